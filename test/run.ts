@@ -18,7 +18,7 @@ process.chdir(join(import.meta.dirname, ".."));
 
 // the host takes a minute the first time, most of it waiting for downloads: begin at once, beside
 // the other suites
-const workbench = run("node", ["test/e2e/prepare.ts"]);
+const workbench = run("node", ["test/e2e/installPrerequisites.ts"]);
 await section("packages", () => check("npm", ["run", "--silent", "package"]));
 await section("types", () => check("tsc", ["--noEmit"]));
 await section("lint", () => check("npm", ["run", "--silent", "lint"]));

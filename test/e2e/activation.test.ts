@@ -1,7 +1,7 @@
-/** The packaged extension in the workbench: it is there, shows its views, and is quick about it. */
+/** The packaged extension in the workbench: its views and its activation time. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { say } from "./meter.ts";
-import { checkSeen, Workbench } from "./workbench.ts";
+import { printMeasure } from "./meter.ts";
+import { checkVisible, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 beforeAll(async () => {
@@ -10,21 +10,21 @@ beforeAll(async () => {
 afterAll(() => workbench.close());
 
 test("its container shows servers, tasks and runs", async () => {
-  await workbench.show("PROVE");
-  await checkSeen(workbench.rows("Servers").filter({ hasText: "banking" }));
+  await workbench.showContainer("PROVE");
+  await checkVisible(workbench.rows("Servers").filter({ hasText: "banking" }));
   expect(await workbench.rows("Servers").count()).toBeGreaterThan(2);
-  await checkSeen(workbench.pane("Tasks").getByText("Copy Example Tasks"));
-  await checkSeen(workbench.pane("Runs").getByText("Start Training"));
-  await workbench.picture("views");
+  await checkVisible(workbench.pane("Tasks").getByText("Copy Example Tasks"));
+  await checkVisible(workbench.pane("Runs").getByText("Start Training"));
+  await workbench.takePicture("views");
 });
 
-test("it activates, and the workbench knows how long that took", async () => {
-  await workbench.command("Developer: Show Running Extensions");
+test("the activation time is measured", async () => {
+  await workbench.runCommand("Developer: Show Running Extensions");
   const row = workbench.page
     .locator(".runtime-extensions-editor .monaco-list-row")
     .filter({ hasText: "PROVE" });
   const [time] = /\d+ms/.exec(await row.locator(".activation-time").innerText()) ?? [];
   expect(time).toBeDefined();
-  say("activation", time!);
+  printMeasure("activation", time!);
   await workbench.page.keyboard.press("Escape");
 });

@@ -1,11 +1,8 @@
-/**
- * A server offered to the editor's agents, seen from the workbench: offered, started, at work in
- * the tree as the agent's.
- */
+/** A server that is offered to the editor's agents: offer, session in the tree, withdrawal. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { checkGone, checkSeen, patience, Workbench } from "./workbench.ts";
+import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");
@@ -13,26 +10,26 @@ const settings = () => readFileSync(join(workbench.folder, ".vscode/settings.jso
 
 beforeAll(async () => {
   workbench = await Workbench.open();
-  await workbench.show("PROVE");
-  await workbench.fold("Tasks", "Runs");
-  await checkSeen(servers().filter({ hasText: "banking" }).first());
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Tasks", "Runs");
+  await checkVisible(servers().filter({ hasText: "banking" }).first());
 });
 afterAll(() => workbench.close());
 
-test("a person chooses which servers are offered", async () => {
-  await workbench.command("PROVE: Offer Server to Agents…");
+test("the offered servers are chosen", async () => {
+  await workbench.runCommand("PROVE: Offer Server to Agents…");
   await workbench.choice("calendar").click();
-  await workbench.picture("offer");
+  await workbench.takePicture("offer");
   await workbench.page.keyboard.press("Enter");
-  await checkSeen(workbench.notification("Agents may use calendar: 17 tools"));
+  await checkVisible(workbench.notification("Agents may use calendar: 17 tools"));
   await vi.waitFor(
     () => expect(settings()).toMatch(/"prove.agentServers": \[\s*"calendar"\s*\]/),
-    patience,
+    waitOptions,
   );
-  await checkSeen(servers().filter({ hasText: /^calendar.*offered to agents/ }));
+  await checkVisible(servers().filter({ hasText: /^calendar.*offered to agents/ }));
 });
 
-test("once an agent has begun, its session is in the tree as the agent's", async () => {
+test("when an agent starts the server, its session is listed in the tree", async () => {
   await workbench
     .notification("Agents may use calendar")
     .getByRole("button", { name: "List MCP Servers" })
@@ -40,12 +37,12 @@ test("once an agent has begun, its session is in the tree as the agent's", async
   await workbench.choice("PROVE calendar").click();
   await workbench.choice("Start Server").click();
   await workbench.expand(servers().filter({ hasText: /^calendar.*offered to agents/ }));
-  await checkSeen(servers().filter({ hasText: /^Session 1 on full.*agent · as opened/ }));
-  await workbench.picture("agent-session");
+  await checkVisible(servers().filter({ hasText: /^Session 1 on full.*agent · as opened/ }));
+  await workbench.takePicture("agent-session");
 });
 
-test("withdrawing the offer closes it", async () => {
-  await workbench.command("PROVE: Offer Server to Agents…");
+test("withdrawing the offer closes the session", async () => {
+  await workbench.runCommand("PROVE: Offer Server to Agents…");
   await workbench.choice("calendar").click();
   await workbench.page.keyboard.press("Enter");
   await checkGone(servers().filter({ hasText: /^Session 1/ }));

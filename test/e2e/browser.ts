@@ -1,33 +1,32 @@
 /**
- * The browser that shows the workbench: a headless Chromium that is kept from every address but
- * this machine's.
+ * The browser that shows the workbench: a headless Chromium that can only reach this machine.
  */
 import { existsSync } from "node:fs";
 import { chromium, type BrowserServer } from "playwright-core";
-import { needFromSystem, programOnPath } from "./system.ts";
+import { installPackages, findProgram } from "./system.ts";
 
-/** CHROME_PATH, else the one on PATH, else one that is installed now. */
-export function browserProgram(say: (line: string) => void): string {
+/** Finds Chromium at CHROME_PATH, on PATH or in Playwright's cache; otherwise installs it. */
+export function findBrowser(say: (line: string) => void): string {
   const chosen = process.env["CHROME_PATH"];
   if (chosen) {
     if (!existsSync(chosen))
       throw new Error(`CHROME_PATH names ${chosen}, which does not exist: correct it or unset it`);
     return chosen;
   }
-  const found = onPath() ?? downloadedByPlaywright();
+  const found = findOnPath() ?? findDownloaded();
   if (found) return found;
-  needFromSystem(
+  installPackages(
     "Chromium (or run npx playwright install chromium, or set CHROME_PATH)",
     ["chromium"],
     say,
   );
-  return onPath() ?? fail();
+  return findOnPath() ?? fail();
 }
 
-const onPath = () =>
-  ["chromium", "chromium-browser", "google-chrome"].map(programOnPath).find(it => it !== undefined);
+const findOnPath = () =>
+  ["chromium", "chromium-browser", "google-chrome"].map(findProgram).find(it => it !== undefined);
 
-const downloadedByPlaywright = () => {
+const findDownloaded = () => {
   const file = chromium.executablePath();
   return existsSync(file) ? file : undefined;
 };
@@ -36,7 +35,7 @@ const fail = (): never => {
   throw new Error("chromium was installed but is not on PATH: set CHROME_PATH");
 };
 
-/** Starts one browser that several test files connect to. */
+/** Starts a browser that several test files connect to. */
 export const launchBrowser = (executablePath: string): Promise<BrowserServer> =>
   chromium.launchServer({
     executablePath,

@@ -1,7 +1,4 @@
-/**
- * Starts the workbench host with a packaged extension installed, in a home of its own. Knows
- * nothing of pages or tests.
- */
+/** Starts the workbench host with packaged extensions, in its own home folder. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,24 +8,24 @@ import type { Host } from "./host.ts";
 export interface CodeServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** What the server printed so far. */
-  readonly printed: () => string;
+  /** Returns what the server has printed so far. */
+  readonly readOutput: () => string;
   readonly stop: () => Promise<void>;
 }
 
 export interface ServerOptions {
   readonly host: Host;
-  /** Packages to install. */
+  /** The packages to install. */
   readonly extensions: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Asked for in the browser; without one the workbench is open to anyone on this machine. */
+  /** The password for the browser; without one, everyone on this machine has access. */
   readonly password?: string;
   /** Whether folders must be trusted before anything in them runs. */
-  readonly trust: boolean;
+  readonly requiresTrust: boolean;
   readonly port?: number;
   /** How long the extension host of a closed page is kept, in seconds. */
-  readonly grace: number;
-  readonly options?: readonly string[];
+  readonly graceSeconds: number;
+  readonly flags?: readonly string[];
   /** Added to the environment of the server, and so of extension hosts. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -41,7 +38,7 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
     join(home, "data/User/settings.json"),
     JSON.stringify(options.settings, undefined, 2),
   );
-  const env = { ...cleanEnvironment(home, options.password), ...options.env };
+  const env = { ...createEnvironment(home, options.password), ...options.env };
   const folders = [
     options.host.entry,
     "--config",
@@ -56,7 +53,7 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
     [...folders, ...options.extensions.map(it => `--install-extension=${it}`)],
     { env, stdio: "pipe" },
   );
-  const child = spawn(options.host.node, [...folders, ...flags(options)], {
+  const child = spawn(options.host.node, [...folders, ...createFlags(options)], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
@@ -67,30 +64,30 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
   let printed = "";
   const stop = async () => {
     process.off("exit", killNow);
-    await ended(child, kill);
+    await endProcess(child, kill);
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   };
   const url = await new Promise<string>((resolve, reject) => {
-    const hear = (bytes: Buffer) => {
+    const read = (bytes: Buffer) => {
       printed += bytes.toString();
       const found = /HTTP server listening on (http:\/\/[\d.:]+)/.exec(printed)?.[1];
       if (found) resolve(found);
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
     child.once("exit", code =>
-      reject(new Error(`the workbench server ended with ${code} before it listened\n${printed}`)),
+      reject(new Error(`the workbench server exited with ${code} before it listened\n${printed}`)),
     );
   });
-  return { url, printed: () => printed + extensionHostLog(home), stop };
+  return { url, readOutput: () => printed + readExtensionHostLog(home), stop };
 }
 
-const flags = ({
+const createFlags = ({
   password,
   port = 0,
-  grace,
-  trust,
-  options = [],
+  graceSeconds: grace,
+  requiresTrust: trust,
+  flags: options = [],
 }: ServerOptions): readonly string[] => [
   `--auth=${password === undefined ? "none" : "password"}`,
   `--bind-addr=127.0.0.1:${port}`,
@@ -104,11 +101,8 @@ const flags = ({
   ...options,
 ];
 
-/**
- * The environment of a person's own shell: nothing of npm, of the test runner or of an editor
- * around it.
- */
-function cleanEnvironment(home: string, password: string | undefined): NodeJS.ProcessEnv {
+/** Creates the environment without the variables of npm, the test runner and any outer editor. */
+function createEnvironment(home: string, password: string | undefined): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = Object.fromEntries(
     Object.entries(process.env).filter(
       ([key]) =>
@@ -127,7 +121,7 @@ function cleanEnvironment(home: string, password: string | undefined): NodeJS.Pr
     XDG_CONFIG_HOME: join(home, ".config"),
     XDG_DATA_HOME: join(home, ".local/share"),
     XDG_CACHE_HOME: join(home, ".cache"),
-    // an empty gallery: the workbench asks no marketplace
+    // an empty gallery keeps the workbench from contacting a marketplace
     EXTENSIONS_GALLERY: "{}",
     ...(password === undefined ? {} : { PASSWORD: password }),
   };
@@ -142,20 +136,23 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-async function ended(child: ChildProcess, kill: (signal: NodeJS.Signals) => void): Promise<void> {
+async function endProcess(
+  child: ChildProcess,
+  kill: (signal: NodeJS.Signals) => void,
+): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const gone = new Promise(resolve => child.once("exit", resolve));
     kill("SIGTERM");
-    const insist = setTimeout(kill, 1500, "SIGKILL");
+    const forceTimer = setTimeout(kill, 1500, "SIGKILL");
     await gone;
-    clearTimeout(insist);
+    clearTimeout(forceTimer);
   }
   // extension hosts are in the same group and may outlive their parent
   kill("SIGKILL");
 }
 
-/** The newest extension host's log, for the report of a failed test. */
-function extensionHostLog(home: string): string {
+/** Reads the logs of the extension hosts, for the report of a failed test. */
+function readExtensionHostLog(home: string): string {
   const logs = join(home, "data/logs");
   const files = readdirSync(logs, { recursive: true, encoding: "utf8" }).filter(it =>
     it.endsWith("remoteexthost.log"),

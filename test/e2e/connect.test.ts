@@ -1,12 +1,9 @@
-/**
- * A third-party server in the Servers view: named in mcp.json, started on a click, called with a
- * form, ended with its session.
- */
+/** A third-party server in the Servers view: sessions, calls and an invalid mcp.json. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { repository } from "./packaged.ts";
-import { checkGone, checkSeen, Workbench } from "./workbench.ts";
+import { checkGone, checkVisible, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");
@@ -25,55 +22,55 @@ beforeAll(async () => {
       2,
     ),
   });
-  await workbench.show("PROVE");
-  await workbench.fold("Tasks", "Runs");
-  await checkSeen(servers().filter({ hasText: /^notes.*connected · read-only/ }));
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Tasks", "Runs");
+  await checkVisible(servers().filter({ hasText: /^notes.*connected · read-only/ }));
 });
 afterAll(() => workbench.close());
 
-test("it is started when a session is opened, and shows its tools", async () => {
+test("opening a session starts the server and lists its tools", async () => {
   const notes = servers().filter({ hasText: /^notes/ });
-  await workbench.act(notes, "Open Session…");
+  await workbench.clickAction(notes, "Open Session…");
   await workbench.expand(notes);
-  await checkSeen(servers().filter({ hasText: /^Session 1.*as started/ }));
+  await checkVisible(servers().filter({ hasText: /^Session 1.*as started/ }));
   await workbench.expand(servers().filter({ hasText: /^Tools.*9/ }));
-  await workbench.act(servers().filter({ hasText: /^read_graph/ }), "Call Tool…");
-  await checkSeen(workbench.notification('read_graph: ok — {"entities":[],"relations":[]}'));
-  await checkSeen(servers().filter({ hasText: /^1 read_graph.*ok/ }));
-  await workbench.picture("connected");
+  await workbench.clickAction(servers().filter({ hasText: /^read_graph/ }), "Call Tool…");
+  await checkVisible(workbench.notification('read_graph: ok — {"entities":[],"relations":[]}'));
+  await checkVisible(servers().filter({ hasText: /^1 read_graph.*ok/ }));
+  await workbench.takePicture("connected");
 });
 
-test("one that is disposable is started once a person has seen what that means", async () => {
+test("a disposable server is started after the person confirms", async () => {
   const play = servers().filter({ hasText: /^play/ });
   const asked = workbench.page.locator(".monaco-dialog-box");
-  await workbench.act(play, "Open Session…");
-  await checkSeen(asked.filter({ hasText: memory }));
-  await workbench.picture("connect-disposable");
+  await workbench.clickAction(play, "Open Session…");
+  await checkVisible(asked.filter({ hasText: memory }));
+  await workbench.takePicture("connect-disposable");
   await asked.getByRole("button", { name: "Start" }).click();
   await workbench.expand(play);
   const session = servers().filter({ hasText: /^Session 2/ });
-  await workbench.act(session, "Call Tool…");
+  await workbench.clickAction(session, "Call Tool…");
   await workbench.answer("Which tool to call", "create_entities");
   await workbench.choice("Add one").click();
   await workbench.answer("name: ", "Ana");
   await workbench.answer("entityType: ", "person");
   await workbench.answer("observations: ", "likes tea");
   await workbench.type("leave empty", "");
-  await workbench.picture("form-list");
+  await workbench.takePicture("form-list");
   await workbench.page.keyboard.press("Enter");
   await workbench.choice("Done").click();
-  await checkSeen(workbench.notification("create_entities: ok"));
+  await checkVisible(workbench.notification("create_entities: ok"));
   expect(readFileSync(join(workbench.folder, "memory.jsonl"), "utf8")).toContain("likes tea");
-  await workbench.act(session, "Close Session");
+  await workbench.clickAction(session, "Close Session");
   await checkGone(session);
 });
 
-test("a file that does not fit says so in the tree", async () => {
+test("an invalid file is reported in the tree", async () => {
   writeFileSync(
     join(workbench.folder, "prove/mcp.json"),
     '{"servers": {"notes": {"comand": "node"}}}',
   );
-  await checkSeen(
+  await checkVisible(
     servers().filter({ hasText: /^mcp.json.*is not a file of MCP servers: at \/servers\/notes/ }),
   );
   expect(await workbench.notification("PROVE failed").count()).toBe(0);

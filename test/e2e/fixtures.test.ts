@@ -1,11 +1,8 @@
-/**
- * Fixtures and sessions by hand: a tool is called, a fixture is edited, the next session starts
- * from what was saved.
- */
+/** Fixtures in the editor: they are copied, edited, checked and restored. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { checkSeen, patience, Workbench } from "./workbench.ts";
+import { checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");
@@ -13,63 +10,63 @@ const copy = () => join(workbench.folder, "prove/fixtures/banking/small.fixture.
 
 beforeAll(async () => {
   workbench = await Workbench.open();
-  await workbench.show("PROVE");
-  await workbench.fold("Tasks", "Runs");
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Tasks", "Runs");
   await workbench.expand(servers().filter({ hasText: "banking" }).first());
 });
 afterAll(() => workbench.close());
 
-test("a session opens on a fixture and shows its world", async () => {
-  await workbench.command("PROVE: Open Session…");
+test("a session opens on a fixture and shows its state", async () => {
+  await workbench.runCommand("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
-  await checkSeen(servers().filter({ hasText: "Session 1 on small" }));
-  await checkSeen(servers().filter({ hasText: /^customer.*Ana Ruiz/ }));
-  await workbench.picture("session");
+  await checkVisible(servers().filter({ hasText: "Session 1 on small" }));
+  await checkVisible(servers().filter({ hasText: /^customer.*Ana Ruiz/ }));
+  await workbench.takePicture("session");
 });
 
-test("a call shows what it gave", async () => {
-  await workbench.command("PROVE: Call Tool…");
+test("a call shows its result", async () => {
+  await workbench.runCommand("PROVE: Call Tool…");
   await workbench.answer("Which tool to call", "banking_list_accounts");
   await workbench.answer("Which optional arguments", "");
-  await checkSeen(workbench.notification("banking_list_accounts: ok"));
-  await workbench.picture("call");
+  await checkVisible(workbench.notification("banking_list_accounts: ok"));
+  await workbench.takePicture("call");
 });
 
 test("a shipped fixture is copied, edited and saved, and the next session starts from it", async () => {
   await servers()
     .filter({ hasText: /^small/ })
     .click();
-  await checkSeen(workbench.tab("small.fixture.json"));
-  await workbench.command("PROVE: Edit Fixture");
-  await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Ana Ruiz"), patience);
+  await checkVisible(workbench.tab("small.fixture.json"));
+  await workbench.runCommand("PROVE: Edit Fixture");
+  await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Ana Ruiz"), waitOptions);
   await workbench.replaceLine(7, `    "customer": "Bo Lind",`);
   await workbench.page.keyboard.press("Control+S");
-  await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Bo Lind"), patience);
-  await workbench.picture("fixture");
-  await workbench.command("PROVE: Open Session…");
+  await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Bo Lind"), waitOptions);
+  await workbench.takePicture("fixture");
+  await workbench.runCommand("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
-  await checkSeen(servers().filter({ hasText: /^customer.*Bo Lind/ }));
-  await checkSeen(servers().filter({ hasText: /^customer.*Ana Ruiz/ }));
+  await checkVisible(servers().filter({ hasText: /^customer.*Bo Lind/ }));
+  await checkVisible(servers().filter({ hasText: /^customer.*Ana Ruiz/ }));
 });
 
-test("a fixture that does not fit is marked on its line, and no session opens on it", async () => {
+test("an invalid fixture is marked at its line, and no session opens on it", async () => {
   await workbench.replaceLine(7, `    "customer": 7,`);
   await workbench.page.keyboard.press("Control+S");
-  await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain(": 7"), patience);
-  await checkSeen(workbench.page.locator(".squiggly-error").first());
-  await workbench.command("PROVE: Open Session…");
+  await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain(": 7"), waitOptions);
+  await checkVisible(workbench.page.locator(".squiggly-error").first());
+  await workbench.runCommand("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
-  await checkSeen(
+  await checkVisible(
     workbench.notification(/does not fit the schema of banking at \/state\/customer/),
   );
-  await workbench.picture("fixture-that-does-not-fit");
+  await workbench.takePicture("fixture-that-does-not-fit");
 });
 
 test("restoring deletes the copy", async () => {
-  await workbench.command("PROVE: Restore Fixture");
+  await workbench.runCommand("PROVE: Restore Fixture");
   await workbench.page
     .locator(".monaco-dialog-box")
     .getByRole("button", { name: "Restore" })
     .click();
-  await checkSeen(servers().filter({ hasText: /^small.*shipped/ }));
+  await checkVisible(servers().filter({ hasText: /^small.*shipped/ }));
 });

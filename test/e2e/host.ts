@@ -1,63 +1,53 @@
 /**
- * The workbench host: a real VS Code server (code-server) on a Node of its own, installed once from
- * the package registry into a cache folder outside the checkout. Knows nothing of the extension
- * that will run in it.
+ * The workbench host: a real VS Code server (code-server) with its own Node.js, installed once from
+ * the package registry into a cache folder outside the repository.
  */
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { installed, needFromSystem } from "./system.ts";
+import { acquireLock } from "../../src/storage/fileLock.ts";
+import { UserError } from "../../src/userError.ts";
+import { isInstalled, installPackages } from "./system.ts";
 
 const nodeVersion = "24.21.0";
 const codeServerVersion = "4.139.1";
 
 export interface Host {
-  /** The Node that runs the server, and so the extension host. */
+  /** The Node.js that runs the server and the extension host. */
   readonly node: string;
   /** The server's entry script. */
   readonly entry: string;
 }
 
-/** The host, installed if it is not there yet (a minute, once). `say` hears of what takes time. */
-export async function workbenchHost(say: (line: string) => void): Promise<Host> {
+/** Returns the host, and installs it first if missing, which takes a minute. */
+export async function installHost(say: (line: string) => void): Promise<Host> {
   if (process.platform !== "linux")
     throw new Error(
-      "the workbench host runs on Linux only; elsewhere run the suites inside desktop VS Code, as CONTRIBUTING.md says",
+      "the workbench host runs on Linux only; on other systems run the suites in desktop VS Code, as described in CONTRIBUTING.md",
     );
   const folder = join(
     cacheFolder(),
     `workbench-${codeServerVersion}-node-${nodeVersion}-${process.arch}`,
   );
-  if (!existsSync(folder)) await alone(`${folder}.lock`, () => installOnce(folder, say));
-  return hostIn(folder);
+  if (!existsSync(folder)) await withLock(`${folder}.lock.json`, () => installOnce(folder, say));
+  return describeHost(folder);
 }
 
 const nodePackage = `node-linux-${process.arch}`;
 const cacheFolder = () =>
   join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "prove-rl");
-const hostIn = (folder: string): Host => ({
+const describeHost = (folder: string): Host => ({
   node: join(folder, "node_modules", nodePackage, "bin/node"),
   entry: join(folder, "node_modules/code-server/out/node/entry.js"),
 });
 
-/**
- * Installs into a folder beside the wanted one and renames it when it is whole: a host is there or
- * it is not.
- */
+/** Installs into a temporary folder and renames it, so that the host is complete or missing. */
 function installOnce(folder: string, say: (line: string) => void): void {
   if (existsSync(folder)) return;
-  if (!["c++", "make", "python3"].every(installed))
-    needFromSystem(
+  if (!["c++", "make", "python3"].every(isInstalled))
+    installPackages(
       "a C++ compiler, make and python3, to build two modules of the workbench host",
       ["g++", "make", "python3"],
       say,
@@ -75,29 +65,28 @@ function installOnce(folder: string, say: (line: string) => void): void {
 }
 
 /**
- * No install script runs: most would fetch what this machine may not reach, and only two native
- * modules are loaded by the Linux server. Those two are built here, against the headers that come
- * with the Node package.
+ * Installs without install scripts, since most download from other sites. The Linux server needs
+ * only two native modules, which are built here against the headers in the Node.js package.
  */
 function install(folder: string): void {
   writeFileSync(join(folder, "package.json"), `{ "name": "workbench-host", "private": true }\n`);
-  npm(folder, [
+  runNpm(folder, [
     "install",
     "--ignore-scripts",
     `${nodePackage}@${nodeVersion}`,
     `code-server@${codeServerVersion}`,
   ]);
   const code = join(folder, "node_modules/code-server/lib/vscode");
-  npm(code, ["install", "--omit=dev", "--ignore-scripts"], folder);
-  npm(join(code, "extensions"), ["install", "--omit=dev", "--ignore-scripts"], folder);
-  npm(
+  runNpm(code, ["install", "--omit=dev", "--ignore-scripts"], folder);
+  runNpm(join(code, "extensions"), ["install", "--omit=dev", "--ignore-scripts"], folder);
+  runNpm(
     code,
     ["rebuild", "--ignore-scripts=false", "@vscode/spdlog", "@vscode/native-watchdog"],
     folder,
   );
   link("code-linux.sh", join(code, "bin/remote-cli/code-server"));
   link("browser-linux.sh", join(code, "bin/helpers/browser.sh"));
-  const { node, entry } = hostIn(folder);
+  const { node, entry } = describeHost(folder);
   execFileSync(node, [entry, "--config", join(folder, "config.yaml"), "--version"], {
     stdio: "pipe",
   });
@@ -108,10 +97,9 @@ const link = (target: string, at: string) => {
   symlinkSync(target, at);
 };
 
-/** Runs npm, on the host's own Node and headers once they are there. */
-function npm(cwd: string, args: readonly string[], host?: string): void {
-  // what an outer `npm test` hands down (its own prefix, flags and scripts) must not steer this
-  // installation
+/** Runs npm; with `host`, on the host's own Node.js and headers. */
+function runNpm(cwd: string, args: readonly string[], host?: string): void {
+  // the prefix, flags and scripts of an outer `npm test` must not affect this installation
   const env = Object.fromEntries(
     Object.entries(process.env).filter(
       ([key]) => !/^npm_(package|lifecycle|command|config_local)/i.test(key),
@@ -140,53 +128,26 @@ function npm(cwd: string, args: readonly string[], host?: string): void {
   }
 }
 
-/**
- * Runs `work` while holding a lock folder, so that two installations do not meet. The lock of a
- * dead process is taken over.
- */
-async function alone(lock: string, work: () => void): Promise<void> {
-  mkdirSync(join(lock, ".."), { recursive: true });
-  while (!held(lock)) {
-    const owner = ownerOf(lock);
-    if (owner !== undefined && !alive(owner)) rmSync(lock, { recursive: true, force: true });
-    else await pause(500);
-  }
+class LockHeld extends UserError {}
+
+/** Runs `work` while holding a lock, so that only one process installs at a time. */
+async function withLock(file: string, work: () => void): Promise<void> {
+  const release = await waitForLock(file);
   try {
     work();
   } finally {
-    rmSync(lock, { recursive: true, force: true });
+    release();
   }
 }
 
-function held(lock: string): boolean {
-  // a folder with its owner inside appears in one step: a reader never sees a lock without an owner
-  const mine = `${lock}.${process.pid}`;
-  mkdirSync(mine, { recursive: true });
-  writeFileSync(join(mine, "pid"), String(process.pid));
-  try {
-    renameSync(mine, lock);
-    return true;
-  } catch (error) {
-    rmSync(mine, { recursive: true, force: true });
-    if (["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
-    throw error;
-  }
-}
-
-function ownerOf(lock: string): number | undefined {
-  try {
-    return Number(readFileSync(join(lock, "pid"), "utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+async function waitForLock(file: string): Promise<() => void> {
+  for (;;)
+    try {
+      return acquireLock(file, {
+        createConflict: pid => new LockHeld(`process ${pid} is installing`, "wait for it"),
+      });
+    } catch (error) {
+      if (!(error instanceof LockHeld)) throw error;
+      await pause(500);
+    }
 }

@@ -1,34 +1,31 @@
-/**
- * Suites inside the extension host of a real workbench: what only the host itself can see, its
- * commands and its calls.
- */
+/** Runs the suites that need the VS Code API inside the extension host of a real workbench. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { expect, inject, test } from "vitest";
 import { startCodeServer } from "./codeServer.ts";
-import { workbenchHost } from "./host.ts";
+import { installHost } from "./host.ts";
 import { bundleInside, carrierFolder, insideFolder } from "./inside/bundle.ts";
-import type { Result } from "./inside/result.ts";
-import { packaged } from "./packaged.ts";
+import type { TestResult } from "./inside/testResult.ts";
+import { findPackage } from "./packaged.ts";
 import { testSettings } from "./settings.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Opens a workbench that runs the suites and waits until it says that it is done. */
-async function runInside(): Promise<readonly Result[]> {
+/** Opens a workbench that runs the suites, and returns their results. */
+async function runInside(): Promise<readonly TestResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "prove-inside-"));
   const file = join(folder, "results.json");
   await bundleInside();
   const server = await startCodeServer({
-    host: await workbenchHost(say),
-    extensions: [packaged("vsix")],
+    host: await installHost(say),
+    extensions: [findPackage("vsix")],
     settings: testSettings,
-    trust: false,
-    grace: 3,
-    // without it a built workbench ignores the payload
-    options: ["--vscode-option", "enable-smoke-test-driver"],
+    requiresTrust: false,
+    graceSeconds: 3,
+    // required for a built workbench to read the payload
+    flags: ["--vscode-option", "enable-smoke-test-driver"],
     env: { INSIDE_RESULTS: file },
   });
   const browser = await chromium.connect(inject("browser"));
@@ -55,8 +52,10 @@ async function runInside(): Promise<readonly Result[]> {
     );
     await done;
     if (!existsSync(file))
-      throw new Error(`the suites left no results; the extension host said\n${printed.join("\n")}`);
-    return JSON.parse(readFileSync(file, "utf8")) as Result[];
+      throw new Error(
+        `the suites left no results; the extension host printed\n${printed.join("\n")}`,
+      );
+    return JSON.parse(readFileSync(file, "utf8")) as TestResult[];
   } finally {
     await browser.close();
     await server.stop();

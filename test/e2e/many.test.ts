@@ -9,8 +9,8 @@ import type { Task } from "../../src/trajectory/task.ts";
 import { createManyTasks } from "../editor/manyTasks.ts";
 import { chatServer } from "../policy/chatServer.ts";
 import { competentModel } from "../synthesis/competentModel.ts";
-import { beginMeter, endMeter, say } from "./meter.ts";
-import { checkGone, checkSeen, Workbench } from "./workbench.ts";
+import { beginMeter, endMeter, printMeasure } from "./meter.ts";
+import { checkGone, checkVisible, Workbench } from "./workbench.ts";
 
 const text = createManyTasks(13_517);
 const tasks = text
@@ -32,36 +32,36 @@ const rows = () => workbench.rows("Tasks");
 
 beforeAll(async () => {
   workbench = await Workbench.open({ "prove/tasks/many.tasks.jsonl": text });
-  await workbench.show("PROVE");
-  await workbench.fold("Servers", "Runs");
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Servers", "Runs");
 });
 afterAll(() => workbench.close());
 
 test("they are indexed, filtered and searched without blocking the extension host", async () => {
-  await checkSeen(rows().filter({ hasText: "13,517 tasks" }));
+  await checkVisible(rows().filter({ hasText: "13,517 tasks" }));
   await beginMeter(workbench);
-  await workbench.command("PROVE: Filter Tasks…");
+  await workbench.runCommand("PROVE: Filter Tasks…");
   await workbench.type("Words that occur", "server:");
-  await checkSeen(workbench.choice("calendar"));
-  await workbench.picture("tasks-offers");
+  await checkVisible(workbench.choice("calendar"));
+  await workbench.takePicture("tasks-offers");
   await workbench.choice("calendar").click();
-  await checkSeen(workbench.choice(`Show ${calendar} of 13,517 tasks`));
+  await checkVisible(workbench.choice(`Show ${calendar} of 13,517 tasks`));
   await workbench.page.keyboard.press("Enter");
-  await checkSeen(rows().filter({ hasText: `${calendar} of 13,517 tasks` }));
-  await workbench.picture("tasks-filtered");
-  await workbench.command("PROVE: Filter Tasks…");
+  await checkVisible(rows().filter({ hasText: `${calendar} of 13,517 tasks` }));
+  await workbench.takePicture("tasks-filtered");
+  await workbench.runCommand("PROVE: Filter Tasks…");
   await workbench.answer("Words that occur", "");
   await workbench.expand(rows().filter({ hasText: /^\s*many\s*13,517 tasks/ }));
   await workbench.expand(rows().filter({ hasText: /^\s*13,001–13,517/ }));
   await workbench.expand(rows().filter({ hasText: /^\s*13,001–13,100/ }));
-  await workbench.picture("tasks");
-  await workbench.command("PROVE: Search Tasks…");
+  await workbench.takePicture("tasks");
+  await workbench.runCommand("PROVE: Search Tasks…");
   await workbench.type("Words in anything", `server:banking "${words}"`);
-  await checkSeen(found());
-  await workbench.picture("tasks-search");
+  await checkVisible(found());
+  await workbench.takePicture("tasks-search");
   const { block, memory } = await endMeter(workbench);
-  say("longest block of the extension host over 13,517 tasks", `${block.toFixed(0)} ms`);
-  say("memory of the extension host with 13,517 tasks", `${memory.toFixed(0)} MB`);
+  printMeasure("longest block of the extension host over 13,517 tasks", `${block.toFixed(0)} ms`);
+  printMeasure("memory of the extension host with 13,517 tasks", `${memory.toFixed(0)} MB`);
   expect(memory).toBeGreaterThan(0);
   expect(block).toBeGreaterThan(0);
   expect(block).toBeLessThan(100);
@@ -69,19 +69,19 @@ test("they are indexed, filtered and searched without blocking the extension hos
 
 test("a search result opens as a transcript with its debugger and its reward", async () => {
   await beginMeter(workbench);
-  await workbench.command("PROVE: Search Tasks…");
+  await workbench.runCommand("PROVE: Search Tasks…");
   await workbench.type("Words in anything", `server:banking "${words}"`);
   await found().click();
-  await checkSeen(workbench.tab(".transcript"));
-  await workbench.command("PROVE: Step Through Trajectory");
-  await checkSeen(workbench.variable("start"));
+  await checkVisible(workbench.tab(".transcript"));
+  await workbench.runCommand("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.variable("start"));
   await workbench.debugButton("continue").click();
-  await checkSeen(workbench.variable("ended by"));
+  await checkVisible(workbench.variable("ended by"));
   await workbench.debugButton("stop").click();
-  await workbench.command("PROVE: Show Reward");
-  await checkSeen(workbench.webview().getByText("validity").first());
+  await workbench.runCommand("PROVE: Show Reward");
+  await checkVisible(workbench.webview().getByText("validity").first());
   const { block } = await endMeter(workbench);
-  say(
+  printMeasure(
     "longest block of the extension host while a task is opened, stepped and scored",
     `${block.toFixed(0)} ms`,
   );
@@ -89,60 +89,62 @@ test("a search result opens as a transcript with its debugger and its reward", a
 });
 
 test("the dependency graph of a server shows the inputs and outputs of a tool", async () => {
-  await workbench.show("PROVE");
-  await workbench.fold("Tasks");
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Tasks");
   await workbench.pane("Servers").locator(".pane-header").click();
-  await workbench.act(
+  await workbench.clickAction(
     workbench.rows("Servers").filter({ hasText: /^\s*filesystem/ }),
     "Show Dependency Graph",
   );
   const page = workbench.webview();
-  await checkSeen(page.getByText("40 tools").first());
-  await workbench.picture("graph-filesystem");
+  await checkVisible(page.getByText("40 tools").first());
+  await workbench.takePicture("graph-filesystem");
   await page.getByRole("button", { name: /^mv,/ }).click();
-  await checkSeen(page.getByRole("heading", { name: "filesystem_mv" }));
-  await checkSeen(page.locator("aside").getByRole("button", { name: "ls", exact: true }).first());
-  await workbench.picture("graph-chosen");
+  await checkVisible(page.getByRole("heading", { name: "filesystem_mv" }));
+  await checkVisible(
+    page.locator("aside").getByRole("button", { name: "ls", exact: true }).first(),
+  );
+  await workbench.takePicture("graph-chosen");
   await workbench.closeEditors();
-  await workbench.command("PROVE: Show Dependency Graph");
+  await workbench.runCommand("PROVE: Show Dependency Graph");
   await workbench.answer("Which server", "banking");
-  await checkSeen(page.getByText("17 tools").first());
+  await checkVisible(page.getByText("17 tools").first());
   await page.getByRole("searchbox").fill("card");
-  await workbench.picture("graph-filtered");
+  await workbench.takePicture("graph-filtered");
   await workbench.closeEditors();
 });
 
 test("tasks are synthesized from the palette, and the page shows their transitions", async () => {
-  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.runCommand("PROVE: Synthesize Tasks…");
   await workbench.type("On which servers", "");
   await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
   await workbench.choice("banking").click();
   await workbench.choice("calendar").click();
   await workbench.page.keyboard.press("Enter");
-  await workbench.picture("synthesize-teacher");
+  await workbench.takePicture("synthesize-teacher");
   await workbench.choice("The dependency graph").click();
   await workbench.choice("The paper's mixture").click();
   await workbench.answer("How many tasks", "60");
   await workbench.answer("Seed", "7");
   await workbench.answer("The file's name", "palette");
   const done = workbench.notification(/60 tasks in .*palette/);
-  await checkSeen(done);
+  await checkVisible(done);
   await done.getByRole("button", { name: "Show Synthesis" }).click();
   const page = workbench.webview();
-  await checkSeen(page.locator("svg .state").filter({ hasText: "check-calls" }));
-  await workbench.picture("synthesis");
+  await checkVisible(page.locator("svg .state").filter({ hasText: "check-calls" }));
+  await workbench.takePicture("synthesis");
   const reason = page.locator("button.reason").first();
   await reason.click();
   const attempt = page.locator(".attempts li button").first();
-  await checkSeen(attempt);
-  await workbench.picture("synthesis-rejected");
+  await checkVisible(attempt);
+  await workbench.takePicture("synthesis-rejected");
   await attempt.click();
-  await checkSeen(workbench.lines.filter({ hasText: "rejected" }).first());
-  await workbench.picture("rejected");
+  await checkVisible(workbench.lines.filter({ hasText: "rejected" }).first());
+  await workbench.takePicture("rejected");
 });
 
 test("before requests to another machine, the user sees their address and content", async () => {
-  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.runCommand("PROVE: Synthesize Tasks…");
   await workbench.answer("On which servers", "");
   await workbench.choice("An endpoint…").click();
   await workbench.answer("The endpoint's address", "https://models.invalid/v1");
@@ -151,12 +153,12 @@ test("before requests to another machine, the user sees their address and conten
   await workbench.answer("Seed", "1");
   await workbench.answer("The file's name", "elsewhere");
   const asked = workbench.page.locator(".monaco-dialog-box");
-  await checkSeen(
+  await checkVisible(
     asked
       .filter({ hasText: "https://models.invalid" })
       .filter({ hasText: "What leaves this machine" }),
   );
-  await workbench.picture("endpoint-consent");
+  await workbench.takePicture("endpoint-consent");
   await asked.getByRole("button", { name: "Cancel" }).click();
   await checkGone(asked);
 });
@@ -169,7 +171,7 @@ test("an endpoint is used once its key is stored, the key is written nowhere, an
       ? model(body)
       : { status: 401, body: { error: { message: "no key" } } },
   );
-  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.runCommand("PROVE: Synthesize Tasks…");
   await workbench.type("On which servers", "");
   // the two of before, all, none
   for (let n = 0; n < 2; n++)
@@ -188,10 +190,10 @@ test("an endpoint is used once its key is stored, the key is written nowhere, an
     .click();
   await workbench.answer("The endpoint's address; the key", server.url);
   await workbench.answer("The key for", key);
-  await checkSeen(workbench.notification("A key is stored for"));
-  await workbench.command("PROVE: Synthesize Tasks…");
+  await checkVisible(workbench.notification("A key is stored for"));
+  await workbench.runCommand("PROVE: Synthesize Tasks…");
   await workbench.choice("Resume taught").click();
-  await checkSeen(workbench.notification(/3 tasks in .*taught/));
+  await checkVisible(workbench.notification(/3 tasks in .*taught/));
   const files = readdirSync(workbench.folder, { recursive: true, encoding: "utf8" }).filter(it =>
     it.includes("taught"),
   );

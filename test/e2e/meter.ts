@@ -1,25 +1,25 @@
 /**
- * An extension of the tests' own that sits in the same extension host and measures it: the longest
- * time in which nothing else could run, and the memory. Knows nothing of the extension under test.
+ * A small extension for tests that measures the extension host: the longest time in which its event
+ * loop was blocked, and its memory.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, vi } from "vitest";
-import { patience, type Workbench } from "./workbench.ts";
+import { waitOptions, type Workbench } from "./workbench.ts";
 
 export interface Measure {
   /**
-   * The longest time in which the event loop let nothing else run, in milliseconds of the thread's
-   * own CPU time: waiting for a core that others keep busy does not count.
+   * The longest time in which the event loop was blocked, in milliseconds of the thread's CPU time,
+   * so that waiting for a busy core does not count.
    */
   readonly block: number;
   /** Resident memory of the extension host, in megabytes. */
   readonly memory: number;
 }
 
-/** Runs in the extension host, as text: it is never part of a bundle. */
+/** The source text of the extension, which runs in the extension host. */
 const program = `
 const { writeFileSync } = require("node:fs");
 const { commands } = require("vscode");
@@ -46,8 +46,8 @@ exports.activate = context => {
 };
 `;
 
-/** Packs the meter as an extension that can be installed. */
-export function packMeter(): string {
+/** Packages the meter as an extension that can be installed. */
+export function packageMeter(): string {
   const folder = mkdtempSync(join(tmpdir(), "prove-meter-"));
   const manifest = {
     name: "meter",
@@ -83,16 +83,16 @@ export function packMeter(): string {
 }
 
 export const beginMeter = (workbench: Workbench): Promise<void> =>
-  workbench.command("Meter: Begin");
+  workbench.runCommand("Meter: Begin");
 
-/** What was measured since the meter began. */
+/** Returns what was measured since the meter began. */
 export async function endMeter(workbench: Workbench): Promise<Measure> {
   const file = inject("meter");
   rmSync(file, { force: true });
-  await workbench.command("Meter: End");
-  return vi.waitFor(() => JSON.parse(readFileSync(file, "utf8")) as Measure, patience);
+  await workbench.runCommand("Meter: End");
+  return vi.waitFor(() => JSON.parse(readFileSync(file, "utf8")) as Measure, waitOptions);
 }
 
-/** Says a measured number where a person reads the tests' output; nothing is asserted by it. */
-export const say = (name: string, value: string): void =>
+/** Prints a measured number in the output of the tests. */
+export const printMeasure = (name: string, value: string): void =>
   void process.stdout.write(`measured ${name}: ${value}\n`);

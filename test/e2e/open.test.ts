@@ -1,13 +1,13 @@
 /**
- * `npm run open` where there is no desktop editor: the example in a workbench behind a password,
- * not trusted until a person says so, gone with Ctrl-C.
+ * `npm run open` without a desktop editor: the example in a workbench with a password, not trusted
+ * at first, and removed by Ctrl-C.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { repository } from "./packaged.ts";
-import { checkSeen, patience, Workbench } from "./workbench.ts";
+import { checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let child: ChildProcess;
 let printed = "";
@@ -19,13 +19,13 @@ beforeAll(async () => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   child.stdout!.on("data", (bytes: Buffer) => (printed += bytes.toString()));
-  await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), patience);
+  await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), waitOptions);
   address = new URL(/^address +(\S+)$/m.exec(printed)![1]!);
   folder = address.searchParams.get("folder")!;
 });
 afterAll(() => void child.kill("SIGKILL"));
 
-test("nobody gets in without the password that it printed", async () => {
+test("access requires the printed password", async () => {
   const answer = await fetch(address, { redirect: "manual" });
   expect([answer.status, answer.headers.get("location")]).toEqual([
     302,
@@ -33,33 +33,35 @@ test("nobody gets in without the password that it printed", async () => {
   ]);
 });
 
-test("the example can be read before its folder is trusted, and nothing is started", async () => {
+test("the example can be read before its folder is trusted, but nothing is started", async () => {
   const [, password] = /^password +(\S{16})$/m.exec(printed)!;
   const workbench = await Workbench.visit(address.href, folder, async page => {
     await page.locator("input.password").fill(password!);
     await page.locator("input.submit").click();
   });
-  await checkSeen(workbench.page.locator(".statusbar-item").filter({ hasText: "Restricted Mode" }));
-  await workbench.show("PROVE");
-  await checkSeen(
+  await checkVisible(
+    workbench.page.locator(".statusbar-item").filter({ hasText: "Restricted Mode" }),
+  );
+  await workbench.showContainer("PROVE");
+  await checkVisible(
     workbench
       .rows("Tasks")
       .filter({ hasText: /\d+ tasks/ })
       .first(),
   );
-  await workbench.command("PROVE: Start Training");
-  await checkSeen(workbench.notification(/Training requires a trusted workspace/));
-  await workbench.command("PROVE: Offer Server to Agents…");
-  await checkSeen(
+  await workbench.runCommand("PROVE: Start Training");
+  await checkVisible(workbench.notification(/Training requires a trusted workspace/));
+  await workbench.runCommand("PROVE: Offer Server to Agents…");
+  await checkVisible(
     workbench.notification(/Offering a server to agents requires a trusted workspace/),
   );
-  await workbench.command("PROVE: Synthesize Tasks…");
-  await checkSeen(workbench.notification(/Synthesizing tasks requires a trusted workspace/));
-  await workbench.picture("untrusted");
+  await workbench.runCommand("PROVE: Synthesize Tasks…");
+  await checkVisible(workbench.notification(/Synthesizing tasks requires a trusted workspace/));
+  await workbench.takePicture("untrusted");
   await workbench.close();
 });
 
-test("Ctrl-C ends it and leaves nothing behind", async () => {
+test("Ctrl-C stops it and removes everything", async () => {
   const ended = new Promise<number | null>(resolve => void child.once("exit", resolve));
   child.kill("SIGINT");
   expect(await ended).toBe(0);

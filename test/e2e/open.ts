@@ -1,7 +1,6 @@
 /**
- * Opens the extension on a copy of the example workspace: in desktop VS Code where there is one,
- * else in the workbench host, behind a password of this one run, until Ctrl-C. `--browser` asks for
- * the latter.
+ * Opens the extension on a copy of the example workspace: in desktop VS Code if installed, otherwise
+ * in the workbench host with a new password, until Ctrl-C. `--browser` always uses the host.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -9,16 +8,16 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCodeServer } from "./codeServer.ts";
-import { workbenchHost } from "./host.ts";
-import { packaged, repository } from "./packaged.ts";
+import { installHost } from "./host.ts";
+import { findPackage, repository } from "./packaged.ts";
 import { quietSettings } from "./settings.ts";
-import { programOnPath } from "./system.ts";
+import { findProgram } from "./system.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), "prove-example-"));
 cpSync(join(repository, "resources/example"), folder, { recursive: true });
 
-const desktop = process.argv.includes("--browser") ? undefined : programOnPath("code");
+const desktop = process.argv.includes("--browser") ? undefined : findProgram("code");
 if (desktop) {
   spawnSync(desktop, ["--new-window", `--extensionDevelopmentPath=${repository}`, folder], {
     stdio: "inherit",
@@ -28,18 +27,18 @@ if (desktop) {
 
 async function inTheBrowser(): Promise<void> {
   const password = randomBytes(12).toString("base64url");
-  const host = await workbenchHost(say);
+  const host = await installHost(say);
   const server = await startCodeServer({
     host,
-    extensions: [packaged("vsix")],
+    extensions: [findPackage("vsix")],
     settings: quietSettings,
     password,
-    trust: true,
-    grace: 600,
+    requiresTrust: true,
+    graceSeconds: 600,
   });
   say(`address   ${server.url}/?folder=${encodeURIComponent(folder)}`);
   say(`password  ${password}`);
-  say("Ctrl-C stops it and removes the copy");
+  say("Ctrl-C stops the workbench and removes the copy");
   await new Promise(resolve => {
     process.once("SIGINT", resolve);
     process.once("SIGTERM", resolve);

@@ -1,4 +1,4 @@
-/** The packages as `npm run package` left them in dist/. */
+/** Finds the packages that `npm run package` created in dist/. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,8 +12,8 @@ export const manifest = JSON.parse(
   readonly publisher: string;
 };
 
-/** The package of that kind; its absence is a failure that says how to make it. */
-export function packaged(kind: "vsix" | "tgz"): string {
+/** Returns the path of a package; throws if it is missing. */
+export function findPackage(kind: "vsix" | "tgz"): string {
   const file = join(repository, "dist", `${manifest.name}-${manifest.version}.${kind}`);
   if (!existsSync(file)) throw new Error(`${file} is missing: run npm run package`);
   return file;

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { manifest, packaged, repository } from "./packaged.ts";
+import { manifest, findPackage, repository } from "./packaged.ts";
 import { extract, listEntries } from "./zip.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
@@ -36,7 +36,7 @@ const [node, nodeVersion] = ((): readonly [string, string] => {
 })();
 
 /** What a machine without a network has; `node` is the one above. */
-const offline = {
+const offlineEnvironment = {
   ...process.env,
   PATH: `${dirname(node)}${delimiter}${process.env["PATH"] ?? ""}`,
   npm_config_offline: "true",
@@ -44,14 +44,14 @@ const offline = {
   NODE_OPTIONS: "",
 };
 
-interface Ran {
+interface ProgramResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly status: number | null;
 }
 
 describe("the VSIX", () => {
-  const vsix = packaged("vsix");
+  const vsix = findPackage("vsix");
   let entries: readonly string[];
   beforeAll(async () => {
     entries = await listEntries(vsix);
@@ -86,10 +86,10 @@ describe("the VSIX", () => {
 });
 
 describe.each([
-  ["installed from the tarball", installed],
-  ["unpacked from the VSIX", unpacked],
+  ["installed from the tarball", installTarball],
+  ["unpacked from the VSIX", extractVsix],
 ] as const)(`prove-rl on Node ${nodeVersion}, %s`, (_, prepare) => {
-  let prove: (...args: string[]) => Ran;
+  let prove: (...args: string[]) => ProgramResult;
   let home: string;
   beforeAll(async () => {
     [prove, home] = await prepare();
@@ -141,10 +141,10 @@ describe.each([
 });
 
 /** A way to run the program, and the empty folder that it runs in. */
-type Prepared = readonly [prove: (...args: string[]) => Ran, home: string];
+type Installation = readonly [prove: (...args: string[]) => ProgramResult, home: string];
 
 /** The tarball, installed as a person would, in a folder with nothing in it. */
-function installed(): Prepared {
+function installTarball(): Installation {
   const name = execFileSync(
     "npm",
     ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder],
@@ -154,17 +154,17 @@ function installed(): Prepared {
   mkdirSync(home);
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, name)], {
     cwd: home,
-    env: offline,
+    env: offlineEnvironment,
     stdio: "pipe",
   });
   return [(...args) => run(home, join(home, "node_modules/.bin", manifest.name), args), home];
 }
 
-async function unpacked(): Promise<Prepared> {
+async function extractVsix(): Promise<Installation> {
   const home = join(folder, "unpacked");
-  await extract(packaged("vsix"), home);
+  await extract(findPackage("vsix"), home);
   return [(...args) => run(home, node, [join(home, "extension/dist/cli.js"), ...args]), home];
 }
 
-const run = (cwd: string, program: string, args: readonly string[]): Ran =>
-  spawnSync(program, args, { cwd, env: offline, encoding: "utf8" });
+const run = (cwd: string, program: string, args: readonly string[]): ProgramResult =>
+  spawnSync(program, args, { cwd, env: offlineEnvironment, encoding: "utf8" });

@@ -1,12 +1,9 @@
-/**
- * Sessions by hand from the tree: opened, called in with a form, compared, forked, reset and
- * closed.
- */
+/** Sessions in the tree: opened, called with a form, compared, forked, reset and closed. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Locator } from "playwright-core";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { beginMeter, endMeter, say } from "./meter.ts";
-import { checkGone, checkSeen, patience, Workbench } from "./workbench.ts";
+import { beginMeter, endMeter, printMeasure } from "./meter.ts";
+import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 const catalog = await loadServers();
 
@@ -15,19 +12,18 @@ const servers = () => workbench.rows("Servers");
 const session = (title: RegExp) => servers().filter({ hasText: title });
 
 /**
- * Clicks an action of a session and waits for what it does. A click that meets the tree while it is
- * drawn anew reaches the command without its row; the command then asks which session is meant, and
- * is told.
+ * Clicks an action of a session and waits for its effect. A click during a refresh of the tree runs
+ * the command without its row; the command then asks for the session, which is answered here.
  */
 async function act(title: RegExp, action: string, check: () => Promise<void>): Promise<void> {
-  await workbench.act(session(title), action);
+  await workbench.clickAction(session(title), action);
   const asked = workbench.page.locator(".quick-input-list .monaco-list-row:visible", {
     hasText: title,
   });
   await vi.waitFor(async () => {
     if ((await asked.count()) > 0) await asked.first().click();
     await check();
-  }, patience);
+  }, waitOptions);
 }
 
 const isThere = (it: Locator) => async () => expect(await it.count()).toBeGreaterThan(0);
@@ -36,73 +32,73 @@ const isGone = (it: Locator) => async () => expect(await it.count()).toBe(0);
 beforeAll(async () => {
   workbench = await Workbench.open();
   await beginMeter(workbench);
-  await workbench.show("PROVE");
-  await workbench.fold("Tasks", "Runs");
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Tasks", "Runs");
 });
 afterAll(() => workbench.close());
 
 test("the tree shows all twenty servers, each with its number of tools", async () => {
-  await vi.waitFor(async () => expect(await servers().count()).toBe(20), patience);
+  await vi.waitFor(async () => expect(await servers().count()).toBe(20), waitOptions);
   const { block } = await endMeter(workbench);
-  say(
+  printMeasure(
     `longest block of the extension host while it starts and twenty servers load`,
     `${block.toFixed(0)} ms`,
   );
   const shown = (await servers().allInnerTexts()).map(it => it.trim());
   expect(shown).toEqual(catalog.map(it => `${it.name}${it.tools.size} tools · ${it.category}`));
-  await workbench.picture("servers");
+  await workbench.takePicture("servers");
 });
 
 test("a session opens from its server", async () => {
-  await workbench.act(servers().filter({ hasText: "banking" }).first(), "Open Session…");
+  await workbench.clickAction(servers().filter({ hasText: "banking" }).first(), "Open Session…");
   await workbench.choice("small").click();
-  await checkSeen(session(/^Session 1 on small.*as opened/));
+  await checkVisible(session(/^Session 1 on small.*as opened/));
 });
 
-test("the form asks for each argument in its own way, and says what is wrong as it is typed", async () => {
+test("the form asks for each argument by its type, and validates as it is typed", async () => {
   await act(
     /^Session 1 on small/,
     "Call Tool…",
     isThere(workbench.page.locator('.quick-input-box input[placeholder^="Which tool to call"]')),
   );
   await workbench.answer("Which tool to call", "banking_transfer");
-  await checkSeen(
+  await checkVisible(
     workbench.page.locator(".quick-input-titlebar", { hasText: "banking_transfer (1 of 3)" }),
   );
-  await workbench.picture("form-entity");
+  await workbench.takePicture("form-entity");
   await workbench.answer("from_account", "Everyday");
   await workbench.answer("to_account", "Savings");
   await workbench.type("amount", "12.345");
-  await checkSeen(
+  await checkVisible(
     workbench.page.locator(".quick-input-message", {
       hasText: "amount must have at most two decimals",
     }),
   );
-  await workbench.picture("form-number");
-  // the question before can be answered once more
+  await workbench.takePicture("form-number");
+  // the previous question can be answered again
   await workbench.page.locator(".quick-input-titlebar .codicon-quick-input-back").click();
   await workbench.answer("to_account", "Holiday fund");
   await workbench.answer("amount", "12.5");
 });
 
-test("what the call changed is shown as a comparison, and marked in the tree", async () => {
-  await checkSeen(workbench.notification("banking_transfer: ok"));
-  await checkSeen(workbench.tab("banking_transfer: changes"));
-  await checkSeen(
+test("the changes of a call are shown as a diff and marked in the tree", async () => {
+  await checkVisible(workbench.notification("banking_transfer: ok"));
+  await checkVisible(workbench.tab("banking_transfer: changes"));
+  await checkVisible(
     workbench.page
       .locator(".monaco-diff-editor .modified .view-line")
       .filter({ hasText: "3136.45" }),
   );
-  await checkSeen(session(/^Session 1 on small.*1 call/));
-  await checkSeen(servers().filter({ hasText: /^accounts.*○/ }));
+  await checkVisible(session(/^Session 1 on small.*1 call/));
+  await checkVisible(servers().filter({ hasText: /^accounts.*○/ }));
   await workbench.expand(servers().filter({ hasText: /^accounts/ }));
   await workbench.expand(servers().filter({ hasText: /^acc_101/ }));
-  await checkSeen(servers().filter({ hasText: /^balance.*● 3136.45/ }));
-  await workbench.picture("session-changed");
+  await checkVisible(servers().filter({ hasText: /^balance.*● 3136.45/ }));
+  await workbench.takePicture("session-changed");
   await workbench.collapse(servers().filter({ hasText: /^accounts/ }));
 });
 
-test("a fork goes on from there, and a reset goes back without it", async () => {
+test("a fork starts from the current state, and a reset does not affect it", async () => {
   await act(
     /^Session 1 on small/,
     "Fork Session",
@@ -119,7 +115,7 @@ test("a fork goes on from there, and a reset goes back without it", async () => 
       .filter({ hasText: /^balance/ })
       .first()
       .innerText();
-    await workbench.picture("session-forked");
+    await workbench.takePicture("session-forked");
     await workbench.collapse(session(of));
     return text.replaceAll(/[^\d.]/g, "");
   };
@@ -129,7 +125,7 @@ test("a fork goes on from there, and a reset goes back without it", async () => 
 
 test("closing leaves nothing behind", async () => {
   await act(/^Session 1/, "Close Session", isGone(session(/^Session 1/)));
-  await workbench.command("PROVE: Close Session");
+  await workbench.runCommand("PROVE: Close Session");
   await checkGone(session(/^Session/));
   expect(await workbench.notification("PROVE failed").count()).toBe(0);
 });

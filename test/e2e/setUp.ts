@@ -1,25 +1,25 @@
 /**
- * Before the first workbench test: the host, a browser, and one server with the packaged extension.
- * After the last: nothing is left running.
+ * Global setup of the workbench tests: starts the browser and one server with the packaged
+ * extension, and stops both after the last test.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { browserProgram, launchBrowser } from "./browser.ts";
+import { findBrowser, launchBrowser } from "./browser.ts";
 import { startCodeServer } from "./codeServer.ts";
-import { workbenchHost } from "./host.ts";
-import { packMeter } from "./meter.ts";
-import { packaged } from "./packaged.ts";
+import { installHost } from "./host.ts";
+import { packageMeter } from "./meter.ts";
+import { findPackage } from "./packaged.ts";
 import { testSettings } from "./settings.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the workbench listens. */
+    /** The URL of the workbench. */
     server: string;
     /** The browser's WebSocket address. */
     browser: string;
-    /** Where the meter in the extension host leaves what it measured. */
+    /** The file that the meter in the extension host writes its measurements to. */
     meter: string;
   }
 }
@@ -27,15 +27,15 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   rmSync(join(project.config.root, "test/pictures"), { recursive: true, force: true });
-  const program = browserProgram(say);
-  const host = await workbenchHost(say);
+  const program = findBrowser(say);
+  const host = await installHost(say);
   const meter = join(mkdtempSync(join(tmpdir(), "prove-meter-")), "measure.json");
   const server = await startCodeServer({
     host,
-    extensions: [packaged("vsix"), packMeter()],
+    extensions: [findPackage("vsix"), packageMeter()],
     settings: testSettings,
-    trust: false,
-    grace: 3,
+    requiresTrust: false,
+    graceSeconds: 3,
     env: { METER_FILE: meter },
   });
   const browser = await launchBrowser(program);

@@ -1,8 +1,8 @@
-/** Settings for a workbench that asks nothing, fetches nothing and moves nothing on its own. */
+/** Settings for a workbench without prompts, downloads and animations. */
 
-/** For a person who tries the extension: quiet, but a workbench as they know it. */
+/** For a person who tries the extension. */
 export const quietSettings = {
-  // the browser's preferred scheme chooses the theme
+  // the color scheme of the browser selects the theme
   "window.autoDetectColorScheme": true,
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,

@@ -1,35 +1,32 @@
-/**
- * What the tests need from the operating system: found on PATH, installed where that is allowed,
- * else asked for by the command to run.
- */
+/** Finds programs on PATH and installs packages of the operating system. */
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The program of that name on PATH. */
-export function programOnPath(name: string): string | undefined {
+/** Finds a program on PATH. */
+export function findProgram(name: string): string | undefined {
   for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
     const file = join(folder, name);
     try {
       accessSync(file, constants.X_OK);
       return file;
     } catch {
-      // not in this folder: the search goes on
+      // not in this folder
     }
   }
   return undefined;
 }
 
-export const installed = (name: string) => programOnPath(name) !== undefined;
+export const isInstalled = (name: string) => findProgram(name) !== undefined;
 
-/** Installs Debian packages, or throws with the command that a person has to run. */
-export function needFromSystem(
+/** Installs Debian packages; if not allowed, throws an error with the command to run. */
+export function installPackages(
   what: string,
   packages: readonly string[],
   say: (line: string) => void,
 ): void {
   const command = `apt-get install -y --no-install-recommends ${packages.join(" ")}`;
-  if (!installed("apt-get"))
+  if (!isInstalled("apt-get"))
     throw new Error(
       `the workbench tests need ${what}: install them with this system's package manager`,
     );

@@ -6,8 +6,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
-import { synthesized } from "./tasks.ts";
-import { checkSeen, Workbench } from "./workbench.ts";
+import { synthesizeTasks } from "./taskFiles.ts";
+import { checkVisible, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const run = () => join(workbench.folder, "prove/runs/few-1");
@@ -26,8 +26,10 @@ const steps = () =>
 const aStep = { timeout: 150_000, interval: 250 };
 
 beforeAll(async () => {
-  workbench = await Workbench.open({ "prove/tasks/few.tasks.jsonl": synthesized(24, "banking") });
-  await workbench.show("PROVE");
+  workbench = await Workbench.open({
+    "prove/tasks/few.tasks.jsonl": synthesizeTasks(24, "banking"),
+  });
+  await workbench.showContainer("PROVE");
 });
 afterAll(async () => {
   // a trainer outlives the window: one that a failed test left behind would go on
@@ -37,33 +39,33 @@ afterAll(async () => {
 });
 
 test("training starts from the palette, and its curve grows", async () => {
-  await workbench.command("PROVE: Start Training");
+  await workbench.runCommand("PROVE: Start Training");
   await workbench.choice("few").click();
   await workbench.answer("How many steps", "1000");
-  await checkSeen(workbench.notification("Training few-1"));
-  await checkSeen(state("training"));
+  await checkVisible(workbench.notification("Training few-1"));
+  await checkVisible(state("training"));
   const curve = page().locator("figure svg path.line").first();
   await curve.waitFor(aStep);
   const before = await curve.getAttribute("d");
   await vi.waitFor(async () => expect(await curve.getAttribute("d")).not.toBe(before), aStep);
-  await workbench.picture("run");
+  await workbench.takePicture("run");
 }, 360_000);
 
 test("cancelling the notification stops it and keeps its files", async () => {
   await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
-  await checkSeen(state("stopped"));
-  await checkSeen(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
+  await checkVisible(state("stopped"));
+  await checkVisible(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
   expect(steps()).toBeGreaterThanOrEqual(2);
   for (const line of readFileSync(join(run(), "metrics.jsonl"), "utf8").trim().split("\n"))
     expect(JSON.parse(line)).toMatchObject({ method: "grpo" });
-  await workbench.picture("run-stopped");
+  await workbench.takePicture("run-stopped");
 });
 
 test("it is resumed and stopped from its page", async () => {
   const written = steps();
   await page().getByText("Resume").click();
-  await checkSeen(state("training"));
+  await checkVisible(state("training"));
   await vi.waitFor(() => expect(steps()).toBeGreaterThan(written), aStep);
   await page().getByText("Stop", { exact: true }).click();
-  await checkSeen(state("stopped"));
+  await checkVisible(state("stopped"));
 }, 240_000);

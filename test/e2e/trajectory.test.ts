@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, test } from "vitest";
 import type { Task } from "../../src/trajectory/task.ts";
-import { synthesized } from "./tasks.ts";
-import { checkGone, checkSeen, Workbench } from "./workbench.ts";
+import { synthesizeTasks } from "./taskFiles.ts";
+import { checkGone, checkVisible, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 let task: Task;
@@ -13,7 +13,7 @@ let task: Task;
 let changed: readonly [string, string];
 
 beforeAll(async () => {
-  const lines = synthesized(60, "banking").trim().split("\n");
+  const lines = synthesizeTasks(60, "banking").trim().split("\n");
   const tasks = lines.map(it => JSON.parse(it) as Task);
   // on one server: two calls that read, then one that changes a card's status, which is easy to see
   const n = tasks.findIndex(({ kind, servers, hidden, goals, trajectory: { events } }) => {
@@ -43,8 +43,8 @@ beforeAll(async () => {
   workbench = await Workbench.open({
     "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].join("\n"),
   });
-  await workbench.show("PROVE");
-  await workbench.fold("Servers", "Runs");
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Servers", "Runs");
 });
 afterAll(() => workbench.close());
 
@@ -55,69 +55,69 @@ const called = (goal: number) =>
 
 test("a task opens as a readable transcript", async () => {
   const file = workbench.rows("Tasks").filter({ hasText: "few" }).first();
-  await checkSeen(file.filter({ hasText: "60 tasks" }));
+  await checkVisible(file.filter({ hasText: "60 tasks" }));
   await workbench.expand(file);
   await workbench
     .rows("Tasks")
     .filter({ hasText: task.turns[0]!.user.slice(0, 60) })
     .first()
     .click();
-  await checkSeen(workbench.lines.filter({ hasText: task.goals[2]!.calls[0]!.name }).first());
-  await workbench.picture("transcript");
+  await checkVisible(workbench.lines.filter({ hasText: task.goals[2]!.calls[0]!.name }).first());
+  await workbench.takePicture("transcript");
 });
 
 test("stepping shows the state at each step, in both directions", async () => {
   const card = task.goals[2]!.calls[0]!.arguments["card_id"] as string;
-  await workbench.command("PROVE: Step Through Trajectory");
-  await checkSeen(workbench.frames.filter({ hasText: "start of" }));
-  await checkSeen(workbench.variable("start"));
-  await workbench.picture("debugger");
-  await workbench.fold("Watch", "Call Stack", "Breakpoints");
+  await workbench.runCommand("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.frames.filter({ hasText: "start of" }));
+  await checkVisible(workbench.variable("start"));
+  await workbench.takePicture("debugger");
+  await workbench.collapseViews("Watch", "Call Stack", "Breakpoints");
   for (const name of ["State", "cards", card]) await workbench.expand(workbench.variable(name));
   const status = workbench.variable("status");
-  await checkSeen(status.filter({ hasText: changed[0] }));
+  await checkVisible(status.filter({ hasText: changed[0] }));
   for (const seen of [said(), called(0), called(1), called(2)]) {
     await workbench.debugButton("step-over").click();
-    await checkSeen(seen);
+    await checkVisible(seen);
   }
-  await checkSeen(
+  await checkVisible(
     workbench
       .variable(`Δ cards.${card}.status`)
       .filter({ hasText: new RegExp(changed.join(".*")) }),
   );
-  await checkSeen(status.filter({ hasText: changed[1] }));
-  await workbench.picture("step-forth");
+  await checkVisible(status.filter({ hasText: changed[1] }));
+  await workbench.takePicture("step-forth");
   await workbench.debugButton("step-back").click();
-  await checkSeen(called(1));
-  await checkSeen(status.filter({ hasText: changed[0] }));
-  await workbench.picture("step-back");
+  await checkVisible(called(1));
+  await checkVisible(status.filter({ hasText: changed[0] }));
+  await workbench.takePicture("step-back");
 });
 
 test("a breakpoint stops in both directions", async () => {
   await workbench.debugButton("reverse-continue").click();
-  await checkSeen(workbench.variable("start"));
+  await checkVisible(workbench.variable("start"));
   await workbench.goToLine(7);
   await workbench.page.keyboard.press("F9");
   // hollow until the debugger has taken it
-  await checkSeen(workbench.page.locator(".glyph-margin-widgets .codicon-debug-breakpoint"));
+  await checkVisible(workbench.page.locator(".glyph-margin-widgets .codicon-debug-breakpoint"));
   await workbench.debugButton("continue").click();
-  await checkSeen(called(0));
-  await workbench.picture("breakpoint");
+  await checkVisible(called(0));
+  await workbench.takePicture("breakpoint");
   await workbench.debugButton("continue").click();
-  await checkSeen(workbench.variable("ended by"));
+  await checkVisible(workbench.variable("ended by"));
   await workbench.debugButton("reverse-continue").click();
-  await checkSeen(called(0));
+  await checkVisible(called(0));
   await workbench.debugButton("stop").click();
   await checkGone(workbench.debugButton("stop"));
 });
 
 test("the reward page shows each part, its weight, and the evidence of each call", async () => {
-  await workbench.show("PROVE");
-  await workbench.command("PROVE: Show Reward");
+  await workbench.showContainer("PROVE");
+  await workbench.runCommand("PROVE: Show Reward");
   const page = workbench.webview();
   for (const part of ["validity", "coverage", "efficiency", "name", "argument"])
-    await checkSeen(page.getByRole("row").filter({ hasText: part }).first());
-  await checkSeen(page.getByText("1.3000").first());
-  await checkSeen(page.getByText(task.goals[2]!.calls[0]!.name).first());
-  await workbench.picture("reward");
+    await checkVisible(page.getByRole("row").filter({ hasText: part }).first());
+  await checkVisible(page.getByText("1.3000").first());
+  await checkVisible(page.getByText(task.goals[2]!.calls[0]!.name).first());
+  await workbench.takePicture("reward");
 });

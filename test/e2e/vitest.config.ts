@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ["test/e2e/*.test.ts"],
     globalSetup: ["test/e2e/setUp.ts"],
-    setupFiles: ["test/e2e/whenFailed.ts"],
+    setupFiles: ["test/e2e/failurePictures.ts"],
     pool: "forks",
     maxWorkers: 1,
     fileParallelism: false,

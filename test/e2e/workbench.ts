@@ -1,6 +1,6 @@
 /**
- * A workbench page as a person uses it: palette, views, editors, pages, notifications, pictures.
- * Every wait is for something to be seen.
+ * Drives a workbench page as a person does: palette, views, editors, webviews, notifications,
+ * pictures. Every wait is for something to be visible.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,20 +15,20 @@ import {
 import { inject, vi } from "vitest";
 import { repository } from "./packaged.ts";
 
-/** Long enough for two busy cores; a wait ends as soon as what it waits for is there. */
-export const patience = { timeout: 60_000, interval: 100 };
+/** Long enough for two busy cores. */
+export const waitOptions = { timeout: 60_000, interval: 100 };
 
 export type Theme = "dark" | "light";
 
-/** The workbenches that are open now, for the report of a failed test. */
+/** The open workbenches, for the report of a failed test. */
 export const openWorkbenches = new Set<Workbench>();
 
 export class Workbench {
   readonly page: Page;
-  /** The folder that is open in it. */
+  /** The workspace folder. */
   readonly folder: string;
-  /** What the page said on its console. */
-  readonly said: string[] = [];
+  /** The messages of the page's console. */
+  readonly consoleLines: string[] = [];
   readonly #browser: Browser;
   #ownsFolder = false;
 
@@ -36,15 +36,12 @@ export class Workbench {
     this.#browser = browser;
     this.page = page;
     this.folder = folder;
-    page.on("console", it => this.said.push(`${it.type()} ${it.text()}`));
-    page.on("pageerror", it => this.said.push(`page error ${String(it)}`));
+    page.on("console", it => this.consoleLines.push(`${it.type()} ${it.text()}`));
+    page.on("pageerror", it => this.consoleLines.push(`page error ${String(it)}`));
     openWorkbenches.add(this);
   }
 
-  /**
-   * Opens a workbench on a new folder with these files in it, and waits until the extension's views
-   * are there.
-   */
+  /** Opens a workbench on a new folder with the given files, and waits for the extension's views. */
   static async open(files: Readonly<Record<string, string>> = {}): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "prove-folder-"));
     for (const [name, text] of Object.entries(files)) {
@@ -60,13 +57,13 @@ export class Workbench {
   }
 
   /**
-   * Opens the workbench at an address, on a folder that the caller looks after; `enter` does what
-   * is asked at the door.
+   * Opens the workbench at an address, on a folder that the caller removes. `logIn` fills in the
+   * login page.
    */
   static async visit(
     address: string,
     folder: string,
-    enter?: (page: Page) => Promise<void>,
+    logIn?: (page: Page) => Promise<void>,
   ): Promise<Workbench> {
     const browser = await chromium.connect(inject("browser"));
     const context = await browser.newContext({
@@ -74,12 +71,12 @@ export class Workbench {
       colorScheme: "dark",
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    context.setDefaultTimeout(patience.timeout);
+    context.setDefaultTimeout(waitOptions.timeout);
     const workbench = new Workbench(browser, await context.newPage(), folder);
     await workbench.page.goto(address, { waitUntil: "domcontentloaded" });
-    await enter?.(workbench.page);
+    await logIn?.(workbench.page);
     await workbench.page.locator(".statusbar-item").first().waitFor();
-    // the palette does not list commands that arrive while it is open
+    // the palette does not list commands that are registered while it is open
     await workbench.container("PROVE").waitFor();
     return workbench;
   }
@@ -91,19 +88,19 @@ export class Workbench {
       rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 
-  /** Runs a command by its title in the palette. */
-  async command(title: string): Promise<void> {
+  /** Runs a command by its title from the palette. */
+  async runCommand(title: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget .quick-input-box input");
-    // commands that arrive while the palette is open are not listed: it is closed and opened again
+    // an open palette does not list new commands, so it is closed and opened again
     await vi.waitFor(async () => {
       if (await input.isVisible()) await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("F1");
       await input.fill(`>${title}`, { timeout: 10_000 });
       await this.choice(title).click({ timeout: 10_000 });
-    }, patience);
+    }, waitOptions);
   }
 
-  /** The row of the open picker or palette that has exactly this label. */
+  /** The row of the open quick pick or palette with exactly this label. */
   choice(label: string): Locator {
     return this.page
       .locator(".quick-input-list .monaco-list-row")
@@ -111,13 +108,13 @@ export class Workbench {
       .first();
   }
 
-  /** Types into the input box or picker that asks this, and accepts. */
+  /** Types into the input box or quick pick with this prompt, and accepts. */
   async answer(question: string, text: string): Promise<void> {
     await this.type(question, text);
     await this.page.locator(".quick-input-widget .quick-input-box input").press("Enter");
   }
 
-  /** Types into the input box or picker that asks this, and leaves it open. */
+  /** Types into the input box or quick pick with this prompt, and leaves it open. */
   async type(question: string, text: string): Promise<void> {
     const box = this.page.locator(".quick-input-widget");
     await box
@@ -127,13 +124,13 @@ export class Workbench {
     await box.locator(".quick-input-box input").fill(text);
   }
 
-  /** Clicks one of the actions that a row of a tree shows under the pointer. */
-  async act(row: Locator, action: string): Promise<void> {
-    // rows are drawn anew when the tree's data comes in: a click may meet one that is going
+  /** Clicks an inline action of a tree row. */
+  async clickAction(row: Locator, action: string): Promise<void> {
+    // a refresh of the tree replaces rows, so that a click may miss
     await vi.waitFor(async () => {
       await row.hover({ timeout: 5000 });
       await row.locator(`.actions .action-label[aria-label="${action}"]`).click({ timeout: 5000 });
-    }, patience);
+    }, waitOptions);
   }
 
   /** The icon of a view container in the activity bar. */
@@ -142,17 +139,17 @@ export class Workbench {
   }
 
   /** Shows a view container in the side bar. */
-  async show(title: string): Promise<void> {
+  async showContainer(title: string): Promise<void> {
     const icon = this.container(title);
     await vi.waitFor(async () => {
       await icon.click();
       await this.page
         .locator(".sidebar .composite.title", { hasText: title })
         .waitFor({ timeout: 5000 });
-    }, patience);
+    }, waitOptions);
   }
 
-  /** The rows of the tree in the view of that name. */
+  /** The rows of the tree in a view. */
   rows(view: string): Locator {
     return this.pane(view).locator("[role=treeitem]");
   }
@@ -164,34 +161,32 @@ export class Workbench {
       .filter({ has: this.page.locator(`.pane-header h3.title`, { hasText: exactly(view) }) });
   }
 
-  /**
-   * Folds views of the side bar away: rows out of sight are not drawn, so the others need the room.
-   */
-  async fold(...views: readonly string[]): Promise<void> {
+  /** Collapses views of the side bar, so that the others have space: hidden rows are not rendered. */
+  async collapseViews(...views: readonly string[]): Promise<void> {
     for (const view of views) {
       const header = this.pane(view).locator(".pane-header");
       if ((await header.getAttribute("aria-expanded")) === "true") await header.click();
     }
   }
 
-  /** Opens out a row of a tree, if it is closed. */
+  /** Expands a row of a tree if it is collapsed. */
   expand(row: Locator): Promise<void> {
-    return this.#turn(row, "true");
+    return this.#setExpanded(row, "true");
   }
 
-  /** Closes a row of a tree, if it is open. */
+  /** Collapses a row of a tree if it is expanded. */
   collapse(row: Locator): Promise<void> {
-    return this.#turn(row, "false");
+    return this.#setExpanded(row, "false");
   }
 
-  async #turn(row: Locator, expanded: "true" | "false"): Promise<void> {
+  async #setExpanded(row: Locator, expanded: "true" | "false"): Promise<void> {
     await row.waitFor();
-    // rows are drawn anew when the tree's data comes in: a click may meet one that is going
+    // a refresh of the tree replaces rows, so that a click may miss
     await vi.waitFor(async () => {
       if ((await row.getAttribute("aria-expanded")) === expanded) return;
       await row.locator(".monaco-tl-twistie").click({ timeout: 5000 });
-      throw new Error(`${await row.innerText()} did not turn`);
-    }, patience);
+      throw new Error(`${await row.innerText()} did not change`);
+    }, waitOptions);
   }
 
   /** A tab of the editor area. */
@@ -199,22 +194,22 @@ export class Workbench {
     return this.page.locator(".tabs-container .tab", { hasText: title }).first();
   }
 
-  /** What the active text editor shows, as lines that are in view. */
+  /** The visible lines of the active text editor. */
   get lines(): Locator {
     return this.page.locator(".editor-instance .view-lines .view-line");
   }
 
   /** Puts the cursor on a line of the active text editor. */
   async goToLine(number: number): Promise<void> {
-    await this.command("View: Focus Active Editor Group");
-    await this.command("Go to Line/Column...");
+    await this.runCommand("View: Focus Active Editor Group");
+    await this.runCommand("Go to Line/Column...");
     const input = this.page.locator(".quick-input-widget .quick-input-box input");
     await input.fill(`:${number}`);
     await input.press("Enter");
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
 
-  /** Writes over a whole line of the active text editor, as a person with a keyboard does. */
+  /** Replaces a line of the active text editor by typing. */
   async replaceLine(number: number, text: string): Promise<void> {
     const { keyboard } = this.page;
     await this.goToLine(number);
@@ -224,7 +219,7 @@ export class Workbench {
     await keyboard.insertText(text);
   }
 
-  /** A row of the debugger's Variables, a scope or a value, by its name. */
+  /** A scope or value in the debugger's Variables view, by name. */
   variable(name: string): Locator {
     return this.page
       .locator(".debug-variables [role=treeitem]")
@@ -232,7 +227,7 @@ export class Workbench {
       .first();
   }
 
-  /** The rows of the debugger's Call Stack. */
+  /** The rows of the debugger's Call Stack view. */
   get frames(): Locator {
     return this.page.locator(".debug-call-stack .stack-frame");
   }
@@ -245,36 +240,33 @@ export class Workbench {
     return this.page.locator(`a.action-label.codicon-debug-${icon}`).first();
   }
 
-  /** The inner document of the n-th web page that is visible. */
+  /** The inner document of the n-th visible webview. */
   webview(n = 0): FrameLocator {
     return this.page.frameLocator("iframe.webview.ready").nth(n).frameLocator("#active-frame");
   }
 
-  /** A notification with that text. */
+  /** A notification with a text. */
   notification(text: string | RegExp): Locator {
     return this.page.locator(".notification-toast").filter({ hasText: text }).first();
   }
 
-  /** Closes every editor, so that the next thing opened is the only one. */
+  /** Closes all editors. */
   async closeEditors(): Promise<void> {
-    await this.command("View: Close All Editors");
+    await this.runCommand("View: Close All Editors");
     await this.page.locator(".tabs-container .tab").first().waitFor({ state: "detached" });
   }
 
-  /** Saves what is seen as test/pictures/<name>-dark.png and -light.png. */
-  async picture(name: string): Promise<void> {
-    // a pointer that rests on something shows its tooltip
+  /** Saves screenshots as test/pictures/<name>-dark.png and -light.png. */
+  async takePicture(name: string): Promise<void> {
+    // away from everything that shows a tooltip
     await this.page.mouse.move(700, 1);
     for (const theme of ["light", "dark"] as const) {
       await this.useTheme(theme);
-      await this.page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
+      await this.page.screenshot({ path: join(picturesFolder, `${name}-${theme}.png`) });
     }
   }
 
-  /**
-   * Asks for a theme as the operating system does, and waits until the workbench and its pages wear
-   * it.
-   */
+  /** Switches the color scheme, and waits until the workbench and its webviews use it. */
   async useTheme(theme: Theme): Promise<void> {
     await this.page.emulateMedia({ colorScheme: theme });
     await this.page
@@ -285,15 +277,15 @@ export class Workbench {
   }
 }
 
-/** Asserts that something can be seen, now or within patience. */
-export const checkSeen = (it: Locator): Promise<void> => it.waitFor(patience);
+/** Waits until something is visible. */
+export const checkVisible = (it: Locator): Promise<void> => it.waitFor(waitOptions);
 
-/** Asserts that something cannot be seen, now or within patience. */
+/** Waits until something is no longer visible. */
 export const checkGone = (it: Locator): Promise<void> =>
-  it.waitFor({ ...patience, state: "hidden" });
+  it.waitFor({ ...waitOptions, state: "hidden" });
 
 /** Git-ignored: pictures are for a person to look at. */
-export const pictures = join(repository, "test/pictures");
+export const picturesFolder = join(repository, "test/pictures");
 
 const exactly = (text: string) =>
   new RegExp(`^\\s*${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`);

@@ -1,39 +1,32 @@
 /** Lists and extracts the files of a zip archive. */
+import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { open, type Entry, type ZipFile } from "yauzl";
+import { open, type Entry, type Options, type ZipFile } from "yauzl";
+
+const openArchive = promisify<string, Options, ZipFile>(open);
 
 export async function listEntries(archive: string): Promise<readonly string[]> {
+  const zip = await openArchive(archive, {});
   const names: string[] = [];
-  await visitEntries(archive, async ({ fileName }) => void names.push(fileName));
+  zip.on("entry", ({ fileName }: Entry) => names.push(fileName));
+  await once(zip, "end");
   return names;
 }
 
-export const extract = (archive: string, folder: string): Promise<void> =>
-  visitEntries(archive, async (entry, zip) => {
+export async function extract(archive: string, folder: string): Promise<void> {
+  const zip = await openArchive(archive, { autoClose: false });
+  const entries: Entry[] = [];
+  zip.on("entry", (entry: Entry) => entries.push(entry));
+  await once(zip, "end");
+  const openEntry = promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip));
+  for (const entry of entries) {
     const file = join(folder, entry.fileName);
     mkdirSync(dirname(file), { recursive: true });
-    if (entry.fileName.endsWith("/")) return;
-    const content = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(
-      entry,
-    );
-    await pipeline(content, createWriteStream(file));
-  });
-
-/** Visits one entry after another. */
-function visitEntries(
-  archive: string,
-  visit: (entry: Entry, zip: ZipFile) => Promise<void>,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    open(archive, { lazyEntries: true }, (error, zip) => {
-      if (error) return reject(error);
-      zip.on("entry", (entry: Entry) => visit(entry, zip).then(() => zip.readEntry(), reject));
-      zip.on("end", resolve);
-      zip.on("error", reject);
-      zip.readEntry();
-    });
-  });
+    if (!entry.fileName.endsWith("/"))
+      await pipeline(await openEntry(entry), createWriteStream(file));
+  }
+  zip.close();
 }

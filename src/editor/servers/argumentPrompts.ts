@@ -146,13 +146,7 @@ class ArgumentPrompts {
   ): Promise<Json | undefined> {
     const text = `${item.key}: ${item.description}`;
     const mayEnd = items.length >= minItems && validate([...items]) === undefined;
-    switch (item.kind) {
-      case "text":
-      case "number":
-      case "day":
-      case "minute":
-        return askTypedItem(item, { ...frame, text }, mayEnd);
-    }
+    if (typedKinds.has(item.kind)) return askTypedItem(item, { ...frame, text }, mayEnd);
     if (mayEnd) {
       const add = { label: items.length ? "Add another" : "Add one" };
       const end = { label: items.length ? "Done" : "None" };
@@ -189,6 +183,9 @@ class ArgumentPrompts {
       .map(({ id, description }) => ({ label: id, description, value: id as Json }));
   }
 }
+
+/** The kinds of list items that are typed, so that an empty text can end the list. */
+const typedKinds: ReadonlySet<Field["kind"]> = new Set(["text", "number", "day", "minute"]);
 
 async function pickOptional(
   optional: readonly Field[],

@@ -1,7 +1,4 @@
-/**
- * The extension as its host sees it: it activates and registers what its manifest lists. Runs
- * inside the extension host.
- */
+/** Activation of the extension. Runs inside the extension host. */
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { commands, extensions } from "vscode";
@@ -14,7 +11,7 @@ describe("the extension in its host", () => {
   it("activates, and registers every command of its manifest", async () => {
     const extension = extensions.getExtension("prove-rl.prove-rl");
     assert.ok(extension, "the extension is not installed");
-    assert.equal(extension.isActive, false, "it was active before anything asked for it");
+    assert.equal(extension.isActive, false, "it was active before it was needed");
     await extension.activate();
     const registered = new Set(await commands.getCommands(true));
     const listed = (extension.packageJSON as Manifest).contributes.commands.map(it => it.command);

@@ -1,7 +1,4 @@
-/**
- * A server that is offered to the editor's own agents, asked for as they ask for it. Runs inside
- * the extension host.
- */
+/** A server that is offered to the editor's agents. Runs inside the extension host. */
 import assert from "node:assert/strict";
 import { after, describe, it } from "mocha";
 import { commands, lm, workspace, LanguageModelTextPart } from "vscode";
@@ -10,34 +7,32 @@ const offer = (...servers: string[]) =>
   workspace
     .getConfiguration("prove")
     .update("agentServers", servers.length ? servers : undefined, true);
-const toolsOf = (server: string) => lm.tools.filter(it => it.name.includes(`${server}_`));
+const findTools = (server: string) => lm.tools.filter(it => it.name.includes(`${server}_`));
 
-/** As an agent does when its chat begins. */
+/** Starts a server as an agent does when its chat begins. */
 const start = (server: string) =>
   commands.executeCommand("workbench.mcp.startServer", `prove-rl.prove-rl/PROVE ${server}`, {
     autoTrustChanges: true,
     waitForLiveTools: true,
   });
 
-/**
- * Waits until it is so; the editor asks a provider anew some time after it was told of a change.
- */
-async function until(
-  what: string,
-  isSo: () => boolean,
-  urge: () => unknown = () => {},
+/** Waits until a condition holds: the editor queries a provider some time after a change. */
+async function waitUntil(
+  problem: string,
+  condition: () => boolean,
+  retry: () => unknown = () => {},
 ): Promise<void> {
   for (let i = 0; i < 100; i++) {
-    if (isSo()) return;
-    await urge();
+    if (condition()) return;
+    await retry();
     await new Promise(resolve => setTimeout(resolve, 300));
   }
   assert.fail(
-    `${what}, even after half a minute; there are ${lm.tools.map(it => it.name).join(", ")}`,
+    `${problem} after 30 seconds; the tools are ${lm.tools.map(it => it.name).join(", ")}`,
   );
 }
 
-async function answer(tool: string, input: object): Promise<string> {
+async function callTool(tool: string, input: object): Promise<string> {
   const { content } = await lm.invokeTool(lm.tools.find(it => it.name.endsWith(tool))!.name, {
     input,
     toolInvocationToken: undefined,
@@ -48,30 +43,30 @@ async function answer(tool: string, input: object): Promise<string> {
 describe("servers offered to the editor's agents", () => {
   after(() => offer());
 
-  it("are none unless a person says so", () => {
-    assert.deepEqual(toolsOf("banking"), []);
+  it("are none by default", () => {
+    assert.deepEqual(findTools("banking"), []);
   });
 
-  it("come with all their tools, answer over one session, and remember", async () => {
+  it("have all their tools and keep the state of one session", async () => {
     await offer("banking");
-    await until(
-      "banking has not its 17 tools",
-      () => toolsOf("banking").length === 17,
+    await waitUntil(
+      "banking does not have its 17 tools",
+      () => findTools("banking").length === 17,
       () => start("banking"),
     );
-    assert.match(await answer("banking_get_balance", { account_id: "acc_101" }), /"balance":/);
-    const before = await answer("banking_get_balance", { account_id: "acc_115" });
-    await answer("banking_transfer", {
+    assert.match(await callTool("banking_get_balance", { account_id: "acc_101" }), /"balance":/);
+    const before = await callTool("banking_get_balance", { account_id: "acc_115" });
+    await callTool("banking_transfer", {
       from_account: "acc_101",
       to_account: "acc_115",
       amount: 1.5,
     });
-    assert.notEqual(await answer("banking_get_balance", { account_id: "acc_115" }), before);
-    assert.match(await answer("banking_get_balance", { account_id: "acc_1" }), /not_found/);
+    assert.notEqual(await callTool("banking_get_balance", { account_id: "acc_115" }), before);
+    assert.match(await callTool("banking_get_balance", { account_id: "acc_1" }), /not_found/);
   });
 
-  it("are gone when the offer is withdrawn", async () => {
+  it("are removed when the offer is withdrawn", async () => {
     await offer();
-    await until("banking is still there", () => toolsOf("banking").length === 0);
+    await waitUntil("banking is still there", () => findTools("banking").length === 0);
   });
 });

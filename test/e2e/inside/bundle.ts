@@ -1,15 +1,12 @@
-/**
- * Bundles the suites that run inside the extension host into a folder that the host can load them
- * from.
- */
+/** Bundles the suites that run inside the extension host. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { repository } from "../packaged.ts";
 
-/** Beside the modules they need, and in no package. */
+/** Inside the repository, so that imports resolve, but in no package. */
 export const insideFolder = join(repository, "dist/inside");
-/** An empty extension: what is tested is the installed one, this only carries the test run. */
+/** An empty extension that starts the test run; the extension under test is installed. */
 export const carrierFolder = join(insideFolder, "carrier");
 
 export async function bundleInside(): Promise<void> {

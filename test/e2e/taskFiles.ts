@@ -1,15 +1,12 @@
-/**
- * Task files for the workbench tests, made by the packaged terminal program as a person would make
- * them.
- */
+/** Task files for the workbench tests, synthesized by the packaged command-line program. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repository } from "./packaged.ts";
 
-/** The text of a task file with tasks of these servers. */
-export function synthesized(count: number, servers: string): string {
+/** Returns the text of a file with tasks on the given servers. */
+export function synthesizeTasks(count: number, servers: string): string {
   const folder = mkdtempSync(join(tmpdir(), "prove-tasks-"));
   try {
     const file = join(folder, "made.tasks.jsonl");
