@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { openCatalog } from "../src/environment/catalog.ts";
 import type { AssistantMessage } from "../src/policy/policy.ts";
 import { rollout } from "../src/policy/rollout.ts";
-import { scripted } from "../src/policy/scripted.ts";
+import { createScriptedPolicy } from "../src/policy/scripted.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/pipeline/synthesize.ts";
 import { formatTrajectory } from "../src/trajectory/trajectoryLine.ts";
@@ -78,7 +78,7 @@ const isNumeric = (goal: Task["goals"][number]) =>
   goal.calls.some(it => Object.values(it.arguments).some(value => typeof value === "number"));
 const stumbled = tasks.find(it => it.goals.length >= 4 && it.goals.slice(0, -1).some(isNumeric))!;
 const attempt = (
-  await rollout(stumbled, scripted("beginner", stumbling(stumbled)), catalog, {
+  await rollout(stumbled, createScriptedPolicy("beginner", stumbling(stumbled)), catalog, {
     id: `${stumbled.id}/beginner`,
   })
 ).trajectory;

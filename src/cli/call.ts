@@ -2,7 +2,7 @@
 import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, Values } from "./command.ts";
 import { withConnectedServer } from "./tools.ts";
 

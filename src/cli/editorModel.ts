@@ -2,7 +2,7 @@
 import type { Channel } from "../channel/channel.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
-import { askedInWords } from "../policy/structured.ts";
+import { describeSchemaInPrompt } from "../policy/structuredOutput.ts";
 import type { EditorMessages, ProgramMessages } from "../protocol/work.ts";
 
 export class EditorModel implements ChatModel {
@@ -22,7 +22,7 @@ export class EditorModel implements ChatModel {
     signal?.throwIfAborted();
     const request = {
       model: this.name,
-      messages: schema ? askedInWords(messages, schema.schema) : messages,
+      messages: schema ? describeSchemaInPrompt(messages, schema.schema) : messages,
       ...(tools?.length ? { tools } : {}),
     };
     try {

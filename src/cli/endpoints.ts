@@ -5,7 +5,7 @@
 import { UserError } from "../userError.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext, Values } from "./command.ts";
 import { countIn } from "./number.ts";
 

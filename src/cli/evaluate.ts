@@ -7,7 +7,7 @@ import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { endpointOptions, endpointUsage } from "./endpoints.ts";
 import { openPolicy, type OpenedPolicy } from "./policies.ts";

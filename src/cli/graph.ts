@@ -27,7 +27,7 @@ import { observeServer, verifyObservedEdges } from "../synthesis/graph/observedS
 import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { readSeed } from "./call.ts";
 import type { CliCommand, CliContext, Values } from "./command.ts";
 import {

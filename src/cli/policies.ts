@@ -7,18 +7,18 @@ import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { UserError } from "../userError.ts";
 import {
-  chainOf,
+  listGoalTools,
   checkTools,
-  digestIn,
+  createServerDigest,
   hasSeen,
   loadModel,
   readModelFolder,
   type StoredModel,
 } from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
-import { endpointPolicy } from "../policy/endpointPolicy.ts";
+import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
-import { idle, teacherOf } from "../policy/scripted.ts";
+import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext, Values } from "./command.ts";
@@ -51,7 +51,7 @@ export async function openPolicy(
 ): Promise<OpenedPolicy> {
   if (spec === "scripted:teacher")
     return { policy: teachers(tasks), concurrency: 1, dispose: () => {} };
-  if (spec === "scripted:idle") return { policy: idle, concurrency: 1, dispose: () => {} };
+  if (spec === "scripted:idle") return { policy: idlePolicy, concurrency: 1, dispose: () => {} };
   if (spec.startsWith("endpoint:"))
     return openAsked(spec.slice("endpoint:".length), terminal, values);
   const folder = resolve(terminal.cwd, spec);
@@ -78,7 +78,7 @@ function openAsked(
     sentData.evaluation,
     terminal,
   );
-  return { policy: endpointPolicy(endpoint), concurrency, dispose: () => {} };
+  return { policy: createEndpointPolicy(endpoint), concurrency, dispose: () => {} };
 }
 
 /** The student of a run's newest checkpoint, or of a model folder. */
@@ -97,7 +97,7 @@ export async function openStudentModel(
 ): Promise<OpenedPolicy> {
   checkTools(
     stored,
-    digestIn(catalog.servers),
+    createServerDigest(catalog.servers),
     tasks.flatMap(it => it.servers.map(server => server.name)),
   );
   checkUnseen(stored, tasks);
@@ -127,13 +127,13 @@ export function checkUnseen(
   for (const task of tasks) {
     const isSeen =
       task.split === "heldout-chain"
-        ? task.goals.length > 0 && hasSeen(saw, chainOf(task))
+        ? task.goals.length > 0 && hasSeen(saw, listGoalTools(task))
         : task.split === "heldout-server" &&
           aboutIn(task).some(it => Object.hasOwn(saw.servers, it));
     if (!isSeen) continue;
     const what =
       task.split === "heldout-chain"
-        ? `the tools ${chainOf(task).join(", ")} together`
+        ? `the tools ${listGoalTools(task).join(", ")} together`
         : `the servers ${aboutIn(task).join(", ")}`;
     throw new UserError(
       `task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`,
@@ -157,7 +157,7 @@ function aboutIn({ goals, chain, servers }: Task): string[] {
 
 /** Each task's own teacher, by the task that is being attempted. */
 function teachers(tasks: readonly Task[]): Policy {
-  const byTask = new Map(tasks.map(it => [it.id, teacherOf(it)]));
+  const byTask = new Map(tasks.map(it => [it.id, createTeacherPolicy(it)]));
   return {
     name: "scripted:teacher",
     next: (conversation, signal) =>

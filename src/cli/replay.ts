@@ -1,10 +1,10 @@
 /** `replay`: recorded attempts run again on fresh sessions, and what differs. */
 import { resolve } from "node:path";
 import { UserError } from "../userError.ts";
-import { readRecords } from "../trajectory/recorded.ts";
+import { readRecordedAttempts } from "../trajectory/recordedAttempts.ts";
 import { checkReplay, type ReplayResult } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 
 export const replay: CliCommand = {
@@ -24,7 +24,7 @@ export const replay: CliCommand = {
       unreadable++;
       say(`${what}\n  ${remedy}`);
     };
-    for await (const { trajectory } of readRecords(
+    for await (const { trajectory } of readRecordedAttempts(
       files.map(it => resolve(cwd, it)),
       { onTorn: say, onUserError, signal },
     )) {

@@ -14,16 +14,16 @@ import {
 import { profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt as scoreAttempt } from "../reward/reward.ts";
 import { judgeSuccess, type Success } from "../reward/success.ts";
-import { describeTotals, describeCall } from "../reward/words.ts";
+import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { splitLines } from "../storage/jsonLines.ts";
-import { readRecords, type RecordedAttempt } from "../trajectory/recorded.ts";
+import { readRecordedAttempts, type RecordedAttempt } from "../trajectory/recordedAttempts.ts";
 import { findChange } from "../trajectory/replay.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished } from "../trajectory/trajectory.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "./scoreCalls.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 
@@ -111,7 +111,7 @@ async function scoreFiles(
     unreadable++;
     say(`${what}\n  ${remedy}`);
   };
-  for await (const read of readRecords(
+  for await (const read of readRecordedAttempts(
     files.map(it => resolve(cwd, it)),
     { onTorn, onUserError, signal },
   )) {

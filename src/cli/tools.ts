@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Tool } from "../environment/server.ts";
 import { connect, type ConnectedSession, type ConnectedTool } from "../mcp/connect.ts";
 import { findEntry } from "../mcp/entries.ts";
-import { escapeInvisible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 
 /** An OpenAI-style function, with what this project adds: effect and the schema of the result. */

@@ -9,17 +9,17 @@ import { UserError } from "../userError.ts";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Architecture } from "../model/architecture.ts";
-import { limits } from "../model/chat.ts";
+import { studentLimits } from "../model/chatFormat.ts";
 import {
-  freshConfig,
+  createConfig,
   loadModel,
   readModelFolder,
-  weightsOf,
+  copyWeights,
   writeModelFolder,
 } from "../model/modelFolder.ts";
-import { resultRows, written } from "../model/surface.ts";
+import { formatResultRows, formatArgument } from "../model/valueText.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
-import { initialize } from "../model/transformer.ts";
+import { initializeModel } from "../model/transformer.ts";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import {
@@ -44,7 +44,7 @@ export const smallStudent: Omit<Architecture, "vocabulary"> = {
   kvHeads: 2,
   headWidth: 32,
   hidden: 384,
-  context: limits.context,
+  context: studentLimits.context,
   ropeBase: 10_000,
 };
 
@@ -142,14 +142,14 @@ async function writeRandom(
   progress("learning the tokenizer");
   const tokenizer = await tokenizerFrom(tasks, catalog);
   await startBackend("auto", { programs });
-  const model = initialize({ ...smallStudent, vocabulary: tokenizer.size }, seed);
+  const model = initializeModel({ ...smallStudent, vocabulary: tokenizer.size }, seed);
   mkdirSync(folder, { recursive: true });
   await writeModelFolder(
     folder,
     {
-      config: freshConfig("small", model.architecture, tokenizer),
+      config: createConfig("small", model.architecture, tokenizer),
       tokenizer,
-      weights: weightsOf(model),
+      weights: copyWeights(model),
     },
     "F32",
   );
@@ -187,12 +187,12 @@ function textsOf({ trajectory }: Task, catalog: Catalog): string[] {
     const tool = catalog.tools.get(it.name);
     const answer =
       it.outcome.kind === "ok"
-        ? resultRows(it.outcome.value, tool?.outputSchema, false).join("; ")
+        ? formatResultRows(it.outcome.value, tool?.outputSchema, false).join("; ")
         : `error ${it.outcome.message}`;
     return [
       ` ${answer}`,
       ...Object.values((it.arguments ?? {}) as Record<string, never>).map(
-        value => ` ${written(value, undefined)}`,
+        value => ` ${formatArgument(value, undefined)}`,
       ),
     ];
   });
@@ -214,7 +214,7 @@ async function ship(run: string, step: number, out: string, programs: string): P
     {
       config: { ...stored.config, name: basename(out) },
       tokenizer: stored.tokenizer,
-      weights: weightsOf(model),
+      weights: copyWeights(model),
     },
     "F16",
   );

@@ -8,8 +8,8 @@ import "@tensorflow/tfjs-core/dist/register_all_gradients";
 import "@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops";
 import "@tensorflow/tfjs-backend-cpu";
 import { UserError } from "../userError.ts";
-import { registerCpuSegmentSum } from "./replacements.ts";
-import { assertComputes } from "./selfTest.ts";
+import { registerCpuSegmentSum } from "./replacementKernels.ts";
+import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
 import { startWasm, type WasmMemory } from "./wasm.ts";
 
@@ -83,19 +83,19 @@ async function start(
   switch (name) {
     case "tensorflow": {
       const notes = await startTensorflow(options.tensorflow, named);
-      await assertComputes();
+      await checkBackend();
       return { name, notes, memory: undefined };
     }
     case "wasm": {
       const memory = await startWasm(options.programs);
-      await assertComputes();
+      await checkBackend();
       return { name, notes: [], memory };
     }
     case "cpu":
       registerCpuSegmentSum();
       if (!(await tf.setBackend("cpu")))
         throw new UserError("the cpu backend did not start", "install the package again");
-      await assertComputes();
+      await checkBackend();
       return { name, notes: [], memory: undefined };
     default:
       throw new Error(`no such backend: ${String(name satisfies never)}`);

@@ -3,17 +3,17 @@
  * it, else stock operations.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import * as composite from "./composite.ts";
-import * as fused from "./fused.ts";
-import type { Layout, Rope } from "./layout.ts";
+import * as composite from "./stockOperations.ts";
+import * as fused from "./fusedOperations.ts";
+import type { AttentionLayout, RopeTables } from "./attentionLayout.ts";
 
 /** How the heads of an attention lie, and who looks at whom. */
 export interface AttentionShape {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headWidth: number;
-  readonly rope: Rope;
-  readonly layout: Layout;
+  readonly rope: RopeTables;
+  readonly layout: AttentionLayout;
 }
 
 const pick = () => (fused.isAvailable() ? fused : composite);

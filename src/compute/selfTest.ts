@@ -8,7 +8,7 @@ const [rows, inner, columns] = [9, 13, 11];
 const picked = [3, 0, 3, 7];
 
 /** Throws where the backend's numbers are not those of plain JavaScript. */
-export async function assertComputes(): Promise<void> {
+export async function checkBackend(): Promise<void> {
   const a = Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i + 1) / 2);
   const b = Float32Array.from({ length: columns * inner }, (_, i) => Math.cos(i + 1) / 2);
   const [product, gradient] = tf.tidy(() => {
@@ -22,8 +22,8 @@ export async function assertComputes(): Promise<void> {
   });
   const [products, gradients] = await Promise.all([product.data(), gradient.data()]);
   tf.dispose([product, gradient]);
-  compare("a matrix product", products, expectedProduct(a, b));
-  compare("the gradient of a gather", gradients, expectedGradient(a));
+  assertClose("a matrix product", products, expectedProduct(a, b));
+  assertClose("the gradient of a gather", gradients, expectedGradient(a));
 }
 
 const expectedProduct = (a: Float32Array, b: Float32Array): number[] =>
@@ -43,7 +43,7 @@ const expectedGradient = (a: Float32Array): number[] =>
     (value, at) => 2 * value * picked.filter(row => row === Math.floor(at / inner)).length,
   );
 
-function compare(what: string, found: ArrayLike<number>, expected: readonly number[]): void {
+function assertClose(what: string, found: ArrayLike<number>, expected: readonly number[]): void {
   expected.forEach((value, i) => {
     // also catches NaN
     if (!(Math.abs((found[i] as number) - value) < 1e-4))

@@ -22,7 +22,7 @@ export async function startTensorflow(
       "no folder with @tensorflow/tfjs-node-gpu is configured",
       `install @tensorflow/tfjs-node-gpu@${version} in a folder and name that folder`,
     );
-  load(folder);
+  loadPackage(folder);
   if (!(await tf.setBackend("tensorflow"))) throw new Error("the tensorflow backend did not start");
   await tf.ready();
   // the package for GPUs runs on the processor, without a word, when CUDA's libraries are not those
@@ -33,7 +33,7 @@ export async function startTensorflow(
 }
 
 /** Registers the backend on our own tfjs-core: both copies share one engine through a global. */
-function load(folder: string): void {
+function loadPackage(folder: string): void {
   // functions that Node 23 removed from its util module and the package still calls
   const util = createRequire(import.meta.url)("node:util") as Record<string, unknown>;
   util["isNullOrUndefined"] ??= (value: unknown) => value === null || value === undefined;

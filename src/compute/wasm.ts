@@ -10,7 +10,7 @@ import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
 import { UserError } from "../userError.ts";
 import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
-import { registerReplacements } from "./replacements.ts";
+import { registerReplacementKernels } from "./replacementKernels.ts";
 
 /**
  * Addresses are bytes into a memory that may move when it grows: keep addresses, take views anew.
@@ -56,7 +56,7 @@ const relaxedProbe = new Uint8Array([
   65, 2, 253, 15, 253, 128, 2, 11,
 ]);
 
-let started: WasmMemory | undefined;
+let startedMemory: WasmMemory | undefined;
 
 /**
  * Makes wasm this thread's backend. `programs` is the folder that the build writes the wasm files
@@ -70,14 +70,14 @@ export async function startWasm(
   if (!(await tf.setBackend("wasm"))) throw new Error("the wasm backend did not start");
   await tf.ready();
   const relaxed = build === "best" ? WebAssembly.validate(relaxedProbe) : build === "relaxed";
-  if (started?.relaxed === relaxed) return started;
-  started = await loadKernels(
+  if (startedMemory?.relaxed === relaxed) return startedMemory;
+  startedMemory = await loadKernels(
     join(programs, `kernels-${relaxed ? "relaxed" : "simd"}.wasm`),
     relaxed,
   );
-  registerReplacements(started);
-  registerFusedKernels(started);
-  return started;
+  registerReplacementKernels(startedMemory);
+  registerFusedKernels(startedMemory);
+  return startedMemory;
 }
 
 async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> {

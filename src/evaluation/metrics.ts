@@ -57,12 +57,12 @@ export function computeMetrics(
   const calls = sum(scored, it => it.calls);
   const reported = scored.filter(it => it.tokens !== undefined);
   const interval = computeInterval(totals(first));
-  const abstention = shareOf(
+  const abstention = computeShare(
     scored.filter(it => !it.hasGoals),
     it => it.breakdowns[first]!.total,
   );
-  const goalSuccess = shareOf(tool, it => Number(it.success));
-  const readOnlySuccess = shareOf(
+  const goalSuccess = computeShare(tool, it => Number(it.success));
+  const readOnlySuccess = computeShare(
     scored.filter(it => it.readOnly),
     it => Number(it.success),
   );
@@ -73,51 +73,51 @@ export function computeMetrics(
       profiles.map(it => [it.name, n === 0 ? 0 : computeMean(totals(it.name))]),
     ),
     ...(interval ? { interval } : {}),
-    ...(tool.length ? { parts: partsOf(tool, first) } : {}),
+    ...(tool.length ? { parts: computeParts(tool, first) } : {}),
     ...(abstention === undefined ? {} : { abstention }),
-    success: per(
+    success: divide(
       n,
       sum(scored, it => Number(it.success)),
     ),
     ...(goalSuccess === undefined ? {} : { goalSuccess }),
     ...(readOnlySuccess === undefined ? {} : { readOnlySuccess }),
-    calls: per(n, calls),
-    budget: per(
+    calls: divide(n, calls),
+    budget: divide(
       n,
       sum(scored, it => it.budget),
     ),
-    withinBudget: per(n, scored.filter(it => it.calls <= it.budget).length),
+    withinBudget: divide(n, scored.filter(it => it.calls <= it.budget).length),
     errors: {
-      syntax: per(
+      syntax: divide(
         calls,
         sum(scored, it => it.errors.syntax),
       ),
-      tool: per(
+      tool: divide(
         calls,
         sum(scored, it => it.errors.tool),
       ),
-      arguments: per(
+      arguments: divide(
         calls,
         sum(scored, it => it.errors.arguments),
       ),
-      refused: per(
+      refused: divide(
         calls,
         sum(scored, it => it.errors.refused),
       ),
     },
-    repeated: per(
+    repeated: divide(
       calls,
       sum(scored, it => it.repeated),
     ),
-    lazy: per(tool.length, tool.filter(it => it.isLazy).length),
-    cut: per(n, scored.filter(it => it.isCut).length),
-    messages: per(
+    lazy: divide(tool.length, tool.filter(it => it.isLazy).length),
+    cut: divide(n, scored.filter(it => it.isCut).length),
+    messages: divide(
       n,
       sum(scored, it => it.messages),
     ),
     ...(reported.length
       ? {
-          tokensPerRollout: per(
+          tokensPerRollout: divide(
             reported.length,
             sum(reported, it => it.tokens!),
           ),
@@ -151,11 +151,11 @@ export function computeChange(
 
 const sum = (rows: readonly EvaluationRow[], of: (row: EvaluationRow) => number) =>
   rows.reduce((total, it) => total + of(it), 0);
-const per = (n: number, total: number) => (n === 0 ? 0 : total / n);
-const shareOf = (rows: readonly EvaluationRow[], of: (row: EvaluationRow) => number) =>
+const divide = (n: number, total: number) => (n === 0 ? 0 : total / n);
+const computeShare = (rows: readonly EvaluationRow[], of: (row: EvaluationRow) => number) =>
   rows.length === 0 ? undefined : computeMean(rows.map(of));
 
-const partsOf = (rows: readonly EvaluationRow[], profile: string) =>
+const computeParts = (rows: readonly EvaluationRow[], profile: string) =>
   Object.fromEntries(
     partNames.map(part => [
       part,

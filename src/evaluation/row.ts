@@ -63,9 +63,9 @@ export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): 
     success: judgeSuccess(attempt).achieved,
     calls: calls.length,
     budget: task.budget.calls,
-    errors: errorsOf(calls),
-    repeated: repeatedIn(calls),
-    isLazy: calls.length === 1 && end.by === "policy" && stopsEarly(attempt, calls[0]!),
+    errors: countErrors(calls),
+    repeated: countRepeated(calls),
+    isLazy: calls.length === 1 && end.by === "policy" && hasStoppedEarly(attempt, calls[0]!),
     isCut: end.by === "limit",
     messages: messages.length,
     ...(messages.some(it => it.tokens)
@@ -74,7 +74,7 @@ export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): 
   };
 }
 
-function errorsOf(calls: readonly CallEvent[]): CallErrors {
+function countErrors(calls: readonly CallEvent[]): CallErrors {
   const count = (passes: (it: CallEvent) => boolean) => calls.filter(passes).length;
   return {
     syntax: count(it => it.name === ""),
@@ -84,14 +84,14 @@ function errorsOf(calls: readonly CallEvent[]): CallErrors {
   };
 }
 
-function repeatedIn(calls: readonly CallEvent[]): number {
+function countRepeated(calls: readonly CallEvent[]): number {
   const answers = calls.map(it =>
     canonicalJson([it.name, it.arguments, it.outcome.kind, getCallValue(it)]),
   );
   return answers.length - new Set(answers).size;
 }
 
-function stopsEarly({ task }: Attempt, { name }: CallEvent): boolean {
+function hasStoppedEarly({ task }: Attempt, { name }: CallEvent): boolean {
   const wanted = task.goals.flatMap(it => it.calls);
   return wanted.length > 1 && wanted.some(it => it.name === name);
 }

@@ -32,7 +32,7 @@ export interface ParameterShape {
 }
 
 /** The parameters of an architecture, in the order in which everything lists them. */
-export function parametersOf(architecture: Architecture): readonly ParameterShape[] {
+export function listParameters(architecture: Architecture): readonly ParameterShape[] {
   const { vocabulary, width, layers, heads, kvHeads, headWidth, hidden } = architecture;
   // what a layer adds to the stream is scaled so that the stream's size does not grow with depth
   const added = 1 / Math.sqrt(2 * layers);
@@ -73,8 +73,8 @@ export function parametersOf(architecture: Architecture): readonly ParameterShap
 }
 
 /** How many numbers a model of this architecture holds. */
-export const sizeOf = (architecture: Architecture): number =>
-  parametersOf(architecture).reduce(
+export const countParameters = (architecture: Architecture): number =>
+  listParameters(architecture).reduce(
     (sum, { shape }) => sum + shape.reduce((product, n) => product * n, 1),
     0,
   );

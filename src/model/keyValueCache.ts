@@ -5,29 +5,29 @@
  */
 import type { WasmMemory } from "../compute/wasm.ts";
 import type { Architecture } from "./architecture.ts";
-import type { Chosen, Feed } from "./generate.ts";
-import type { Recall } from "./recall.ts";
+import type { ChosenToken, Feed } from "./decoder.ts";
+import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
 
 /** Rows worked at once; a call with more is worked in several passes. */
-const tile = 256;
+const rowsPerTile = 256;
 
-export function cachedRecall(
+export function createKeyValueCache(
   model: Model,
   memory: WasmMemory,
   slots: number,
   context: number,
-): Recall {
+): DecoderCache {
   const { layers, kvHeads, headWidth } = model.architecture;
   const slotSize = kvHeads * context * headWidth;
   const caches = Array.from({ length: layers }, () => ({
     keys: memory.allocate(slots * slotSize),
     values: memory.allocate(slots * slotSize),
   }));
-  const room = allocateRoom(memory, model.architecture, context);
-  const pass: Pass = { model, memory, room, caches, context };
+  const room = allocateScratch(memory, model.architecture, context);
+  const pass: CacheContext = { model, memory, room, caches, context };
   return {
-    feed: (feeds, starts) => [...tilesOf(feeds, starts)].flatMap(it => work(pass, it)),
+    feed: (feeds, starts) => [...splitIntoTiles(feeds, starts)].flatMap(it => runTile(pass, it)),
     copy(slot, other, length) {
       for (const address of caches.flatMap(it => [it.keys, it.values])) {
         const cache = memory.floatsAt(address, slots * slotSize);
@@ -61,7 +61,7 @@ interface Tile {
   }[];
 }
 
-function* tilesOf(feeds: readonly Feed[], starts: readonly number[]): Generator<Tile> {
+function* splitIntoTiles(feeds: readonly Feed[], starts: readonly number[]): Generator<Tile> {
   const empty = (): Tile => ({ ids: [], slots: [], positions: [], asked: [] });
   let rows = empty();
   for (const [i, { slot, ids, choose }] of feeds.entries())
@@ -71,7 +71,7 @@ function* tilesOf(feeds: readonly Feed[], starts: readonly number[]): Generator<
       rows.positions.push((starts[i] as number) + j);
       if (choose && j === ids.length - 1)
         rows.asked.push({ row: rows.ids.length - 1, slot, ...choose });
-      if (rows.ids.length === tile) {
+      if (rows.ids.length === rowsPerTile) {
         yield rows;
         rows = empty();
       }
@@ -80,11 +80,11 @@ function* tilesOf(feeds: readonly Feed[], starts: readonly number[]): Generator<
 }
 
 /** Addresses of the rows' numbers between kernels. */
-type Room = ReturnType<typeof allocateRoom>;
+type Scratch = ReturnType<typeof allocateScratch>;
 
-function allocateRoom(memory: WasmMemory, architecture: Architecture, context: number) {
+function allocateScratch(memory: WasmMemory, architecture: Architecture, context: number) {
   const { width, heads, kvHeads, headWidth, hidden, vocabulary } = architecture;
-  const rows = (n: number) => memory.allocate(tile * n);
+  const rows = (n: number) => memory.allocate(rowsPerTile * n);
   return {
     ids: rows(1),
     slots: rows(1),
@@ -112,18 +112,18 @@ function allocateRoom(memory: WasmMemory, architecture: Architecture, context: n
   };
 }
 
-interface Pass {
+interface CacheContext {
   readonly model: Model;
   readonly memory: WasmMemory;
-  readonly room: Room;
+  readonly room: Scratch;
   readonly caches: readonly { readonly keys: number; readonly values: number }[];
   readonly context: number;
 }
 
-function work(
-  { model, memory, room, caches, context }: Pass,
+function runTile(
+  { model, memory, room, caches, context }: CacheContext,
   { ids, slots, positions, asked }: Tile,
-): Chosen[] {
+): ChosenToken[] {
   const { kernels } = memory;
   const { width, layers, heads, kvHeads, headWidth, hidden, vocabulary } = model.architecture;
   const weight = (name: string) => memory.addressOf(model.parameters.get(name)!);
@@ -201,7 +201,7 @@ function work(
       // nothing looks at the last layer's outputs but the answers: other rows were here to leave
       // keys and values
       if (asked.length === 0) return [];
-      rows = keepAsked(memory, room, asked.length, model.architecture);
+      rows = gatherAskedRows(memory, room, asked.length, model.architecture);
     }
     kernels.attentionInCache(
       rows.n,
@@ -250,9 +250,9 @@ function work(
 }
 
 /** The asked rows' streams, queries and places, side by side. */
-function keepAsked(
+function gatherAskedRows(
   { kernels }: WasmMemory,
-  room: Room,
+  room: Scratch,
   n: number,
   { width, heads, headWidth }: Architecture,
 ) {

@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
-import { chatDigest, toolsDigest } from "./chat.ts";
-import type { Tool } from "./surface.ts";
+import { computeChatDigest, computeToolsDigest } from "./chatFormat.ts";
+import type { Tool } from "./valueText.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
-import { modelOf, type Model } from "./transformer.ts";
+import { createModel, type Model } from "./transformer.ts";
 import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
-import { parametersOf, type Architecture } from "./architecture.ts";
+import { listParameters, type Architecture } from "./architecture.ts";
 
 export const modelFormat = "prove/model@1";
 
@@ -73,7 +73,7 @@ export interface StoredModel {
  * format is not this program's.
  */
 export function readModelFolder(folder: string): StoredModel {
-  const config = configIn(folder);
+  const config = readConfig(folder);
   let tokenizer: Tokenizer;
   try {
     tokenizer = parseTokenizer(readFileSync(join(folder, "tokenizer.json"), "utf8"));
@@ -84,7 +84,7 @@ export function readModelFolder(folder: string): StoredModel {
       { cause },
     );
   }
-  if (chatDigest(tokenizer) !== config.chat)
+  if (computeChatDigest(tokenizer) !== config.chat)
     throw new UserError(
       `the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`,
       "remake it with prove-rl warm-start, or use the version that made it",
@@ -92,7 +92,7 @@ export function readModelFolder(folder: string): StoredModel {
   return { folder, config, tokenizer };
 }
 
-function configIn(folder: string): ModelConfig {
+function readConfig(folder: string): ModelConfig {
   let text: string;
   try {
     text = readFileSync(join(folder, "config.json"), "utf8");
@@ -115,7 +115,7 @@ function configIn(folder: string): ModelConfig {
 export async function loadModel({ folder, config }: StoredModel): Promise<Model> {
   const file = join(folder, "weights.safetensors");
   const { arrays } = await readWeights(file);
-  for (const { name, shape } of parametersOf(config.architecture)) {
+  for (const { name, shape } of listParameters(config.architecture)) {
     const found = arrays.get(name);
     if (found && found.shape.join() === shape.join()) continue;
     throw new UserError(
@@ -123,11 +123,11 @@ export async function loadModel({ folder, config }: StoredModel): Promise<Model>
       "copy the whole model folder again",
     );
   }
-  return modelOf(config.architecture, name => arrays.get(name)!.values);
+  return createModel(config.architecture, name => arrays.get(name)!.values);
 }
 
 /** A model's weights as plain arrays. */
-export const weightsOf = (model: Model): ReadonlyMap<string, NamedArray> =>
+export const copyWeights = (model: Model): ReadonlyMap<string, NamedArray> =>
   new Map(
     [...model.parameters].map(([name, it]) => [
       name,
@@ -152,11 +152,11 @@ export async function writeModelFolder(
     precision,
   );
   await writeFile(join(folder, "tokenizer.json"), `${JSON.stringify(model.tokenizer.file)}\n`);
-  await writeFile(join(folder, "config.json"), configText(model.config));
+  await writeFile(join(folder, "config.json"), formatConfig(model.config));
 }
 
 /** For a person to read: long lists of words lie on one line. */
-const configText = (config: ModelConfig): string =>
+const formatConfig = (config: ModelConfig): string =>
   `${JSON.stringify(config, undefined, 2).replace(/\[\n\s+("[^[\]]*")\n\s+\]/g, (_, list: string) => `[${list.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
 /**
@@ -180,36 +180,36 @@ export function checkTools(
 }
 
 /** How `checkTools` and `seenWith` know a server's tools. */
-export const digestIn =
+export const createServerDigest =
   (servers: ReadonlyMap<string, { readonly tools: ReadonlyMap<string, Tool> }>) =>
   (server: string): string =>
-    toolsDigest(servers.get(server)?.tools.values() ?? []);
+    computeToolsDigest(servers.get(server)?.tools.values() ?? []);
 
 /** What of a task says what it is about. */
-export interface Aim {
+export interface TaskTopic {
   readonly goals: readonly { readonly calls: readonly { readonly name: string }[] }[];
   readonly servers: readonly { readonly name: string }[];
 }
 
 /** The set of tools that a task's goals call, sorted. */
-export const chainOf = ({ goals }: Aim): readonly string[] =>
+export const listGoalTools = ({ goals }: TaskTopic): readonly string[] =>
   [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
 
 /** Whether a model was trained on tasks that ask for just this set of tools. */
 export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly string[]): boolean {
-  return chains.includes(keyOf(chain, new Map(tools.map((it, i) => [it, i]))));
+  return chains.includes(chainKey(chain, new Map(tools.map((it, i) => [it, i]))));
 }
 
 /** What a model has seen after training on more tasks. */
-export function seenWith(
+export function addSeenTasks(
   saw: ModelConfig["saw"],
-  tasks: readonly Aim[],
+  tasks: readonly TaskTopic[],
   digestOf: (server: string) => string,
 ): ModelConfig["saw"] {
   const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))].sort();
-  const tools = [...new Set([...saw.tools, ...tasks.flatMap(chainOf)])];
+  const tools = [...new Set([...saw.tools, ...tasks.flatMap(listGoalTools)])];
   const places = new Map(tools.map((it, i) => [it, i]));
-  const chains = new Set([...saw.chains, ...tasks.map(it => keyOf(chainOf(it), places))]);
+  const chains = new Set([...saw.chains, ...tasks.map(it => chainKey(listGoalTools(it), places))]);
   chains.delete("");
   return {
     servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) },
@@ -218,14 +218,14 @@ export function seenWith(
   };
 }
 
-const keyOf = (chain: readonly string[], places: ReadonlyMap<string, number>): string =>
+const chainKey = (chain: readonly string[], places: ReadonlyMap<string, number>): string =>
   chain
     .map(it => places.get(it) ?? -1)
     .sort((a, b) => a - b)
     .join("+");
 
 /** A random start for an architecture. */
-export const freshConfig = (
+export const createConfig = (
   name: string,
   architecture: Architecture,
   tokenizer: Tokenizer,
@@ -233,7 +233,7 @@ export const freshConfig = (
   format: modelFormat,
   name,
   architecture: { ...architecture },
-  chat: chatDigest(tokenizer),
+  chat: computeChatDigest(tokenizer),
   saw: { servers: {}, tools: [], chains: [] },
   training: [],
 });

@@ -5,9 +5,9 @@
  */
 import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
-import type { Aliases } from "./aliases.ts";
-import { endsMessage, limits, parseMessage, writtenTalk } from "./chat.ts";
-import { openDecoder, type Chosen, type Decoder, type Feed } from "./generate.ts";
+import type { IdAliases } from "./idAliases.ts";
+import { isMessageEnd, studentLimits, parseMessage, encodeChat } from "./chatFormat.ts";
+import { openDecoder, type ChosenToken, type Decoder, type Feed } from "./decoder.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { Model } from "./transformer.ts";
 
@@ -25,40 +25,40 @@ export interface StudentOptions {
 
 export interface Student extends Policy {
   /** Seconds spent in the model since it was opened, and tokens it has chosen. */
-  readonly spent: { readonly seconds: number; readonly tokens: number };
+  readonly usage: { readonly seconds: number; readonly tokens: number };
   dispose(): void;
 }
 
 /** A student over a model's present weights. It owns its cache, not the model. */
 export const openStudent = (model: Model, tokenizer: Tokenizer, options: StudentOptions): Student =>
-  new Batch(model, tokenizer, options);
+  new BatchedStudent(model, tokenizer, options);
 
 /** A conversation that waits for the student's next message. */
-interface Waiting {
+interface PendingMessage {
   readonly conversation: Conversation;
   /** Everything said so far, up to the mark by which the student is asked to speak. */
   readonly ids: readonly number[];
   readonly opening: number;
-  readonly aliases: Aliases;
+  readonly aliases: IdAliases;
   /** Tokens sampled in earlier messages. */
-  readonly sampled: number;
-  readonly said: number[];
+  readonly sampledBefore: number;
+  readonly sampledIds: number[];
   readonly logprobs: number[];
   readonly resolve: (message: AssistantMessage) => void;
   readonly reject: (error: unknown) => void;
   readonly signal: AbortSignal | undefined;
 }
 
-class Batch implements Student {
+class BatchedStudent implements Student {
   readonly name: string;
-  readonly spent = { seconds: 0, tokens: 0 };
+  readonly usage = { seconds: 0, tokens: 0 };
   readonly #decoder: Decoder;
   readonly #tokenizer: Tokenizer;
   readonly #options: StudentOptions;
   /** The slot of each conversation that has one, by trajectory id, and the ids it holds. */
-  readonly #held = new Map<string, { readonly slot: number; ids: number[] }>();
-  #waiting: Waiting[] = [];
-  #speaking: Waiting[] = [];
+  readonly #slots = new Map<string, { readonly slot: number; ids: number[] }>();
+  #waiting: PendingMessage[] = [];
+  #active: PendingMessage[] = [];
   #isRunning = false;
 
   constructor(model: Model, tokenizer: Tokenizer, options: StudentOptions) {
@@ -69,9 +69,13 @@ class Batch implements Student {
   }
 
   next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage> {
-    const { ids, mask, opening, aliases } = writtenTalk(this.#tokenizer, conversation);
+    const { ids, mask, opening, aliases } = encodeChat(this.#tokenizer, conversation);
     const sampled = mask.reduce((sum, it) => sum + it, 0);
-    if (opening > limits.prompt || sampled >= limits.sampled || ids.length >= this.#decoder.context)
+    if (
+      opening > studentLimits.prompt ||
+      sampled >= studentLimits.sampled ||
+      ids.length >= this.#decoder.context
+    )
       return Promise.resolve({
         text: "",
         calls: [],
@@ -86,8 +90,8 @@ class Batch implements Student {
         ids,
         opening,
         aliases,
-        sampled,
-        said: [],
+        sampledBefore: sampled,
+        sampledIds: [],
         logprobs: [],
         resolve,
         reject,
@@ -97,11 +101,11 @@ class Batch implements Student {
     });
   }
 
-  ended(conversation: Conversation): void {
-    const held = this.#held.get(conversation.header.id);
+  release(conversation: Conversation): void {
+    const held = this.#slots.get(conversation.header.id);
     if (!held) return;
     this.#decoder.release(held.slot);
-    this.#held.delete(conversation.header.id);
+    this.#slots.delete(conversation.header.id);
   }
 
   dispose(): void {
@@ -112,55 +116,55 @@ class Batch implements Student {
     this.#isRunning = true;
     try {
       // those who ask in the same breath begin together
-      await breath();
-      while (this.#waiting.length + this.#speaking.length > 0) {
+      await nextTick();
+      while (this.#waiting.length + this.#active.length > 0) {
         this.#dropAborted();
         this.#step();
         // whoever has just been answered runs its calls and may be back for the next token
-        await breath();
+        await nextTick();
       }
     } catch (error) {
-      for (const it of [...this.#waiting, ...this.#speaking]) it.reject(error);
+      for (const it of [...this.#waiting, ...this.#active]) it.reject(error);
       this.#waiting = [];
-      this.#speaking = [];
+      this.#active = [];
     } finally {
       this.#isRunning = false;
     }
   }
 
   #dropAborted(): void {
-    const lives = (it: Waiting) => {
+    const lives = (it: PendingMessage) => {
       if (it.signal?.aborted) it.reject(it.signal.reason);
       return !it.signal?.aborted;
     };
     this.#waiting = this.#waiting.filter(lives);
-    this.#speaking = this.#speaking.filter(lives);
+    this.#active = this.#active.filter(lives);
   }
 
   /** One token for every conversation that has a slot; a new one's whole prompt goes with it. */
   #step(): void {
     const start = performance.now();
-    const feeds = [...this.#speaking.map(it => this.#feed(it)), ...this.#admit()];
+    const feeds = [...this.#active.map(it => this.#createFeed(it)), ...this.#admit()];
     // every slot is held by a conversation whose calls are being run elsewhere
     if (feeds.length === 0) return;
     for (const chosen of this.#decoder
       .feed(feeds.map(it => it.feed))
       .map((it, i) => ({ ...it, of: feeds[i]!.of })))
-      this.#take(chosen.of, chosen);
-    this.spent.seconds += (performance.now() - start) / 1000;
-    this.spent.tokens += feeds.length;
+      this.#acceptToken(chosen.of, chosen);
+    this.usage.seconds += (performance.now() - start) / 1000;
+    this.usage.tokens += feeds.length;
   }
 
   /** Gives waiting conversations their slots, and what is new in each. */
-  #admit(): { of: Waiting; feed: Feed }[] {
-    const admitted: Waiting[] = [];
-    const fresh = new Map<string, Waiting[]>();
-    const still: Waiting[] = [];
+  #admit(): { of: PendingMessage; feed: Feed }[] {
+    const admitted: PendingMessage[] = [];
+    const fresh = new Map<string, PendingMessage[]>();
+    const still: PendingMessage[] = [];
     for (const it of this.#waiting) {
-      const held = this.#held.get(it.conversation.header.id);
-      if (held) this.#rewind(held, it);
-      else if (this.#held.size < this.#decoder.slots) {
-        this.#held.set(it.conversation.header.id, { slot: this.#decoder.open(), ids: [] });
+      const held = this.#slots.get(it.conversation.header.id);
+      if (held) this.#resetIfDiverged(held, it);
+      else if (this.#slots.size < this.#decoder.slots) {
+        this.#slots.set(it.conversation.header.id, { slot: this.#decoder.open(), ids: [] });
         const prompt = it.ids.slice(0, it.opening).join();
         fresh.set(prompt, [...(fresh.get(prompt) ?? []), it]);
       } else {
@@ -170,14 +174,14 @@ class Batch implements Student {
       admitted.push(it);
     }
     this.#waiting = still;
-    this.#speaking.push(...admitted);
-    for (const alike of fresh.values()) if (alike.length > 1) this.#share(alike);
-    return admitted.map(it => this.#feed(it));
+    this.#active.push(...admitted);
+    for (const alike of fresh.values()) if (alike.length > 1) this.#sharePrompt(alike);
+    return admitted.map(it => this.#createFeed(it));
   }
 
   /** Works the prompt that several conversations begin with once, up to its last token. */
-  #share([first, ...others]: readonly Waiting[]): void {
-    const held = (it: Waiting) => this.#held.get(it.conversation.header.id)!;
+  #sharePrompt([first, ...others]: readonly PendingMessage[]): void {
+    const held = (it: PendingMessage) => this.#slots.get(it.conversation.header.id)!;
     const prompt = first!.ids.slice(0, first!.opening - 1);
     this.#decoder.feed([{ slot: held(first!).slot, ids: prompt }]);
     this.#decoder.copy(
@@ -188,22 +192,25 @@ class Batch implements Student {
   }
 
   /** A slot whose sequence is not how this conversation begins starts over. */
-  #rewind(held: { slot: number; ids: number[] }, { conversation, ids }: Waiting): void {
+  #resetIfDiverged(
+    held: { slot: number; ids: number[] },
+    { conversation, ids }: PendingMessage,
+  ): void {
     if (held.ids.length < ids.length && held.ids.every((id, i) => id === ids[i])) return;
     this.#decoder.release(held.slot);
-    this.#held.set(conversation.header.id, { slot: this.#decoder.open(), ids: [] });
+    this.#slots.set(conversation.header.id, { slot: this.#decoder.open(), ids: [] });
   }
 
-  #feed(of: Waiting): { of: Waiting; feed: Feed } {
-    const held = this.#held.get(of.conversation.header.id)!;
+  #createFeed(of: PendingMessage): { of: PendingMessage; feed: Feed } {
+    const held = this.#slots.get(of.conversation.header.id)!;
     const fresh = [
       ...of.ids.slice(held.ids.length),
-      ...of.said.slice(Math.max(0, held.ids.length - of.ids.length)),
+      ...of.sampledIds.slice(Math.max(0, held.ids.length - of.ids.length)),
     ];
     held.ids.push(...fresh);
     const uniform = randomAt(
       computeRandomKey(this.#options.seed, of.conversation.header.id),
-      of.sampled + of.said.length,
+      of.sampledBefore + of.sampledIds.length,
     );
     return {
       of,
@@ -215,27 +222,27 @@ class Batch implements Student {
     };
   }
 
-  #take(it: Waiting, { id, logprob }: Chosen): void {
-    it.said.push(id);
+  #acceptToken(it: PendingMessage, { id, logprob }: ChosenToken): void {
+    it.sampledIds.push(id);
     it.logprobs.push(logprob);
-    const isWhole = endsMessage(id);
+    const isWhole = isMessageEnd(id);
     const isCut =
       !isWhole &&
-      (it.sampled + it.said.length >= limits.sampled ||
-        it.ids.length + it.said.length >= this.#decoder.context);
+      (it.sampledBefore + it.sampledIds.length >= studentLimits.sampled ||
+        it.ids.length + it.sampledIds.length >= this.#decoder.context);
     if (!isWhole && !isCut) return;
-    this.#speaking = this.#speaking.filter(other => other !== it);
+    this.#active = this.#active.filter(other => other !== it);
     const spoken = isWhole
-      ? parseMessage(this.#tokenizer, it.conversation.tools, it.said, it.aliases)
-      : { text: this.#tokenizer.decode(it.said), calls: [] };
+      ? parseMessage(this.#tokenizer, it.conversation.tools, it.sampledIds, it.aliases)
+      : { text: this.#tokenizer.decode(it.sampledIds), calls: [] };
     it.resolve({
       ...spoken,
-      tokens: it.said,
+      tokens: it.sampledIds,
       logprobs: it.logprobs,
-      mask: it.said.map(() => 1),
+      mask: it.sampledIds.map(() => 1),
       ...(isCut ? { cut: true as const } : {}),
     });
   }
 }
 
-const breath = () => new Promise<void>(resolve => void setImmediate(resolve));
+const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));

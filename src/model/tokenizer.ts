@@ -67,7 +67,7 @@ export class Tokenizer {
   readonly #keyId: ReadonlyMap<string, number>;
   readonly #firstName: number;
   readonly #firstKey: number;
-  readonly #known = new Map<string, readonly number[]>();
+  readonly #cache = new Map<string, readonly number[]>();
 
   constructor(file: TokenizerFile) {
     this.file = file;
@@ -75,7 +75,7 @@ export class Tokenizer {
     for (const [piece, id] of numberId) this.#bytes[id] = utf8.encode(piece);
     file.merges.forEach(([a, b], i) => {
       this.#rank.set(pairKey(a, b), firstMerge + i);
-      this.#bytes[firstMerge + i] = joined(this.#bytes[a]!, this.#bytes[b]!);
+      this.#bytes[firstMerge + i] = concatBytes(this.#bytes[a]!, this.#bytes[b]!);
     });
     this.#firstName = firstMerge + file.merges.length;
     this.#firstKey = this.#firstName + file.names.length;
@@ -87,7 +87,7 @@ export class Tokenizer {
   /** Ids of a text, none of them a mark, a name or a key. Numbers above 99 take several. */
   encode(text: string): number[] {
     const ids: number[] = [];
-    for (const [piece] of text.matchAll(pieces)) ids.push(...this.#piece(piece));
+    for (const [piece] of text.matchAll(pieces)) ids.push(...this.#encodePiece(piece));
     return ids;
   }
 
@@ -96,20 +96,20 @@ export class Tokenizer {
    * replacement character.
    */
   decode(ids: readonly number[]): string {
-    const parts: Uint8Array[] = ids.map(id => this.#bytes[id] ?? utf8.encode(this.#spelled(id)));
+    const parts: Uint8Array[] = ids.map(id => this.#bytes[id] ?? utf8.encode(this.#spell(id)));
     return fromUtf8.decode(Buffer.concat(parts));
   }
 
-  mark(mark: Mark): number {
+  markId(mark: Mark): number {
     return marks.indexOf(mark);
   }
 
   /** The id of a tool's name, or undefined where it has to be spelled in text. */
-  name(name: string): number | undefined {
+  nameId(name: string): number | undefined {
     return this.#nameId.get(name);
   }
 
-  key(key: string): number | undefined {
+  keyId(key: string): number | undefined {
     return this.#keyId.get(key);
   }
 
@@ -132,23 +132,23 @@ export class Tokenizer {
     return hash("sha256", JSON.stringify(this.file), "hex").slice(0, 16);
   }
 
-  #spelled(id: number): string {
+  #spell(id: number): string {
     const name = this.nameOf(id);
     const key = this.keyOf(id);
     return marks[id] ?? (name === undefined ? (key === undefined ? "" : ` ${key}=`) : ` ${name}`);
   }
 
-  #piece(piece: string): readonly number[] {
+  #encodePiece(piece: string): readonly number[] {
     const number = numberId.get(piece);
     if (number !== undefined) return [number];
-    let ids = this.#known.get(piece);
+    let ids = this.#cache.get(piece);
     if (!ids) {
-      ids = merge(
+      ids = applyMerges(
         [...utf8.encode(piece)].map(byte => firstByte + byte),
         this.#rank,
       );
-      if (this.#known.size > 20_000) this.#known.clear();
-      this.#known.set(piece, ids);
+      if (this.#cache.size > 20_000) this.#cache.clear();
+      this.#cache.set(piece, ids);
     }
     return ids;
   }
@@ -178,17 +178,17 @@ export function trainTokenizer(
   }));
   const merges: [number, number][] = [];
   while (firstMerge + merges.length + names.length + keys.length < size) {
-    const best = commonest(words);
+    const best = findCommonestPair(words);
     if (!best) break;
     const made = firstMerge + merges.length;
     merges.push(best);
     const rank = new Map([[pairKey(...best), made]]);
-    for (const word of words) word.ids = merge(word.ids, rank);
+    for (const word of words) word.ids = applyMerges(word.ids, rank);
   }
   return new Tokenizer({ format: tokenizerFormat, names: [...names], keys: [...keys], merges });
 }
 
-function commonest(
+function findCommonestPair(
   words: readonly { readonly ids: readonly number[]; readonly n: number }[],
 ): [number, number] | undefined {
   const pairs = new Map<number, number>();
@@ -208,7 +208,7 @@ function commonest(
 }
 
 /** Applies merges to a word, the earliest learned first. */
-function merge(word: readonly number[], rank: ReadonlyMap<number, number>): number[] {
+function applyMerges(word: readonly number[], rank: ReadonlyMap<number, number>): number[] {
   const ids = [...word];
   for (;;) {
     let at = -1;
@@ -227,7 +227,7 @@ function merge(word: readonly number[], rank: ReadonlyMap<number, number>): numb
 
 const pairKey = (a: number, b: number) => a * 65536 + b;
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
   const all = new Uint8Array(a.length + b.length);
   all.set(a);
   all.set(b, a.length);

@@ -11,17 +11,17 @@ import {
   rmsNorm,
   swiglu,
 } from "../compute/operations.ts";
-import { layOut, type Layout, type Rope } from "../compute/layout.ts";
+import { createLayout, type AttentionLayout, type RopeTables } from "../compute/attentionLayout.ts";
 import { mulberry32 } from "../environment/random.ts";
-import { checkArchitecture, parametersOf, type Architecture } from "./architecture.ts";
-import type { Packed } from "./packed.ts";
+import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";
+import type { PackedBatch } from "./packedBatch.ts";
 
 /** A model: its sizes and its weights by name. Whoever made it disposes of it. */
 export interface Model {
   readonly architecture: Architecture;
   /** In a fixed order. Matrices are (outputs, inputs). Optimizers change the variables in place. */
   readonly parameters: ReadonlyMap<string, tf.Variable>;
-  readonly rope: Rope;
+  readonly rope: RopeTables;
   dispose(): void;
 }
 
@@ -29,12 +29,12 @@ export interface Model {
 export type Gradients = ReadonlyMap<string, tf.Tensor>;
 
 /** A scalar made of a batch's log-probabilities (M) by tfjs operations that have gradients. */
-export type LossOf = (logprobs: tf.Tensor1D) => tf.Scalar;
+export type LossFunction = (logprobs: tf.Tensor1D) => tf.Scalar;
 
 /** A model with random first weights; the same seed gives the same weights everywhere. */
-export function initialize(architecture: Architecture, seed: number): Model {
+export function initializeModel(architecture: Architecture, seed: number): Model {
   const next = mulberry32(seed);
-  return modelOf(architecture, (_name, shape, deviation) => {
+  return createModel(architecture, (_name, shape, deviation) => {
     const size = shape.reduce((product, n) => product * n, 1);
     return deviation === undefined
       ? new Float32Array(size).fill(1)
@@ -58,18 +58,18 @@ function sampleGaussians(n: number, deviation: number, next: () => number): Floa
  * A model with given weights; a missing weight or one of another shape is the caller's to have
  * ruled out (`weights.ts` does).
  */
-export function modelOf(
+export function createModel(
   architecture: Architecture,
   valuesOf: (name: string, shape: readonly number[], deviation: number | undefined) => Float32Array,
 ): Model {
   checkArchitecture(architecture);
   const parameters = new Map<string, tf.Variable>();
-  for (const { name, shape, deviation } of parametersOf(architecture))
+  for (const { name, shape, deviation } of listParameters(architecture))
     parameters.set(
       name,
       tf.tidy(() => tf.variable(tf.tensor(valuesOf(name, shape, deviation), [...shape]))),
     );
-  const rope = ropeOf(architecture);
+  const rope = createRopeTables(architecture);
   const dispose = () => {
     for (const parameter of parameters.values()) parameter.dispose();
     tf.dispose([rope.cos, rope.sin]);
@@ -78,10 +78,14 @@ export function modelOf(
 }
 
 /** Rows that are asked what comes after them, of a packed batch. */
-type Asked = Omit<Packed, "targets">;
+type BatchRows = Omit<PackedBatch, "targets">;
 
 /** The logits of the asked rows, (M, vocabulary), differentiable in the parameters. */
-function logits(model: Model, { ids, rows }: Asked, layout: Layout): tf.Tensor2D {
+function forwardLogits(
+  model: Model,
+  { ids, rows }: BatchRows,
+  layout: AttentionLayout,
+): tf.Tensor2D {
   const { architecture, rope } = model;
   const matrix = (name: string) => weight(model, name) as tf.Tensor2D;
   const scale = (name: string) => weight(model, name) as tf.Tensor1D;
@@ -113,23 +117,27 @@ function logits(model: Model, { ids, rows }: Asked, layout: Layout): tf.Tensor2D
 }
 
 /** The log-probability of each target, (M), differentiable in the parameters. */
-const logProbabilitiesOf = (model: Model, packed: Packed, layout: Layout): tf.Tensor1D =>
-  logProbabilities(logits(model, packed, layout), tf.tensor1d(packed.targets, "int32"));
+const forwardLogProbabilities = (
+  model: Model,
+  packed: PackedBatch,
+  layout: AttentionLayout,
+): tf.Tensor1D =>
+  logProbabilities(forwardLogits(model, packed, layout), tf.tensor1d(packed.targets, "int32"));
 
 /**
  * The loss of a batch, the log-probabilities it was made of (M), and the loss's gradient for every
  * parameter.
  */
-export function gradients(
+export function computeGradients(
   model: Model,
-  packed: Packed,
-  lossOf: LossOf,
+  packed: PackedBatch,
+  lossOf: LossFunction,
 ): { loss: number; logprobs: Float32Array; gradients: Gradients } {
   checkBatch(model.architecture, packed);
-  const layout = layOut(packed);
+  const layout = createLayout(packed);
   const kept: tf.Tensor1D[] = [];
   const { value, grads } = tf.variableGrads(() => {
-    const logprobs = logProbabilitiesOf(model, packed, layout);
+    const logprobs = forwardLogProbabilities(model, packed, layout);
     kept.push(tf.keep(logprobs));
     return lossOf(logprobs);
   }, [...model.parameters.values()]);
@@ -144,21 +152,21 @@ export function gradients(
 }
 
 /** The log-probabilities of a batch's targets (M), without a gradient. */
-export function score(model: Model, packed: Packed): Float32Array {
+export function computeLogProbabilities(model: Model, packed: PackedBatch): Float32Array {
   checkBatch(model.architecture, packed);
-  const layout = layOut(packed);
+  const layout = createLayout(packed);
   const logprobs = tf.tidy(() =>
-    logProbabilitiesOf(model, packed, layout).dataSync<"float32">().slice(),
+    forwardLogProbabilities(model, packed, layout).dataSync<"float32">().slice(),
   );
   layout.dispose();
   return logprobs;
 }
 
 /** The logits of the asked rows, (M, vocabulary), without a gradient. */
-export function logitsOf(model: Model, packed: Packed): Float32Array {
+export function computeLogits(model: Model, packed: PackedBatch): Float32Array {
   checkBatch(model.architecture, packed);
-  const layout = layOut(packed);
-  const values = tf.tidy(() => logits(model, packed, layout).dataSync<"float32">().slice());
+  const layout = createLayout(packed);
+  const values = tf.tidy(() => forwardLogits(model, packed, layout).dataSync<"float32">().slice());
   layout.dispose();
   return values;
 }
@@ -174,7 +182,7 @@ function weight(model: Model, name: string): tf.Tensor {
 }
 
 /** Cosines and sines of every position's angles, (context, headWidth / 2). */
-function ropeOf({ context, headWidth, ropeBase }: Architecture): Rope {
+function createRopeTables({ context, headWidth, ropeBase }: Architecture): RopeTables {
   const half = headWidth / 2;
   const tableOf = (wave: (angle: number) => number) =>
     tf.tensor2d(
@@ -188,7 +196,7 @@ function ropeOf({ context, headWidth, ropeBase }: Architecture): Rope {
 
 function checkBatch(
   { vocabulary, context }: Architecture,
-  { ids, positions, targets }: Packed,
+  { ids, positions, targets }: PackedBatch,
 ): void {
   // kernels read by these numbers without looking, so a wrong one must not get that far
   if (targets.length === 0) throw new Error("a batch without targets");

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
-import { fromHalf, toHalf } from "./half.ts";
+import { fromFloat16, toFloat16 } from "./float16.ts";
 
 export interface NamedArray {
   readonly shape: readonly number[];
@@ -46,7 +46,7 @@ export async function writeWeights(
 }
 
 function encode(values: Float32Array, precision: Precision): Uint8Array {
-  const numbers = precision === "F32" ? values : toHalf(values);
+  const numbers = precision === "F32" ? values : toFloat16(values);
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
@@ -106,5 +106,5 @@ export async function readWeights(file: string): Promise<Weights> {
 function decode(bytes: Buffer, from: number, count: number, dtype: Precision): Float32Array {
   // a copy, because the numbers may not lie at a multiple of their size
   const copy = new Uint8Array(bytes.subarray(from, from + count * bytesOf[dtype])).buffer;
-  return dtype === "F32" ? new Float32Array(copy) : fromHalf(new Uint16Array(copy));
+  return dtype === "F32" ? new Float32Array(copy) : fromFloat16(new Uint16Array(copy));
 }

@@ -8,10 +8,16 @@ import { createRandom, type Random } from "../environment/random.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
 import { UserError } from "../userError.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./chatModel.ts";
-import { EndpointFault, excerpt } from "./endpointFault.ts";
-import { Key } from "./endpointKey.ts";
-import { Pace, type Time } from "./endpointPace.ts";
-import { answerIn, bodyOf, compatible, declinedIn, type Habit } from "./endpointWire.ts";
+import { EndpointFault, excerptText } from "./endpointFault.ts";
+import { EndpointKey } from "./endpointKey.ts";
+import { RateLimiter, type Clock } from "./endpointRateLimiter.ts";
+import {
+  parseAnswer,
+  createRequestBody,
+  compatible,
+  findUnsupportedOption,
+  type UnsupportedOption,
+} from "./endpointFormat.ts";
 
 export interface EndpointOptions {
   /** The base URL, such as `http://127.0.0.1:8000/v1`. */
@@ -30,7 +36,7 @@ export interface EndpointOptions {
   readonly seed?: number;
   /** Milliseconds that an answer may take. */
   readonly timeout?: number;
-  readonly time?: Time;
+  readonly time?: Clock;
 }
 
 /**
@@ -38,11 +44,11 @@ export interface EndpointOptions {
  * second one, doubled for each after it; the longest pause that is waited for; requests that were
  * tried in vain one after another, after which nothing more is sent.
  */
-const tries = { most: 5, never: 2, firstPause: 500, longestPause: 120_000, inVain: 8 };
-const patience = 180_000;
+const retryLimits = { most: 5, never: 2, firstPause: 500, longestPause: 120_000, inVain: 8 };
+const defaultTimeout = 180_000;
 const largestAnswer = 8_000_000;
 
-const realTime: Time = {
+const systemClock: Clock = {
   now: () => Date.now(),
   wait: async (milliseconds, signal) => {
     await setTimeout(milliseconds, undefined, { signal }).catch((error: unknown) => {
@@ -62,14 +68,14 @@ export class Endpoint implements ChatModel {
   readonly name: string;
   /** Where requests go. */
   readonly address: URL;
-  readonly #key: Key | undefined;
-  readonly #pace: Pace;
-  readonly #time: Time;
+  readonly #key: EndpointKey | undefined;
+  readonly #rateLimiter: RateLimiter;
+  readonly #time: Clock;
   readonly #timeout: number;
   readonly #random: Random;
-  readonly #without = new Set<Habit>();
-  #lasting: EndpointFault | undefined;
-  #inVain = 0;
+  readonly #unsupported = new Set<UnsupportedOption>();
+  #permanentFault: EndpointFault | undefined;
+  #failures = 0;
   #hasAnswered = false;
 
   constructor({
@@ -80,50 +86,53 @@ export class Endpoint implements ChatModel {
     perMinute,
     tokens,
     seed = 0,
-    timeout = patience,
-    time = realTime,
+    timeout = defaultTimeout,
+    time = systemClock,
   }: EndpointOptions) {
     this.name = model;
-    this.address = addressOf(url);
-    this.#key = key === undefined ? undefined : new Key(key);
-    this.#pace = new Pace({ concurrency, perMinute, tokens, time });
+    this.address = parseAddress(url);
+    this.#key = key === undefined ? undefined : new EndpointKey(key);
+    this.#rateLimiter = new RateLimiter({ concurrency, perMinute, tokens, time });
     this.#time = time;
     this.#timeout = timeout;
     this.#random = createRandom(seed, "endpoint");
   }
 
   /** Tokens read and written so far. */
-  get spent(): number {
-    return this.#pace.spent;
+  get usedTokens(): number {
+    return this.#rateLimiter.usedTokens;
   }
 
   complete(request: ChatRequest, signal?: AbortSignal): Promise<ChatAnswer> {
-    return this.#pace.within(() => this.#patiently(request, signal), signal);
+    return this.#rateLimiter.run(() => this.#completeWithRetries(request, signal), signal);
   }
 
-  async #patiently(request: ChatRequest, signal: AbortSignal | undefined): Promise<ChatAnswer> {
+  async #completeWithRetries(
+    request: ChatRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<ChatAnswer> {
     for (let attempt = 1; ; attempt++) {
-      if (this.#lasting) throw this.#lasting;
-      await this.#pace.turn(signal);
-      const tried = await this.#tried(request, signal);
+      if (this.#permanentFault) throw this.#permanentFault;
+      await this.#rateLimiter.waitForTurn(signal);
+      const tried = await this.#attempt(request, signal);
       if (!(tried instanceof EndpointFault)) {
-        this.#inVain = 0;
+        this.#failures = 0;
         return tried;
       }
       const pause =
         tried.pause ??
-        Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#random.next()));
+        Math.round(retryLimits.firstPause * 2 ** (attempt - 1) * (0.5 + this.#random.next()));
       const isNobody = tried.kind === "unreachable" && !this.#hasAnswered;
       const isLast =
-        !tried.mayPass ||
-        attempt >= (isNobody ? tries.never : tries.most) ||
-        pause > tries.longestPause;
-      if (isLast && tried.mayPass) this.#inVain++;
-      if (tried.isLasting || (isLast && isNobody) || this.#inVain >= tries.inVain)
-        this.#lasting = tried;
+        !tried.isRetryable ||
+        attempt >= (isNobody ? retryLimits.never : retryLimits.most) ||
+        pause > retryLimits.longestPause;
+      if (isLast && tried.isRetryable) this.#failures++;
+      if (tried.isLasting || (isLast && isNobody) || this.#failures >= retryLimits.inVain)
+        this.#permanentFault = tried;
       if (isLast) throw tried;
       // whoever asks for a pause asks it of everybody
-      if (tried.pause !== undefined) this.#pace.pause(pause);
+      if (tried.pause !== undefined) this.#rateLimiter.pause(pause);
       else await this.#time.wait(pause, signal);
     }
   }
@@ -132,26 +141,27 @@ export class Endpoint implements ChatModel {
    * One try: an answer, or why there is none. What the endpoint does not know of the request is
    * left out and remembered.
    */
-  async #tried(
+  async #attempt(
     request: ChatRequest,
     signal: AbortSignal | undefined,
   ): Promise<ChatAnswer | EndpointFault> {
-    const without = new Set(this.#without);
+    const without = new Set(this.#unsupported);
     try {
       for (;;) {
-        const body = bodyOf(this.name, request, without);
-        const { status, text, response } = await this.#sent(body, signal);
-        const declined = status === 400 || status === 422 ? declinedIn(text, body) : undefined;
+        const body = createRequestBody(this.name, request, without);
+        const { status, text, response } = await this.#send(body, signal);
+        const declined =
+          status === 400 || status === 422 ? findUnsupportedOption(text, body) : undefined;
         if (declined !== undefined && !without.has(declined)) {
           without.add(declined);
           continue;
         }
-        if (status !== 200) throw this.#notDone(response, text);
-        const answer = this.#read(response, text);
-        for (const it of without) this.#without.add(it);
+        if (status !== 200) throw this.#createStatusFault(response, text);
+        const answer = this.#parseAnswer(response, text);
+        for (const it of without) this.#unsupported.add(it);
         const { read, written } = answer.tokens;
         // who does not count is counted by length, so that a budget holds all the same
-        this.#pace.spend(
+        this.#rateLimiter.addTokens(
           read + written || Math.ceil((JSON.stringify(body).length + text.length) / 4),
         );
         return answer;
@@ -163,7 +173,7 @@ export class Endpoint implements ChatModel {
     }
   }
 
-  async #sent(
+  async #send(
     body: JsonObject,
     signal: AbortSignal | undefined,
   ): Promise<{ status: number; text: string; response: Response }> {
@@ -182,83 +192,83 @@ export class Endpoint implements ChatModel {
         signal: signal ? AbortSignal.any([signal, late]) : late,
       });
       this.#hasAnswered = true;
-      return { status: response.status, text: this.#withoutKey(await textOf(response)), response };
+      return { status: response.status, text: this.#redactKey(await readBody(response)), response };
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof EndpointFault) throw cause;
       if (late.aborted)
         throw new EndpointFault(
           "timed-out",
-          `${this.#place} gave no whole answer within ${this.#timeout / 1000} s`,
+          `${this.#displayAddress} gave no whole answer within ${this.#timeout / 1000} s`,
           "ask less at a time, or a faster model",
-          { cause, mayPass: true },
+          { cause, isRetryable: true },
         );
       throw new EndpointFault(
         "unreachable",
-        `nobody answers at ${this.#place} (${reasonOf(cause)})`,
+        `nobody answers at ${this.#displayAddress} (${describeCause(cause)})`,
         "start the server, or correct its base URL",
-        { cause, mayPass: true },
+        { cause, isRetryable: true },
       );
     }
   }
 
   /** Why a status is no success. */
-  #notDone(response: Response, text: string): EndpointFault {
+  #createStatusFault(response: Response, text: string): EndpointFault {
     const { status, headers } = response;
-    const said = `${status}${saidIn(text)}`;
+    const said = `${status}${extractErrorMessage(text)}`;
     if (status >= 300 && status < 400) {
       const to = headers.get("location");
       const where =
         to && URL.canParse(to, this.address) ? new URL(to, this.address).origin : "nowhere";
       return new EndpointFault(
         "redirected",
-        `${this.#place} points to ${where}, where nothing was sent`,
+        `${this.#displayAddress} points to ${where}, where nothing was sent`,
         "give the address it points to as the base URL, if you trust it",
         { status },
       );
     }
     if (status === 429 || status === 408 || status === 425 || status >= 500) {
-      const pause = this.#asked(headers.get("retry-after"));
+      const pause = this.#parseRetryAfter(headers.get("retry-after"));
       const later =
         pause === undefined ? "" : `, and asks for ${Math.ceil(pause / 1000)} s of quiet`;
       return new EndpointFault(
         "overloaded",
-        `${this.#place} cannot answer at present: ${said}${later}`,
+        `${this.#displayAddress} cannot answer at present: ${said}${later}`,
         "try again later, or ask for less at a time",
-        { status, mayPass: true, pause },
+        { status, isRetryable: true, pause },
       );
     }
     if (status === 401 || status === 403)
       return new EndpointFault(
         "declined",
-        `${this.#place} does not let us in: ${said}`,
+        `${this.#displayAddress} does not let us in: ${said}`,
         "give a key for that address, in a terminal as PROVE_API_KEY",
         { status },
       );
     if (status === 404)
       return new EndpointFault(
         "declined",
-        `${this.#place} has no such page or model: ${said}`,
+        `${this.#displayAddress} has no such page or model: ${said}`,
         `${compatible}, and that it has the model ${this.name}`,
         { status },
       );
     return new EndpointFault(
       "declined",
-      `${this.#place} declined the request: ${said}`,
+      `${this.#displayAddress} declined the request: ${said}`,
       compatible,
       { status },
     );
   }
 
   /** Milliseconds that a `Retry-After` asks for: seconds, or a date. */
-  #asked(retryAfter: string | null): number | undefined {
+  #parseRetryAfter(retryAfter: string | null): number | undefined {
     if (retryAfter === null) return undefined;
     if (/^\s*\d+(\.\d+)?\s*$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
     const at = Date.parse(retryAfter);
     return Number.isNaN(at) ? undefined : Math.max(0, at - this.#time.now());
   }
 
-  #read({ headers }: Response, text: string): ChatAnswer {
+  #parseAnswer({ headers }: Response, text: string): ChatAnswer {
     let json: Json;
     try {
       json = JSON.parse(text) as Json;
@@ -267,34 +277,34 @@ export class Endpoint implements ChatModel {
       if (!type.includes("json"))
         throw new EndpointFault(
           "not-json",
-          `${this.#place} answered with ${type}, not JSON (${excerpt(text)})`,
+          `${this.#displayAddress} answered with ${type}, not JSON (${excerptText(text)})`,
           compatible,
           { cause },
         );
       throw new EndpointFault(
         "not-json",
-        `${this.#place} answered with half a JSON (${text.length} characters)`,
+        `${this.#displayAddress} answered with half a JSON (${text.length} characters)`,
         "try again later",
-        { cause, mayPass: true },
+        { cause, isRetryable: true },
       );
     }
-    return answerIn(json);
+    return parseAnswer(json);
   }
 
-  #withoutKey(text: string): string {
-    return this.#key ? this.#key.removed(text) : text;
+  #redactKey(text: string): string {
+    return this.#key ? this.#key.redact(text) : text;
   }
 
   /** The address without what stands behind a question mark. */
-  get #place(): string {
+  get #displayAddress(): string {
     return this.address.origin + this.address.pathname.replace(/\/chat\/completions$/, "");
   }
 }
 
-function addressOf(url: string): URL {
+function parseAddress(url: string): URL {
   if (!URL.canParse(url))
     throw new UserError(
-      `${excerpt(url)} is no address of an endpoint`,
+      `${excerptText(url)} is no address of an endpoint`,
       "give a base URL such as http://127.0.0.1:8000/v1",
     );
   const address = new URL(url);
@@ -314,7 +324,7 @@ function addressOf(url: string): URL {
 }
 
 /** The body as text, up to what an answer can be. */
-async function textOf(response: Response): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
@@ -331,23 +341,23 @@ async function textOf(response: Response): Promise<string> {
 }
 
 /** `ECONNREFUSED` and the like: fetch itself only says that it failed. */
-function reasonOf(error: unknown): string {
+function describeCause(error: unknown): string {
   const { cause, message } = error as {
     cause?: { code?: string; message?: string };
     message: string;
   };
-  return excerpt(cause?.code ?? cause?.message ?? message);
+  return excerptText(cause?.code ?? cause?.message ?? message);
 }
 
 /** What an error's body says, where it says it as endpoints do; nothing of pages. */
-function saidIn(text: string): string {
+function extractErrorMessage(text: string): string {
   try {
     const { error, message } = JSON.parse(text) as {
       error?: { message?: unknown } | string;
       message?: unknown;
     };
     const said = (typeof error === "string" ? error : error?.message) ?? message;
-    return typeof said === "string" && said !== "" ? ` (${excerpt(said)})` : "";
+    return typeof said === "string" && said !== "" ? ` (${excerptText(said)})` : "";
   } catch {
     // a page, or nothing: the status says it
     return "";

@@ -22,9 +22,9 @@ export type EndpointFaultKind =
   | "withheld"
   | "spent";
 
-interface Circumstances {
+interface FaultDetails {
   readonly status?: number;
-  readonly mayPass?: boolean;
+  readonly isRetryable?: boolean;
   readonly pause?: number | undefined;
   readonly cause?: unknown;
 }
@@ -36,7 +36,7 @@ export class EndpointFault extends PolicyFault {
   /** The endpoint's status, where it answered with one that is no success. */
   readonly status: number | undefined;
   /** The same request may be answered if it is made again. */
-  readonly mayPass: boolean;
+  readonly isRetryable: boolean;
   /** Milliseconds that the endpoint asks to be left alone. */
   readonly pause: number | undefined;
 
@@ -44,13 +44,13 @@ export class EndpointFault extends PolicyFault {
     kind: EndpointFaultKind,
     what: string,
     remedy: string,
-    { status, mayPass = false, pause, cause }: Circumstances = {},
+    { status, isRetryable = false, pause, cause }: FaultDetails = {},
   ) {
     super(what, cause === undefined ? {} : { cause });
     this.kind = kind;
     this.remedy = remedy;
     this.status = status;
-    this.mayPass = mayPass;
+    this.isRetryable = isRetryable;
     this.pause = pause;
   }
 
@@ -70,7 +70,7 @@ export class EndpointFault extends PolicyFault {
  * The first characters of a text from outside, on one line, with what a terminal would act on taken
  * out.
  */
-export function excerpt(text: string, length = 160): string {
+export function excerptText(text: string, length = 160): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   return plain.length > length
     ? `${plain.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`

@@ -4,7 +4,7 @@
  */
 import { UserError } from "../userError.ts";
 
-export class Key {
+export class EndpointKey {
   readonly #key: string;
 
   /** Spaces around it are dropped. Throws a `Mistake` where it could not stand in a header. */
@@ -26,7 +26,7 @@ export class Key {
    * The text without the key, were it to hold it. A word such as `EMPTY`, which local servers are
    * content with, is no secret.
    */
-  removed(text: string): string {
+  redact(text: string): string {
     const isSecret = this.#key.length >= 20 || (this.#key.length >= 8 && /\d/.test(this.#key));
     if (!isSecret) return text;
     return text

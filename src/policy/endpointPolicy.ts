@@ -14,14 +14,14 @@ import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
 /**
  * Takes the next turn with a chat model. Evaluation asks for the likeliest answer: temperature 0.
  */
-export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
+export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
   name: `endpoint:${model.name}`,
   next: async (conversation, signal) =>
-    messageIn(
+    createAssistantMessage(
       await model.complete(
         {
-          messages: messagesOf(conversation),
-          tools: conversation.tools.map(chatTool),
+          messages: createChatMessages(conversation),
+          tools: conversation.tools.map(createChatTool),
           temperature,
         },
         signal,
@@ -30,39 +30,42 @@ export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
 });
 
 /** What the model is told before anybody speaks. */
-export const instructions = (now: string): string =>
+export const formatInstructions = (now: string): string =>
   `You are an assistant that acts for the user with the tools on offer. It is ${getWeekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
   "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";
 
-export const chatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({
+export const createChatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({
   name,
   description: summary,
-  parameters: published(inputSchema) as JsonSchema,
+  parameters: removeOwnKeywords(inputSchema) as JsonSchema,
 });
 
 /** A schema without keywords of our own (`x-…`), which some endpoints turn down. */
-function published(schema: Json): Json {
-  if (Array.isArray(schema)) return (schema as readonly Json[]).map(published);
+function removeOwnKeywords(schema: Json): Json {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).map(removeOwnKeywords);
   if (schema === null || typeof schema !== "object") return schema;
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, it]) =>
-      key.startsWith("x-") ? [] : [[key, published(it)]],
+      key.startsWith("x-") ? [] : [[key, removeOwnKeywords(it)]],
     ),
   );
 }
 
 /** The talk so far, from the system's message on. */
-export function messagesOf({ now, events }: Pick<Conversation, "now" | "events">): ChatMessage[] {
-  const messages: ChatMessage[] = [{ role: "system", content: instructions(now) }];
+export function createChatMessages({
+  now,
+  events,
+}: Pick<Conversation, "now" | "events">): ChatMessage[] {
+  const messages: ChatMessage[] = [{ role: "system", content: formatInstructions(now) }];
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") messages.push({ role: "user", content: event.text });
     if (event.kind === "call")
-      messages.push({ role: "tool", call: idOf(i), content: resultOf(event) });
+      messages.push({ role: "tool", call: formatCallId(i), content: formatResult(event) });
     if (event.kind === "assistant") {
-      const calls = callsOf(events, event.message).map(([at, it]) => ({
-        id: idOf(at),
+      const calls = findCalls(events, event.message).map(([at, it]) => ({
+        id: formatCallId(at),
         name: it.name,
         arguments: it.arguments,
       }));
@@ -76,21 +79,21 @@ export function messagesOf({ now, events }: Pick<Conversation, "now" | "events">
   return messages;
 }
 
-export const messageIn = ({ text, calls, cut }: ChatAnswer): AssistantMessage => ({
+export const createAssistantMessage = ({ text, calls, cut }: ChatAnswer): AssistantMessage => ({
   text,
   calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
   ...(cut ? { cut } : {}),
 });
 
-const callsOf = (events: readonly Event[], message: number): (readonly [number, CallEvent])[] =>
+const findCalls = (events: readonly Event[], message: number): (readonly [number, CallEvent])[] =>
   events.flatMap((it, at) =>
     it.kind === "call" && it.message === message ? [[at, it] as const] : [],
   );
 
 /** Nine letters and digits, which every endpoint takes for a call's id. */
-const idOf = (at: number): string => `call${String(at).padStart(5, "0")}`;
+const formatCallId = (at: number): string => `call${String(at).padStart(5, "0")}`;
 
-function resultOf({ outcome }: CallEvent): string {
+function formatResult({ outcome }: CallEvent): string {
   if (outcome.kind === "ok") return excerptJson(outcome.value).text;
   const { kind, type, message, hint } = outcome;
   return excerptJson({

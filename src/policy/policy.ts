@@ -50,5 +50,5 @@ export interface Policy {
   readonly name: string;
   next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage>;
   /** Told once when an attempt ends, so that what was kept for it can go. */
-  ended?(conversation: Conversation): void;
+  release?(conversation: Conversation): void;
 }

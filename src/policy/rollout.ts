@@ -78,7 +78,7 @@ export async function rollout(
       }),
     );
   } finally {
-    policy.ended?.(conversation);
+    policy.release?.(conversation);
   }
   const trajectory = asFinished({ header, events })!;
   return { trajectory, startState, finalState: session.state };

@@ -4,4 +4,4 @@
  */
 
 /** 1 for no call at all, else 0. */
-export const abstentionScore = (n: number): number => (n === 0 ? 1 : 0);
+export const scoreAbstention = (n: number): number => (n === 0 ? 1 : 0);

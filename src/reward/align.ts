@@ -7,9 +7,9 @@ import type { Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { Goal } from "../trajectory/task.ts";
-import { compareArguments, equalShare } from "./argument.ts";
+import { compareArguments, computeEqualShare } from "./argument.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { isObject } from "./equal.ts";
+import { isObject } from "./valueEquality.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
 export interface ScoredCall {
@@ -57,35 +57,35 @@ export interface Alignment {
  * their order; a candidate has the goal call's name and all of its keys. Among free candidates:
  * order kept first, then more equal values, then earlier.
  */
-export function align(
+export function alignCalls(
   goals: readonly ScoredGoal[],
   calls: readonly ScoredCall[],
   choices: AlignmentOptions,
 ): Alignment {
-  const byName = positionsByName(calls, choices);
+  const byName = groupPositionsByName(calls, choices);
   const taken = new Set<number>();
   const pairs: AlignedPair[] = [];
   const positions: (number | null)[][] = [];
   for (const [g, { calls: wanted, after }] of goals.entries()) {
-    const earliest = Math.max(-1, ...after.map(it => boundOf(positions[it.goal]!)));
+    const earliest = Math.max(-1, ...after.map(it => getBound(positions[it.goal]!)));
     const messages = choices.strictMessageOrder
       ? after
           .filter(it => it.kind === "explicit")
-          .map(it => lastMessage(positions[it.goal]!, calls))
+          .map(it => getLastMessage(positions[it.goal]!, calls))
       : [];
     const inOrder = (call: number) =>
-      call > earliest && messages.every(it => messageOf(calls, call) > it);
+      call > earliest && messages.every(it => getMessage(calls, call) > it);
     positions[g] = wanted.map((want, part) => {
       const free = (byName.get(want.name) ?? []).filter(
         it => !taken.has(it) && hasKeys(calls[it]!.arguments, want.arguments),
       );
-      const best = choose(free, it => {
+      const best = chooseCandidate(free, it => {
         const evidence = compareArguments(
           want,
           calls[it]!.arguments,
           choices.schemaOf?.(want.name),
         );
-        return { inOrder: inOrder(it), share: equalShare(evidence), evidence };
+        return { inOrder: inOrder(it), share: computeEqualShare(evidence), evidence };
       });
       if (!best) return null;
       taken.add(best.call);
@@ -96,7 +96,7 @@ export function align(
   return {
     pairs,
     positions,
-    broken: goals.map((_, g) => brokenEdges(goals, positions, calls, g, choices)),
+    broken: goals.map((_, g) => findBrokenEdges(goals, positions, calls, g, choices)),
   };
 }
 
@@ -114,7 +114,7 @@ interface Candidate {
   readonly evidence: readonly ArgumentEvidence[];
 }
 
-function choose(
+function chooseCandidate(
   free: readonly number[],
   look: (call: number) => Candidate,
 ): (Candidate & { call: number }) | undefined {
@@ -127,7 +127,7 @@ function choose(
   return best;
 }
 
-function brokenEdges(
+function findBrokenEdges(
   goals: readonly ScoredGoal[],
   positions: readonly (readonly (number | null)[])[],
   calls: readonly ScoredCall[],
@@ -137,16 +137,16 @@ function brokenEdges(
   const here = getPosition(positions[g]!);
   if (here === undefined) return [];
   return goals[g]!.after.filter(({ goal: j, kind }) => {
-    if (boundOf(positions[j]!) >= here) return true;
+    if (getBound(positions[j]!) >= here) return true;
     return (
       choices.strictMessageOrder &&
       kind === "explicit" &&
-      lastMessage(positions[j]!, calls) >= messageOf(calls, here)
+      getLastMessage(positions[j]!, calls) >= getMessage(calls, here)
     );
   }).map(it => it.goal);
 }
 
-function positionsByName(
+function groupPositionsByName(
   calls: readonly ScoredCall[],
   choices: AlignmentOptions,
 ): ReadonlyMap<string, readonly number[]> {
@@ -169,9 +169,9 @@ const hasKeys = (args: Json, wanted: object) =>
 /**
  * The position after which a successor is in order; nothing is after a goal that is not matched.
  */
-const boundOf = (served: readonly (number | null)[]) => getPosition(served) ?? Infinity;
+const getBound = (served: readonly (number | null)[]) => getPosition(served) ?? Infinity;
 
-const messageOf = (calls: readonly ScoredCall[], call: number) => calls[call]!.message ?? call;
+const getMessage = (calls: readonly ScoredCall[], call: number) => calls[call]!.message ?? call;
 
-const lastMessage = (served: readonly (number | null)[], calls: readonly ScoredCall[]) =>
-  served.includes(null) ? Infinity : Math.max(...served.map(it => messageOf(calls, it!)));
+const getLastMessage = (served: readonly (number | null)[], calls: readonly ScoredCall[]) =>
+  served.includes(null) ? Infinity : Math.max(...served.map(it => getMessage(calls, it!)));

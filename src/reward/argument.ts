@@ -7,13 +7,13 @@ import type { JsonSchema } from "../environment/server.ts";
 import type { GoalCall } from "../trajectory/task.ts";
 import type { AlignedPair } from "./align.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { areEqual, isObject, propertySchema } from "./equal.ts";
+import { areEqual, isObject, propertySchema } from "./valueEquality.ts";
 
 /** R_arg = (1/|M|) Σ over pairs of the share of equal arguments; 0 where nothing is aligned. */
-export const argumentScore = (pairs: readonly AlignedPair[]): number =>
+export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
   pairs.length === 0
     ? 0
-    : pairs.reduce((sum, it) => sum + equalShare(it.arguments), 0) / pairs.length;
+    : pairs.reduce((sum, it) => sum + computeEqualShare(it.arguments), 0) / pairs.length;
 
 /** The goal call's arguments one by one against a call's. */
 export function compareArguments(
@@ -36,7 +36,7 @@ export function compareArguments(
 }
 
 /** The share of unmasked arguments that are equal; 1 where there are none to compare. */
-export function equalShare(evidence: readonly ArgumentEvidence[]): number {
+export function computeEqualShare(evidence: readonly ArgumentEvidence[]): number {
   const compared = evidence.filter(it => !it.masked);
   return compared.length === 0 ? 1 : compared.filter(it => it.equal).length / compared.length;
 }

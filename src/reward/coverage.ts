@@ -5,7 +5,7 @@
 import { getPosition, type Alignment } from "./align.ts";
 
 /** R_coverage = (1/|G|) Σ m(g)·o(g), o(g) = Π over direct predecessors of 1[μ(j) < μ(g)]. */
-export function coverageScore({ positions, broken }: Alignment): number {
+export function scoreCoverage({ positions, broken }: Alignment): number {
   const kept = positions.filter(
     (served, g) => getPosition(served) !== undefined && broken[g]!.length === 0,
   );

@@ -5,7 +5,7 @@
 import type { Profile } from "./profiles.ts";
 
 /** R_efficiency = −α · max(0, N − B)/B, and never below the profile's floor. */
-export const efficiencyScore = (
+export const scoreEfficiency = (
   n: number,
   budget: number,
   { alpha, efficiencyFloor }: Pick<Profile, "alpha" | "efficiencyFloor">,

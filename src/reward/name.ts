@@ -8,5 +8,5 @@ export const listGoalNames = (goals: readonly ScoredGoal[]): ReadonlySet<string>
   new Set(goals.flatMap(it => it.calls.map(call => call.name)));
 
 /** R_name = |{c : c.name ∈ goal names}| / N; 0 for no calls. */
-export const nameScore = (calls: readonly ScoredCall[], names: ReadonlySet<string>): number =>
+export const scoreNames = (calls: readonly ScoredCall[], names: ReadonlySet<string>): number =>
   calls.length === 0 ? 0 : calls.filter(it => names.has(it.name)).length / calls.length;

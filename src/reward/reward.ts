@@ -5,9 +5,15 @@
 import type { Attempt } from "../trajectory/attempt.ts";
 import { computeCallBudget } from "../trajectory/task.ts";
 import { listCalls, getEnd } from "../trajectory/trajectory.ts";
-import { abstentionScore } from "./abstention.ts";
-import { align, getPosition, type Alignment, type ScoredGoal, type ScoredCall } from "./align.ts";
-import { argumentScore } from "./argument.ts";
+import { scoreAbstention } from "./abstention.ts";
+import {
+  alignCalls,
+  getPosition,
+  type Alignment,
+  type ScoredGoal,
+  type ScoredCall,
+} from "./align.ts";
+import { scoreArguments } from "./argument.ts";
 import {
   partNames,
   type Breakdown,
@@ -16,12 +22,12 @@ import {
   type Part,
   type PartName,
 } from "./breakdown.ts";
-import { coverageScore } from "./coverage.ts";
-import { efficiencyScore } from "./efficiency.ts";
-import { nameScore, listGoalNames } from "./name.ts";
+import { scoreCoverage } from "./coverage.ts";
+import { scoreEfficiency } from "./efficiency.ts";
+import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
 import { judgeSuccess } from "./success.ts";
-import { getCallValidity, validityScore } from "./validity.ts";
+import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
@@ -36,14 +42,14 @@ export const isScored = (result: Breakdown | Unscorable): result is Breakdown =>
 /** The breakdown of an attempt, or why it has none. */
 export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Unscorable {
   const { task, tools } = attempt;
-  const calls = scoredCalls(attempt);
+  const calls = listScoredCalls(attempt);
   if ("unscorable" in calls) return calls;
   const breakdown = scoreCalls(
     { goals: task.goals, calls, schemaOf: name => tools.get(name)?.inputSchema },
     profile,
   );
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
-  const success = partOf(judgeSuccess(attempt).achieved ? 1 : 0, profile.success);
+  const success = createPart(judgeSuccess(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
 }
 
@@ -59,38 +65,38 @@ export function scoreCalls(
   { goals, calls, schemaOf }: CallScoringInput,
   profile: Profile,
 ): Breakdown {
-  const alignment = align(goals, calls, { ...profile, ...(schemaOf ? { schemaOf } : {}) });
+  const alignment = alignCalls(goals, calls, { ...profile, ...(schemaOf ? { schemaOf } : {}) });
   const names = listGoalNames(goals);
   const budget = computeCallBudget(goals, profile.beta);
   const evidence = {
     n: calls.length,
     budget,
-    calls: callEvidence(calls, alignment, names, budget),
-    goals: goalEvidence(alignment),
+    calls: createCallEvidence(calls, alignment, names, budget),
+    goals: createGoalEvidence(alignment),
   };
   if (goals.length === 0)
     return {
       profile: profile.name,
       rule: "abstain",
-      parts: partsOf(none, none),
+      parts: createParts(zeroScores, zeroScores),
       extras: {},
-      total: abstentionScore(calls.length),
+      total: scoreAbstention(calls.length),
       ...evidence,
     };
   const scores = {
-    validity: validityScore(calls),
-    coverage: coverageScore(alignment),
-    efficiency: efficiencyScore(calls.length, budget, profile),
-    name: nameScore(calls, names),
-    argument: argumentScore(alignment.pairs),
+    validity: scoreValidity(calls),
+    coverage: scoreCoverage(alignment),
+    efficiency: scoreEfficiency(calls.length, budget, profile),
+    name: scoreNames(calls, names),
+    argument: scoreArguments(alignment.pairs),
   };
-  const parts = partsOf(scores, profile.weights);
+  const parts = createParts(scores, profile.weights);
   // equation (5)
   const total = partNames.reduce((sum, it) => sum + parts[it].value, 0);
   return { profile: profile.name, rule: "tool", parts, extras: {}, total, ...evidence };
 }
 
-const none: Readonly<Record<PartName, number>> = {
+const zeroScores: Readonly<Record<PartName, number>> = {
   validity: 0,
   coverage: 0,
   efficiency: 0,
@@ -98,21 +104,25 @@ const none: Readonly<Record<PartName, number>> = {
   argument: 0,
 };
 
-const partOf = (score: number, weight: number): Part => ({ score, weight, value: score * weight });
+const createPart = (score: number, weight: number): Part => ({
+  score,
+  weight,
+  value: score * weight,
+});
 
-const partsOf = (
+const createParts = (
   scores: Readonly<Record<PartName, number>>,
   weights: Readonly<Record<PartName, number>>,
 ): Breakdown["parts"] => ({
-  validity: partOf(scores.validity, weights.validity),
-  coverage: partOf(scores.coverage, weights.coverage),
-  efficiency: partOf(scores.efficiency, weights.efficiency),
-  name: partOf(scores.name, weights.name),
-  argument: partOf(scores.argument, weights.argument),
+  validity: createPart(scores.validity, weights.validity),
+  coverage: createPart(scores.coverage, weights.coverage),
+  efficiency: createPart(scores.efficiency, weights.efficiency),
+  name: createPart(scores.name, weights.name),
+  argument: createPart(scores.argument, weights.argument),
 });
 
 /** The calls as they count, unless a broken one or a fault makes the attempt unfair to score. */
-function scoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorable {
+function listScoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorable {
   const end = getEnd(trajectory);
   if (end.by === "fault") return { unscorable: end.fault ?? "the attempt ended by a fault" };
   const calls: ScoredCall[] = [];
@@ -123,7 +133,7 @@ function scoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorabl
   return calls;
 }
 
-function callEvidence(
+function createCallEvidence(
   calls: readonly ScoredCall[],
   { pairs }: Alignment,
   names: ReadonlySet<string>,
@@ -151,7 +161,7 @@ function getErrorMessage({ name, outcome }: ScoredCall): string | undefined {
   return outcome.kind === "ok" ? undefined : (outcome.message ?? outcome.kind);
 }
 
-const goalEvidence = ({ positions, broken }: Alignment): readonly GoalEvidence[] =>
+const createGoalEvidence = ({ positions, broken }: Alignment): readonly GoalEvidence[] =>
   positions.map((calls, goal) => {
     const position = getPosition(calls);
     return {

@@ -8,8 +8,8 @@ import type { Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
-import { areEqual, isObject, propertySchema } from "./equal.ts";
-import { nameGeneratedIds, replaceIds, formatWorld, type IdNames } from "./world.ts";
+import { areEqual, isObject, propertySchema } from "./valueEquality.ts";
+import { nameGeneratedIds, replaceIds, formatWorld, type IdNames } from "./stateText.ts";
 
 export interface Success {
   readonly achieved: boolean;
@@ -41,15 +41,15 @@ function computeSuccess(attempt: Attempt): Success {
     return { achieved: calls.length === 0, isGoalState: true, hasAllReads: true, reasons };
   }
   const same = computeDigest(states.goal) === computeDigest(states.final);
-  const said = same ? new Set<string>() : saidIn(task);
+  const said = same ? new Set<string>() : listMentionedWords(task);
   const names = same
-    ? nobody
+    ? noNames
     : {
         goal: nameGeneratedIds(states.start, states.goal, said),
         reached: nameGeneratedIds(states.start, states.final, said),
       };
-  const differing = same ? [] : differences(attempt, names, said);
-  const missing = missingReads(attempt, calls, names);
+  const differing = same ? [] : describeDifferences(attempt, names, said);
+  const missing = findMissingReads(attempt, calls, names);
   return {
     achieved: differing.length === 0 && missing.length === 0,
     isGoalState: differing.length === 0,
@@ -67,13 +67,13 @@ interface BothNames {
   readonly goal: IdNames;
   readonly reached: IdNames;
 }
-const nobody: BothNames = { goal: new Map(), reached: new Map() };
+const noNames: BothNames = { goal: new Map(), reached: new Map() };
 
 /**
  * Words that the user or a goal says are not generated, even where they look so. Ids in goals'
  * arguments may be.
  */
-function saidIn(task: Task): ReadonlySet<string> {
+function listMentionedWords(task: Task): ReadonlySet<string> {
   const words = task.turns.flatMap(it => it.user.match(/[\w:-]+/g) ?? []);
   const times: string[] = [];
   const collect = (value: Json): void => {
@@ -85,7 +85,7 @@ function saidIn(task: Task): ReadonlySet<string> {
   return new Set([...words, ...times]);
 }
 
-function differences(
+function describeDifferences(
   { states: { start, goal, final } }: Attempt,
   names: BothNames,
   said: ReadonlySet<string>,
@@ -97,27 +97,29 @@ function differences(
         formatWorld(final[it]!, start[it]!, names.reached, said),
     )
     .map(it => {
-      const place = firstDifference(goal[it]!.world, final[it]!.world, `/${it}/world`);
+      const place = findFirstDifference(goal[it]!.world, final[it]!.world, `/${it}/world`);
       return place ?? `the world of ${it} is not the one the goals leave`;
     });
 }
 
 /** The first place where two values differ as they stand, with both sides. */
-function firstDifference(goal: Json, reached: Json, at: string): string | undefined {
+function findFirstDifference(goal: Json, reached: Json, at: string): string | undefined {
   if (isObject(goal) && isObject(reached)) {
     for (const key of Object.keys({ ...goal, ...reached })) {
       const path = `${at}/${key}`;
       if (!Object.hasOwn(reached, key)) return `${path} is missing`;
       if (!Object.hasOwn(goal, key)) return `${path} should not be there`;
-      const inner = firstDifference(goal[key]!, reached[key]!, path);
+      const inner = findFirstDifference(goal[key]!, reached[key]!, path);
       if (inner) return inner;
     }
     return undefined;
   }
-  return areEqual(goal, reached) ? undefined : `${at} is ${short(reached)}, not ${short(goal)}`;
+  return areEqual(goal, reached)
+    ? undefined
+    : `${at} is ${shortenJson(reached)}, not ${shortenJson(goal)}`;
 }
 
-const short = (value: Json) => {
+const shortenJson = (value: Json) => {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 };
@@ -128,7 +130,7 @@ const short = (value: Json) => {
  * where on a read counts. Where the goals undo each other the world says nothing, and their writes
  * are asked for too: doing nothing is no success.
  */
-function missingReads(
+function findMissingReads(
   { task, tools, states }: Attempt,
   calls: readonly CallEvent[],
   names: BothNames,
@@ -149,7 +151,7 @@ function missingReads(
       if (at >= 0) taken.add(at);
       else if (isAsked(wanted.name))
         missing.push(
-          `no ${wanted.name} ${short(wanted.arguments)}${from < 0 ? "" : " in its place"}`,
+          `no ${wanted.name} ${shortenJson(wanted.arguments)}${from < 0 ? "" : " in its place"}`,
         );
       return at;
     });
@@ -167,20 +169,20 @@ function missingReads(
         Object.hasOwn(given, key) &&
         (wanted.mask?.includes(key) ||
           areEqual(
-            inNames(value, names.goal),
-            inNames(given[key]!, names.reached),
+            replaceIdsIn(value, names.goal),
+            replaceIdsIn(given[key]!, names.reached),
             propertySchema(schema, key),
           )),
     );
   }
 }
 
-function inNames(value: Json, names: IdNames): Json {
+function replaceIdsIn(value: Json, names: IdNames): Json {
   if (names.size === 0) return value;
   if (typeof value === "string") return replaceIds(value, names);
   if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(it => inNames(it, names));
+  if (Array.isArray(value)) return (value as readonly Json[]).map(it => replaceIdsIn(it, names));
   return Object.fromEntries(
-    Object.entries<Json>(value).map(([key, it]) => [key, inNames(it, names)]),
+    Object.entries<Json>(value).map(([key, it]) => [key, replaceIdsIn(it, names)]),
   );
 }

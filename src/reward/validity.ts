@@ -13,5 +13,5 @@ export const getCallValidity = (call: ScoredCall): number =>
   call.name === "" ? 0 : rungs[call.outcome.kind];
 
 /** R_validity = (1/N) Σ v(c); 0 for no calls. */
-export const validityScore = (calls: readonly ScoredCall[]): number =>
+export const scoreValidity = (calls: readonly ScoredCall[]): number =>
   calls.length === 0 ? 0 : calls.reduce((sum, it) => sum + getCallValidity(it), 0) / calls.length;

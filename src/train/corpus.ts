@@ -5,13 +5,13 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { listMenuTools } from "../environment/menu.ts";
 import { createKeyedStream } from "../environment/random.ts";
-import { limits, writtenTalk } from "../model/chat.ts";
+import { studentLimits, encodeChat } from "../model/chatFormat.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { withSlip } from "./slips.ts";
+import { injectError } from "./errorInjection.ts";
 
 /**
  * Conversations end to end. The arrays lie in shared memory: handing a corpus to a worker copies
@@ -24,7 +24,7 @@ export interface Corpus {
   /** Where each conversation begins; one more at the end. */
   readonly starts: Uint32Array;
   /** Conversations before this one are for training, the others for validation. */
-  readonly kept: number;
+  readonly trainingCount: number;
 }
 
 export interface EncodedConversation {
@@ -36,17 +36,18 @@ export interface EncodedConversation {
   readonly parts: readonly number[];
 }
 
-export const [given, taught, silent] = [0, 1, 2];
+/** The values of `parts`. */
+export const tokenPart = { given: 0, taught: 1, ignored: 2 } as const;
 
-export const corpusSize = (corpus: Corpus): number => corpus.starts.length - 1;
+export const countConversations = (corpus: Corpus): number => corpus.starts.length - 1;
 
-export function conversationAt({ ids, parts, starts }: Corpus, i: number): EncodedConversation {
+export function getConversation({ ids, parts, starts }: Corpus, i: number): EncodedConversation {
   const [from, to] = [starts[i]!, starts[i + 1]!];
   return { ids: [...ids.subarray(from, to)], parts: [...parts.subarray(from, to)] };
 }
 
 /** The talk of a task as it stood at the end of a trajectory. */
-export const talkOf = (
+export const createConversation = (
   catalog: Catalog,
   task: Task,
   { header, events }: Trajectory,
@@ -57,11 +58,11 @@ export const talkOf = (
   events,
 });
 
-export interface Built {
+export interface BuiltCorpus {
   readonly corpus: Corpus;
   /** Conversations left out because the student could not hold them. */
   readonly overLong: number;
-  readonly slips: number;
+  readonly injectedErrors: number;
 }
 
 /**
@@ -76,71 +77,86 @@ export async function buildCorpus(
     settings,
     seed,
   }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number },
-): Promise<Built> {
+): Promise<BuiltCorpus> {
   const training: EncodedConversation[] = [];
   const validation: EncodedConversation[] = [];
   let n = 0;
   let overLong = 0;
-  let slips = 0;
+  let injectedErrors = 0;
   for await (const task of tasks) {
     const random = createKeyedStream(seed, n++);
-    const plain = teachable(tokenizer, talkOf(catalog, task, task.trajectory));
+    const plain = encodeConversation(tokenizer, createConversation(catalog, task, task.trajectory));
     if (!plain) overLong++;
     else if (n % 50 === 0 && validation.length < 200) validation.push(plain);
     else training.push(plain);
     if (plain && n % 50 === 0) continue;
-    const slip =
-      plain && random() < settings.slips ? await withSlip(task, catalog, random) : undefined;
-    const erring =
-      slip && teachable(tokenizer, talkOf(catalog, task, slip.trajectory), slip.message);
-    if (erring) {
-      training.push(erring);
-      slips++;
+    const injected =
+      plain && random() < settings.slips ? await injectError(task, catalog, random) : undefined;
+    const encoded =
+      injected &&
+      encodeConversation(
+        tokenizer,
+        createConversation(catalog, task, injected.trajectory),
+        injected.message,
+      );
+    if (encoded) {
+      training.push(encoded);
+      injectedErrors++;
     }
   }
-  return { corpus: laidOut(training, validation), overLong, slips };
+  return { corpus: concatenate(training, validation), overLong, injectedErrors };
 }
 
 /**
  * A conversation as a student would hold it, or undefined where it is too long for that. `erring`
  * is a message not to be learned.
  */
-export function teachable(
+export function encodeConversation(
   tokenizer: Tokenizer,
   conversation: Conversation,
-  erring = -1,
+  ignoredMessage = -1,
 ): EncodedConversation | undefined {
   const events = conversation.events.map(it =>
-    it.kind === "assistant" ? { ...it, text: terse(it.text) } : it,
+    it.kind === "assistant" ? { ...it, text: shortenReply(it.text) } : it,
   );
-  const { ids, mask, message, opening } = writtenTalk(tokenizer, { ...conversation, events });
+  const { ids, mask, message, opening } = encodeChat(tokenizer, { ...conversation, events });
   const sampled = mask.reduce((sum, it) => sum + it, 0);
-  if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context)
+  if (
+    opening > studentLimits.prompt ||
+    sampled > studentLimits.sampled ||
+    ids.length > studentLimits.context
+  )
     return undefined;
   return {
     ids,
-    parts: mask.map((it, i) => (it === 0 ? given : message[i] === erring ? silent : taught)),
+    parts: mask.map((it, i) =>
+      it === 0
+        ? tokenPart.given
+        : message[i] === ignoredMessage
+          ? tokenPart.ignored
+          : tokenPart.taught,
+    ),
   };
 }
 
 /** Letters that a small student says in an answer. */
-const breath = 60;
+const maxReplyLength = 60;
 
 /**
  * A teacher's words as a small student can say them: the first sentences that fit, a question
  * before all others.
  */
-export function terse(text: string): string {
-  if (text.length <= breath) return text;
+export function shortenReply(text: string): string {
+  if (text.length <= maxReplyLength) return text;
   const sentences = text.match(/.+?(?:[.!?](?=\s|$)|$)\s*/gs) ?? [text];
   const question = sentences.find(it => it.trimEnd().endsWith("?")) ?? "";
-  let left = breath - question.length;
+  let left = maxReplyLength - question.length;
   const kept = sentences.filter(it => it === question || (left -= it.length) >= 0);
   const said = kept.join("").trimEnd();
-  return said === "" ? `${text.slice(0, breath - 1).replace(/\s\S*$/, "")}…` : said;
+  return said === "" ? `${text.slice(0, maxReplyLength - 1).replace(/\s\S*$/, "")}…` : said;
 }
 
-function laidOut(
+function concatenate(
   training: readonly EncodedConversation[],
   validation: readonly EncodedConversation[],
 ): Corpus {
@@ -156,5 +172,5 @@ function laidOut(
     at += it.ids.length;
     starts[i + 1] = at;
   }
-  return { ids, parts, starts, kept: training.length };
+  return { ids, parts, starts, trainingCount: training.length };
 }

@@ -10,13 +10,13 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
-import { writtenTalk } from "../model/chat.ts";
-import { pack, type Branch, type Sheaf } from "../model/packed.ts";
+import { encodeChat } from "../model/chatFormat.ts";
+import { packGroups, type Branch, type PackedGroup } from "../model/packedBatch.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import {
   disposeGradients,
-  gradients,
-  score as scoreTokens,
+  computeGradients,
+  computeLogProbabilities as scoreTokens,
   type Gradients,
   type Model,
 } from "../model/transformer.ts";
@@ -31,12 +31,12 @@ import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { createEpochSampler, shuffleIndices } from "./epochSampler.ts";
-import { talkOf } from "./corpus.ts";
-import { summed, type Ground, type Method } from "./method.ts";
-import { attemptSums, metricsOf } from "./tally.ts";
+import { createConversation } from "./corpus.ts";
+import { sumByName, type MethodContext, type TrainingMethod } from "./trainingMethod.ts";
+import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 
 /** One scored attempt of a group, and what is to be learned from it. */
-export interface Tried {
+export interface ScoredAttempt {
   readonly task: Task;
   readonly trajectory: Finished<Trajectory>;
   readonly breakdown: Breakdown;
@@ -52,7 +52,7 @@ export interface Tried {
   clipped: number[];
 }
 
-export interface GrpoGround extends Ground {
+export interface GrpoContext extends MethodContext {
   readonly catalog: Catalog;
   readonly tasks: readonly Task[];
   /** The weights the run began with: what the KL term holds on to. */
@@ -60,8 +60,8 @@ export interface GrpoGround extends Ground {
   readonly profile: Profile;
 }
 
-export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
-  const { company, model, tokenizer, tasks } = ground;
+export function openGrpo(ground: GrpoContext, config: GrpoConfig): TrainingMethod {
+  const { group, model, tokenizer, tasks } = ground;
   const { grpo, seed } = config;
   const student = openStudent(model, tokenizer, {
     name: "student",
@@ -69,22 +69,22 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
     seed,
   });
   const draw = createEpochSampler(tasks.length, seed);
-  const judge = judgeOf(ground);
+  const judge = createAttemptScorer(ground);
 
   async function step(
     step: number,
-  ): Promise<{ metrics: ReturnType<typeof metricsOf>; groups: GroupLine[] }> {
+  ): Promise<{ metrics: ReturnType<typeof computeStepMetrics>; groups: GroupLine[] }> {
     const start = performance.now();
-    const sampledBefore = student.spent.seconds;
+    const sampledBefore = student.usage.seconds;
 
     // a share of the step's tasks, and a group of attempts at each
     const places = Array.from({ length: grpo.prompts }, (_, i) => i).filter(
-      it => it % company.count === company.rank,
+      it => it % group.count === group.rank,
     );
     const tried = await Promise.all(
       places.map(place => {
         const task = tasks[draw((step - 1) * grpo.prompts + place)]!;
-        return attempts(
+        return rolloutGroup(
           student,
           ground.catalog,
           task,
@@ -99,16 +99,16 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
 
     // equation (1)
     for (const group of groups)
-      for (const [i, advantage] of advantagesOf(group.map(it => it.breakdown.total)).entries())
+      for (const [i, advantage] of computeAdvantages(group.map(it => it.breakdown.total)).entries())
         group[i]!.advantage = advantage;
-    if (grpo.advantages === "shuffled") deal(groups.flat(), seed, step, company.rank);
+    if (grpo.advantages === "shuffled") shuffleAdvantages(groups.flat(), seed, step, group.rank);
     // a group whose attempts all earned the same says nothing
     const telling = groups.filter(group => group.some(it => it.advantage !== 0));
 
     const learningRate = grpo.learningRate * Math.min(1, step / 5);
     const learned = { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
     for (let part = 0; part < grpo.minibatches; part++) {
-      const it = learn(
+      const it = trainOnGroups(
         ground,
         telling.filter((_, i) => i % grpo.minibatches === part),
         grpo,
@@ -120,20 +120,20 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
 
     const end = performance.now();
     const seconds = {
-      sampling: student.spent.seconds - sampledBefore,
+      sampling: student.usage.seconds - sampledBefore,
       rollouts: (sampled - start) / 1000,
       learning: (end - sampled) / 1000,
       total: (end - start) / 1000,
     };
-    const sums = summed(company, attemptSums(groups, faults, seconds));
+    const sums = sumByName(group, sumAttempts(groups, faults, seconds));
     return {
-      metrics: metricsOf(step, sums, {
+      metrics: computeStepMetrics(step, sums, {
         ...learned,
         learningRate,
-        count: company.count,
+        count: group.count,
         minibatches: grpo.minibatches,
       }),
-      groups: groups.flatMap(group => linesOf(step, group)),
+      groups: groups.flatMap(group => createGroupLines(step, group)),
     };
   }
 
@@ -141,7 +141,7 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
 }
 
 /** Attempts at one task, side by side. */
-const attempts = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
+const rolloutGroup = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
   Promise.all(
     ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id }) })),
   );
@@ -150,14 +150,14 @@ const attempts = (student: Student, catalog: Catalog, task: Task, ids: readonly 
  * Scores attempts and lays out their tokens; undefined where a fault of the world's or ours makes a
  * score unfair.
  */
-export function judgeOf({
+export function createAttemptScorer({
   catalog,
   profile,
   tokenizer,
-}: Pick<GrpoGround, "catalog" | "profile" | "tokenizer">): (
+}: Pick<GrpoContext, "catalog" | "profile" | "tokenizer">): (
   task: Task,
   rollout: Pick<Rollout, "trajectory" | "finalState">,
-) => Tried | undefined {
+) => ScoredAttempt | undefined {
   const createAttempt = createAttemptFactory(catalog);
   return (task, { trajectory, finalState }) => {
     const attempt: Attempt = createAttempt(task, trajectory, finalState);
@@ -167,7 +167,7 @@ export function judgeOf({
       profile.name === paperProfile.name
         ? breakdown
         : (scoreAttempt(attempt, paperProfile) as Breakdown);
-    const written = writtenTalk(tokenizer, talkOf(catalog, task, trajectory));
+    const written = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
     const end = written.mask.lastIndexOf(1) + 1;
     const branch = {
       ids: written.ids.slice(written.opening, end),
@@ -191,7 +191,7 @@ export function judgeOf({
 }
 
 /** Equation (1). All zero where the rewards are all equal. */
-export function advantagesOf(rewards: readonly number[]): number[] {
+export function computeAdvantages(rewards: readonly number[]): number[] {
   const mean = rewards.reduce((sum, it) => sum + it, 0) / rewards.length;
   const deviation = Math.sqrt(
     rewards.reduce((sum, it) => sum + (it - mean) ** 2, 0) / rewards.length,
@@ -200,35 +200,35 @@ export function advantagesOf(rewards: readonly number[]): number[] {
 }
 
 /** The control: the same advantages, dealt out by chance. */
-function deal(tried: readonly Tried[], ...keys: readonly number[]): void {
+function shuffleAdvantages(tried: readonly ScoredAttempt[], ...keys: readonly number[]): void {
   const advantages = tried.map(it => it.advantage);
   for (const [i, from] of shuffleIndices(tried.length, ...keys).entries())
     tried[i]!.advantage = advantages[from]!;
 }
 
 /** One optimizer step on some groups, the same in every replica. */
-function learn(
-  { company, model, reference, optimizer }: GrpoGround,
-  groups: readonly (readonly Tried[])[],
+function trainOnGroups(
+  { group, model, reference, optimizer }: GrpoContext,
+  groups: readonly (readonly ScoredAttempt[])[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
 ) {
   const tried = groups.flat();
-  const { tokens } = summed(company, {
+  const { tokens } = sumByName(group, {
     tokens: tried.reduce((sum, it) => sum + it.logprobs.length, 0),
   });
   if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
 
   const own = { loss: 0, kl: 0, clipped: 0, gradients: undefined as Gradients | undefined };
-  for (const part of parted(groups)) {
+  for (const part of splitIntoBatches(groups)) {
     const it = backward(model, reference, part, { grpo, tokens });
     for (const key of ["loss", "kl", "clipped"] as const) own[key] += it[key];
-    own.gradients = own.gradients ? added(own.gradients, it.gradients) : it.gradients;
+    own.gradients = own.gradients ? addGradients(own.gradients, it.gradients) : it.gradients;
   }
-  const all = company.sumGradients(own.gradients ?? nothing(model));
+  const all = group.sumGradients(own.gradients ?? zeroGradients(model));
   const { norm } = optimizer.step(all, learningRate);
   disposeGradients(all);
-  const { loss, kl, clipped } = summed(company, {
+  const { loss, kl, clipped } = sumByName(group, {
     loss: own.loss,
     kl: own.kl,
     clipped: own.clipped,
@@ -240,18 +240,20 @@ function learn(
  * Tokens worked at once: memory grows with them, and what a backward pass of wasm has once taken it
  * keeps.
  */
-const breadth = 3_000;
+const tokensPerBatch = 3_000;
 
 /** Groups in parts of about that many tokens. Groups without a sampled token are left out. */
-function parted(groups: readonly (readonly Tried[])[]): (readonly Tried[])[][] {
-  const parts: (readonly Tried[])[][] = [];
+function splitIntoBatches(
+  groups: readonly (readonly ScoredAttempt[])[],
+): (readonly ScoredAttempt[])[][] {
+  const parts: (readonly ScoredAttempt[])[][] = [];
   let room = 0;
   for (const group of groups) {
     if (group.every(it => it.logprobs.length === 0)) continue;
     const size = group.reduce((sum, it) => sum + it.branch.ids.length, group[0]!.opening.length);
     if (size > room) {
       parts.push([]);
-      room = breadth;
+      room = tokensPerBatch;
     }
     parts.at(-1)!.push(group);
     room -= size;
@@ -259,7 +261,7 @@ function parted(groups: readonly (readonly Tried[])[]): (readonly Tried[])[][] {
   return parts;
 }
 
-function added(sum: Gradients, more: Gradients): Gradients {
+function addGradients(sum: Gradients, more: Gradients): Gradients {
   const all = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
   disposeGradients(sum);
   disposeGradients(more);
@@ -269,17 +271,17 @@ function added(sum: Gradients, more: Gradients): Gradients {
 function backward(
   model: Model,
   reference: Model,
-  groups: readonly (readonly Tried[])[],
+  groups: readonly (readonly ScoredAttempt[])[],
   { grpo, tokens }: { grpo: GrpoConfig["grpo"]; tokens: number },
 ) {
   const { low, high } = grpo.clip;
   const tried = groups.flat();
   // the group's prompt is worked once, its attempts branch off it
-  const sheaves: Sheaf[] = groups.map(group => ({
+  const sheaves: PackedGroup[] = groups.map(group => ({
     prefix: group[0]!.opening,
     branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
   }));
-  const packed = pack(sheaves);
+  const packed = packGroups(sheaves);
   const advantages = Float32Array.from(tried.flatMap(it => it.logprobs.map(() => it.advantage))); // (M)
   const before = Float32Array.from(tried.flatMap(it => it.logprobs)); // (M)
   const ref = scoreTokens(reference, packed); // (M)
@@ -288,7 +290,7 @@ function backward(
     loss,
     logprobs,
     gradients: all,
-  } = gradients(model, packed, lp => {
+  } = computeGradients(model, packed, lp => {
     const a = tf.tensor1d(advantages);
     const ratio = tf.exp(tf.sub(lp, tf.tensor1d(before))); // equation (2)
     const clipped = tf.minimum(
@@ -316,10 +318,10 @@ function backward(
 }
 
 /** What a replica adds whose groups say nothing. */
-const nothing = (model: Model): Gradients =>
+const zeroGradients = (model: Model): Gradients =>
   new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
 
-const linesOf = (step: number, group: readonly Tried[]): GroupLine[] =>
+const createGroupLines = (step: number, group: readonly ScoredAttempt[]): GroupLine[] =>
   group.map((it, attempt) => ({
     format: groupFormat,
     step,
@@ -330,11 +332,11 @@ const linesOf = (step: number, group: readonly Tried[]): GroupLine[] =>
     paper: it.paper,
     breakdown: it.breakdown,
     clipped: it.clipped,
-    trajectory: lean(it.trajectory),
+    trajectory: stripTrajectory(it.trajectory),
   }));
 
 /** Without patches, which come back by replay, and with log-probabilities to six digits. */
-function lean({ header, events }: Trajectory): GroupLine["trajectory"] {
+function stripTrajectory({ header, events }: Trajectory): GroupLine["trajectory"] {
   return {
     header,
     events: events.map(it => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
 import { startBackend } from "../compute/backend.ts";
-import { loadModel, readModelFolder, weightsOf } from "../model/modelFolder.ts";
+import { loadModel, readModelFolder, copyWeights } from "../model/modelFolder.ts";
 import type { NamedArray } from "../model/weights.ts";
 import { profiles } from "../reward/profiles.ts";
 import type { RunConfig } from "../run/config.ts";
@@ -16,18 +16,18 @@ import type { StepMetrics } from "../run/metrics.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Corpus } from "./corpus.ts";
 import { openGrpo } from "./grpo.ts";
-import type { Ground, Method } from "./method.ts";
+import type { MethodContext, TrainingMethod } from "./trainingMethod.ts";
 import { readOptimizer } from "./optimizerFile.ts";
-import { adamW, type OptimizerState } from "./optimizer.ts";
+import { createAdamW, type OptimizerState } from "./optimizer.ts";
 import type { Replica } from "./replicas.ts";
 import { openSft } from "./sft.ts";
 
 /** What a replica is handed. */
-export interface Setup {
+export interface ReplicaSetup {
   readonly config: RunConfig;
   /** The folder of the built programs, and folders of fixtures, the first match winning. */
-  readonly programs: string;
-  readonly fixtures: readonly string[];
+  readonly programFolder: string;
+  readonly fixtureFolders: readonly string[];
   /** The model folder to begin from, and the one that the KL term holds on to. */
   readonly from: string;
   readonly reference: string;
@@ -40,10 +40,10 @@ export interface Setup {
 }
 
 /** What the main thread tells replicas. */
-export type Told = "pause" | "resume" | "stop";
+export type ReplicaCommand = "pause" | "resume" | "stop";
 
 /** What replicas say. All of them say `stepped`, rank 0 with the metrics; the rest is rank 0's. */
-export type Said =
+export type ReplicaMessage =
   | { readonly kind: "ready"; readonly backend: string; readonly notes: readonly string[] }
   | {
       readonly kind: "stepped";
@@ -63,25 +63,28 @@ export type Said =
   | { readonly kind: "over"; readonly by: "steps" | "time" | "stop" };
 
 /** Trains until the steps are done, the time is up or it is told to stop. */
-export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalog): Promise<void> {
+export async function train(
+  replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
+  catalog: Catalog,
+): Promise<void> {
   const { setup, rank } = replica;
   const { config } = setup;
-  const backend = await startBackend(config.backend, { programs: setup.programs });
-  if (rank === 0) replica.say({ kind: "ready", backend: backend.name, notes: backend.notes });
+  const backend = await startBackend(config.backend, { programs: setup.programFolder });
+  if (rank === 0) replica.send({ kind: "ready", backend: backend.name, notes: backend.notes });
   const stored = readModelFolder(setup.from);
   const model = await loadModel(stored);
-  const optimizer = adamW(model);
+  const optimizer = createAdamW(model);
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
-  const ground: Ground = { company: replica, model, tokenizer: stored.tokenizer, optimizer };
-  const method = await methodOf(ground, setup, catalog);
+  const ground: MethodContext = { group: replica, model, tokenizer: stored.tokenizer, optimizer };
+  const method = await openMethod(ground, setup, catalog);
   const save = (step: number, spent: number) => {
     if (rank === 0)
-      replica.say({
+      replica.send({
         kind: "save",
         step,
         spent,
-        weights: weightsOf(model),
+        weights: copyWeights(model),
         optimizer: optimizer.state(),
       });
   };
@@ -89,17 +92,17 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
   let { step, spent } = setup;
   let saved = step;
   for (;;) {
-    const order = await orders(replica);
-    const by = order === "stop" ? "stop" : over(config, step, spent);
+    const order = await nextOrder(replica);
+    const by = order === "stop" ? "stop" : findStopReason(config, step, spent);
     if (by) {
       if (saved < step) save(step, spent);
-      if (rank === 0) replica.say({ kind: "over", by });
+      if (rank === 0) replica.send({ kind: "over", by });
       break;
     }
     step++;
-    const { metrics, groups } = await method.step(step, progressOf(config, step, spent));
-    spent = replica.agree(spent + metrics.seconds.total);
-    replica.say({
+    const { metrics, groups } = await method.step(step, computeProgress(config, step, spent));
+    spent = replica.broadcast(spent + metrics.seconds.total);
+    replica.send({
       kind: "stepped",
       step,
       spent,
@@ -108,7 +111,7 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
     });
     if (step % config.saveEvery !== 0) continue;
     // replicas that have drifted apart would be learning two models
-    replica.assertSame(firstWeights(model));
+    replica.assertSame(sampleWeights(model));
     save(step, spent);
     saved = step;
   }
@@ -117,7 +120,11 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
   model.dispose();
 }
 
-async function methodOf(ground: Ground, setup: Setup, catalog: Catalog): Promise<Method> {
+async function openMethod(
+  ground: MethodContext,
+  setup: ReplicaSetup,
+  catalog: Catalog,
+): Promise<TrainingMethod> {
   const { config, tasks, corpus } = setup;
   if (config.method === "sft") return openSft(ground, config, corpus!);
   const profile = profiles.find(it => it.name === config.profile);
@@ -133,29 +140,31 @@ async function methodOf(ground: Ground, setup: Setup, catalog: Catalog): Promise
 const orderCodes = ["go", "stop"] as const;
 
 /** What all replicas are to do next. While paused, rank 0 listens and the others wait for it. */
-async function orders(replica: Replica<Setup, Told, Said>): Promise<"go" | "stop"> {
+async function nextOrder(
+  replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
+): Promise<"go" | "stop"> {
   let order: "go" | "stop" = "go";
   let isPaused = false;
   if (replica.rank === 0)
     for (;;) {
-      const told = replica.told();
+      const told = replica.receive();
       if (told === "stop") {
         order = "stop";
         break;
       }
       if (told === "pause" || told === "resume") {
         if (isPaused !== (told === "pause"))
-          replica.say({ kind: told === "pause" ? "paused" : "resumed" });
+          replica.send({ kind: told === "pause" ? "paused" : "resumed" });
         isPaused = told === "pause";
       }
       if (told === undefined && !isPaused) break;
       if (told === undefined) await sleep(50);
     }
-  else while (replica.told() !== undefined); // rank 0 decides for all
-  return orderCodes[replica.agree(orderCodes.indexOf(order))]!;
+  else while (replica.receive() !== undefined); // rank 0 decides for all
+  return orderCodes[replica.broadcast(orderCodes.indexOf(order))]!;
 }
 
-const over = (
+const findStopReason = (
   { steps, seconds }: RunConfig,
   step: number,
   spent: number,
@@ -167,12 +176,12 @@ const over = (
       : undefined;
 
 /** How much of the run is done once this step is, from 0 to 1. */
-const progressOf = ({ steps, seconds }: RunConfig, step: number, spent: number): number =>
+const computeProgress = ({ steps, seconds }: RunConfig, step: number, spent: number): number =>
   Math.min(
     1,
     Math.max(steps === undefined ? 0 : step / steps, seconds === undefined ? 0 : spent / seconds),
   );
 
 /** Enough of the weights to see a difference. */
-const firstWeights = (model: Awaited<ReturnType<typeof loadModel>>): Float32Array =>
+const sampleWeights = (model: Awaited<ReturnType<typeof loadModel>>): Float32Array =>
   model.parameters.get("layers.0.attention.qkv")!.dataSync() as Float32Array;

@@ -7,12 +7,12 @@ import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
 import { writeEnd } from "../run/folder.ts";
-import { train, type Said, type Setup, type Told } from "./loop.ts";
-import { joinReplicas } from "./replicas.ts";
+import { train, type ReplicaMessage, type ReplicaSetup, type ReplicaCommand } from "./loop.ts";
+import { runReplica } from "./replicas.ts";
 import { runTrainer } from "./trainer.ts";
 
-const isReplica = await joinReplicas<Setup, Told, Said>(async replica =>
-  train(replica, openCatalog(await loadServers(), replica.setup.fixtures)),
+const isReplica = await runReplica<ReplicaSetup, ReplicaCommand, ReplicaMessage>(async replica =>
+  train(replica, openCatalog(await loadServers(), replica.setup.fixtureFolders)),
 );
 if (!isReplica) {
   const [folder, ...fixtures] = process.argv.slice(2);

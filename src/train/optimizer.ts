@@ -18,7 +18,7 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
-export const usualAdamW: AdamWOptions = {
+export const adamWDefaults: AdamWOptions = {
   beta1: 0.9,
   beta2: 0.98,
   epsilon: 1e-8,
@@ -49,14 +49,14 @@ export interface Optimizer {
 }
 
 /** An optimizer of a model's parameters, at step 0. */
-export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimizer {
-  const settings = { ...usualAdamW, ...options };
+export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): Optimizer {
+  const settings = { ...adamWDefaults, ...options };
   const { memory } = runningBackend();
-  const moments = [...model.parameters].map(([name, weight]) => momentsOf(name, weight));
+  const moments = [...model.parameters].map(([name, weight]) => createMoments(name, weight));
   let step = 0;
   return {
     step(gradients, learningRate) {
-      const norm = memory ? normInPlace(memory, gradients) : normOf(gradients);
+      const norm = memory ? computeNormInPlace(memory, gradients) : computeNorm(gradients);
       if (!Number.isFinite(norm))
         throw new UserError(
           `the gradient of step ${step + 1} is not a finite number`,
@@ -90,8 +90,8 @@ export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimi
     restore(state) {
       step = state.step;
       for (const { name, first, second } of moments) {
-        assign(first, state.first.get(name), name);
-        assign(second, state.second.get(name), name);
+        assignValues(first, state.first.get(name), name);
+        assignValues(second, state.second.get(name), name);
       }
     },
     dispose: () => tf.dispose(moments.flatMap(({ first, second }) => [first, second])),
@@ -117,7 +117,7 @@ interface Update extends AdamWOptions {
   readonly scale: number;
 }
 
-const momentsOf = (name: string, weight: tf.Variable): Moments => ({
+const createMoments = (name: string, weight: tf.Variable): Moments => ({
   name,
   weight,
   first: tf.tidy(() => tf.variable(tf.zerosLike(weight), false)),
@@ -164,21 +164,21 @@ function updateByOperations(
   weight.assign(tf.sub(kept, tf.div(tf.mul(first, rate / correct1), root)));
 }
 
-function normInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradients): number {
+function computeNormInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradients): number {
   let sum = 0;
   for (const gradient of gradients.values())
     sum += kernels.sumSquares(gradient.size, addressOf(gradient));
   return Math.sqrt(sum);
 }
 
-const normOf = (gradients: Gradients): number =>
+const computeNorm = (gradients: Gradients): number =>
   tf.tidy(() =>
     Math.sqrt(
       tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))).dataSync()[0] as number,
     ),
   );
 
-function assign(variable: tf.Variable, values: Float32Array | undefined, name: string): void {
+function assignValues(variable: tf.Variable, values: Float32Array | undefined, name: string): void {
   if (values?.length !== variable.size)
     throw new Error(
       `an optimizer's state has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`,

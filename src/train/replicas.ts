@@ -14,27 +14,32 @@ import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import { UserError } from "../userError.ts";
 import type { Gradients } from "../model/transformer.ts";
-import { openExchange, shareMemory, type Exchange, type SharedMemory } from "./exchange.ts";
+import {
+  openCollectives,
+  createSharedMemory,
+  type Collectives,
+  type SharedMemory,
+} from "./collectives.ts";
 
 /** What the main thread holds: it only tells and listens, so that it can always answer a socket. */
-export interface Replicas<Told> {
+export interface ReplicaGroup<Told> {
   readonly count: number;
   /** To every replica; each finds it at its next `told()`. */
-  tell(message: Told): void;
+  send(message: Told): void;
   /**
    * Resolves when every replica's program has returned, or at `end`; rejects with the first
    * failure, after which all are ended.
    */
   readonly done: Promise<void>;
   /** Ends all at once, wherever they stand. */
-  end(): Promise<void>;
+  terminate(): Promise<void>;
 }
 
 /**
  * What a replica's program is handed. `sum`, `barrier`, `agree` and `assertSame` must be called by
  * all replicas in the same order.
  */
-export interface Replica<Setup, Told, Said> extends Exchange {
+export interface Replica<Setup, Told, Said> extends Collectives {
   readonly setup: Setup;
   /**
    * Takes over the gradients and gives their sum over all replicas (divide losses by the whole
@@ -45,9 +50,9 @@ export interface Replica<Setup, Told, Said> extends Exchange {
    * The next message of the main thread, if one has come. Replicas see it at different moments:
    * `agree` on what to do.
    */
-  readonly told: () => Told | undefined;
+  readonly receive: () => Told | undefined;
   /** To the main thread's `heard`. */
-  readonly say: (message: Said) => void;
+  readonly send: (message: Said) => void;
 }
 
 export interface ReplicaOptions<Setup, Said> {
@@ -55,14 +60,14 @@ export interface ReplicaOptions<Setup, Said> {
   readonly program: string | URL;
   readonly count: number;
   /** The most numbers summed at once: the size of the model. */
-  readonly floats: number;
+  readonly maxFloats: number;
   /** Handed to every replica; whatever `structuredClone` takes. */
   readonly setup: Setup;
-  readonly heard: (rank: number, message: Said) => void;
+  readonly onMessage: (rank: number, message: Said) => void;
 }
 
-interface Seat {
-  readonly replicaSeat: true;
+interface WorkerInit {
+  readonly isReplica: true;
   readonly rank: number;
   readonly shared: SharedMemory;
   readonly setup: unknown;
@@ -72,25 +77,25 @@ interface Seat {
 export function startReplicas<Setup, Told, Said>({
   program,
   count,
-  floats,
+  maxFloats,
   setup,
-  heard,
-}: ReplicaOptions<Setup, Said>): Replicas<Told> {
-  const shared = shareMemory(count, floats);
+  onMessage,
+}: ReplicaOptions<Setup, Said>): ReplicaGroup<Told> {
+  const shared = createSharedMemory(count, maxFloats);
   const workers = Array.from({ length: count }, (_, rank) => {
-    const seat: Seat = { replicaSeat: true, rank, shared, setup };
+    const seat: WorkerInit = { isReplica: true, rank, shared, setup };
     return new Worker(program, { workerData: seat, execArgv: [] });
   });
   let ending = false;
-  const end = async () => {
+  const terminate = async () => {
     ending = true;
     await Promise.all(workers.map(it => it.terminate()));
   };
   const finished = workers.map(
     (worker, rank) =>
       new Promise<void>((resolve, reject) => {
-        worker.on("message", (message: Said) => heard(rank, message));
-        worker.on("error", cause => reject(failureOf(rank, cause)));
+        worker.on("message", (message: Said) => onMessage(rank, message));
+        worker.on("error", cause => reject(restoreError(rank, cause)));
         worker.on("exit", code =>
           code === 0 || ending
             ? resolve()
@@ -102,15 +107,20 @@ export function startReplicas<Setup, Told, Said>({
   const done = Promise.all(finished).then(
     () => {},
     async (error: unknown) => {
-      await end();
+      await terminate();
       throw error;
     },
   );
-  return { count, done, end, tell: message => workers.forEach(it => it.postMessage(message)) };
+  return {
+    count,
+    done,
+    terminate,
+    send: message => workers.forEach(it => it.postMessage(message)),
+  };
 }
 
 /** A mistake of the person's stays one; its class does not cross threads, its texts do. */
-function failureOf(rank: number, cause: unknown): Error {
+function restoreError(rank: number, cause: unknown): Error {
   const {
     name,
     what,
@@ -126,46 +136,46 @@ function failureOf(rank: number, cause: unknown): Error {
  * Worker thread: runs the program as this replica. False where this thread is not one, and nothing
  * ran.
  */
-export async function joinReplicas<Setup, Told, Said>(
+export async function runReplica<Setup, Told, Said>(
   program: (replica: Replica<Setup, Told, Said>) => Promise<void> | void,
 ): Promise<boolean> {
-  const seat = workerData as Seat | null;
+  const seat = workerData as WorkerInit | null;
   const port = parentPort;
-  if (isMainThread || !port || !seat?.replicaSeat) return false;
-  const exchange = openExchange(seat.shared, seat.rank);
+  if (isMainThread || !port || !seat?.isReplica) return false;
+  const exchange = openCollectives(seat.shared, seat.rank);
   await program({
     ...exchange,
     setup: seat.setup as Setup,
     sumGradients: gradients => sumGradients(exchange, gradients),
-    told: () => receiveMessageOnPort(port)?.message as Told | undefined,
-    say: message => port.postMessage(message),
+    receive: () => receiveMessageOnPort(port)?.message as Told | undefined,
+    send: message => port.postMessage(message),
   });
   return true;
 }
 
 /** A replica alone in this thread: for a device that one thread feeds, and for tests. */
-export function aloneReplica<Setup, Told, Said>(
+export function createSingleReplica<Setup, Told, Said>(
   setup: Setup,
   {
-    told = () => undefined,
-    say = () => {},
-  }: { told?: () => Told | undefined; say?: (message: Said) => void } = {},
+    receive = () => undefined,
+    send = () => {},
+  }: { receive?: () => Told | undefined; send?: (message: Said) => void } = {},
 ): Replica<Setup, Told, Said> {
   return {
     rank: 0,
     count: 1,
     setup,
     barrier() {},
-    sum() {},
-    agree: value => value,
+    allReduce() {},
+    broadcast: value => value,
     assertSame() {},
     sumGradients: gradients => gradients,
-    told,
-    say,
+    receive,
+    send,
   };
 }
 
-function sumGradients(exchange: Exchange, gradients: Gradients): Gradients {
+function sumGradients(exchange: Collectives, gradients: Gradients): Gradients {
   if (exchange.count === 1) return gradients;
   const tensors = [...gradients.values()];
   const flat = new Float32Array(tensors.reduce((sum, it) => sum + it.size, 0));
@@ -175,7 +185,7 @@ function sumGradients(exchange: Exchange, gradients: Gradients): Gradients {
     flat.set(memory ? memory.viewOf(tensor) : tensor.dataSync(), at);
     at += tensor.size;
   }
-  exchange.sum(flat);
+  exchange.allReduce(flat);
   at = 0;
   const summed = new Map<string, tf.Tensor>();
   for (const [name, tensor] of gradients) {

@@ -3,28 +3,36 @@
  * the conversation. Knows conversations as ids and masks only.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { pack, type Sheaf } from "../model/packed.ts";
-import { disposeGradients, gradients, score, type Model } from "../model/transformer.ts";
+import { packGroups, type PackedGroup } from "../model/packedBatch.ts";
+import {
+  disposeGradients,
+  computeGradients,
+  computeLogProbabilities,
+  type Model,
+} from "../model/transformer.ts";
 import type { SftConfig } from "../run/config.ts";
 import {
-  conversationAt,
-  corpusSize,
-  given,
-  taught,
-  silent,
+  getConversation,
+  countConversations,
+  tokenPart,
   type EncodedConversation,
   type Corpus,
 } from "./corpus.ts";
 import { createEpochSampler } from "./epochSampler.ts";
-import { summed, type Company, type Ground, type Method } from "./method.ts";
+import {
+  sumByName,
+  type ProcessGroup,
+  type MethodContext,
+  type TrainingMethod,
+} from "./trainingMethod.ts";
 
 export function openSft(
-  { company, model, optimizer }: Ground,
+  { group, model, optimizer }: MethodContext,
   config: SftConfig,
   corpus: Corpus,
-): Method {
+): TrainingMethod {
   const { sft, seed, saveEvery } = config;
-  const draw = createEpochSampler(corpus.kept, seed);
+  const draw = createEpochSampler(corpus.trainingCount, seed);
   return {
     async step(step, progress) {
       const start = performance.now();
@@ -33,14 +41,14 @@ export function openSft(
         (_, i) => (step - 1) * sft.conversations + i,
       );
       const own = places
-        .filter((_, i) => i % company.count === company.rank)
-        .map(place => conversationAt(corpus, draw(place)));
+        .filter((_, i) => i % group.count === group.rank)
+        .map(place => getConversation(corpus, draw(place)));
       const count = (part: number) =>
         own.reduce((sum, it) => sum + it.parts.filter(of => of === part).length, 0);
-      const counts = summed(company, {
-        taught: count(taught),
-        given: count(given),
-        silent: count(silent),
+      const counts = sumByName(group, {
+        taught: count(tokenPart.taught),
+        given: count(tokenPart.given),
+        ignored: count(tokenPart.ignored),
       });
 
       // mean over all taught tokens of the step, whichever replica reads them
@@ -49,25 +57,27 @@ export function openSft(
           it.parts
             .slice(1)
             .filter(part => isTarget(part, sft.given))
-            .map(part => (part === taught ? 1 : sft.given)),
+            .map(part => (part === tokenPart.taught ? 1 : sft.given)),
         ),
       );
-      const learned = gradients(model, pack(own.map(it => sheafOf(it, sft.given))), logprobs =>
-        tf.neg(tf.div(tf.sum(tf.mul(logprobs, tf.tensor1d(weights))), counts.taught)),
+      const learned = computeGradients(
+        model,
+        packGroups(own.map(it => toPackedGroup(it, sft.given))),
+        logprobs => tf.neg(tf.div(tf.sum(tf.mul(logprobs, tf.tensor1d(weights))), counts.taught)),
       );
-      const all = company.sumGradients(learned.gradients);
-      const learningRate = sft.learningRate * rateAt(step, progress, sft);
+      const all = group.sumGradients(learned.gradients);
+      const learningRate = sft.learningRate * learningRateFactor(step, progress, sft);
       const { norm } = optimizer.step(all, learningRate);
       disposeGradients(all);
 
-      const { loss } = summed(company, {
+      const { loss } = sumByName(group, {
         loss:
           learned.logprobs.reduce((sum, it, i) => (weights[i] === 1 ? sum - it : sum), 0) /
           counts.taught,
       });
       const learning = (performance.now() - start) / 1000;
       const validation =
-        step % saveEvery === 0 || progress >= 1 ? validate(company, model, corpus) : undefined;
+        step % saveEvery === 0 || progress >= 1 ? validate(group, model, corpus) : undefined;
       const seconds = { learning, total: (performance.now() - start) / 1000 };
       const metrics = {
         step,
@@ -76,7 +86,7 @@ export function openSft(
         gradientNorm: norm,
         learningRate,
         taught: counts.taught,
-        tokens: counts.taught + counts.given + counts.silent,
+        tokens: counts.taught + counts.given + counts.ignored,
         conversations: sft.conversations,
         seconds,
       };
@@ -90,7 +100,10 @@ export function openSft(
 }
 
 /** A conversation for the packer; its first token has nothing before it that could foretell it. */
-const sheafOf = ({ ids, parts }: EncodedConversation, weightOfGiven: number): Sheaf => ({
+const toPackedGroup = (
+  { ids, parts }: EncodedConversation,
+  weightOfGiven: number,
+): PackedGroup => ({
   prefix: [],
   branches: [
     { ids, mask: parts.map((part, i) => (i > 0 && isTarget(part, weightOfGiven) ? 1 : 0)) },
@@ -98,10 +111,10 @@ const sheafOf = ({ ids, parts }: EncodedConversation, weightOfGiven: number): Sh
 });
 
 const isTarget = (part: number, weightOfGiven: number) =>
-  part === taught || (part === given && weightOfGiven > 0);
+  part === tokenPart.taught || (part === tokenPart.given && weightOfGiven > 0);
 
 /** Rises over the first steps, holds, falls to a twentieth over the last share of the run. */
-export function rateAt(
+export function learningRateFactor(
   step: number,
   progress: number,
   { warmUp, decay }: Pick<SftConfig["sft"], "warmUp" | "decay">,
@@ -115,22 +128,22 @@ export function rateAt(
  * Mean loss a token on the conversations kept apart, each replica reading its share; undefined
  * where there are none.
  */
-function validate(company: Company, model: Model, corpus: Corpus): number | undefined {
+function validate(company: ProcessGroup, model: Model, corpus: Corpus): number | undefined {
   const places = Array.from(
-    { length: corpusSize(corpus) - corpus.kept },
-    (_, i) => corpus.kept + i,
+    { length: countConversations(corpus) - corpus.trainingCount },
+    (_, i) => corpus.trainingCount + i,
   );
   if (places.length === 0) return undefined;
   const own = places.filter((_, i) => i % company.count === company.rank);
   let loss = 0;
   let tokens = 0;
   for (let i = 0; i < own.length; i += 16) {
-    const packed = pack(
-      own.slice(i, i + 16).map(place => sheafOf(conversationAt(corpus, place), 0)),
+    const packed = packGroups(
+      own.slice(i, i + 16).map(place => toPackedGroup(getConversation(corpus, place), 0)),
     );
-    for (const logprob of score(model, packed)) loss -= logprob;
+    for (const logprob of computeLogProbabilities(model, packed)) loss -= logprob;
     tokens += packed.targets.length;
   }
-  const all = summed(company, { loss, tokens });
+  const all = sumByName(company, { loss, tokens });
   return all.loss / all.tokens;
 }

@@ -10,14 +10,14 @@ import { z } from "zod";
 import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { sizeOf } from "../model/architecture.ts";
+import { countParameters } from "../model/architecture.ts";
 import {
   checkTools,
-  digestIn,
+  createServerDigest,
   readModelFolder,
-  seenWith,
+  addSeenTasks,
   writeModelFolder,
-  type Aim,
+  type TaskTopic,
   type ModelConfig,
   type StoredModel,
 } from "../model/modelFolder.ts";
@@ -42,14 +42,14 @@ import { writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
-import type { Said, Setup, Told } from "./loop.ts";
+import type { ReplicaMessage, ReplicaSetup, ReplicaCommand } from "./loop.ts";
 import { writeOptimizer } from "./optimizerFile.ts";
-import { startReplicas, type Replicas } from "./replicas.ts";
+import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { listen, type Line } from "./socket.ts";
-import { groundOf } from "./runGround.ts";
+import { loadTrainingData } from "./trainingData.ts";
 
 /** How long replicas may take to finish the step they are in once they are told to stop. */
-const patience = 1_500;
+const stopTimeout = 1_500;
 
 /**
  * Trains the run in a folder until it is over. Resolves with how it ended; what went wrong is in
@@ -69,13 +69,13 @@ class Trainer {
   readonly #catalog: Catalog;
   readonly #fixtures: readonly string[];
   #state: TrainerState = "starting";
-  #doing = "starting";
+  #activity = "starting";
   #step = 0;
   #spent = 0;
   #config: RunConfig | undefined;
-  #line: Line | undefined;
+  #socket: Line | undefined;
   #releaseLock: (() => void) | undefined;
-  #replicas: Replicas<Told> | undefined;
+  #replicas: ReplicaGroup<ReplicaCommand> | undefined;
   #isStopping = false;
 
   constructor(folder: string, catalog: Catalog, fixtures: readonly string[]) {
@@ -88,13 +88,13 @@ class Trainer {
     let end: RunEnd;
     try {
       this.#config = readRun(this.#folder);
-      this.#line = await listen(
-        () => this.#status(),
-        request => this.#take(request),
+      this.#socket = await listen(
+        () => this.#getStatus(),
+        request => this.#handleRequest(request),
       );
-      this.#releaseLock = acquireTrainerLock(this.#folder, this.#line.address);
+      this.#releaseLock = acquireTrainerLock(this.#folder, this.#socket.address);
     } catch (error) {
-      await this.#line?.close();
+      await this.#socket?.close();
       throw error;
     }
     try {
@@ -103,9 +103,9 @@ class Trainer {
     } catch (error) {
       if (!(error instanceof UserError)) console.error(error);
       this.#state = "failed";
-      end = failureOf(error, this.#step);
+      end = describeFailure(error, this.#step);
     }
-    this.#say(
+    this.#publish(
       end.by === "failed"
         ? { kind: "failed", what: end.what, remedy: end.remedy }
         : { kind: "finished", step: end.step, by: end.by },
@@ -116,35 +116,43 @@ class Trainer {
       console.error(error); // a disk too full for this line has already been told of
     }
     this.#releaseLock?.();
-    await this.#line.close();
+    await this.#socket.close();
     return end;
   }
 
   async #train(config: RunConfig): Promise<RunEnd> {
     const checkpoint = findLatestCheckpoint(this.#folder);
-    const { spent } = stateIn(checkpoint.folder, checkpoint.step);
+    const { spent } = readState(checkpoint.folder, checkpoint.step);
     this.#step = checkpoint.step;
     this.#spent = spent;
     discardAfter(this.#folder, checkpoint.step);
     const start = readModelFolder(checkpoint.folder);
-    this.#doing = "reading tasks";
-    const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n =>
-      this.#reading(n),
+    this.#activity = "reading tasks";
+    const { tasks, corpus, taskTopics } = await loadTrainingData(
+      config,
+      this.#catalog,
+      start.tokenizer,
+      n => this.#reportReading(n),
     );
     checkTools(
       start,
-      digestIn(this.#catalog.servers),
-      aims.flatMap(it => it.servers.map(server => server.name)),
+      createServerDigest(this.#catalog.servers),
+      taskTopics.flatMap(it => it.servers.map(server => server.name)),
     );
     const reference = getCheckpointFolder(this.#folder, 0);
     const model = {
       ...start,
-      config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog),
+      config: createTrainedConfig(
+        readModelFolder(reference).config,
+        config,
+        taskTopics,
+        this.#catalog,
+      ),
     };
-    const setup: Setup = {
+    const setup: ReplicaSetup = {
       config,
-      programs: dirname(program),
-      fixtures: this.#fixtures,
+      programFolder: dirname(program),
+      fixtureFolders: this.#fixtures,
       from: checkpoint.folder,
       reference,
       step: checkpoint.step,
@@ -157,12 +165,12 @@ class Trainer {
       : await this.#runReplicas(setup, model);
   }
 
-  #reading(n: number): void {
-    this.#doing = `reading tasks: ${n}`;
-    if (n % 500 === 0) this.#say({ kind: "status", status: this.#status() });
+  #reportReading(n: number): void {
+    this.#activity = `reading tasks: ${n}`;
+    if (n % 500 === 0) this.#publish({ kind: "status", status: this.#getStatus() });
   }
 
-  async #runReplicas(setup: Setup, model: StoredModel): Promise<RunEnd> {
+  async #runReplicas(setup: ReplicaSetup, model: StoredModel): Promise<RunEnd> {
     const { config } = setup;
     const count = Math.min(
       config.workers,
@@ -172,92 +180,97 @@ class Trainer {
       seconds: Date.now() / 1000,
       firstStep: setup.step + 1,
     });
-    const waiting: Extract<Said, { kind: "stepped" }>[] = [];
+    const partialSteps: Extract<ReplicaMessage, { kind: "stepped" }>[] = [];
     let by: "steps" | "time" | "stop" = "stop";
     // what replicas say is written in the order in which it was said, one thing at a time
     let written: Promise<void> = Promise.resolve();
     let trouble: unknown;
-    const to: Desk = { waiting, count, events, model, over: it => (by = it) };
-    const write = async (before: Promise<void>, said: Said) => {
+    const to: ReplicaInbox = { partialSteps, count, events, model, onOver: it => (by = it) };
+    const write = async (before: Promise<void>, said: ReplicaMessage) => {
       await before;
       if (trouble !== undefined) return;
       try {
-        await this.#write(said, to);
+        await this.#handleMessage(said, to);
       } catch (error) {
         trouble = error;
-        await this.#replicas?.end();
+        await this.#replicas?.terminate();
       }
     };
-    const heard = (_rank: number, said: Said) => {
+    const onMessage = (_rank: number, said: ReplicaMessage) => {
       written = write(written, said);
     };
-    this.#doing = "starting the workers";
-    this.#replicas = startReplicas<Setup, Told, Said>({
+    this.#activity = "starting the workers";
+    this.#replicas = startReplicas<ReplicaSetup, ReplicaCommand, ReplicaMessage>({
       program,
       count,
-      floats: sizeOf(model.config.architecture),
+      maxFloats: countParameters(model.config.architecture),
       setup,
-      heard,
+      onMessage,
     });
-    if (this.#isStopping) this.#take("stop");
+    if (this.#isStopping) this.#handleRequest("stop");
     await this.#replicas.done;
     await written;
     if (trouble !== undefined) throw trouble;
     return { by, step: this.#step };
   }
 
-  async #write(said: Said, to: Desk): Promise<void> {
+  async #handleMessage(said: ReplicaMessage, to: ReplicaInbox): Promise<void> {
     switch (said.kind) {
       case "ready":
         if (!this.#isStopping) this.#state = "training";
         for (const note of said.notes) console.error(note);
-        this.#doing = `training on ${said.backend}`;
-        return this.#say({ kind: "status", status: this.#status() });
+        this.#activity = `training on ${said.backend}`;
+        return this.#publish({ kind: "status", status: this.#getStatus() });
       case "stepped": {
-        to.waiting.push(said);
-        const parts = to.waiting.filter(it => it.step === said.step);
+        to.partialSteps.push(said);
+        const parts = to.partialSteps.filter(it => it.step === said.step);
         if (parts.length < to.count) return;
-        to.waiting.splice(0, to.waiting.length, ...to.waiting.filter(it => it.step !== said.step));
-        this.#stepped(parts, to.events);
-        if (to.early?.step === said.step) await this.#save(to.early, to.model);
+        to.partialSteps.splice(
+          0,
+          to.partialSteps.length,
+          ...to.partialSteps.filter(it => it.step !== said.step),
+        );
+        this.#recordStep(parts, to.events);
+        if (to.pendingSave?.step === said.step)
+          await this.#saveCheckpoint(to.pendingSave, to.model);
         return;
       }
       case "save":
         // rank 0 may be heard before the others: no checkpoint stands before its step is written
         // down
-        if (said.step > this.#step) to.early = said;
-        else await this.#save(said, to.model);
+        if (said.step > this.#step) to.pendingSave = said;
+        else await this.#saveCheckpoint(said, to.model);
         return;
       case "paused":
       case "resumed":
         this.#state = said.kind === "paused" ? "paused" : "training";
-        return this.#say({ kind: "status", status: this.#status() });
+        return this.#publish({ kind: "status", status: this.#getStatus() });
       case "over":
-        return to.over(said.by);
+        return to.onOver(said.by);
       default:
         throw new Error(`a replica said ${JSON.stringify(said satisfies never)}`);
     }
   }
 
-  #stepped(
-    parts: readonly Extract<Said, { kind: "stepped" }>[],
+  #recordStep(
+    parts: readonly Extract<ReplicaMessage, { kind: "stepped" }>[],
     events: (seconds: number, metrics: StepMetrics) => void,
   ): void {
     const { metrics, step, spent } = parts.find(it => it.metrics)!;
     const groups: readonly GroupLine[] = parts.flatMap(it => it.groups);
     // the attempts first: whoever sees the step in the metrics can open them
-    if (groups.length > 0) writeGroups(this.#folder, step, inOrder(groups));
+    if (groups.length > 0) writeGroups(this.#folder, step, sortByPlace(groups));
     appendMetrics(this.#folder, metrics!);
     events(Date.now() / 1000, metrics!);
     this.#step = step;
     this.#spent = spent;
     const { steps } = this.#config!;
-    this.#doing = steps === undefined ? `step ${step}` : `step ${step} of ${steps}`;
-    this.#say({ kind: "stepped", metrics: metrics! });
+    this.#activity = steps === undefined ? `step ${step}` : `step ${step} of ${steps}`;
+    this.#publish({ kind: "stepped", metrics: metrics! });
   }
 
-  async #save(
-    said: Extract<Said, { kind: "save" }>,
+  async #saveCheckpoint(
+    said: Extract<ReplicaMessage, { kind: "save" }>,
     { config, tokenizer }: StoredModel,
   ): Promise<void> {
     const training = config.training.toSpliced(-1, 1, {
@@ -277,21 +290,21 @@ class Trainer {
         "F32",
       );
     });
-    this.#say({ kind: "saved", step: said.step, folder });
+    this.#publish({ kind: "saved", step: said.step, folder });
   }
 
-  #take(request: TrainerRequest): void {
+  #handleRequest(request: TrainerRequest): void {
     if (request === "status") return;
-    if (request !== "stop") return this.#replicas?.tell(request);
+    if (request !== "stop") return this.#replicas?.send(request);
     this.#isStopping = true;
     this.#state = "stopping";
-    this.#replicas?.tell("stop");
+    this.#replicas?.send("stop");
     // a step that takes too long is not waited for: what lies past the last checkpoint is done
     // again on resume
-    setTimeout(() => void this.#replicas?.end(), patience).unref();
+    setTimeout(() => void this.#replicas?.terminate(), stopTimeout).unref();
   }
 
-  #status(): TrainerStatus {
+  #getStatus(): TrainerStatus {
     const { steps, seconds, method } = this.#config!;
     return {
       state: this.#state,
@@ -302,42 +315,42 @@ class Trainer {
       ...(steps === undefined ? {} : { steps }),
       spent: this.#spent,
       ...(seconds === undefined ? {} : { seconds }),
-      doing: this.#doing,
+      doing: this.#activity,
     };
   }
 
-  #say(fact: TrainerEvent): void {
-    this.#line?.say(fact);
+  #publish(fact: TrainerEvent): void {
+    this.#socket?.say(fact);
   }
 }
 
 /** Where what replicas say ends up. */
-interface Desk {
+interface ReplicaInbox {
   /** Parts of steps that not all replicas have finished. */
-  readonly waiting: Extract<Said, { kind: "stepped" }>[];
+  readonly partialSteps: Extract<ReplicaMessage, { kind: "stepped" }>[];
   /** A checkpoint of a step that not all replicas have told of. */
-  early?: Extract<Said, { kind: "save" }>;
+  pendingSave?: Extract<ReplicaMessage, { kind: "save" }>;
   readonly count: number;
   readonly events: (seconds: number, metrics: StepMetrics) => void;
   readonly model: StoredModel;
-  readonly over: (by: "steps" | "time" | "stop") => void;
+  readonly onOver: (by: "steps" | "time" | "stop") => void;
 }
 
 /** The program that workers load: this one. */
 const program = fileURLToPath(import.meta.url);
 
 /** The attempts of all replicas in the order of their places, whichever replica made them. */
-const inOrder = (groups: readonly GroupLine[]): readonly GroupLine[] =>
-  groups.toSorted((a, b) => placeOf(a) - placeOf(b) || a.attempt - b.attempt);
+const sortByPlace = (groups: readonly GroupLine[]): readonly GroupLine[] =>
+  groups.toSorted((a, b) => getPlace(a) - getPlace(b) || a.attempt - b.attempt);
 
-const placeOf = ({ trajectory }: GroupLine): number =>
+const getPlace = ({ trajectory }: GroupLine): number =>
   Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
 
 /** What the model will say of itself once it has learned from these tasks. */
-function learnedBy(
+function createTrainedConfig(
   start: ModelConfig,
   run: RunConfig,
-  aims: readonly Aim[],
+  topics: readonly TaskTopic[],
   catalog: Catalog,
 ): ModelConfig {
   const entry = {
@@ -345,19 +358,19 @@ function learnedBy(
     steps: 0,
     seconds: 0,
     seed: run.seed,
-    tasks: aims.length,
+    tasks: topics.length,
     ...(run.method === "grpo" ? { profile: run.profile } : {}),
     from: start.name,
   };
   return {
     ...start,
-    saw: seenWith(start.saw, aims, digestIn(catalog.servers)),
+    saw: addSeenTasks(start.saw, topics, createServerDigest(catalog.servers)),
     training: [...start.training, entry],
   };
 }
 
 /** How far a checkpoint is. The first one has no state: nothing lies behind it. */
-function stateIn(folder: string, step: number): { readonly spent: number } {
+function readState(folder: string, step: number): { readonly spent: number } {
   if (step === 0) return { spent: 0 };
   try {
     return z
@@ -372,7 +385,7 @@ function stateIn(folder: string, step: number): { readonly spent: number } {
   }
 }
 
-function failureOf(error: unknown, step: number): RunEnd {
+function describeFailure(error: unknown, step: number): RunEnd {
   // what a worker threw comes wrapped
   const mistake = [error, (error as Error).cause].find(
     it => it instanceof UserError || (it as Error | undefined)?.name === "UserError",

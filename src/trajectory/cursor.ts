@@ -31,7 +31,7 @@ export interface CursorPosition {
 export class TrajectoryCursor {
   readonly trajectory: Trajectory;
   readonly #start: State;
-  readonly #replaying: Generator<ReplayedStep, void>;
+  readonly #replay: Generator<ReplayedStep, void>;
   /** The steps replayed so far, in order. States are values, so keeping them copies nothing. */
   readonly #steps: ReplayedStep[] = [];
   #position = 0;
@@ -40,10 +40,10 @@ export class TrajectoryCursor {
   constructor(catalog: Catalog, trajectory: Trajectory) {
     this.trajectory = trajectory;
     this.#start = openStartState(catalog, trajectory);
-    this.#replaying = replayTrajectory(catalog, trajectory);
+    this.#replay = replayTrajectory(catalog, trajectory);
   }
 
-  get place(): CursorPosition {
+  get current(): CursorPosition {
     return this.at(this.#position);
   }
 
@@ -63,28 +63,28 @@ export class TrajectoryCursor {
   /** On to the next event that passes, or to the end. */
   continue(stopAt: (index: number) => boolean): CursorPosition {
     let position = this.#position + 1;
-    while (position < this.#length && !this.#stops(position, stopAt)) position++;
+    while (position < this.#length && !this.#isStop(position, stopAt)) position++;
     return this.goTo(position);
   }
 
   /** Back to the event before that passes, or to the start. */
   continueBack(stopAt: (index: number) => boolean): CursorPosition {
     let position = this.#position - 1;
-    while (position > 0 && !this.#stops(position, stopAt)) position--;
+    while (position > 0 && !this.#isStop(position, stopAt)) position--;
     return this.goTo(position);
   }
 
   /** To a position, or to the nearest there is. */
   goTo(position: number): CursorPosition {
     this.#position = Math.min(Math.max(position, 0), this.#length);
-    return this.place;
+    return this.current;
   }
 
   /** What stands at a position, without going there. */
   at(position: number): CursorPosition {
     const index = position - 1;
     const event = this.trajectory.events[index];
-    const last = this.#lastStep(position);
+    const last = this.#findLastStep(position);
     const state = last?.after ?? this.#start;
     const atEnd = position === this.#length;
     if (!event) return { position, state, before: state, patches: [], atEnd };
@@ -102,7 +102,7 @@ export class TrajectoryCursor {
     };
   }
 
-  #stops(position: number, stopAt: (index: number) => boolean): boolean {
+  #isStop(position: number, stopAt: (index: number) => boolean): boolean {
     return !isCallOnlyMessage(this.trajectory.events, position - 1) && stopAt(position - 1);
   }
 
@@ -111,10 +111,10 @@ export class TrajectoryCursor {
   }
 
   /** The last call among the first events, replayed. */
-  #lastStep(position: number): ReplayedStep | undefined {
+  #findLastStep(position: number): ReplayedStep | undefined {
     const count = this.trajectory.events.slice(0, position).filter(it => it.kind === "call").length;
     while (this.#steps.length < count) {
-      const { value } = this.#replaying.next();
+      const { value } = this.#replay.next();
       this.#steps.push(value!);
     }
     return this.#steps[count - 1];

@@ -22,9 +22,9 @@ const wholeText = 1_000;
 export function excerptJson(value: Json, budget = resultTextBudget): Excerpt {
   const whole = JSON.stringify(value);
   if (whole.length <= budget) return { text: whole, truncated: false };
-  const cut = (limits: Limits) => JSON.stringify(shortened(value, limits));
+  const cut = (limits: Limits) => JSON.stringify(shorten(value, limits));
   const most = (limit: number, limits: (n: number) => Limits) =>
-    greatest(limit, n => cut(limits(n)).length <= budget);
+    findGreatest(limit, n => cut(limits(n)).length <= budget);
   const characters = most(whole.length, n => ({ items: Infinity, characters: n }));
   if (characters !== undefined && characters >= wholeText)
     return { text: cut({ items: Infinity, characters }), truncated: true };
@@ -45,7 +45,7 @@ interface Limits {
   readonly characters: number;
 }
 
-function shortened(value: Json, limits: Limits): Json {
+function shorten(value: Json, limits: Limits): Json {
   const { items, characters } = limits;
   if (typeof value === "string") {
     if (value.length <= characters) return value;
@@ -53,13 +53,13 @@ function shortened(value: Json, limits: Limits): Json {
     return `${kept}… (${value.length - kept.length} more characters left out)`;
   }
   if (Array.isArray(value)) {
-    const kept = value.slice(0, items).map((it: Json) => shortened(it, limits));
+    const kept = value.slice(0, items).map((it: Json) => shorten(it, limits));
     return kept.length === value.length
       ? kept
       : [...kept, `… (${value.length - kept.length} more left out)`];
   }
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, shortened(it, limits)]));
+  return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, shorten(it, limits)]));
 }
 
 function longestList(value: Json): number {
@@ -75,7 +75,7 @@ function longestList(value: Json): number {
  * The greatest whole number from 1 up to below `limit` that fits, where fitting ends once;
  * undefined where not even 1 does.
  */
-function greatest(limit: number, fits: (n: number) => boolean): number | undefined {
+function findGreatest(limit: number, fits: (n: number) => boolean): number | undefined {
   let [good, bad] = [0, limit];
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);

@@ -5,7 +5,7 @@
 import type { Json } from "../environment/json.ts";
 import type { Task } from "./task.ts";
 import type { CallEvent, EndedEvent, Event, Trajectory } from "./trajectory.ts";
-import { escapeInvisible, splitVisibleLines } from "./visible.ts";
+import { escapeInvisible, splitVisibleLines } from "./invisibleText.ts";
 
 /** The lines of one event, from 0, the last one included. */
 export interface LineRange {
@@ -42,22 +42,22 @@ export function formatTranscript(
   trajectory: Trajectory,
   { task, describeCall, closing = [], head }: TranscriptOptions = {},
 ): Transcript {
-  const lines = [...(head?.map(escapeInvisible) ?? headLines(trajectory, task)), ""];
+  const lines = [...(head?.map(escapeInvisible) ?? formatHead(trajectory, task)), ""];
   const ranges: LineRange[] = [];
   let call = 0;
   for (const [i, event] of trajectory.events.entries()) {
     const silent = isCallOnlyMessage(trajectory.events, i);
     const body =
       event.kind === "call"
-        ? callLines(event, describeCall?.(call++))
+        ? formatCallEvent(event, describeCall?.(call++))
         : silent
           ? []
-          : eventLines(event);
-    if (i > 0 && !standsWith(trajectory.events, i)) lines.push("");
+          : formatEvent(event);
+    if (i > 0 && !belongsToPrevious(trajectory.events, i)) lines.push("");
     ranges.push({ first: lines.length, last: lines.length + Math.max(0, body.length - 1) });
     lines.push(...body);
   }
-  if (task && task.goals.length > 0) lines.push("", ...goalLines(task));
+  if (task && task.goals.length > 0) lines.push("", ...formatGoals(task));
   if (closing.length > 0) lines.push("", ...closing.map(escapeInvisible));
   return {
     text: `${lines.join("\n")}\n`,
@@ -86,7 +86,7 @@ export function isCallOnlyMessage(events: readonly Event[], index: number): bool
  * Calls of one message stand together, under a message of calls alone without so much as a blank
  * line.
  */
-function standsWith(events: readonly Event[], index: number): boolean {
+function belongsToPrevious(events: readonly Event[], index: number): boolean {
   const event = events[index];
   const before = events[index - 1];
   return (
@@ -98,14 +98,14 @@ function standsWith(events: readonly Event[], index: number): boolean {
 
 const indexOf = (found: number) => (found < 0 ? undefined : found);
 
-function headLines({ header }: Trajectory, task: Task | undefined): string[] {
+function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
   const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
   const head = [`task ${header.task}`, servers, `seed ${header.seed}`];
   if (task) head.push(task.kind, task.split, `budget ${task.budget.calls} calls`);
   const lines = [
     head.join(" · "),
     `attempt ${header.id} · by ${header.policy}`,
-    `on offer: ${someOf(header.menu)}`,
+    `on offer: ${formatNames(header.menu)}`,
   ];
   // what was taken away is why a task wants words instead of calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
@@ -113,35 +113,35 @@ function headLines({ header }: Trajectory, task: Task | undefined): string[] {
 }
 
 /** Names in a line: eight, and how many more there are. */
-const someOf = (names: readonly string[]) =>
+const formatNames = (names: readonly string[]) =>
   `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
 
-function eventLines(event: Exclude<Event, CallEvent>): string[] {
+function formatEvent(event: Exclude<Event, CallEvent>): string[] {
   switch (event.kind) {
     case "user":
-      return ["user", ...indented(splitVisibleLines(event.text))];
+      return ["user", ...indent(splitVisibleLines(event.text))];
     case "assistant":
       return [
         "assistant",
-        ...indented(event.text === "" ? ["(no words)"] : splitVisibleLines(event.text)),
+        ...indent(event.text === "" ? ["(no words)"] : splitVisibleLines(event.text)),
       ];
     case "ended":
-      return [endLine(event)];
+      return [formatEnd(event)];
     default:
       return event satisfies never;
   }
 }
 
-const ends = {
+const endTexts = {
   policy: "ended: the policy had nothing more to say",
   limit: "ended by a limit",
   fault: "ended by a fault",
 } as const;
 
-const endLine = ({ by, fault }: EndedEvent) =>
-  fault === undefined ? ends[by] : `${ends[by]}: ${escapeInvisible(fault)}`;
+const formatEnd = ({ by, fault }: EndedEvent) =>
+  fault === undefined ? endTexts[by] : `${endTexts[by]}: ${escapeInvisible(fault)}`;
 
-const signs = {
+const outcomeSigns = {
   ok: "✓",
   refused: "✗",
   "bad-arguments": "✗",
@@ -149,20 +149,20 @@ const signs = {
   broken: "‼",
 } as const;
 
-function callLines(event: CallEvent, note: string | undefined): string[] {
+function formatCallEvent(event: CallEvent, note: string | undefined): string[] {
   const { outcome } = event;
   const lines = [
-    `${signs[outcome.kind]} ${escapeInvisible(formatCall(event.name, event.arguments))}`,
+    `${outcomeSigns[outcome.kind]} ${escapeInvisible(formatCall(event.name, event.arguments))}`,
   ];
-  if (outcome.kind === "ok") lines.push(...indented(layout(outcome.value)));
+  if (outcome.kind === "ok") lines.push(...indent(formatValue(outcome.value)));
   else {
     const { kind, type, message, hint } = outcome;
     const what = kind === "refused" && type ? `refused (${type})` : kind;
     const reason = event.name === "" ? "this block is not a call" : message;
-    lines.push(...indented([reason ? `${what}: ${escapeInvisible(reason)}` : what]));
-    if (hint) lines.push(...indented([`hint: ${escapeInvisible(hint)}`]));
+    lines.push(...indent([reason ? `${what}: ${escapeInvisible(reason)}` : what]));
+    if (hint) lines.push(...indent([`hint: ${escapeInvisible(hint)}`]));
   }
-  if (note !== undefined) lines.push(...indented([`= ${escapeInvisible(note)}`]));
+  if (note !== undefined) lines.push(...indent([`= ${escapeInvisible(note)}`]));
   return lines;
 }
 
@@ -176,7 +176,7 @@ export function formatCall(name: string, args: Json): string {
     .join(", ")})`;
 }
 
-function goalLines(task: Task): string[] {
+function formatGoals(task: Task): string[] {
   const lines = ["goals"];
   for (const [g, { calls, after }] of task.goals.entries()) {
     const edges = after.map(it => `${it.goal + 1}${it.via ? ` (${it.via})` : ""}`).join(", ");
@@ -190,25 +190,25 @@ function goalLines(task: Task): string[] {
   return lines;
 }
 
-const indented = (lines: readonly string[]) => lines.map(it => `    ${it}`);
+const indent = (lines: readonly string[]) => lines.map(it => `    ${it}`);
 
-const width = 100;
-const most = 60;
+const maxWidth = 100;
+const maxValueLines = 60;
 
 /** A value in few lines: what fits on one stays on one. */
-function layout(value: Json): string[] {
-  const lines = laidOut(value, "", "");
-  return lines.length <= most
+function formatValue(value: Json): string[] {
+  const lines = formatValueLines(value, "", "");
+  return lines.length <= maxValueLines
     ? lines
-    : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`];
+    : [...lines.slice(0, maxValueLines - 1), `… ${lines.length - maxValueLines + 1} more lines`];
 }
 
-function laidOut(value: Json, lead: string, margin: string): string[] {
+function formatValueLines(value: Json, lead: string, margin: string): string[] {
   if (typeof value === "string" && value.includes("\n"))
     return [`${margin}${lead}|`, ...splitVisibleLines(value).map(it => `${margin}  ${it}`)];
-  const flat = escapeInvisible(spaced(value));
+  const flat = escapeInvisible(formatInline(value));
   if (
-    (margin.length + lead.length + flat.length <= width && !flat.includes("\\n")) ||
+    (margin.length + lead.length + flat.length <= maxWidth && !flat.includes("\\n")) ||
     value === null ||
     typeof value !== "object"
   )
@@ -219,15 +219,15 @@ function laidOut(value: Json, lead: string, margin: string): string[] {
     : Object.entries(value).map(([key, it]) => [`${escapeInvisible(key)}: `, it]);
   return [
     `${margin}${lead}${isList ? "[" : "{"}`,
-    ...entries.flatMap(([key, it]) => laidOut(it, key, `${margin}  `)),
+    ...entries.flatMap(([key, it]) => formatValueLines(it, key, `${margin}  `)),
     `${margin}${isList ? "]" : "}"}`,
   ];
 }
 
 /** JSON with room to read, and without quotes around keys. */
-function spaced(value: Json): string {
+function formatInline(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(spaced).join(", ")}]`;
-  const entries = Object.entries<Json>(value).map(([key, it]) => `${key}: ${spaced(it)}`);
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(formatInline).join(", ")}]`;
+  const entries = Object.entries<Json>(value).map(([key, it]) => `${key}: ${formatInline(it)}`);
   return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
 }

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { replay } from "../../src/cli/replay.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import type { ChatMessage } from "../../src/policy/chatModel.ts";
-import { bodyOf, answerIn } from "../../src/policy/endpointWire.ts";
+import { createRequestBody, parseAnswer } from "../../src/policy/endpointFormat.ts";
 import type { SynthesisWork } from "../../src/protocol/work.ts";
 import { root } from "../contracts/doors.ts";
 import { chatServer, type Answering, type ChatBody } from "../policy/chatServer.ts";
@@ -179,9 +179,11 @@ describe("for the editor", () => {
     const { result, completions } = await requestWork(createWork(cwd, editorTeacher), {
       complete: ({ model: name, messages, tools }) => {
         const body = JSON.parse(
-          JSON.stringify(bodyOf(name, { messages, ...(tools ? { tools } : {}) }, new Set())),
+          JSON.stringify(
+            createRequestBody(name, { messages, ...(tools ? { tools } : {}) }, new Set()),
+          ),
         ) as ChatBody;
-        const { text, calls } = answerIn(model(body).body!);
+        const { text, calls } = parseAnswer(model(body).body!);
         return { text, calls };
       },
     });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { importTasks } from "../../src/cli/import.ts";
 import { replay } from "../../src/cli/replay.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { scripted, teacherOf } from "../../src/policy/scripted.ts";
+import { createScriptedPolicy, createTeacherPolicy } from "../../src/policy/scripted.ts";
 import { scoreAttempt } from "../../src/reward/reward.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
@@ -143,11 +143,11 @@ test("xLAM-irrelevance, one JSON array: Python's types become JSON's, and what h
 
 test("an imported task is attempted like any other: silence earns 1, a call of a tool that nobody stands behind earns 0, and both replay", async () => {
   const [task] = written("c.tasks.jsonl");
-  const good = (await rollout(task!, teacherOf(task!), catalog)).trajectory;
+  const good = (await rollout(task!, createTeacherPolicy(task!), catalog)).trajectory;
   const bad = (
     await rollout(
       task!,
-      scripted("eager", [
+      createScriptedPolicy("eager", [
         { text: "", calls: [{ name: "weather", arguments: { place: "Paris" } }] },
       ]),
       catalog,

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { replay } from "../../src/cli/replay.ts";
 import { score } from "../../src/cli/score.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { idle, scripted } from "../../src/policy/scripted.ts";
+import { idlePolicy, createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { formatTrajectory, formatTrajectoryLine } from "../../src/trajectory/trajectoryLine.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
@@ -170,11 +170,15 @@ const attempts = [
   (
     await rollout(
       fifty,
-      scripted("wrong", [calling(lookUp), calling(transfer("acc_115", 50)), saying("Done.")]),
+      createScriptedPolicy("wrong", [
+        calling(lookUp),
+        calling(transfer("acc_115", 50)),
+        saying("Done."),
+      ]),
       catalog,
     )
   ).trajectory,
-  (await rollout(read, idle, catalog)).trajectory,
+  (await rollout(read, idlePolicy, catalog)).trajectory,
 ];
 const attemptsFile = write("some.trajectory.jsonl", attempts.map(formatTrajectory).join(""));
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { computeChange } from "../../src/evaluation/metrics.ts";
 import { evaluate } from "../../src/evaluation/evaluate.ts";
 import { PolicyFault, type Policy } from "../../src/policy/policy.ts";
-import { idle, scripted } from "../../src/policy/scripted.ts";
+import { idlePolicy, createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../../src/reward/profiles.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import {
@@ -58,7 +58,7 @@ test("the teacher: 1.3 on three tasks and 1 on the one without goals, (3·1.3 + 
 });
 
 test("a policy that does nothing: 0 on tasks with goals, 1/4 of all tasks done", async () => {
-  const { metrics } = await evaluate(tasks, idle, { catalog });
+  const { metrics } = await evaluate(tasks, idlePolicy, { catalog });
   expect(metrics).toMatchObject({
     reward: { paper: 0.25 },
     goalSuccess: 0,
@@ -70,7 +70,7 @@ test("a policy that does nothing: 0 on tasks with goals, 1/4 of all tasks done",
 });
 
 test("errors are shares of all calls, by what was wrong", async () => {
-  const messy = scripted("messy", [
+  const messy = createScriptedPolicy("messy", [
     calling(
       { name: "", arguments: "{{" },
       call("rob"),
@@ -86,24 +86,26 @@ test("errors are shares of all calls, by what was wrong", async () => {
 });
 
 test("one wanted call and no more is lazy; asking again is repeating", async () => {
-  const lazy = await evaluate(tasks.slice(0, 2), scripted("lazy", [calling(lookUp)]), { catalog });
+  const lazy = await evaluate(tasks.slice(0, 2), createScriptedPolicy("lazy", [calling(lookUp)]), {
+    catalog,
+  });
   expect(lazy.metrics).toMatchObject({ lazy: 0.5, repeated: 0 });
   const again = await evaluate(
     tasks.slice(2, 3),
-    scripted("again", [calling(balance, balance), calling(balance)]),
+    createScriptedPolicy("again", [calling(balance, balance), calling(balance)]),
     { catalog },
   );
   expect(again.metrics.repeated).toBeCloseTo(2 / 3, 6);
 });
 
 test("tokens are counted where the policy reports them, speed where a clock is given", async () => {
-  const counted = scripted("counted", [
+  const counted = createScriptedPolicy("counted", [
     { ...saying("Hello there"), tokens: [1, 2, 3], mask: [1, 1, 1] },
   ]);
   let now = 0;
   const { metrics } = await evaluate(tasks.slice(2), counted, { catalog, clock: () => (now += 4) });
   expect(metrics).toMatchObject({ tokensPerRollout: 3, rolloutsPerSecond: 0.5 });
-  expect((await evaluate(tasks.slice(2), idle, { catalog })).metrics).not.toHaveProperty(
+  expect((await evaluate(tasks.slice(2), idlePolicy, { catalog })).metrics).not.toHaveProperty(
     "tokensPerRollout",
   );
 });
@@ -156,7 +158,7 @@ test("an abort rejects", async () => {
 
 describe("a change", () => {
   test("is paired by task: (1.3 + 1.3 + 1.3 + 0)/4 = .975 more than doing nothing", async () => {
-    const before = await evaluate(tasks, idle, { catalog });
+    const before = await evaluate(tasks, idlePolicy, { catalog });
     const after = await evaluate(tasks.toReversed(), teacher, { catalog });
     const interval = computeChange(before.rows, after.rows, it => it.breakdowns["paper"]!.total);
     // s = .65, t(3) = 3.1824: .975 ± 3.1824·.65/2

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as tf from "@tensorflow/tfjs-core";
 import { startBackend } from "../../src/compute/backend.ts";
-import { limits } from "../../src/model/chat.ts";
+import { studentLimits } from "../../src/model/chatFormat.ts";
 import { openStudent, type Student } from "../../src/model/student.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
-import { initialize, type Model } from "../../src/model/transformer.ts";
+import { initializeModel, type Model } from "../../src/model/transformer.ts";
 import type { AssistantMessage, Conversation } from "../../src/policy/policy.ts";
 import { programs } from "../compute/numbers.ts";
 
@@ -40,7 +40,7 @@ describe("a student", () => {
   };
   beforeAll(async () => {
     await startBackend("wasm", { programs });
-    model = initialize(
+    model = initializeModel(
       {
         vocabulary: tokenizer.size,
         width: 32,
@@ -49,7 +49,7 @@ describe("a student", () => {
         kvHeads: 1,
         headWidth: 16,
         hidden: 64,
-        context: limits.context,
+        context: studentLimits.context,
         ropeBase: 10_000,
       },
       9,
@@ -77,14 +77,14 @@ describe("a student", () => {
       for (const it of asked) {
         const student = open(temperature);
         alone.push(await student.next(it));
-        student.ended!(it);
+        student.release!(it);
       }
       expect(all.map(it => it.tokens)).toEqual(alone.map(it => it.tokens));
       const few = open(temperature, 2);
       const inTurn = await Promise.all(
         asked.map(async it => {
           const said = await few.next(it);
-          few.ended!(it);
+          few.release!(it);
           return said;
         }),
       );
@@ -134,7 +134,7 @@ describe("a student", () => {
 
   test("is cut where it has no words left, and where the opening is too long to be read", async () => {
     const student = open(0);
-    const used = Array.from({ length: limits.sampled }, () => 20);
+    const used = Array.from({ length: studentLimits.sampled }, () => 20);
     const spent = await student.next({
       ...talkOf("four", "Hello"),
       events: [

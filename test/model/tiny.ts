@@ -1,6 +1,6 @@
 /** A small model and batches for tests: odd lengths, shared prompts, several masks. */
 import type { Architecture } from "../../src/model/architecture.ts";
-import type { Branch, Sheaf } from "../../src/model/packed.ts";
+import type { Branch, PackedGroup } from "../../src/model/packedBatch.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
 
 export const tiny: Architecture = {
@@ -34,7 +34,7 @@ export function branch(n: number, seed: number): Branch {
  * Conversations of odd lengths, longer than a tile of the attention kernel, one of a single token,
  * and two groups with a prompt in common.
  */
-export const sheaves: readonly Sheaf[] = [
+export const sheaves: readonly PackedGroup[] = [
   { prefix: tokens(5, 1), branches: [branch(6, 2)] },
   {
     prefix: tokens(41, 3),
@@ -44,5 +44,5 @@ export const sheaves: readonly Sheaf[] = [
 ];
 
 /** The same sequences, each with a prompt of its own. */
-export const apart = (sheaves: readonly Sheaf[]): Sheaf[] =>
+export const apart = (sheaves: readonly PackedGroup[]): PackedGroup[] =>
   sheaves.flatMap(({ prefix, branches }) => branches.map(it => ({ prefix, branches: [it] })));

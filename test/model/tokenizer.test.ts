@@ -50,14 +50,14 @@ describe("a tokenizer", () => {
     expect(tokenizer.encode(" Everyday")).toHaveLength(1));
 
   test("gives names and keys ids of their own", () => {
-    expect(tokenizer.nameOf(tokenizer.name("banking_transfer")!)).toBe("banking_transfer");
-    expect(tokenizer.keyOf(tokenizer.key("amount")!)).toBe("amount");
-    expect(tokenizer.name("nope")).toBeUndefined();
+    expect(tokenizer.nameOf(tokenizer.nameId("banking_transfer")!)).toBe("banking_transfer");
+    expect(tokenizer.keyOf(tokenizer.keyId("amount")!)).toBe("amount");
+    expect(tokenizer.nameId("nope")).toBeUndefined();
     expect(
       tokenizer.decode([
-        tokenizer.mark("<call>"),
-        tokenizer.name("banking_transfer")!,
-        tokenizer.key("amount")!,
+        tokenizer.markId("<call>"),
+        tokenizer.nameId("banking_transfer")!,
+        tokenizer.keyId("amount")!,
       ]),
     ).toBe("<call> banking_transfer amount=");
   });
@@ -71,7 +71,7 @@ describe("a tokenizer", () => {
   test("has a size that is a multiple of 8 and holds every id", () => {
     expect(tokenizer.size % 8).toBe(0);
     expect(
-      Math.max(...tokenizer.encode(texts.join()), tokenizer.key("from_account")!),
+      Math.max(...tokenizer.encode(texts.join()), tokenizer.keyId("from_account")!),
     ).toBeLessThan(tokenizer.size);
     expect(new Tokenizer({ ...tokenizer.file, keys: [] }).size % 8).toBe(0);
   });

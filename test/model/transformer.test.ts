@@ -1,31 +1,31 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { sizeOf, type Architecture } from "../../src/model/architecture.ts";
-import { pack, type Packed, type Sheaf } from "../../src/model/packed.ts";
-import { fromHalf, toHalf } from "../../src/model/half.ts";
+import { countParameters, type Architecture } from "../../src/model/architecture.ts";
+import { packGroups, type PackedBatch, type PackedGroup } from "../../src/model/packedBatch.ts";
+import { fromFloat16, toFloat16 } from "../../src/model/float16.ts";
 import {
   disposeGradients,
-  gradients,
-  initialize,
-  logitsOf,
-  modelOf,
-  score,
-  type LossOf,
+  computeGradients,
+  initializeModel,
+  computeLogits,
+  createModel,
+  computeLogProbabilities,
+  type LossFunction,
 } from "../../src/model/transformer.ts";
 import { UserError } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { apart, sheaves, tiny, tokens } from "./tiny.ts";
 
 /** Every target weighs something else, so that no two gradients can be swapped unseen. */
-const weighted: LossOf = logprobs =>
+const weighted: LossFunction = logprobs =>
   tf.neg(tf.sum(tf.mul(logprobs, tf.tensor1d(randomArray(logprobs.size, 5)))));
 
 /** Loss, log-probabilities and gradients of a batch on one backend, as plain numbers. */
-async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: Packed) {
+async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: PackedBatch) {
   await startBackend(name, { programs });
-  const model = initialize(architecture, 7);
-  const result = gradients(model, packed, weighted);
+  const model = initializeModel(architecture, 7);
+  const result = computeGradients(model, packed, weighted);
   const plain = new Map([...result.gradients].map(([key, it]) => [key, it.dataSync()]));
   disposeGradients(result.gradients);
   model.dispose();
@@ -43,9 +43,9 @@ function checkAlike(
 }
 
 describe("the wasm kernels give what stock operations give, loss and every gradient", () => {
-  const check = (title: string, architecture: Architecture, batch: readonly Sheaf[]) =>
+  const check = (title: string, architecture: Architecture, batch: readonly PackedGroup[]) =>
     test(title, async () => {
-      const packed = pack(batch);
+      const packed = packGroups(batch);
       checkAlike(
         await worked("wasm", architecture, packed),
         await worked("cpu", architecture, packed),
@@ -66,16 +66,16 @@ describe("gradients are those of finite differences", () => {
   beforeAll(() => startBackend("cpu", { programs }));
 
   test("for numbers of every parameter", () => {
-    const packed = pack([sheaves[0]!, sheaves[2]!]);
-    const model = initialize(tiny, 3);
+    const packed = packGroups([sheaves[0]!, sheaves[2]!]);
+    const model = initializeModel(tiny, 3);
     const lossOf = () => {
-      const logprobs = score(model, packed);
+      const logprobs = computeLogProbabilities(model, packed);
       return -randomArray(logprobs.length, 5).reduce(
         (sum, weight, i) => sum + weight * logprobs[i]!,
         0,
       );
     };
-    const { gradients: found } = gradients(model, packed, weighted);
+    const { gradients: found } = computeGradients(model, packed, weighted);
     const [slopes, expected]: [number[], number[]] = [[], []];
     for (const [name, variable] of model.parameters) {
       const values = (variable.dataSync() as Float32Array).slice();
@@ -110,24 +110,29 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
 
   test("a prompt worked once for its branches gives what a prompt for each gives", async () => {
     const [together, separate] = [
-      await worked(name, tiny, pack(sheaves)),
-      await worked(name, tiny, pack(apart(sheaves))),
+      await worked(name, tiny, packGroups(sheaves)),
+      await worked(name, tiny, packGroups(apart(sheaves))),
     ];
-    expect(pack(sheaves).ids.length).toBeLessThan(pack(apart(sheaves)).ids.length);
+    expect(packGroups(sheaves).ids.length).toBeLessThan(packGroups(apart(sheaves)).ids.length);
     checkAlike(together, separate);
   });
 
   test("a sequence's log-probabilities do not depend on its neighbours", () => {
-    const model = initialize(tiny, 7);
-    const alone = apart(sheaves).flatMap(it => [...score(model, pack([it]))]);
-    checkClose(score(model, pack(sheaves)), alone, 2e-6);
+    const model = initializeModel(tiny, 7);
+    const alone = apart(sheaves).flatMap(it => [
+      ...computeLogProbabilities(model, packGroups([it])),
+    ]);
+    checkClose(computeLogProbabilities(model, packGroups(sheaves)), alone, 2e-6);
     model.dispose();
   });
 
   test("log-probabilities are log softmax of the logits", () => {
-    const model = initialize(tiny, 7);
-    const packed = pack(sheaves);
-    const [logits, logprobs] = [logitsOf(model, packed), score(model, packed)];
+    const model = initializeModel(tiny, 7);
+    const packed = packGroups(sheaves);
+    const [logits, logprobs] = [
+      computeLogits(model, packed),
+      computeLogProbabilities(model, packed),
+    ];
     const expected = Array.from(packed.targets, (target, i) => {
       const row = logits.subarray(i * tiny.vocabulary, (i + 1) * tiny.vocabulary);
       return row[target]! - Math.log(row.reduce((sum, it) => sum + Math.exp(it), 0));
@@ -138,12 +143,12 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
 
   test("no step leaves a tensor behind", () => {
     const before = tf.memory().numTensors;
-    const model = initialize(tiny, 7);
-    const packed = pack(sheaves);
+    const model = initializeModel(tiny, 7);
+    const packed = packGroups(sheaves);
     const step = () => {
-      const { gradients: all } = gradients(model, packed, weighted);
+      const { gradients: all } = computeGradients(model, packed, weighted);
       disposeGradients(all);
-      score(model, packed);
+      computeLogProbabilities(model, packed);
     };
     step();
     const after = tf.memory().numTensors;
@@ -159,7 +164,7 @@ describe("a model", () => {
 
   test("the same seed gives the same weights, another seed others", () => {
     const first = (seed: number) => {
-      const model = initialize(tiny, seed);
+      const model = initializeModel(tiny, seed);
       const values = [...model.parameters.get("layers.1.feed.down")!.dataSync()];
       model.dispose();
       return values;
@@ -169,12 +174,15 @@ describe("a model", () => {
   });
 
   test("weights rounded to 16 bits foretell nearly the same", () => {
-    const model = initialize(tiny, 7);
-    const rounded = modelOf(tiny, name =>
-      fromHalf(toHalf(model.parameters.get(name)!.dataSync<"float32">())),
+    const model = initializeModel(tiny, 7);
+    const rounded = createModel(tiny, name =>
+      fromFloat16(toFloat16(model.parameters.get(name)!.dataSync<"float32">())),
     );
-    const packed = pack(sheaves);
-    const [found, expected] = [score(rounded, packed), score(model, packed)];
+    const packed = packGroups(sheaves);
+    const [found, expected] = [
+      computeLogProbabilities(rounded, packed),
+      computeLogProbabilities(model, packed),
+    ];
     checkClose(found, expected, 1e-3);
     expect(found).not.toEqual(expected);
     model.dispose();
@@ -182,16 +190,16 @@ describe("a model", () => {
   });
 
   test("its size is the sum of its parameters: 37·16 + 2·(16 + 64·16 + 8 + 8 + 16·32 + 16 + 48·16 + 16·24) + 16 = 6080", () => {
-    expect(sizeOf(tiny)).toBe(
+    expect(countParameters(tiny)).toBe(
       37 * 16 + 2 * (16 + 64 * 16 + 8 + 8 + 16 * 32 + 16 + 48 * 16 + 16 * 24) + 16,
     );
-    expect(sizeOf(tiny)).toBe(6080);
+    expect(countParameters(tiny)).toBe(6080);
   });
 
   const refuse = (change: Partial<Architecture>, message: RegExp) =>
     test(`${JSON.stringify(change)} is a mistake`, () => {
-      expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(UserError);
-      expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(message);
+      expect(() => initializeModel({ ...tiny, ...change }, 1)).toThrow(UserError);
+      expect(() => initializeModel({ ...tiny, ...change }, 1)).toThrow(message);
     });
   refuse({ layers: 0 }, /layers is 0/);
   refuse({ width: 18 }, /width 18/);
@@ -202,28 +210,28 @@ describe("a model", () => {
 describe("a batch that would read beside the weights is refused", () => {
   beforeAll(() => startBackend("wasm", { programs }));
 
-  const refuse = (title: string, message: RegExp, batch: () => Packed) =>
+  const refuse = (title: string, message: RegExp, batch: () => PackedBatch) =>
     test(title, () => {
-      const model = initialize(tiny, 1);
-      expect(() => score(model, batch())).toThrow(message);
+      const model = initializeModel(tiny, 1);
+      expect(() => computeLogProbabilities(model, batch())).toThrow(message);
       model.dispose();
     });
   refuse("a token outside the vocabulary", /outside the vocabulary of 37/, () =>
-    pack([{ prefix: [1, 37], branches: [{ ids: [1], mask: [1] }] }]),
+    packGroups([{ prefix: [1, 37], branches: [{ ids: [1], mask: [1] }] }]),
   );
   refuse("a target outside the vocabulary", /outside the vocabulary of 37/, () =>
-    pack([{ prefix: [1], branches: [{ ids: [-1], mask: [1] }] }]),
+    packGroups([{ prefix: [1], branches: [{ ids: [-1], mask: [1] }] }]),
   );
   refuse("a sequence longer than the context", /context of 96/, () =>
-    pack([{ prefix: tokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]),
+    packGroups([{ prefix: tokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]),
   );
   refuse("no targets", /without targets/, () =>
-    pack([{ prefix: [1], branches: [{ ids: [1], mask: [0] }] }]),
+    packGroups([{ prefix: [1], branches: [{ ids: [1], mask: [0] }] }]),
   );
   refuse("a first token as a target", /nothing before it/, () =>
-    pack([{ prefix: [], branches: [{ ids: [1, 2], mask: [1, 1] }] }]),
+    packGroups([{ prefix: [], branches: [{ ids: [1, 2], mask: [1, 1] }] }]),
   );
   refuse("a mask of another length", /a mask of 1/, () =>
-    pack([{ prefix: [1], branches: [{ ids: [1, 2], mask: [1] }] }]),
+    packGroups([{ prefix: [1], branches: [{ ids: [1, 2], mask: [1] }] }]),
   );
 });

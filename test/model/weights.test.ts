@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fromHalf, toHalf } from "../../src/model/half.ts";
+import { fromFloat16, toFloat16 } from "../../src/model/float16.ts";
 import { readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
 import { UserError } from "../../src/userError.ts";
 import { randomArray } from "../compute/numbers.ts";
@@ -112,7 +112,7 @@ test("a folder that cannot be written to leaves what stood there, and no tempora
 });
 
 describe("16 bits", () => {
-  const bits = (value: number) => toHalf(Float32Array.of(value))[0];
+  const bits = (value: number) => toFloat16(Float32Array.of(value))[0];
   test.each([
     ["1", 1, 0x3c00],
     ["-2", -2, 0xc000],
@@ -134,7 +134,7 @@ describe("16 bits", () => {
     const all = Uint16Array.from({ length: 65536 }, (_, i) => i).filter(
       it => (it & 0x7c00) !== 0x7c00 || (it & 0x3ff) === 0,
     );
-    expect(toHalf(fromHalf(all))).toEqual(all);
-    expect(Number.isNaN(fromHalf(toHalf(Float32Array.of(NaN)))[0])).toBe(true);
+    expect(toFloat16(fromFloat16(all))).toEqual(all);
+    expect(Number.isNaN(fromFloat16(toFloat16(Float32Array.of(NaN)))[0])).toBe(true);
   });
 });

@@ -11,7 +11,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/environment/json.ts";
-import type { Time } from "../../src/policy/endpointPace.ts";
+import type { Clock } from "../../src/policy/endpointRateLimiter.ts";
 
 export interface Asked {
   readonly path: string;
@@ -121,7 +121,7 @@ export const callsFor = (...calls: readonly (readonly [name: string, args: strin
 });
 
 /** Time that passes only by being waited for, and how long each wait was. */
-export function ownTime(): Time & { readonly waits: number[] } {
+export function ownTime(): Clock & { readonly waits: number[] } {
   let now = Date.UTC(2026, 2, 2, 9);
   const waits: number[] = [];
   return {

@@ -392,7 +392,7 @@ describe("limits", () => {
     const { endpoint, asked } = await opened(inTurn(says("Hi.")), { tokens: 30 });
     await endpoint.complete(hello);
     await endpoint.complete(hello);
-    expect(endpoint.spent).toBe(30);
+    expect(endpoint.usedTokens).toBe(30);
     expect(await faultOf(endpoint.complete(hello))).toMatchObject({
       kind: "spent",
       message: "the budget of 30 tokens is spent (30 were read and written)",

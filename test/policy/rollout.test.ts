@@ -2,7 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { PolicyFault, type AssistantMessage, type Policy } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { idle, scripted, teacherOf } from "../../src/policy/scripted.ts";
+import {
+  idlePolicy,
+  createScriptedPolicy,
+  createTeacherPolicy,
+} from "../../src/policy/scripted.ts";
 import type { Event } from "../../src/trajectory/trajectory.ts";
 import {
   balance,
@@ -40,7 +44,7 @@ async function check(
   const { events } = (
     await rollout(
       await moveTwice(),
-      scripted("test", messages),
+      createScriptedPolicy("test", messages),
       catalog,
       maxMessages === undefined ? {} : { maxMessages },
     )
@@ -143,7 +147,7 @@ test("an abort rejects with its reason and tells the policy", async () => {
       stop.abort(new Error("enough"));
       return calling(balance);
     },
-    ended: () => void said.push("ended"),
+    release: () => void said.push("ended"),
   };
   await expect(rollout(await readOnly(), policy, catalog, { signal: stop.signal })).rejects.toThrow(
     "enough",
@@ -153,7 +157,7 @@ test("an abort rejects with its reason and tells the policy", async () => {
 
 test("the header pins fixtures, tools, seed and menu", async () => {
   const task = await readOnly();
-  const { header } = (await rollout(task, idle, catalog, { id: "a1" })).trajectory;
+  const { header } = (await rollout(task, idlePolicy, catalog, { id: "a1" })).trajectory;
   expect(header).toMatchObject({
     id: "a1",
     task: "t-read",
@@ -167,7 +171,7 @@ test("the header pins fixtures, tools, seed and menu", async () => {
 
 test("the teacher does again what it did", async () => {
   const task = await moveTwice();
-  const { events } = (await rollout(task, teacherOf(task), catalog)).trajectory;
+  const { events } = (await rollout(task, createTeacherPolicy(task), catalog)).trajectory;
   expect(events.map(it => ("digest" in it ? it.digest : it.kind))).toEqual(
     task.trajectory.events.map(it => ("digest" in it ? it.digest : it.kind)),
   );
@@ -205,7 +209,7 @@ test("a policy sees the menu only, without the enums that were stripped", async 
 
 test("a menu with a tool that no server has is the person's mistake", async () => {
   const task = { ...(await readOnly()), menu: [{ name: "banking_rob" }] };
-  await expect(rollout(task, idle, catalog)).rejects.toThrow(
+  await expect(rollout(task, idlePolicy, catalog)).rejects.toThrow(
     "task t-read offers banking_rob, which none of its servers has: synthesize the task anew",
   );
 });

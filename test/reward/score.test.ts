@@ -4,7 +4,11 @@
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { idle, scripted, teacherOf } from "../../src/policy/scripted.ts";
+import {
+  idlePolicy,
+  createScriptedPolicy,
+  createTeacherPolicy,
+} from "../../src/policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { isReadOnly, judgeSuccess } from "../../src/reward/success.ts";
@@ -29,7 +33,10 @@ import {
 
 const attemptOf = createAttemptFactory(catalog);
 const attempt = async (task: Task, messages: readonly AssistantMessage[]) =>
-  attemptOf(task, (await rollout(task, scripted("test", messages), catalog)).trajectory);
+  attemptOf(
+    task,
+    (await rollout(task, createScriptedPolicy("test", messages), catalog)).trajectory,
+  );
 
 /** What a list of messages achieves at a task: "yes", or why not. */
 async function check(task: Promise<Task>, messages: readonly AssistantMessage[], expected: string) {
@@ -176,13 +183,17 @@ describe("a policy that does nothing", () => {
   test("succeeds at no task with goals", async () => {
     for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly(), undoing()]))
       expect(
-        judgeSuccess(attemptOf(task, (await rollout(task, idle, catalog)).trajectory)).achieved,
+        judgeSuccess(attemptOf(task, (await rollout(task, idlePolicy, catalog)).trajectory))
+          .achieved,
         task.id,
       ).toBe(false);
   });
   test("earns 0 on a task with goals and 1 on one without", async () => {
     const total = async (task: Task) =>
-      scoreAttempt(attemptOf(task, (await rollout(task, idle, catalog)).trajectory), paperProfile);
+      scoreAttempt(
+        attemptOf(task, (await rollout(task, idlePolicy, catalog)).trajectory),
+        paperProfile,
+      );
     expect(await total(await moveFifty())).toMatchObject({ total: 0 });
     expect(await total(await abstain())).toMatchObject({ total: 1, rule: "abstain" });
   });
@@ -190,7 +201,7 @@ describe("a policy that does nothing", () => {
 
 test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus", async () => {
   const task = await moveTwice();
-  const trajectory = (await rollout(task, teacherOf(task), catalog)).trajectory;
+  const trajectory = (await rollout(task, createTeacherPolicy(task), catalog)).trajectory;
   expect(scoreAttempt(attemptOf(task, trajectory), paperProfile)).toMatchObject({
     total: expect.closeTo(1.3, 6),
     extras: {},

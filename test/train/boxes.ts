@@ -15,12 +15,12 @@ import {
   refuse,
   createToolFactory,
 } from "../../src/environment/server.ts";
-import { limits } from "../../src/model/chat.ts";
+import { studentLimits } from "../../src/model/chatFormat.ts";
 import type { Architecture } from "../../src/model/architecture.ts";
 import { trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { scripted } from "../../src/policy/scripted.ts";
+import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { taskFormat, type Task } from "../../src/trajectory/task.ts";
 
 const World = z.strictObject({
@@ -143,8 +143,9 @@ async function boxTask(
   ];
   return {
     ...task,
-    trajectory: (await rollout(task as unknown as Task, scripted("teacher", messages), catalog))
-      .trajectory,
+    trajectory: (
+      await rollout(task as unknown as Task, createScriptedPolicy("teacher", messages), catalog)
+    ).trajectory,
   } as unknown as Task;
 }
 
@@ -166,6 +167,6 @@ export const boxStudent = (vocabulary: number): Architecture => ({
   kvHeads: 1,
   headWidth: 32,
   hidden: 128,
-  context: limits.context,
+  context: studentLimits.context,
   ropeBase: 10_000,
 });

@@ -8,17 +8,15 @@ import type { Tokenizer } from "../../src/model/tokenizer.ts";
 import { defaultSftSettings } from "../../src/run/config.ts";
 import {
   buildCorpus,
-  conversationAt,
-  corpusSize,
-  given,
-  silent,
-  taught,
-  terse,
+  getConversation,
+  countConversations,
+  shortenReply,
+  tokenPart,
 } from "../../src/train/corpus.ts";
 import { createKeyedStream } from "../../src/environment/random.ts";
 import { createEpochSampler } from "../../src/train/epochSampler.ts";
-import { rateAt } from "../../src/train/sft.ts";
-import { withSlip } from "../../src/train/slips.ts";
+import { learningRateFactor } from "../../src/train/sft.ts";
+import { injectError } from "../../src/train/errorInjection.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { boxCatalog, boxTasks, boxTokenizer } from "./boxes.ts";
@@ -38,30 +36,34 @@ const build = (slips: number) =>
 describe("a corpus", () => {
   test("teaches what the student should write, and nothing else", async () => {
     const { corpus, overLong } = await build(0);
-    expect([corpusSize(corpus), corpus.kept, overLong]).toEqual([tasks.length, tasks.length, 0]);
-    const { ids, parts } = conversationAt(corpus, 0);
+    expect([countConversations(corpus), corpus.trainingCount, overLong]).toEqual([
+      tasks.length,
+      tasks.length,
+      0,
+    ]);
+    const { ids, parts } = getConversation(corpus, 0);
     const text = (part: number) => tokenizer.decode(ids.filter((_, i) => parts[i] === part));
-    expect(text(taught)).toBe(
+    expect(text(tokenPart.taught)).toBe(
       "<call> box_find name= red<eoc><call> box_open box_id= box_11<eoc><fin> Done.<eot>",
     );
-    expect(text(given)).toContain(
+    expect(text(tokenPart.given)).toContain(
       "<user> Open the red box.<asst><res> red box_11<asst><res> box_11",
     );
   });
 
   test("holds conversations that err once, whose wrong call is read and not learned", async () => {
-    const { corpus, slips } = await build(1);
-    expect(slips).toBeGreaterThan(tasks.length / 2);
-    expect(corpusSize(corpus)).toBe(tasks.length + slips);
-    const erring = Array.from({ length: corpusSize(corpus) }, (_, i) =>
-      conversationAt(corpus, i),
-    ).filter(it => it.parts.includes(silent));
-    expect(erring).toHaveLength(slips);
+    const { corpus, injectedErrors } = await build(1);
+    expect(injectedErrors).toBeGreaterThan(tasks.length / 2);
+    expect(countConversations(corpus)).toBe(tasks.length + injectedErrors);
+    const erring = Array.from({ length: countConversations(corpus) }, (_, i) =>
+      getConversation(corpus, i),
+    ).filter(it => it.parts.includes(tokenPart.ignored));
+    expect(erring).toHaveLength(injectedErrors);
     for (const { ids, parts } of erring) {
-      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === silent))).toMatch(
+      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === tokenPart.ignored))).toMatch(
         /^<call> box_\w+.*<eoc>$/,
       );
-      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === taught))).toContain(
+      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === tokenPart.taught))).toContain(
         "<call> box_open box_id= box_",
       );
     }
@@ -70,7 +72,7 @@ describe("a corpus", () => {
 
 test("a slip fails in a live session, and the teacher's own calls then succeed", async () => {
   for (const task of tasks) {
-    const slip = await withSlip(task, catalog, createKeyedStream(7, tasks.indexOf(task)));
+    const slip = await injectError(task, catalog, createKeyedStream(7, tasks.indexOf(task)));
     if (!slip) continue;
     const calls = listCalls(slip.trajectory);
     expect(calls.filter(it => it.outcome.kind !== "ok").map(it => it.message)).toEqual([
@@ -84,7 +86,7 @@ test("a slip fails in a live session, and the teacher's own calls then succeed",
 });
 
 describe("a teacher's words", () => {
-  const check = (text: string, said: string) => expect(terse(text)).toBe(said);
+  const check = (text: string, said: string) => expect(shortenReply(text)).toBe(said);
   test("that are short stay as they are", () =>
     check("Done, the card works again.", "Done, the card works again."));
   test("that are many keep the first ones", () =>
@@ -113,7 +115,8 @@ test("draws every number once before any comes again, and the same for the same 
 });
 
 test("the rate rises over 10 steps, holds, and falls to a twentieth over the last half", () => {
-  const at = (step: number, progress: number) => rateAt(step, progress, { warmUp: 10, decay: 0.5 });
+  const at = (step: number, progress: number) =>
+    learningRateFactor(step, progress, { warmUp: 10, decay: 0.5 });
   expect([at(1, 0), at(5, 0.1), at(10, 0.2), at(50, 0.5), at(75, 0.75), at(100, 1)]).toEqual([
     0.1, 0.5, 1, 1, 0.5, 0.05,
   ]);

@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import type { Tokenizer } from "../../src/model/tokenizer.ts";
-import { weightsOf } from "../../src/model/modelFolder.ts";
-import { initialize, modelOf, type Model } from "../../src/model/transformer.ts";
+import { copyWeights } from "../../src/model/modelFolder.ts";
+import { initializeModel, createModel, type Model } from "../../src/model/transformer.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
 import {
   defaultGrpoSettings,
@@ -20,8 +20,8 @@ import type { GrpoStep, SftStep } from "../../src/run/metrics.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { buildCorpus } from "../../src/train/corpus.ts";
 import { openGrpo } from "../../src/train/grpo.ts";
-import { adamW } from "../../src/train/optimizer.ts";
-import { aloneReplica } from "../../src/train/replicas.ts";
+import { createAdamW } from "../../src/train/optimizer.ts";
+import { createSingleReplica } from "../../src/train/replicas.ts";
 import { openSft } from "../../src/train/sft.ts";
 import { programs } from "../compute/numbers.ts";
 import { boxCatalog, boxStudent, boxTasks, boxTokenizer } from "./boxes.ts";
@@ -51,7 +51,7 @@ beforeAll(async () => {
   catalog = boxCatalog();
   tasks = await boxTasks(catalog);
   tokenizer = boxTokenizer(tasks);
-  taught = initialize(boxStudent(tokenizer.size), 5);
+  taught = initializeModel(boxStudent(tokenizer.size), 5);
   const config: SftConfig = {
     ...common,
     method: "sft",
@@ -64,9 +64,9 @@ beforeAll(async () => {
     settings: config.sft,
     seed: 1,
   });
-  const optimizer = adamW(taught);
+  const optimizer = createAdamW(taught);
   const sft = openSft(
-    { company: aloneReplica(undefined), model: taught, tokenizer, optimizer },
+    { group: createSingleReplica(undefined), model: taught, tokenizer, optimizer },
     config,
     corpus,
   );
@@ -77,18 +77,18 @@ beforeAll(async () => {
 
 /** The mean reward of each step of a short run from the taught weights. */
 async function rewards(advantages: GrpoConfig["grpo"]["advantages"]): Promise<number[]> {
-  const weights = weightsOf(taught);
-  const model = modelOf(taught.architecture, name => weights.get(name)!.values.slice());
+  const weights = copyWeights(taught);
+  const model = createModel(taught.architecture, name => weights.get(name)!.values.slice());
   const config: GrpoConfig = {
     ...common,
     method: "grpo",
     steps: 30,
     grpo: { ...defaultGrpoSettings, prompts: 8, group: 8, learningRate: 5e-4, advantages },
   };
-  const optimizer = adamW(model);
+  const optimizer = createAdamW(model);
   const grpo = openGrpo(
     {
-      company: aloneReplica(undefined),
+      group: createSingleReplica(undefined),
       model,
       tokenizer,
       optimizer,

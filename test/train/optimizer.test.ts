@@ -2,8 +2,8 @@ import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { UserError } from "../../src/userError.ts";
-import { initialize, type Gradients, type Model } from "../../src/model/transformer.ts";
-import { adamW } from "../../src/train/optimizer.ts";
+import { initializeModel, type Gradients, type Model } from "../../src/model/transformer.ts";
+import { createAdamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { tiny } from "../model/tiny.ts";
 
@@ -29,8 +29,8 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
 
   // norm has 16 entries at 1; a gradient of 0.1 in each has the norm 0.4, which is not clipped
   test("first step: 1 - 0.01 · 0.1 / (√0.1² + 0) = 0.99, second: m = 0.9·0.01 + 0.1·(-0.2) = -0.011, v = 0.98·0.0002 + 0.02·0.04 = 0.000996", () => {
-    const model = initialize(tiny, 1);
-    const optimizer = adamW(model, {
+    const model = initializeModel(tiny, 1);
+    const optimizer = createAdamW(model, {
       beta1: 0.9,
       beta2: 0.98,
       epsilon: 0,
@@ -49,9 +49,9 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
 
   test("a gradient of norm 4 clipped to 1 moves weights as its quarter does, and the norm told is 4", () => {
     const stepWith = (gradient: number) => {
-      const model = initialize(tiny, 1);
+      const model = initializeModel(tiny, 1);
       // an epsilon of 1 lets the size of the gradient show in the step
-      const optimizer = adamW(model, { epsilon: 1, clipNorm: 1 });
+      const optimizer = createAdamW(model, { epsilon: 1, clipNorm: 1 });
       const { norm } = optimizer.step(gradientsOf(model, { norm: gradient }), 0.01);
       return { norm, values: values(model, "norm") };
     };
@@ -61,24 +61,24 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
   });
 
   test("decay draws matrices, by rate times decay, but neither the embedding nor scales", () => {
-    const model = initialize(tiny, 1);
+    const model = initializeModel(tiny, 1);
     const before = new Map([...model.parameters.keys()].map(it => [it, values(model, it)]));
-    adamW(model, { weightDecay: 0.5 }).step(gradientsOf(model, {}), 0.1);
+    createAdamW(model, { weightDecay: 0.5 }).step(gradientsOf(model, {}), 0.1);
     const kept = (name: string) => values(model, name).map((it, i) => it / before.get(name)![i]!);
     for (const it of kept("layers.0.attention.qkv")) expect(it).toBeCloseTo(1 - 0.1 * 0.5, 6);
     for (const it of [...kept("embedding"), ...kept("layers.1.feed.norm")]) expect(it).toBe(1);
   });
 
   test("restored, it goes on as if it had never stopped", () => {
-    const [whole, broken] = [initialize(tiny, 1), initialize(tiny, 1)];
-    const steady = adamW(whole);
+    const [whole, broken] = [initializeModel(tiny, 1), initializeModel(tiny, 1)];
+    const steady = createAdamW(whole);
     for (let i = 0; i < 4; i++) steady.step(randomGradients(whole, 10 * i, 0.1), 0.01);
-    const first = adamW(broken);
+    const first = createAdamW(broken);
     for (let i = 0; i < 2; i++) first.step(randomGradients(broken, 10 * i, 0.1), 0.01);
     const state = first.state();
     first.dispose();
     expect(state.step).toBe(2);
-    const second = adamW(broken);
+    const second = createAdamW(broken);
     second.restore(state);
     for (let i = 2; i < 4; i++) second.step(randomGradients(broken, 10 * i, 0.1), 0.01);
     for (const parameter of whole.parameters.keys())
@@ -86,8 +86,8 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
   });
 
   test("a gradient that is not finite is a mistake and changes nothing", () => {
-    const model = initialize(tiny, 1);
-    const optimizer = adamW(model);
+    const model = initializeModel(tiny, 1);
+    const optimizer = createAdamW(model);
     const before = values(model, "norm");
     expect(() => optimizer.step(gradientsOf(model, { norm: NaN }), 0.01)).toThrow(UserError);
     expect(values(model, "norm")).toEqual(before);
@@ -95,14 +95,16 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
   });
 
   test("a state of another model is refused", () => {
-    const [model, other] = [initialize(tiny, 1), initialize({ ...tiny, width: 32 }, 1)];
-    expect(() => adamW(model).restore(adamW(other).state())).toThrow(/numbers for embedding/);
+    const [model, other] = [initializeModel(tiny, 1), initializeModel({ ...tiny, width: 32 }, 1)];
+    expect(() => createAdamW(model).restore(createAdamW(other).state())).toThrow(
+      /numbers for embedding/,
+    );
   });
 
   test("no step leaves a tensor behind", () => {
-    const model = initialize(tiny, 1);
+    const model = initializeModel(tiny, 1);
     const before = tf.memory().numTensors;
-    const optimizer = adamW(model);
+    const optimizer = createAdamW(model);
     const gradients = randomGradients(model, 1, 1);
     optimizer.step(gradients, 0.01);
     const after = tf.memory().numTensors;
@@ -118,8 +120,8 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
 test("wasm in place and stock operations move weights alike", async () => {
   const moved = async (name: "cpu" | "wasm") => {
     await startBackend(name, { programs });
-    const model = initialize(tiny, 1);
-    const optimizer = adamW(model);
+    const model = initializeModel(tiny, 1);
+    const optimizer = createAdamW(model);
     for (let i = 0; i < 5; i++) optimizer.step(randomGradients(model, i, 0.5), 0.01);
     return new Map([...model.parameters.keys()].map(it => [it, values(model, it)]));
   };

@@ -1,10 +1,14 @@
 /** The program that replicas run in tests: does what its setup says and tells what came of it. */
 import { startBackend } from "../../src/compute/backend.ts";
-import { pack, type Sheaf } from "../../src/model/packed.ts";
-import { disposeGradients, gradients, initialize } from "../../src/model/transformer.ts";
-import { adamW } from "../../src/train/optimizer.ts";
+import { packGroups, type PackedGroup } from "../../src/model/packedBatch.ts";
+import {
+  disposeGradients,
+  computeGradients,
+  initializeModel,
+} from "../../src/model/transformer.ts";
+import { createAdamW } from "../../src/train/optimizer.ts";
 import { UserError } from "../../src/userError.ts";
-import { joinReplicas, type Replica } from "../../src/train/replicas.ts";
+import { runReplica, type Replica } from "../../src/train/replicas.ts";
 import * as tf from "@tensorflow/tfjs-core";
 import { sheaves, tiny } from "../model/tiny.ts";
 
@@ -20,17 +24,17 @@ export type Said =
 
 type Here = Replica<Setup, string, Said>;
 
-function exchange({ rank, sum, agree, barrier, say }: Here): void {
+function exchange({ rank, allReduce, broadcast, barrier, send }: Here): void {
   const sums: number[] = [];
   const agreed: number[] = [];
   for (let round = 0; round < 500; round++) {
     const values = Float32Array.of(rank + 1, round);
-    sum(values);
+    allReduce(values);
     sums.push(...values);
-    agreed.push(agree(10 * round + rank));
+    agreed.push(broadcast(10 * round + rank));
     if (round % 7 === 0) barrier();
   }
-  say({ sums, agreed });
+  send({ sums, agreed });
 }
 
 /** Three steps on shares of a batch. */
@@ -38,45 +42,47 @@ async function learn({
   rank,
   count,
   setup,
-  sum,
+  allReduce,
   sumGradients,
   assertSame,
-  say,
+  send,
 }: Here): Promise<void> {
   if (setup.do !== "learn") return;
   await startBackend(setup.backend, { programs: setup.programs });
-  const model = initialize(tiny, 1);
-  const optimizer = adamW(model);
-  const all: readonly Sheaf[] = sheaves.flatMap(({ prefix, branches }) =>
+  const model = initializeModel(tiny, 1);
+  const optimizer = createAdamW(model);
+  const all: readonly PackedGroup[] = sheaves.flatMap(({ prefix, branches }) =>
     branches.map(it => ({ prefix, branches: [it] })),
   );
-  const packed = pack(all.filter((_, i) => i % count === rank));
-  const targets = pack(all).targets.length;
+  const packed = packGroups(all.filter((_, i) => i % count === rank));
+  const targets = packGroups(all).targets.length;
   const losses: number[] = [];
   for (let step = 0; step < 3; step++) {
-    const own = gradients(model, packed, logprobs => tf.div(tf.neg(tf.sum(logprobs)), targets));
+    const own = computeGradients(model, packed, logprobs =>
+      tf.div(tf.neg(tf.sum(logprobs)), targets),
+    );
     const whole = sumGradients(own.gradients);
     optimizer.step(whole, 0.01);
     disposeGradients(whole);
     const loss = Float32Array.of(own.loss);
-    sum(loss);
+    allReduce(loss);
     losses.push(loss[0]!);
   }
   const weights = Float32Array.from(
     [...model.parameters.values()].flatMap(it => [...it.dataSync()]),
   );
   assertSame(weights);
-  say({ weights, losses });
+  send({ weights, losses });
 }
 
-async function listen({ rank, barrier, told, say }: Here): Promise<void> {
-  let word = told();
-  for (; word === undefined; word = told()) await new Promise(resolve => setImmediate(resolve));
-  say({ heard: `${rank} ${word}` });
+async function listen({ rank, barrier, receive, send }: Here): Promise<void> {
+  let word = receive();
+  for (; word === undefined; word = receive()) await new Promise(resolve => setImmediate(resolve));
+  send({ heard: `${rank} ${word}` });
   barrier();
 }
 
-await joinReplicas<Setup, string, Said>(replica => {
+await runReplica<Setup, string, Said>(replica => {
   switch (replica.setup.do) {
     case "exchange":
       return exchange(replica);
@@ -92,7 +98,7 @@ await joinReplicas<Setup, string, Said>(replica => {
     case "mistake":
       throw new UserError("the checkpoint is gone", "choose another");
     case "wait":
-      replica.say({ waits: true });
+      replica.send({ waits: true });
       if (replica.rank === 0) replica.barrier();
       // the others never come to the barrier, but they live
       return new Promise<void>(resolve => void setTimeout(resolve, 1e9));

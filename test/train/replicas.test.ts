@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
-import { aloneReplica, joinReplicas, startReplicas } from "../../src/train/replicas.ts";
+import { createSingleReplica, runReplica, startReplicas } from "../../src/train/replicas.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import type { Said, Setup } from "./replicaProgram.ts";
 
@@ -36,11 +36,11 @@ async function run(count: number, setup: Setup, tell?: string): Promise<Said[][]
   const replicas = startReplicas<Setup, string, Said>({
     program,
     count,
-    floats: 10_000,
+    maxFloats: 10_000,
     setup,
-    heard: (rank, it) => void said[rank]!.push(it),
+    onMessage: (rank, it) => void said[rank]!.push(it),
   });
-  if (tell !== undefined) replicas.tell(tell);
+  if (tell !== undefined) replicas.send(tell);
   await replicas.done;
   return said;
 }
@@ -103,16 +103,16 @@ describe("when something goes wrong", () => {
     let waiting = 0;
     let allWait = () => {};
     const waits = new Promise<void>(resolve => (allWait = resolve));
-    const heard = () => void (++waiting === 2 && allWait());
+    const onMessage = () => void (++waiting === 2 && allWait());
     const replicas = startReplicas<Setup, string, Said>({
       program,
       count: 2,
-      floats: 1,
+      maxFloats: 1,
       setup: { do: "wait" },
-      heard,
+      onMessage,
     });
     await Promise.race([waits, replicas.done]);
-    await replicas.end();
+    await replicas.terminate();
     await expect(replicas.done).resolves.toBeUndefined();
   });
 
@@ -120,9 +120,9 @@ describe("when something goes wrong", () => {
     const replicas = startReplicas<Setup, string, Said>({
       program,
       count: 1,
-      floats: 1,
+      maxFloats: 1,
       setup: { do: "exchange" },
-      heard: () => {},
+      onMessage: () => {},
     });
     await expect(replicas.done).rejects.toThrow(/2 numbers to sum where there is room for 1/);
   });
@@ -137,24 +137,23 @@ test("what the main thread tells reaches every replica", async () => {
 
 test("a replica alone is its own company", async () => {
   const said: string[] = [];
-  const replica = aloneReplica<string, string, string>("setup", {
-    told: () => "stop",
-    say: it => void said.push(it),
+  const replica = createSingleReplica<string, string, string>("setup", {
+    receive: () => "stop",
+    send: it => void said.push(it),
   });
   const values = Float32Array.of(1, 2);
-  replica.sum(values);
-  replica.say("ready");
-  expect([...values, replica.agree(7), replica.count, replica.told(), replica.setup]).toEqual([
-    1,
-    2,
-    7,
-    1,
-    "stop",
-    "setup",
-  ]);
+  replica.allReduce(values);
+  replica.send("ready");
+  expect([
+    ...values,
+    replica.broadcast(7),
+    replica.count,
+    replica.receive(),
+    replica.setup,
+  ]).toEqual([1, 2, 7, 1, "stop", "setup"]);
   expect(said).toEqual(["ready"]);
 });
 
 test("a thread that is no replica runs no program", async () => {
-  expect(await joinReplicas(() => Promise.reject(new Error("ran")))).toBe(false);
+  expect(await runReplica(() => Promise.reject(new Error("ran")))).toBe(false);
 });

@@ -10,15 +10,15 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { limits } from "../../src/model/chat.ts";
+import { studentLimits } from "../../src/model/chatFormat.ts";
 import {
-  freshConfig,
+  createConfig,
   readModelFolder,
-  weightsOf,
+  copyWeights,
   writeModelFolder,
 } from "../../src/model/modelFolder.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
-import { initialize } from "../../src/model/transformer.ts";
+import { initializeModel } from "../../src/model/transformer.ts";
 import type { TrainerEvent } from "../../src/protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../src/run/attach.ts";
 import {
@@ -73,7 +73,7 @@ beforeAll(async () => {
   writeFileSync(tasks, `${lines.join("\n")}\n`);
   const tokenizer = trainTokenizer(lines, [...catalog.getServer("banking").tools.keys()], [], 700);
   await startBackend("wasm", { programs });
-  const model = initialize(
+  const model = initializeModel(
     {
       vocabulary: tokenizer.size,
       width: 32,
@@ -82,7 +82,7 @@ beforeAll(async () => {
       kvHeads: 1,
       headWidth: 16,
       hidden: 64,
-      context: limits.context,
+      context: studentLimits.context,
       ropeBase: 10_000,
     },
     3,
@@ -92,9 +92,9 @@ beforeAll(async () => {
   await writeModelFolder(
     start,
     {
-      config: freshConfig("tiny", model.architecture, tokenizer),
+      config: createConfig("tiny", model.architecture, tokenizer),
       tokenizer,
-      weights: weightsOf(model),
+      weights: copyWeights(model),
     },
     "F16",
   );

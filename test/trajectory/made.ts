@@ -4,7 +4,7 @@ import { openCatalog } from "../../src/environment/catalog.ts";
 import type { JsonObject } from "../../src/environment/json.ts";
 import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { scripted } from "../../src/policy/scripted.ts";
+import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { computeCallBudget, taskFormat, type Goal, type Task } from "../../src/trajectory/task.ts";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ export async function taskOf(made: {
     },
   };
   const ran = (
-    await rollout(blank, scripted("scripted:teacher", teacher), catalog, {
+    await rollout(blank, createScriptedPolicy("scripted:teacher", teacher), catalog, {
       id: `${id}/teacher`,
     })
   ).trajectory;

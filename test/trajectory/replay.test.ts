@@ -131,7 +131,7 @@ describe("a cursor", () => {
 
   test("steps forth over messages of calls alone, and stays at the end", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
-    expect(seen(cursor.place)).toBe("0 start 3148.95");
+    expect(seen(cursor.current)).toBe("0 start 3148.95");
     expect(walk(cursor, ...Array.from({ length: 9 }, () => "step" as const))).toEqual([
       "1 user 3148.95",
       "3 banking_transfer 3098.95",
@@ -143,7 +143,7 @@ describe("a cursor", () => {
       "10 ended 3078.95",
       "10 ended 3078.95",
     ]);
-    expect(cursor.place.atEnd).toBe(true);
+    expect(cursor.current.atEnd).toBe(true);
   });
   test("steps back to the state that was, and stays at the start", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
@@ -184,7 +184,7 @@ describe("a cursor", () => {
   test("looks anywhere without going there", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
     expect(seen(cursor.at(4))).toBe("4 banking_transfer 3078.95");
-    expect(seen(cursor.place)).toBe("0 start 3148.95");
+    expect(seen(cursor.current)).toBe("0 start 3148.95");
   });
   test("goes no further than there is", async () => {
     const cursor = new TrajectoryCursor(catalog, (await moveFifty()).trajectory);

@@ -1,10 +1,10 @@
 /** Transcripts as they are read, and the way from lines to events and back. */
 import { describe, expect, test } from "vitest";
 import { rollout } from "../../src/policy/rollout.ts";
-import { scripted } from "../../src/policy/scripted.ts";
+import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
-import { describeTotals, describeCall } from "../../src/reward/words.ts";
+import { describeTotals, describeCall } from "../../src/reward/breakdownText.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { createCallEvent, type Trajectory } from "../../src/trajectory/trajectory.ts";
 import {
@@ -12,7 +12,7 @@ import {
   isCallOnlyMessage,
   formatTranscript,
 } from "../../src/trajectory/transcript.ts";
-import { escapeInvisible } from "../../src/trajectory/visible.ts";
+import { escapeInvisible } from "../../src/trajectory/invisibleText.ts";
 import { checkGolden } from "../golden.ts";
 import {
   abstain,
@@ -45,7 +45,8 @@ const stumbling = async () => {
   ];
   return {
     task,
-    trajectory: (await rollout(task, scripted("student", messages), catalog)).trajectory,
+    trajectory: (await rollout(task, createScriptedPolicy("student", messages), catalog))
+      .trajectory,
   };
 };
 
@@ -70,8 +71,9 @@ test("an attempt with what each call earned", async () => {
 
 test("a task that wants no call, and an attempt that makes one", async () => {
   const task = await abstain();
-  const trajectory = (await rollout(task, scripted("eager", [calling(balance)]), catalog))
-    .trajectory;
+  const trajectory = (
+    await rollout(task, createScriptedPolicy("eager", [calling(balance)]), catalog)
+  ).trajectory;
   const breakdown = scoreAttempt(createAttemptFactory(catalog)(task, trajectory), paperProfile);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   checkGolden(

@@ -7,7 +7,7 @@ import type { CompletedCall } from "../../environment/outcome.ts";
 import type { ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
-import { escapeInvisible } from "../../trajectory/visible.ts";
+import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { isConnectedNode } from "./connectedNodes.ts";
 import { shorten, showOutcome } from "./callResult.ts";

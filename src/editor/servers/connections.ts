@@ -17,7 +17,7 @@ import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ConnectedTool, Difference } from "../../mcp/connect.ts";
 import { readEntries, type Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
-import { escapeInvisible } from "../../trajectory/visible.ts";
+import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
 

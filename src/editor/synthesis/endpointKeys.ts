@@ -4,8 +4,8 @@
  * only.
  */
 import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
-import { escapeInvisible } from "../../trajectory/visible.ts";
 import { UserError } from "../../userError.ts";
+import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { askText, pickOne } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";

@@ -4,7 +4,7 @@ import type { Breakdown } from "../../reward/breakdown.ts";
 import { profiles } from "../../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../reward/reward.ts";
 import { judgeSuccess, type Success } from "../../reward/success.ts";
-import { describeTotals } from "../../reward/words.ts";
+import { describeTotals } from "../../reward/breakdownText.ts";
 import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { asFinished, type Trajectory } from "../../trajectory/trajectory.ts";

@@ -243,7 +243,7 @@ export class TrajectoryDebugSession extends DebugSession {
   /** Moves to the next breakpoint or to the end, and at the end terminates the session. */
   #continue(): void {
     const { cursor } = this.#target;
-    if (cursor.place.atEnd) return this.sendEvent(new TerminatedEvent());
+    if (cursor.current.atEnd) return this.sendEvent(new TerminatedEvent());
     const position = cursor.continue(index => this.#shouldStopAt(index));
     const isBreakpoint = position.index !== undefined && this.#breakpoints.has(position.index);
     this.#stopAt(isBreakpoint ? "breakpoint" : "step", position);

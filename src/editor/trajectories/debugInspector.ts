@@ -23,7 +23,7 @@ export class DebugInspector {
 
   listStackFrames(): DebugProtocol.StackFrame[] {
     const { source, title, cursor } = this.#target;
-    return listFrames(this.#target, cursor.place).map(({ name, line }, id) => ({
+    return listFrames(this.#target, cursor.current).map(({ name, line }, id) => ({
       id,
       name,
       line: line + 1,
@@ -33,7 +33,7 @@ export class DebugInspector {
   }
 
   listScopes(): DebugProtocol.Scope[] {
-    return listHeadings(this.#target, this.#target.cursor.place).map(([name, rows]) => ({
+    return listHeadings(this.#target, this.#target.cursor.current).map(([name, rows]) => ({
       name,
       variablesReference: this.#handles.create(() => rows),
       expensive: false,
@@ -47,7 +47,7 @@ export class DebugInspector {
 
   /** Evaluates an expression, or finds the entity of an id. Throws an `ExpressionError`. */
   evaluate(expression: string): DebugProtocol.EvaluateResponse["body"] {
-    const position = this.#target.cursor.place;
+    const position = this.#target.cursor.current;
     const entity = findEntity(position.state, expression.trim());
     const row = entity
       ? createValueRow(expression, entity.value, entity.path)

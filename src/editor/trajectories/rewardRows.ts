@@ -1,6 +1,6 @@
 /** The rows of the debugger's Reward heading: the current call, the totals and success. */
 import type { ArgumentEvidence, Breakdown, CallEvidence } from "../../reward/breakdown.ts";
-import { describeCall } from "../../reward/words.ts";
+import { describeCall } from "../../reward/breakdownText.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import { countCallsBefore, type DebugTarget } from "./debugTarget.ts";
 import type { ValueRow } from "./valueRow.ts";

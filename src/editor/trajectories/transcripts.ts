@@ -17,7 +17,7 @@ import {
   type TextEditor,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
-import { describeCall } from "../../reward/words.ts";
+import { describeCall } from "../../reward/breakdownText.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
 import type { Definitions } from "../servers/definitions.ts";

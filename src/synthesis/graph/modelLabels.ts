@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { ChatModel } from "../../policy/chatModel.ts";
 import { PolicyFault } from "../../policy/policy.ts";
-import { completeAs } from "../../policy/structured.ts";
+import { completeStructured } from "../../policy/structuredOutput.ts";
 import { computePairKey, type LabelCache } from "./labelCache.ts";
 import { listPairs, type Label, type PublishedTool } from "./labels.ts";
 
@@ -112,7 +112,7 @@ async function requestLabels(
             },
           ];
     const request = { messages: [...messages, ...complaint], temperature: 0 };
-    const result = await completeAs(model, "labels", answerSchema, request, signal);
+    const result = await completeStructured(model, "labels", answerSchema, request, signal);
     flaw = "flaw" in result ? result.flaw : findOmission(result.value, batch);
     if ("value" in result && flaw === "") return readLabels(result.value, batch);
   }

@@ -3,7 +3,11 @@
  * user's plan. Whether it made the right calls is checked by the user's side.
  */
 import type { ChatMessage, ChatModel } from "../../policy/chatModel.ts";
-import { chatTool, messageIn, messagesOf } from "../../policy/endpointPolicy.ts";
+import {
+  createChatTool,
+  createAssistantMessage,
+  createChatMessages,
+} from "../../policy/endpointPolicy.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { containsToken } from "../text/containsToken.ts";
@@ -53,7 +57,7 @@ export class ChatModelTeacher implements Teacher {
         ? recovery && recoveryInstructions[recovery.kind]
         : `Your last message was not used: ${complaint}. Write it again.`;
     const messages: ChatMessage[] = [
-      ...messagesOf(conversation),
+      ...createChatMessages(conversation),
       ...(instruction === undefined
         ? []
         : [{ role: "user" as const, content: `(${instruction})` }]),
@@ -61,13 +65,13 @@ export class ChatModelTeacher implements Teacher {
     const answer = await model.complete(
       {
         messages,
-        tools: conversation.tools.map(chatTool),
+        tools: conversation.tools.map(createChatTool),
         temperature: temperature.first + temperature.increase * this.#rejections,
         maxTokens,
       },
       signal,
     );
-    const message = messageIn(answer);
+    const message = createAssistantMessage(answer);
     if (recovery?.kind === "give-up") return { ...message, calls: [] };
     // the user does not see text beside calls
     return message.calls.length > 0 ? { ...message, text: "" } : message;

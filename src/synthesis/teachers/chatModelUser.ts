@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { ChatModel } from "../../policy/chatModel.ts";
-import { completeAs } from "../../policy/structured.ts";
+import { completeStructured } from "../../policy/structuredOutput.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { TurnKind } from "../user/userPlan.ts";
 import { findGroundingFlaw, type TextFlaw } from "./grounding.ts";
@@ -75,7 +75,7 @@ export class ChatModelUser implements SimulatedUser {
       temperature: temperature.first + temperature.increase * this.#attempt++,
       maxTokens,
     };
-    const answer = await completeAs(model, "user_message", messageSchema, request, signal);
+    const answer = await completeStructured(model, "user_message", messageSchema, request, signal);
     if ("flaw" in answer) {
       this.#flaw = { event: "unusable", complaint: answer.flaw };
       this.#rejected = undefined;

@@ -2,7 +2,7 @@
  * Checks a text that a model wrote for the user: every value can be read from it, nothing in it is
  * invented, and it does not reveal ids.
  */
-import { splitVisibleLines } from "../../trajectory/visible.ts";
+import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { containsToken } from "../text/containsToken.ts";
 import { removeMarks } from "../text/valueMarks.ts";
 import type { EntityInstance } from "../user/entityInstance.ts";

@@ -9,7 +9,7 @@ import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts
 import type { DebugTarget } from "../../../src/editor/trajectories/debugTarget.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
-import { scripted } from "../../../src/policy/scripted.ts";
+import { createScriptedPolicy } from "../../../src/policy/scripted.ts";
 import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { checkGolden } from "../../golden.ts";
@@ -23,7 +23,7 @@ async function stumbling(): Promise<DebugTarget> {
   const trajectory = (
     await rollout(
       task,
-      scripted("student", [
+      createScriptedPolicy("student", [
         calling(lookUp),
         calling(transfer("acc_108", 1e5), transfer("acc_115", 50)),
         saying("Moved."),

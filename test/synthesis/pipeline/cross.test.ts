@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseVariantName } from "../../../src/environment/variant.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
-import { teacherOf } from "../../../src/policy/scripted.ts";
+import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { provePlusProfile } from "../../../src/reward/profiles.ts";
 import { scoreAttempt } from "../../../src/reward/reward.ts";
 import {
@@ -217,12 +217,12 @@ test("replays byte for byte, steps back and forth, and reads as a transcript", (
     expect(formatTranscript(it.trajectory, { task: it }).text).toContain(it.turns[0]!.user);
   }
   const cursor = new TrajectoryCursor(catalog, crossing[0]!.trajectory);
-  const { state: start } = cursor.place;
+  const { state: start } = cursor.current;
   expect(Object.keys(start)).toEqual(crossing[0]!.servers.map(it => it.name));
-  while (!cursor.place.atEnd) cursor.step();
-  expect(cursor.place.state).not.toEqual(start);
-  while (cursor.place.position > 0) cursor.stepBack();
-  expect(cursor.place.state).toEqual(start);
+  while (!cursor.current.atEnd) cursor.step();
+  expect(cursor.current.state).not.toEqual(start);
+  while (cursor.current.position > 0) cursor.stepBack();
+  expect(cursor.current.state).toEqual(start);
 });
 
 test("the teacher's own calls score in full, and those of one server alone do not", async () => {
@@ -233,7 +233,7 @@ test("the teacher's own calls score in full, and those of one server alone do no
       extras: { success: { value: 1 } },
       parts: { coverage: { score: 1 } },
     });
-    const again = (await rollout(it, teacherOf(it), catalog)).trajectory;
+    const again = (await rollout(it, createTeacherPolicy(it), catalog)).trajectory;
     expect(listCalls(again).map(call => call.digest)).toEqual(
       listCalls(it.trajectory).map(call => call.digest),
     );

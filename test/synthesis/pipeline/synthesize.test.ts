@@ -1,6 +1,6 @@
 /** Three hundred tasks, looked at as somebody who has to train on them would. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { teacherOf } from "../../../src/policy/scripted.ts";
+import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
@@ -35,8 +35,9 @@ test("every task fits its schema", () => {
 
 test("the teacher does it again on the task's own menu, byte for byte", async () => {
   for (const task of tasks.slice(0, 60)) {
-    const { events } = (await rollout(task, teacherOf(task), catalog, { maxMessages: 40 }))
-      .trajectory;
+    const { events } = (
+      await rollout(task, createTeacherPolicy(task), catalog, { maxMessages: 40 })
+    ).trajectory;
     const bare = events.map(it => (it.kind === "call" ? { ...it, patches: undefined } : it));
     expect(JSON.parse(JSON.stringify(bare))).toEqual(task.trajectory.events);
   }

@@ -4,7 +4,7 @@
  */
 
 /** A batch as the transformer reads it. N tokens, S segments, M targets. */
-export interface Packed {
+export interface PackedBatch {
   /** (N) token ids. */
   readonly ids: Int32Array;
   /** (N) each token's place in its own sequence. */
@@ -21,7 +21,7 @@ export interface Packed {
 }
 
 /** Sequences that begin alike: each is the prefix followed by one of the branches. */
-export interface Sheaf {
+export interface PackedGroup {
   /** May be empty. Its own tokens are never targets. */
   readonly prefix: readonly number[];
   readonly branches: readonly Branch[];
@@ -34,9 +34,9 @@ export interface Branch {
 }
 
 /** Packs sheaves; targets come in the order of sheaves, then branches, then tokens. */
-export function pack(sheaves: readonly Sheaf[]): Packed {
+export function packGroups(sheaves: readonly PackedGroup[]): PackedBatch {
   const writer: Writer = { ids: [], positions: [], segments: [], rows: [], targets: [] };
-  for (const sheaf of sheaves) packSheaf(writer, sheaf);
+  for (const sheaf of sheaves) packGroup(writer, sheaf);
   return {
     ids: Int32Array.from(writer.ids),
     positions: Int32Array.from(writer.positions),
@@ -46,9 +46,9 @@ export function pack(sheaves: readonly Sheaf[]): Packed {
   };
 }
 
-type Writer = { [Key in keyof Packed]: number[] };
+type Writer = { [Key in keyof PackedBatch]: number[] };
 
-function packSheaf(writer: Writer, { prefix, branches }: Sheaf): void {
+function packGroup(writer: Writer, { prefix, branches }: PackedGroup): void {
   const [only] = branches;
   // a prefix that nothing shares joins its branch: one segment is less work than two
   if (branches.length === 1 && only)

@@ -7,7 +7,7 @@ import type { JsonSchema } from "../environment/server.ts";
 import type { ChatMessage, ChatModel, ChatRequest } from "./chatModel.ts";
 
 /** What came of it: a value of the shape, or why there is none. */
-export type Structured<T> =
+export type StructuredOutput<T> =
   | { readonly value: T; readonly tokens: number }
   | { readonly flaw: string; readonly tokens: number };
 
@@ -15,20 +15,20 @@ export type Structured<T> =
  * Asks for a value of a shape. A fault of the model's server goes up; an answer of another shape is
  * a flaw.
  */
-export async function completeAs<T>(
+export async function completeStructured<T>(
   model: ChatModel,
   name: string,
   shape: z.ZodType<T>,
   request: Omit<ChatRequest, "schema" | "tools">,
   signal?: AbortSignal,
-): Promise<Structured<T>> {
+): Promise<StructuredOutput<T>> {
   const answer = await model.complete(
-    { ...request, schema: { name, schema: schemaOf(shape) } },
+    { ...request, schema: { name, schema: toJsonSchema(shape) } },
     signal,
   );
   const tokens = answer.tokens.read + answer.tokens.written;
   if (answer.cut) return { flaw: "the answer was cut by a limit", tokens };
-  const json = jsonIn(answer.text);
+  const json = extractJson(answer.text);
   if (json === undefined)
     return {
       flaw: answer.text.trim() === "" ? "the answer was empty" : "the answer is no JSON",
@@ -41,7 +41,7 @@ export async function completeAs<T>(
 }
 
 /** The messages with the shape said at the end of the last one. */
-export function askedInWords(
+export function describeSchemaInPrompt(
   messages: readonly ChatMessage[],
   schema: JsonSchema,
 ): readonly ChatMessage[] {
@@ -51,7 +51,7 @@ export function askedInWords(
   return [...messages.slice(0, -1), { role: "user", content: `${last.content}\n\n${words}` }];
 }
 
-function schemaOf(shape: z.ZodType): JsonSchema {
+function toJsonSchema(shape: z.ZodType): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(shape, { io: "input", reused: "inline" });
   return rest as JsonSchema;
 }
@@ -59,7 +59,7 @@ function schemaOf(shape: z.ZodType): JsonSchema {
 /**
  * The JSON in a text that may have a fence or a remark around it; undefined where there is none.
  */
-function jsonIn(text: string): unknown {
+function extractJson(text: string): unknown {
   const fenced = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
   const between = /[{[][\s\S]*[}\]]/.exec(text)?.[0];
   for (const candidate of [text, fenced, between]) {

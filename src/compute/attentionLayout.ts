@@ -5,7 +5,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 
 /** Cosines and sines by position, (context, headWidth / 2). */
-export interface Rope {
+export interface RopeTables {
   readonly cos: tf.Tensor2D;
   readonly sin: tf.Tensor2D;
 }
@@ -14,12 +14,12 @@ export interface Rope {
  * The plain numbers a layout is made of: (N) positions and (S, 4) segments as start, length, prefix
  * start, prefix length.
  */
-export interface Placement {
+export interface PackedPositions {
   readonly positions: Int32Array;
   readonly segments: Int32Array;
 }
 
-export interface Layout {
+export interface AttentionLayout {
   /** (N) */
   readonly positions: tf.Tensor1D;
   /** (S, 4) */
@@ -36,20 +36,20 @@ export interface Layout {
 
 const hidden = -1e9;
 
-export function layOut(placement: Placement): Layout {
+export function createLayout(placement: PackedPositions): AttentionLayout {
   const { positions, segments } = placement;
   const rows = tf.tensor1d(positions, "int32");
   const table = tf.tensor2d(segments, [segments.length / 4, 4], "int32");
   let mask: tf.Tensor2D | undefined;
   let longest = 0;
-  for (const [, length, , prefixLength] of segmentsOf(segments))
+  for (const [, length, , prefixLength] of iterateSegments(segments))
     longest = Math.max(longest, length + prefixLength);
   return {
     positions: rows,
     segments: table,
     longest,
     mask: () =>
-      (mask ??= tf.keep(tf.tensor2d(maskOf(placement), [positions.length, positions.length]))),
+      (mask ??= tf.keep(tf.tensor2d(createMask(placement), [positions.length, positions.length]))),
     dispose() {
       tf.dispose([rows, table]);
       mask?.dispose();
@@ -57,17 +57,17 @@ export function layOut(placement: Placement): Layout {
   };
 }
 
-export function* segmentsOf(
+export function* iterateSegments(
   segments: Int32Array,
 ): Generator<readonly [start: number, length: number, prefixStart: number, prefixLength: number]> {
   for (let at = 0; at < segments.length; at += 4)
     yield [...segments.subarray(at, at + 4)] as unknown as [number, number, number, number];
 }
 
-function maskOf({ positions, segments }: Placement): Float32Array {
+function createMask({ positions, segments }: PackedPositions): Float32Array {
   const n = positions.length;
   const mask = new Float32Array(n * n).fill(hidden);
-  for (const [start, length, prefixStart, prefixLength] of segmentsOf(segments))
+  for (const [start, length, prefixStart, prefixLength] of iterateSegments(segments))
     for (let row = start; row < start + length; row++) {
       mask.fill(0, row * n + start, row * n + row + 1);
       mask.fill(0, row * n + prefixStart, row * n + prefixStart + prefixLength);

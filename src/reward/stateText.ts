@@ -16,13 +16,13 @@ export type IdNames = ReadonlyMap<string, string>;
 /** The generated ids of a world: in it, not in the world it grew from, and said by nobody. */
 export function nameGeneratedIds(start: State, end: State, said: ReadonlySet<string>): IdNames {
   const names = new Map<string, string>();
-  const contexts: (Context & { times: ReadonlySet<string> })[] = [];
-  const before = Object.values(start).map(it => idsOf(it.world));
+  const contexts: (IdContext & { times: ReadonlySet<string> })[] = [];
+  const before = Object.values(start).map(it => findIds(it.world));
   for (const [server, { world, clock }] of Object.entries(end)) {
-    const times = timesBetween(start[server]?.clock ?? clock, clock, said);
-    eachId(world, start[server]?.world, [server], context => {
+    const times = listMinutes(start[server]?.clock ?? clock, clock, said);
+    visitIds(world, start[server]?.world, [server], context => {
       if (said.has(context.id) || before.some(it => it.has(context.id))) return;
-      names.set(context.id, prefixOf(context.id));
+      names.set(context.id, getPrefix(context.id));
       contexts.push({ ...context, times });
     });
   }
@@ -33,11 +33,11 @@ export function nameGeneratedIds(start: State, end: State, said: ReadonlySet<str
     for (const { id, path, role, holds, times } of contexts) {
       const texts = seen.get(id) ?? seen.set(id, []).get(id)!;
       texts.push(
-        `${role} ${path.map(it => replaceIds(it, names)).join("/")} ${textOf(holds, names, times)}`,
+        `${role} ${path.map(it => replaceIds(it, names)).join("/")} ${formatCanonical(holds, names, times)}`,
       );
     }
     for (const [id, texts] of seen)
-      names.set(id, `${prefixOf(id)}#${computeDigest(Object.freeze(texts.toSorted()))}`);
+      names.set(id, `${getPrefix(id)}#${computeDigest(Object.freeze(texts.toSorted()))}`);
     const distinct = new Set(names.values()).size;
     if (distinct === apart) break;
     apart = distinct;
@@ -45,15 +45,15 @@ export function nameGeneratedIds(start: State, end: State, said: ReadonlySet<str
   return names;
 }
 
-const known = new WeakMap<object, ReadonlySet<string>>();
+const knownIds = new WeakMap<object, ReadonlySet<string>>();
 
 /** The ids of a world that many attempts start from, found once. */
-function idsOf(world: object): ReadonlySet<string> {
-  let ids = known.get(world);
+function findIds(world: object): ReadonlySet<string> {
+  let ids = knownIds.get(world);
   if (!ids) {
     const found = new Set<string>();
-    eachId(world as Json, undefined, [], it => found.add(it.id));
-    known.set(world, (ids = found));
+    visitIds(world as Json, undefined, [], it => found.add(it.id));
+    knownIds.set(world, (ids = found));
   }
   return ids;
 }
@@ -72,13 +72,18 @@ export function formatWorld(
   names: IdNames,
   said: ReadonlySet<string>,
 ): string {
-  return textOf(state.world, names, timesBetween(start.clock, state.clock, said), start.world);
+  return formatCanonical(
+    state.world,
+    names,
+    listMinutes(start.clock, state.clock, said),
+    start.world,
+  );
 }
 
 const idPattern = /\b[A-Za-z]\w*_\d{4,}\b/g;
-const prefixOf = (id: string) => id.slice(0, id.lastIndexOf("_"));
+const getPrefix = (id: string) => id.slice(0, id.lastIndexOf("_"));
 
-interface Context {
+interface IdContext {
   readonly id: string;
   readonly path: readonly string[];
   /** Whether the id is the key of what it stands with, or is mentioned in it. */
@@ -88,11 +93,11 @@ interface Context {
 }
 
 /** Visits each id in a value, but for the parts that are as they were in `start`. */
-function eachId(
+function visitIds(
   value: Json | undefined,
   start: Json | undefined,
   path: readonly string[],
-  visit: (context: Context) => void,
+  visit: (context: IdContext) => void,
   holder?: Json,
 ): void {
   if (typeof value === "string") {
@@ -100,11 +105,16 @@ function eachId(
       visit({ id, path, role: "mention", holds: holder ?? value });
     return;
   }
-  if (value === undefined || value === null || typeof value !== "object" || unchanged(value, start))
+  if (
+    value === undefined ||
+    value === null ||
+    typeof value !== "object" ||
+    isUnchanged(value, start)
+  )
     return;
   for (const [key, it] of Object.entries<Json>(value)) {
     for (const id of key.match(idPattern) ?? []) visit({ id, path, role: "key", holds: it });
-    eachId(it, childOf(start, key), [...path, Array.isArray(value) ? "*" : key], visit, value);
+    visitIds(it, getChild(start, key), [...path, Array.isArray(value) ? "*" : key], visit, value);
   }
 }
 
@@ -113,14 +123,19 @@ function eachId(
  * something generated stand in for each other: their order is the order of the calls, and goals
  * that depend on no order may run in any.
  */
-function textOf(value: Json, names: IdNames, times: ReadonlySet<string>, start?: Json): string {
+function formatCanonical(
+  value: Json,
+  names: IdNames,
+  times: ReadonlySet<string>,
+  start?: Json,
+): string {
   if (typeof value === "string")
     return times.has(value) ? "time" : JSON.stringify(replaceIds(value, names));
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (unchanged(value, start)) return "=";
+  if (isUnchanged(value, start)) return "=";
   if (Array.isArray(value)) {
     const texts = (value as readonly Json[]).map((it, i) =>
-      textOf(it, names, times, childOf(start, String(i))),
+      formatCanonical(it, names, times, getChild(start, String(i))),
     );
     const generated = (value as readonly Json[]).map(it => holdsGenerated(it, names, times));
     const inAnyOrder = texts.filter((_, i) => generated[i]).toSorted();
@@ -128,7 +143,7 @@ function textOf(value: Json, names: IdNames, times: ReadonlySet<string>, start?:
   }
   const entries = Object.entries(value).map(
     ([key, it]) =>
-      `${JSON.stringify(replaceIds(key, names))}:${textOf(it, names, times, childOf(start, key))}`,
+      `${JSON.stringify(replaceIds(key, names))}:${formatCanonical(it, names, times, getChild(start, key))}`,
   );
   return `{${entries.toSorted().join(",")}}`;
 }
@@ -142,17 +157,17 @@ function holdsGenerated(value: Json, names: IdNames, times: ReadonlySet<string>)
 }
 
 /** A session's states share what no call has touched, and remember the digest of what one has. */
-const unchanged = (value: object, start: Json | undefined): boolean =>
+const isUnchanged = (value: object, start: Json | undefined): boolean =>
   value === start ||
   (start !== null && typeof start === "object" && computeDigest(value) === computeDigest(start));
 
-function childOf(value: Json | undefined, key: string): Json | undefined {
+function getChild(value: Json | undefined, key: string): Json | undefined {
   if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string, Json>)[key];
 }
 
 /** The minutes of a session, less those that somebody said. */
-function timesBetween(from: string, to: string, said: ReadonlySet<string>): ReadonlySet<string> {
+function listMinutes(from: string, to: string, said: ReadonlySet<string>): ReadonlySet<string> {
   const times = new Set<string>();
   for (let at = Date.parse(`${from}:00Z`); at <= Date.parse(`${to}:00Z`); at += 60_000) {
     const minute = new Date(at).toISOString().slice(0, 16);

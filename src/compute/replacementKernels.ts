@@ -9,13 +9,13 @@ import type { WasmMemory } from "./wasm.ts";
 
 type Operands = Record<string, tf.Tensor>;
 
-export function registerReplacements(memory: WasmMemory): void {
+export function registerReplacementKernels(memory: WasmMemory): void {
   const { kernels, addressOf, output } = memory;
   const stockGather = tf.getKernel("GatherV2", "wasm");
-  replace("BatchMatMul", "wasm", ({ inputs, attrs }) =>
+  replaceKernel("BatchMatMul", "wasm", ({ inputs, attrs }) =>
     batchMatMul(memory, inputs as Operands, attrs as unknown as Transposes),
   );
-  replace("GatherV2", "wasm", params => {
+  replaceKernel("GatherV2", "wasm", params => {
     const { x, indices } = params.inputs as { x: tf.Tensor; indices: tf.Tensor };
     const { axis, batchDims } = params.attrs as unknown as { axis: number; batchDims?: number };
     if (axis !== 0 || (batchDims ?? 0) !== 0 || x.dtype !== "float32" || x.shape.length !== 2)
@@ -31,7 +31,7 @@ export function registerReplacements(memory: WasmMemory): void {
     );
     return out;
   });
-  replace("UnsortedSegmentSum", "wasm", ({ inputs, attrs }) => {
+  replaceKernel("UnsortedSegmentSum", "wasm", ({ inputs, attrs }) => {
     const { x, segmentIds } = inputs as { x: tf.Tensor; segmentIds: tf.Tensor };
     const { numSegments } = attrs as unknown as { numSegments: number };
     const inner = x.shape.slice(segmentIds.shape.length);
@@ -94,7 +94,7 @@ function batchMatMul(
 
 /** The same sum for the cpu backend, in time of the rows alone. */
 export function registerCpuSegmentSum(): void {
-  replace("UnsortedSegmentSum", "cpu", ({ inputs, attrs, backend }) => {
+  replaceKernel("UnsortedSegmentSum", "cpu", ({ inputs, attrs, backend }) => {
     const { x, segmentIds } = inputs as { x: tf.Tensor; segmentIds: tf.Tensor };
     const { numSegments } = attrs as unknown as { numSegments: number };
     const cpu = backend as CpuBackend;
@@ -120,7 +120,7 @@ interface CpuBackend {
   makeTensorInfo(shape: number[], dtype: string, values: Float32Array): tf.TensorInfo;
 }
 
-function replace(kernelName: string, backendName: string, kernelFunc: tf.KernelFunc): void {
+function replaceKernel(kernelName: string, backendName: string, kernelFunc: tf.KernelFunc): void {
   if (tf.getKernel(kernelName, backendName)) tf.unregisterKernel(kernelName, backendName);
   tf.registerKernel({ kernelName, backendName, kernelFunc });
 }

@@ -4,8 +4,8 @@
  * stop tokens, turns and tools are the caller's.
  */
 import { runningBackend } from "../compute/backend.ts";
-import { cachedRecall } from "./keyValueCache.ts";
-import { recomputingRecall, type Recall } from "./recall.ts";
+import { createKeyValueCache } from "./keyValueCache.ts";
+import { createRecomputingCache, type DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
 
 /** Tokens for one slot, and how the token after them is to be chosen. */
@@ -17,10 +17,10 @@ export interface Feed {
    */
   readonly ids: readonly number[];
   /** Choose the next token; without it the tokens are only remembered. */
-  readonly choose?: Choice | undefined;
+  readonly choose?: SamplingChoice | undefined;
 }
 
-export interface Choice {
+export interface SamplingChoice {
   /** 0 takes the likeliest token; 1 samples from the model's own distribution. */
   readonly temperature: number;
   /**
@@ -31,7 +31,7 @@ export interface Choice {
 }
 
 /** A chosen token. It is not yet part of the slot's sequence: feed it to go on. */
-export interface Chosen {
+export interface ChosenToken {
   readonly slot: number;
   readonly id: number;
   /**
@@ -56,7 +56,7 @@ export interface Decoder {
    * Feeds every slot named (each at most once a call) and answers those with a choice, in the order
    * fed.
    */
-  feed(feeds: readonly Feed[]): Chosen[];
+  feed(feeds: readonly Feed[]): ChosenToken[];
   release(slot: number): void;
   dispose(): void;
 }
@@ -77,14 +77,14 @@ export function openDecoder(
 ): Decoder {
   const { memory } = runningBackend();
   const recall = memory
-    ? cachedRecall(model, memory, slots, context)
-    : recomputingRecall(model, slots);
-  return decoderOver(recall, { slots, context, vocabulary: model.architecture.vocabulary });
+    ? createKeyValueCache(model, memory, slots, context)
+    : createRecomputingCache(model, slots);
+  return createDecoder(recall, { slots, context, vocabulary: model.architecture.vocabulary });
 }
 
 /** The keeping of slots, the same however sequences are remembered. */
-function decoderOver(
-  recall: Recall,
+function createDecoder(
+  recall: DecoderCache,
   { slots, context, vocabulary }: { slots: number; context: number; vocabulary: number },
 ): Decoder {
   const lengths = new Map<number, number>();
@@ -113,7 +113,7 @@ function decoderOver(
       }
     },
     feed(feeds) {
-      check(feeds, lengthOf, { context, vocabulary });
+      checkFeeds(feeds, lengthOf, { context, vocabulary });
       const starts = feeds.map(({ slot }) => lengthOf(slot));
       for (const { slot, ids } of feeds) lengths.set(slot, lengthOf(slot) + ids.length);
       return recall.feed(feeds, starts);
@@ -128,7 +128,7 @@ function decoderOver(
 }
 
 /** What is worked below reads memory by these numbers without looking. */
-function check(
+function checkFeeds(
   feeds: readonly Feed[],
   lengthOf: (slot: number) => number,
   { context, vocabulary }: { context: number; vocabulary: number },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { Aliases } from "../../src/model/aliases.ts";
+import { IdAliases } from "../../src/model/idAliases.ts";
 
 describe("ids in a conversation", () => {
-  const aliases = new Aliases();
+  const aliases = new IdAliases();
   const check = (text: string, shown: string) => {
-    expect(aliases.shown(text)).toBe(shown);
-    expect(aliases.meant(shown)).toBe(text);
+    expect(aliases.replaceIds(text)).toBe(shown);
+    expect(aliases.restoreIds(shown)).toBe(text);
   };
 
   test("are numbered by kind in the order in which they are met, and mean what they stand for", () => {
@@ -15,7 +15,7 @@ describe("ids in a conversation", () => {
   });
 
   test("that the student made up stand for themselves, and keep their number free of others", () => {
-    expect(aliases.meant("acc_3")).toBe("acc_3");
+    expect(aliases.restoreIds("acc_3")).toBe("acc_3");
     check("there is no account acc_3", "there is no account acc_3");
     check("acc_800", "acc_4");
   });

@@ -9,36 +9,36 @@ export interface SharedMemory {
   /** How many wait at the barrier, and how often it has opened. */
   readonly control: SharedArrayBuffer;
   /** For each turn (even, odd) and rank, the numbers it gives. */
-  readonly numbers: SharedArrayBuffer;
+  readonly buffers: SharedArrayBuffer;
   /** For each turn and rank, one number in double precision. */
-  readonly words: SharedArrayBuffer;
+  readonly scalars: SharedArrayBuffer;
 }
 
-export interface Exchange {
+export interface Collectives {
   readonly rank: number;
   readonly count: number;
   /** Waits for all. */
   readonly barrier: () => void;
   /** Replaces the values by their sum over all replicas. */
-  readonly sum: (values: Float32Array) => void;
+  readonly allReduce: (values: Float32Array) => void;
   /** The number that rank 0 gave: how replicas decide alike whether to stop, pause or save. */
-  readonly agree: (value: number) => number;
+  readonly broadcast: (value: number) => number;
   /** Throws, on every replica, where their values differ: they have drifted apart. */
   readonly assertSame: (values: Float32Array) => void;
 }
 
-export const shareMemory = (count: number, floats: number): SharedMemory => ({
+export const createSharedMemory = (count: number, floats: number): SharedMemory => ({
   count,
   floats,
   control: new SharedArrayBuffer(2 * 4),
-  numbers: new SharedArrayBuffer(2 * count * floats * 4),
-  words: new SharedArrayBuffer(2 * count * 8),
+  buffers: new SharedArrayBuffer(2 * count * floats * 4),
+  scalars: new SharedArrayBuffer(2 * count * 8),
 });
 
-export function openExchange(
-  { count, floats, control, numbers, words }: SharedMemory,
+export function openCollectives(
+  { count, floats, control, buffers, scalars }: SharedMemory,
   rank: number,
-): Exchange {
+): Collectives {
   const cells = new Int32Array(control);
   const [waiting, opened] = [0, 1];
   const barrier = () => {
@@ -55,7 +55,7 @@ export function openExchange(
   const next = () => (turn = 1 - turn) * count;
   const exchangeWord = (value: number): Float64Array => {
     const first = next();
-    const all = new Float64Array(words, first * 8, count);
+    const all = new Float64Array(scalars, first * 8, count);
     all[rank] = value;
     barrier();
     return all;
@@ -64,12 +64,12 @@ export function openExchange(
     rank,
     count,
     barrier,
-    sum(values) {
+    allReduce(values) {
       if (values.length > floats)
         throw new Error(`${values.length} numbers to sum where there is room for ${floats}`);
       const first = next();
       const partOf = (it: number) =>
-        new Float32Array(numbers, (first + it) * floats * 4, values.length);
+        new Float32Array(buffers, (first + it) * floats * 4, values.length);
       partOf(rank).set(values);
       barrier();
       values.set(partOf(0));
@@ -79,9 +79,9 @@ export function openExchange(
           values[i] = (values[i] as number) + (part[i] as number);
       }
     },
-    agree: value => exchangeWord(value)[0] as number,
+    broadcast: value => exchangeWord(value)[0] as number,
     assertSame(values) {
-      const digests = exchangeWord(digestOf(values));
+      const digests = exchangeWord(hashBits(values));
       const differs = digests.findIndex(it => it !== digests[0]);
       if (differs > 0) throw new Error(`replica ${differs} holds other numbers than replica 0`);
     },
@@ -89,7 +89,7 @@ export function openExchange(
 }
 
 /** A 32-bit digest of the numbers' bits (FNV-1a over words). */
-function digestOf(values: Float32Array): number {
+function hashBits(values: Float32Array): number {
   const wordsOf = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return wordsOf.reduce((digest, word) => Math.imul(digest ^ word, 0x01000193) >>> 0, 0x811c9dc5);
 }

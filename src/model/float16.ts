@@ -4,11 +4,13 @@ const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
 /** Rounds to nearest, ties to even; what is too large becomes infinite. */
-export const toHalf = (values: Float32Array): Uint16Array => Uint16Array.from(values, halfOf);
+export const toFloat16 = (values: Float32Array): Uint16Array =>
+  Uint16Array.from(values, encodeFloat16);
 
-export const fromHalf = (halves: Uint16Array): Float32Array => Float32Array.from(halves, singleOf);
+export const fromFloat16 = (halves: Uint16Array): Float32Array =>
+  Float32Array.from(halves, decodeFloat16);
 
-function halfOf(value: number): number {
+function encodeFloat16(value: number): number {
   single[0] = value;
   const word = bits[0] as number;
   const sign = (word >>> 16) & 0x8000;
@@ -28,7 +30,7 @@ function halfOf(value: number): number {
   return sign | (kept + (rest > middle || (rest === middle && (kept & 1) === 1) ? 1 : 0));
 }
 
-function singleOf(half: number): number {
+function decodeFloat16(half: number): number {
   const sign = half & 0x8000 ? -1 : 1;
   const exponent = (half >>> 10) & 0x1f;
   const fraction = half & 0x3ff;

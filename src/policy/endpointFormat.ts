@@ -6,23 +6,25 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest } from "./chatModel.ts";
 import { EndpointFault } from "./endpointFault.ts";
-import { askedInWords } from "./structured.ts";
+import { describeSchemaInPrompt } from "./structuredOutput.ts";
 
 /** What an endpoint may turn out not to know; requests then go without it, or say it otherwise. */
-export type Habit = "response_format" | "temperature" | "max_tokens";
+export type UnsupportedOption = "response_format" | "temperature" | "max_tokens";
 
 /** The request's body, without what the endpoint has declined before. */
-export function bodyOf(
+export function createRequestBody(
   model: string,
   request: ChatRequest,
-  without: ReadonlySet<Habit>,
+  without: ReadonlySet<UnsupportedOption>,
 ): JsonObject {
   const { tools = [], schema, temperature, maxTokens } = request;
   const inWords = schema !== undefined && without.has("response_format");
-  const messages = inWords ? askedInWords(request.messages, schema.schema) : request.messages;
+  const messages = inWords
+    ? describeSchemaInPrompt(request.messages, schema.schema)
+    : request.messages;
   return {
     model,
-    messages: messages.map(messageOf),
+    messages: messages.map(formatMessage),
     ...(tools.length === 0
       ? {}
       : {
@@ -46,7 +48,7 @@ export function bodyOf(
   };
 }
 
-function messageOf(message: ChatMessage): JsonObject {
+function formatMessage(message: ChatMessage): JsonObject {
   if (message.role === "tool")
     return { role: "tool", tool_call_id: message.call, content: message.content };
   if (message.role !== "assistant" || !message.calls?.length)
@@ -64,7 +66,10 @@ function messageOf(message: ChatMessage): JsonObject {
 }
 
 /** What the body of a 400 seems to be about, of what the request had in it. */
-export function declinedIn(text: string, body: JsonObject): Habit | undefined {
+export function findUnsupportedOption(
+  text: string,
+  body: JsonObject,
+): UnsupportedOption | undefined {
   const named = (["temperature", "max_tokens"] as const).find(
     it => it in body && text.includes(it),
   );
@@ -96,7 +101,7 @@ const completion = z.looseObject({
 });
 
 /** The answer in a completion's JSON. Throws an `EndpointFault` where there is none. */
-export function answerIn(json: Json): ChatAnswer {
+export function parseAnswer(json: Json): ChatAnswer {
   const parsed = completion.safeParse(json);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
@@ -113,10 +118,10 @@ export function answerIn(json: Json): ChatAnswer {
       "not-a-completion",
       "it answered with no choices",
       "ask again later, or another model",
-      { mayPass: true },
+      { isRetryable: true },
     );
   const { message, finish_reason } = choice;
-  const text = withoutThoughts(
+  const text = removeThoughts(
     typeof message.content === "string"
       ? message.content
       : (message.content ?? []).map(it => it.text ?? "").join(""),
@@ -124,7 +129,7 @@ export function answerIn(json: Json): ChatAnswer {
   const calls = (message.tool_calls ?? []).map((it, i): ChatCall => ({
     id: it.id ?? `call${i}`,
     name: it.function.name,
-    arguments: argumentsIn(it.function.arguments as Json | undefined),
+    arguments: parseArguments(it.function.arguments as Json | undefined),
   }));
   if (finish_reason === "content_filter" && text === "" && calls.length === 0)
     throw new EndpointFault(
@@ -148,7 +153,7 @@ export const compatible =
  * Most endpoints write arguments as a text of JSON. A text that is none stays a text: it fits no
  * tool.
  */
-function argumentsIn(args: Json | undefined): Json {
+function parseArguments(args: Json | undefined): Json {
   if (args === undefined || args === null) return {};
   if (typeof args !== "string") return args;
   if (args.trim() === "") return {};
@@ -163,5 +168,5 @@ function argumentsIn(args: Json | undefined): Json {
 /**
  * Without what a model thought aloud before it spoke; where only thoughts came, nothing is left.
  */
-const withoutThoughts = (text: string): string =>
+const removeThoughts = (text: string): string =>
   text.replace(/^\s*<think>[\s\S]*?(<\/think>\s*|$)/, "").trim();

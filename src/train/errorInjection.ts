@@ -7,11 +7,11 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
 import type { AssistantMessage, Call } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
-import { messagesOf, scripted } from "../policy/scripted.ts";
+import { listMessages, createScriptedPolicy } from "../policy/scripted.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 
-export interface Slip {
+export interface InjectedError {
   readonly trajectory: Trajectory;
   /** The message that errs. */
   readonly message: number;
@@ -21,22 +21,27 @@ export interface Slip {
  * The teacher's conversation with one slip, or undefined where the wrong call did no wrong or
  * spoiled what follows. `chance` gives numbers in [0, 1).
  */
-export async function withSlip(
+export async function injectError(
   task: Task,
   catalog: Catalog,
   random: () => number,
-): Promise<Slip | undefined> {
-  const right = messagesOf(task.trajectory.events);
+): Promise<InjectedError | undefined> {
+  const right = listMessages(task.trajectory.events);
   const places = right.flatMap((it, i) => (it.calls.length === 1 ? [i] : []));
   const at = places[Math.floor(random() * places.length)];
   if (at === undefined) return undefined;
-  const wrong = wronged(right[at]!.calls[0]!, catalog, random);
+  const wrong = corruptCall(right[at]!.calls[0]!, catalog, random);
   if (!wrong) return undefined;
   const messages: AssistantMessage[] = right.toSpliced(at, 0, { text: "", calls: [wrong] });
-  const { trajectory } = await rollout(task, scripted("scripted:slip", messages), catalog, {
-    id: `${task.id}/slip`,
-    maxMessages: messages.length,
-  });
+  const { trajectory } = await rollout(
+    task,
+    createScriptedPolicy("scripted:slip", messages),
+    catalog,
+    {
+      id: `${task.id}/slip`,
+      maxMessages: messages.length,
+    },
+  );
   const before = listCalls(task.trajectory);
   const after = listCalls(trajectory).filter(it => it.message !== at);
   const isSound =
@@ -51,7 +56,7 @@ export async function withSlip(
  * A call with one thing wrong that its tool must notice: an id that is none, a key left out, a
  * number as a word, or another tool's key.
  */
-function wronged(call: Call, catalog: Catalog, random: () => number): Call | undefined {
+function corruptCall(call: Call, catalog: Catalog, random: () => number): Call | undefined {
   const schema = catalog.tools.get(call.name)?.inputSchema;
   const args = call.arguments as Readonly<Record<string, Json>>;
   const required = ((schema?.["required"] ?? []) as readonly string[]).filter(it => it in args);

@@ -26,13 +26,13 @@ export interface ReadRecordsOptions extends ReadOptions {
  * Reads the attempts of files, one after the other; a folder stands for the files of JSON Lines in
  * it.
  */
-export async function* readRecords(
+export async function* readRecordedAttempts(
   paths: readonly string[],
   reading: ReadRecordsOptions,
 ): AsyncGenerator<RecordedAttempt> {
   for (const path of paths) {
     try {
-      for (const file of await filesIn(path)) yield* readRecorded(file, reading);
+      for (const file of await listFiles(path)) yield* readFile(file, reading);
     } catch (error) {
       // being told to stop is a mistake of no file's
       if (!(error instanceof UserError) || reading.signal?.aborted) throw error;
@@ -41,7 +41,7 @@ export async function* readRecords(
   }
 }
 
-async function* readRecorded(file: string, reading: ReadOptions): AsyncGenerator<RecordedAttempt> {
+async function* readFile(file: string, reading: ReadOptions): AsyncGenerator<RecordedAttempt> {
   for await (const { json, number } of readJsonLines(file, reading)) {
     const source = { file, line: number };
     switch (kindOf(json)) {
@@ -73,7 +73,7 @@ function kindOf(json: unknown): string | undefined {
   return typeof format === "string" ? /^prove\/(\w+)@/.exec(format)?.[1] : undefined;
 }
 
-async function filesIn(path: string): Promise<readonly string[]> {
+async function listFiles(path: string): Promise<readonly string[]> {
   const isFolder = await stat(path).then(
     it => it.isDirectory(),
     () => false,
@@ -85,8 +85,8 @@ async function filesIn(path: string): Promise<readonly string[]> {
       `there are no *.jsonl files in ${path}`,
       "give a folder that holds tasks or trajectories",
     );
-  return names.toSorted((a, b) => (inOrder(a) < inOrder(b) ? -1 : 1)).map(it => join(path, it));
+  return names.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)).map(it => join(path, it));
 }
 
 /** 2 before 10. */
-const inOrder = (name: string) => name.replaceAll(/\d+/g, it => it.padStart(12, "0"));
+const sortKey = (name: string) => name.replaceAll(/\d+/g, it => it.padStart(12, "0"));

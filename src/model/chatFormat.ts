@@ -5,12 +5,12 @@
  */
 import { hash } from "node:crypto";
 import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
-import { Aliases } from "./aliases.ts";
-import { read, resultRows, written, type Tool } from "./surface.ts";
+import { IdAliases } from "./idAliases.ts";
+import { parseArgument, formatResultRows, formatArgument, type Tool } from "./valueText.ts";
 import { marks, type Mark, type Tokenizer } from "./tokenizer.ts";
 
 /** What a small student can hold. Over-long, the attempt ends by `limit`. */
-export const limits = {
+export const studentLimits = {
   /** Tokens of the menu and the first user turn. */
   prompt: 256,
   /** Tokens the student may write, over all turns. */
@@ -27,7 +27,7 @@ type Event = Conversation["events"][number];
 type CallStep = Extract<Event, { kind: "call" }>;
 
 /** A conversation as ids, and for each whether the policy wrote it. */
-export interface Written {
+export interface EncodedChat {
   readonly ids: number[];
   /** 1 where the policy wrote the token itself. */
   readonly mask: number[];
@@ -38,22 +38,22 @@ export interface Written {
   /** The message each token belongs to, -1 where it was given. */
   readonly message: number[];
   /** The ids met so far, as the student sees them. */
-  readonly aliases: Aliases;
+  readonly aliases: IdAliases;
 }
 
 /** Menu, time and first user turn. The mark by which the policy is asked to speak follows. */
-export function openingIds(
+export function encodeOpening(
   tokenizer: Tokenizer,
   conversation: Conversation,
-  aliases = new Aliases(),
+  aliases = new IdAliases(),
 ): number[] {
   const user = conversation.events.find(it => it.kind === "user")?.text ?? "";
   return [
-    tokenizer.mark("<menu>"),
-    ...conversation.tools.flatMap(tool => cardIds(tokenizer, tool)),
+    tokenizer.markId("<menu>"),
+    ...conversation.tools.flatMap(tool => encodeToolCard(tokenizer, tool)),
     ...tokenizer.encode(` now ${conversation.now.replace("T", " ")}`),
-    tokenizer.mark("<user>"),
-    ...tokenizer.encode(` ${aliases.shown(user)}`),
+    tokenizer.markId("<user>"),
+    ...tokenizer.encode(` ${aliases.replaceIds(user)}`),
   ];
 }
 
@@ -61,40 +61,40 @@ export function openingIds(
  * The whole conversation so far. It ends with the mark by which the policy is asked to speak,
  * unless the policy spoke last.
  */
-export function writtenTalk(tokenizer: Tokenizer, conversation: Conversation): Written {
-  const it: Written = {
+export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): EncodedChat {
+  const it: EncodedChat = {
     ids: [],
     mask: [],
     logprobs: [],
     message: [],
     opening: 0,
-    aliases: new Aliases(),
+    aliases: new IdAliases(),
   };
-  const give = (ids: readonly number[]) => add(it, ids, 0, -1);
-  const speak = tokenizer.mark("<asst>");
-  give(openingIds(tokenizer, conversation, it.aliases));
+  const give = (ids: readonly number[]) => appendTokens(it, ids, 0, -1);
+  const speak = tokenizer.markId("<asst>");
+  give(encodeOpening(tokenizer, conversation, it.aliases));
   let opening = it.ids.length + 1;
   let isFirst = true;
   let spoke = false;
   for (const [i, event] of conversation.events.entries()) {
     if (event.kind === "user" && !isFirst)
       give([
-        tokenizer.mark("<user>"),
-        ...tokenizer.encode(` ${it.aliases.shown(event.text)}`).slice(0, limits.turn),
+        tokenizer.markId("<user>"),
+        ...tokenizer.encode(` ${it.aliases.replaceIds(event.text)}`).slice(0, studentLimits.turn),
       ]);
     if (event.kind === "user") isFirst = false;
-    if (event.kind === "call") give(resultIds(tokenizer, conversation.tools, event, it.aliases));
+    if (event.kind === "call") give(encodeResult(tokenizer, conversation.tools, event, it.aliases));
     if (event.kind === "assistant") {
       give([speak]);
       const own =
         event.tokens ??
-        messageIds(
+        encodeMessage(
           tokenizer,
           conversation.tools,
-          { text: event.text, calls: callsAfter(conversation.events, i) },
+          { text: event.text, calls: listCallsAfter(conversation.events, i) },
           it.aliases,
         );
-      add(it, own, 1, event.message, event.logprobs);
+      appendTokens(it, own, 1, event.message, event.logprobs);
     }
     if (event.kind !== "ended") spoke = event.kind === "assistant";
   }
@@ -102,8 +102,8 @@ export function writtenTalk(tokenizer: Tokenizer, conversation: Conversation): W
   return { ...it, opening };
 }
 
-function add(
-  to: Written,
+function appendTokens(
+  to: EncodedChat,
   ids: readonly number[],
   mask: 0 | 1,
   message: number,
@@ -117,7 +117,7 @@ function add(
   }
 }
 
-const callsAfter = (events: readonly Event[], i: number): readonly Call[] => {
+const listCallsAfter = (events: readonly Event[], i: number): readonly Call[] => {
   const end = events.findIndex((it, j) => j > i && it.kind !== "call");
   return events.slice(i + 1, end < 0 ? undefined : end).filter(it => it.kind === "call");
 };
@@ -126,7 +126,7 @@ const callsAfter = (events: readonly Event[], i: number): readonly Call[] => {
  * A tool as its name and keys, the optional ones after a question mark; numbers, booleans and lists
  * are marked.
  */
-function cardIds(tokenizer: Tokenizer, tool: Tool): number[] {
+function encodeToolCard(tokenizer: Tokenizer, tool: Tool): number[] {
   const properties = Object.entries(
     (tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>,
   );
@@ -135,12 +135,12 @@ function cardIds(tokenizer: Tokenizer, tool: Tool): number[] {
     properties
       .filter(([key]) => required.has(key) === isRequired)
       .flatMap(([key, schema]) => [
-        ...keyIds(tokenizer, key),
+        ...encodeKey(tokenizer, key),
         ...tokenizer.encode(typeMark(schema)),
       ]);
   const optional = keys(false);
   return [
-    ...nameIds(tokenizer, tool.name),
+    ...encodeName(tokenizer, tool.name),
     ...keys(true),
     ...(optional.length ? [...tokenizer.encode("?"), ...optional] : []),
   ];
@@ -155,44 +155,44 @@ const typeMarks: Readonly<Record<string, string>> = {
 
 const typeMark = (schema: Tool["inputSchema"]): string => typeMarks[schema["type"] as string] ?? "";
 
-const nameIds = (tokenizer: Tokenizer, name: string): readonly number[] => {
-  const id = tokenizer.name(name);
-  return id === undefined ? [tokenizer.mark("<arg>"), ...tokenizer.encode(` ${name}`)] : [id];
+const encodeName = (tokenizer: Tokenizer, name: string): readonly number[] => {
+  const id = tokenizer.nameId(name);
+  return id === undefined ? [tokenizer.markId("<arg>"), ...tokenizer.encode(` ${name}`)] : [id];
 };
 
 /** A key that has no id of its own is spelled after a mark, up to its equals sign. */
-const keyIds = (tokenizer: Tokenizer, key: string): readonly number[] => {
-  const id = tokenizer.key(key);
-  return id === undefined ? [tokenizer.mark("<arg>"), ...tokenizer.encode(` ${key}=`)] : [id];
+const encodeKey = (tokenizer: Tokenizer, key: string): readonly number[] => {
+  const id = tokenizer.keyId(key);
+  return id === undefined ? [tokenizer.markId("<arg>"), ...tokenizer.encode(` ${key}=`)] : [id];
 };
 
 /**
  * A policy's message as the tokens a student would have written: its calls, or words for the user.
  */
-export function messageIds(
+export function encodeMessage(
   tokenizer: Tokenizer,
   tools: readonly Tool[],
   { text, calls }: Pick<AssistantMessage, "text" | "calls">,
-  aliases = new Aliases(),
+  aliases = new IdAliases(),
 ): number[] {
   if (calls.length === 0)
     return [
-      tokenizer.mark("<fin>"),
-      ...tokenizer.encode(text ? ` ${aliases.shown(text)}` : ""),
-      tokenizer.mark("<eot>"),
+      tokenizer.markId("<fin>"),
+      ...tokenizer.encode(text ? ` ${aliases.replaceIds(text)}` : ""),
+      tokenizer.markId("<eot>"),
     ];
   return calls.flatMap((call, i) => [
-    tokenizer.mark(i === 0 ? "<call>" : "<also>"),
-    ...callIds(tokenizer, tools, call, aliases),
-    ...(i === calls.length - 1 ? [tokenizer.mark("<eoc>")] : []),
+    tokenizer.markId(i === 0 ? "<call>" : "<also>"),
+    ...encodeCall(tokenizer, tools, call, aliases),
+    ...(i === calls.length - 1 ? [tokenizer.markId("<eoc>")] : []),
   ]);
 }
 
-function callIds(
+function encodeCall(
   tokenizer: Tokenizer,
   tools: readonly Tool[],
   call: Call,
-  aliases: Aliases,
+  aliases: IdAliases,
 ): number[] {
   const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ??
     {}) as Record<string, Tool["inputSchema"]>;
@@ -200,14 +200,14 @@ function callIds(
   const order = Object.keys(properties);
   const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
   const ids = [
-    ...(tokenizer.name(call.name) === undefined
+    ...(tokenizer.nameId(call.name) === undefined
       ? tokenizer.encode(` ${call.name}`)
-      : nameIds(tokenizer, call.name)),
+      : encodeName(tokenizer, call.name)),
   ];
   for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b)))
     ids.push(
-      ...keyIds(tokenizer, key),
-      ...tokenizer.encode(` ${aliases.shown(written(value, properties[key]))}`),
+      ...encodeKey(tokenizer, key),
+      ...tokenizer.encode(` ${aliases.replaceIds(formatArgument(value, properties[key]))}`),
     );
   return ids;
 }
@@ -216,29 +216,31 @@ function callIds(
  * What a call gave, cut to the limit: whole if it fits, else names and ids only, else the first
  * rows and how many more there are.
  */
-export function resultIds(
+export function encodeResult(
   tokenizer: Tokenizer,
   tools: readonly Tool[],
   step: CallStep,
-  aliases = new Aliases(),
+  aliases = new IdAliases(),
 ): number[] {
-  const mark = tokenizer.mark("<res>");
-  const room = limits.result - 1;
+  const mark = tokenizer.markId("<res>");
+  const room = studentLimits.result - 1;
   if (step.outcome.kind !== "ok")
     return [
       mark,
       ...tokenizer
-        .encode(` error ${aliases.shown(step.outcome.message ?? step.outcome.kind)}`)
+        .encode(` error ${aliases.replaceIds(step.outcome.message ?? step.outcome.kind)}`)
         .slice(0, room),
     ];
   const schema = tools.find(it => it.name === step.name)?.outputSchema;
   const { value } = step.outcome;
-  const whole = tokenizer.encode(` ${aliases.shown(resultRows(value, schema, false).join("; "))}`);
+  const whole = tokenizer.encode(
+    ` ${aliases.replaceIds(formatResultRows(value, schema, false).join("; "))}`,
+  );
   if (whole.length <= room) return [mark, ...whole];
-  const rows = resultRows(value, schema, true);
+  const rows = formatResultRows(value, schema, true);
   const ids: number[] = [];
   for (const [i, row] of rows.entries()) {
-    const next = tokenizer.encode(`${i ? ";" : ""} ${aliases.shown(row)}`);
+    const next = tokenizer.encode(`${i ? ";" : ""} ${aliases.replaceIds(row)}`);
     const more = tokenizer.encode(`; ${rows.length - i} more`);
     if (ids.length + next.length + (i + 1 < rows.length ? more.length : 0) > room) {
       ids.push(...(i === 0 ? next : more).slice(0, room - ids.length));
@@ -253,7 +255,7 @@ export function resultIds(
  * Whether a message ends with this id: it is complete, or breaks off with a mark that is not the
  * policy's to write.
  */
-export const endsMessage = (id: number): boolean =>
+export const isMessageEnd = (id: number): boolean =>
   id < marks.length && !withinMessages.has(marks[id]!);
 
 const withinMessages: ReadonlySet<Mark> = new Set<Mark>(["<call>", "<also>", "<arg>", "<fin>"]);
@@ -266,31 +268,31 @@ export function parseMessage(
   tokenizer: Tokenizer,
   tools: readonly Tool[],
   ids: readonly number[],
-  aliases = new Aliases(),
+  aliases = new IdAliases(),
 ): Pick<AssistantMessage, "text" | "calls"> {
   const end = ids.at(-1);
   const [first, ...body] = ids;
   if (
-    first === tokenizer.mark("<fin>") &&
-    end === tokenizer.mark("<eot>") &&
+    first === tokenizer.markId("<fin>") &&
+    end === tokenizer.markId("<eot>") &&
     body.slice(0, -1).every(id => tokenizer.isText(id))
   )
     return {
-      text: aliases.meant(tokenizer.decode(body.slice(0, -1)).replace(/^ /, "")),
+      text: aliases.restoreIds(tokenizer.decode(body.slice(0, -1)).replace(/^ /, "")),
       calls: [],
     };
-  if (first !== tokenizer.mark("<call>") || end !== tokenizer.mark("<eoc>"))
-    return { text: "", calls: [unparsed(tokenizer, ids)] };
-  const blocks = split(body.slice(0, -1), id => id === tokenizer.mark("<also>"));
+  if (first !== tokenizer.markId("<call>") || end !== tokenizer.markId("<eoc>"))
+    return { text: "", calls: [createUnparsedCall(tokenizer, ids)] };
+  const blocks = splitIds(body.slice(0, -1), id => id === tokenizer.markId("<also>"));
   return {
     text: "",
     calls: blocks.map(
-      block => parseCall(tokenizer, tools, block, aliases) ?? unparsed(tokenizer, block),
+      block => parseCall(tokenizer, tools, block, aliases) ?? createUnparsedCall(tokenizer, block),
     ),
   };
 }
 
-const unparsed = (tokenizer: Tokenizer, ids: readonly number[]): Call => ({
+const createUnparsedCall = (tokenizer: Tokenizer, ids: readonly number[]): Call => ({
   name: "",
   arguments: { unparsed: tokenizer.decode(ids) },
 });
@@ -299,16 +301,17 @@ function parseCall(
   tokenizer: Tokenizer,
   tools: readonly Tool[],
   block: readonly number[],
-  aliases: Aliases,
+  aliases: IdAliases,
 ): Call | undefined {
-  const isKey = (id: number) => tokenizer.keyOf(id) !== undefined || id === tokenizer.mark("<arg>");
+  const isKey = (id: number) =>
+    tokenizer.keyOf(id) !== undefined || id === tokenizer.markId("<arg>");
   const parts: number[][] = [[]];
   for (const id of block) {
     if (isKey(id)) parts.push([]);
     parts.at(-1)!.push(id);
   }
   const [head, ...pairs] = parts as [number[], ...number[][]];
-  const name = nameIn(tokenizer, head);
+  const name = parseName(tokenizer, head);
   if (name === undefined) return undefined;
   const properties = (tools.find(it => it.name === name)?.inputSchema["properties"] ??
     {}) as Record<string, Tool["inputSchema"]>;
@@ -320,15 +323,15 @@ function parseCall(
     const at = known === undefined ? text.indexOf("=") : -1;
     const key = known ?? text.slice(1, Math.max(at, 1));
     if (key === "" || Object.hasOwn(args, key)) return undefined;
-    args[key] = read(
-      aliases.meant(text.slice(at + 1).replace(/^ /, "")),
+    args[key] = parseArgument(
+      aliases.restoreIds(text.slice(at + 1).replace(/^ /, "")),
       Object.hasOwn(properties, key) ? properties[key] : undefined,
     );
   }
   return { name, arguments: { ...args } };
 }
 
-function nameIn(tokenizer: Tokenizer, head: readonly number[]): string | undefined {
+function parseName(tokenizer: Tokenizer, head: readonly number[]): string | undefined {
   if (head.length === 1 && tokenizer.nameOf(head[0]!) !== undefined)
     return tokenizer.nameOf(head[0]!);
   if (head.length === 0 || !head.every(id => tokenizer.isText(id))) return undefined;
@@ -336,7 +339,7 @@ function nameIn(tokenizer: Tokenizer, head: readonly number[]): string | undefin
   return /^[\w.-]{1,64}$/.test(name) ? name : undefined;
 }
 
-function split(ids: readonly number[], isAt: (id: number) => boolean): number[][] {
+function splitIds(ids: readonly number[], isAt: (id: number) => boolean): number[][] {
   const blocks: number[][] = [[]];
   for (const id of ids) {
     if (isAt(id)) blocks.push([]);
@@ -349,10 +352,14 @@ function split(ids: readonly number[], isAt: (id: number) => boolean): number[][
  * The hash of the chat format and the tokenizer: of how they write a specimen, so that a changed
  * habit changes it.
  */
-export function chatDigest(tokenizer: Tokenizer): string {
+export function computeChatDigest(tokenizer: Tokenizer): string {
   return hash(
     "sha256",
-    JSON.stringify([tokenizer.digest, limits, writtenTalk(tokenizer, specimen).ids]),
+    JSON.stringify([
+      tokenizer.digest,
+      studentLimits,
+      encodeChat(tokenizer, sampleConversation).ids,
+    ]),
     "hex",
   ).slice(0, 16);
 }
@@ -361,11 +368,11 @@ export function chatDigest(tokenizer: Tokenizer): string {
  * The hash of some tools as a student sees them: names, keys, types and the order of results, but
  * no wording.
  */
-export function toolsDigest(tools: Iterable<Tool>): string {
+export function computeToolsDigest(tools: Iterable<Tool>): string {
   const shapes = [...tools].map(({ name, inputSchema, outputSchema }) => [
     name,
-    shapeOf(inputSchema),
-    shapeOf(outputSchema),
+    extractShape(inputSchema),
+    extractShape(outputSchema),
   ]);
   return hash("sha256", JSON.stringify(shapes), "hex").slice(0, 16);
 }
@@ -383,8 +390,8 @@ const shaping = new Set([
   "x-label",
 ]);
 
-function shapeOf(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(shapeOf);
+function extractShape(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(extractShape);
   if (typeof schema !== "object" || schema === null) return schema;
   return Object.entries(schema).flatMap(([key, it]) => {
     if (!shaping.has(key)) return [];
@@ -392,14 +399,14 @@ function shapeOf(schema: unknown): unknown {
       [
         key,
         key === "properties"
-          ? Object.entries(it as object).map(([name, of]) => [name, shapeOf(of)])
-          : shapeOf(it),
+          ? Object.entries(it as object).map(([name, of]) => [name, extractShape(of)])
+          : extractShape(it),
       ],
     ];
   });
 }
 
-const specimen = ((): Conversation => {
+const sampleConversation = ((): Conversation => {
   const property = (type: string, more: object = {}) => ({ type, ...more });
   const tool = {
     name: "specimen_tool",

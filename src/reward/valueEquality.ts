@@ -30,7 +30,7 @@ function equalArrays(
   schema: JsonSchema | undefined,
 ): boolean {
   if (a.length !== b.length) return false;
-  const items = within(schema, "items");
+  const items = getInnerSchema(schema, "items");
   if (schema?.["uniqueItems"] !== true) return a.every((it, i) => areEqual(it, b[i]!, items));
   const left = [...b];
   return a.every(it => {
@@ -53,11 +53,11 @@ export const propertySchema = (
   schema: JsonSchema | undefined,
   key: string,
 ): JsonSchema | undefined => {
-  const properties = within(schema, "properties");
-  return properties && Object.hasOwn(properties, key) ? within(properties, key) : undefined;
+  const properties = getInnerSchema(schema, "properties");
+  return properties && Object.hasOwn(properties, key) ? getInnerSchema(properties, key) : undefined;
 };
 
-const within = (schema: JsonSchema | undefined, key: string): JsonSchema | undefined => {
+const getInnerSchema = (schema: JsonSchema | undefined, key: string): JsonSchema | undefined => {
   const inner = schema?.[key];
   return isObject(inner) ? inner : undefined;
 };

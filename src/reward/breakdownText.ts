@@ -10,14 +10,14 @@ export function describeCall({ rule, calls }: Breakdown, call: number): string |
   if (!it) return undefined;
   if (rule === "abstain") return "no call was wanted";
   const notes = [
-    `valid ${rung(it.validity)}`,
+    `valid ${formatValidity(it.validity)}`,
     it.serves
       ? `serves goal ${it.serves.goal + 1}`
       : it.named
         ? "named by a goal, serves none"
         : "beside the goals",
   ];
-  if (it.serves && it.arguments.length > 0) notes.push(argumentNote(it));
+  if (it.serves && it.arguments.length > 0) notes.push(describeArguments(it));
   if (it.overBudget) notes.push("over the budget");
   return notes.join(" · ");
 }
@@ -35,27 +35,27 @@ export function describeTotals({
 }: Breakdown): readonly string[] {
   if (rule === "abstain")
     return [
-      `reward by ${profile}: ${number(total)} (no goals: 1 for no call, and there ${n === 1 ? "was 1" : `were ${n}`})`,
+      `reward by ${profile}: ${formatNumber(total)} (no goals: 1 for no call, and there ${n === 1 ? "was 1" : `were ${n}`})`,
     ];
   const all = [
     ...partNames.map(it => [it as string, parts[it]] as const),
     ...Object.entries(extras),
   ];
   return [
-    `reward by ${profile}: ${number(total)}`,
+    `reward by ${profile}: ${formatNumber(total)}`,
     ...all.map(
       ([name, it]) =>
-        `    ${name.padEnd(10)} ${number(it.score).padStart(8)} × ${number(it.weight).padEnd(6)} = ${number(it.value)}`,
+        `    ${name.padEnd(10)} ${formatNumber(it.score).padStart(8)} × ${formatNumber(it.weight).padEnd(6)} = ${formatNumber(it.value)}`,
     ),
     `    ${n} calls, budget ${budget}`,
-    ...goals.flatMap(it => goalNote(it).map(note => `    goal ${it.goal + 1} ${note}`)),
+    ...goals.flatMap(it => describeGoal(it).map(note => `    goal ${it.goal + 1} ${note}`)),
   ];
 }
 
-const rung = (validity: number) =>
+const formatValidity = (validity: number) =>
   validity === 1 ? "1" : validity > 0.5 ? "⅔" : validity > 0 ? "⅓" : "0";
 
-function argumentNote({ arguments: all }: CallEvidence): string {
+function describeArguments({ arguments: all }: CallEvidence): string {
   const compared = all.filter(it => !it.masked);
   const wrong = compared
     .filter(it => !it.equal)
@@ -64,11 +64,11 @@ function argumentNote({ arguments: all }: CallEvidence): string {
   return wrong.length === 0 ? share : `${share} (${wrong.join(", ")})`;
 }
 
-function goalNote({ matched, broken }: GoalEvidence): string[] {
+function describeGoal({ matched, broken }: GoalEvidence): string[] {
   if (!matched) return ["has no call"];
   return broken.length === 0
     ? []
     : [`comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`];
 }
 
-const number = (it: number) => String(Number(it.toFixed(4)));
+const formatNumber = (it: number) => String(Number(it.toFixed(4)));

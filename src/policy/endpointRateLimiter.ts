@@ -5,83 +5,83 @@
 import { EndpointFault } from "./endpointFault.ts";
 
 /** Time as it passes. */
-export interface Time {
+export interface Clock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Resolves after that many milliseconds; rejects with the signal's reason when it is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-export interface PaceOptions {
+export interface RateLimiterOptions {
   readonly concurrency: number;
   /** Requests a minute at most; none where absent. */
   readonly perMinute?: number | undefined;
   /** Tokens read and written at most; none where absent. */
   readonly tokens?: number | undefined;
-  readonly time: Time;
+  readonly time: Clock;
 }
 
-export class Pace {
-  readonly #of: PaceOptions;
-  #free: number;
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
+  #freeSlots: number;
   readonly #queue: (() => void)[] = [];
   /** No request begins before. */
-  #next = 0;
-  #spent = 0;
+  #nextStart = 0;
+  #usedTokens = 0;
 
-  constructor(options: PaceOptions) {
-    this.#of = options;
-    this.#free = options.concurrency;
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
+    this.#freeSlots = options.concurrency;
   }
 
   /** Tokens read and written so far. */
-  get spent(): number {
-    return this.#spent;
+  get usedTokens(): number {
+    return this.#usedTokens;
   }
 
-  spend(tokens: number): void {
-    this.#spent += tokens;
+  addTokens(tokens: number): void {
+    this.#usedTokens += tokens;
   }
 
   /** Nobody asks again for so long. */
   pause(milliseconds: number): void {
-    this.#next = Math.max(this.#next, this.#of.time.now() + milliseconds);
+    this.#nextStart = Math.max(this.#nextStart, this.#options.time.now() + milliseconds);
   }
 
   /** Does it as soon as there is a place for it. */
-  async within<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    await this.#place(signal);
+  async run<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    await this.#acquireSlot(signal);
     try {
       return await work();
     } finally {
       const next = this.#queue.shift();
       if (next) next();
-      else this.#free++;
+      else this.#freeSlots++;
     }
   }
 
   /** Waits until a request may begin. Throws an `EndpointFault` once the budget is spent. */
-  async turn(signal: AbortSignal | undefined): Promise<void> {
-    const { tokens, perMinute, time } = this.#of;
+  async waitForTurn(signal: AbortSignal | undefined): Promise<void> {
+    const { tokens, perMinute, time } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
-      if (tokens !== undefined && this.#spent >= tokens)
+      if (tokens !== undefined && this.#usedTokens >= tokens)
         throw new EndpointFault(
           "spent",
-          `the budget of ${tokens} tokens is spent (${this.#spent} were read and written)`,
+          `the budget of ${tokens} tokens is spent (${this.#usedTokens} were read and written)`,
           "give a larger budget, or none",
         );
       const now = time.now();
-      if (now >= this.#next) break;
-      await time.wait(this.#next - now, signal);
+      if (now >= this.#nextStart) break;
+      await time.wait(this.#nextStart - now, signal);
     }
-    if (perMinute !== undefined) this.#next = time.now() + 60_000 / perMinute;
+    if (perMinute !== undefined) this.#nextStart = time.now() + 60_000 / perMinute;
   }
 
-  #place(signal: AbortSignal | undefined): Promise<void> {
+  #acquireSlot(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
+    if (this.#freeSlots > 0) {
+      this.#freeSlots--;
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {

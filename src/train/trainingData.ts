@@ -4,69 +4,74 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import type { Aim } from "../model/modelFolder.ts";
+import type { TaskTopic } from "../model/modelFolder.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { RunConfig } from "../run/config.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { buildCorpus, type Corpus } from "./corpus.ts";
 
-export interface RunGround {
+export interface TrainingData {
   /** For `grpo`, which attempts them. */
   readonly tasks: readonly Task[];
   /** For `sft`, which reads it. */
   readonly corpus?: Corpus;
   /** What each task was about. */
-  readonly aims: readonly Aim[];
+  readonly taskTopics: readonly TaskTopic[];
 }
 
 /**
  * Throws a `Mistake` where the file holds nothing to train on. `onTask` is told how many have been
  * worked.
  */
-export async function groundOf(
+export async function loadTrainingData(
   config: RunConfig,
   catalog: Catalog,
   tokenizer: Tokenizer,
   onTask: (n: number) => void,
-): Promise<RunGround> {
+): Promise<TrainingData> {
   const tasks: Task[] = [];
-  const aims: Aim[] = [];
-  async function* chosen(): AsyncGenerator<Task> {
+  const taskTopics: TaskTopic[] = [];
+  async function* selectTasks(): AsyncGenerator<Task> {
     for await (const task of readTasks(config.tasks, { onTorn: it => console.error(it) })) {
       if (task.split !== config.split) continue;
-      aims.push(aimOf(task));
-      onTask(aims.length);
+      taskTopics.push(getTaskTopic(task));
+      onTask(taskTopics.length);
       yield task;
     }
   }
   const built =
     config.method === "sft"
-      ? await buildCorpus(chosen(), { catalog, tokenizer, settings: config.sft, seed: config.seed })
+      ? await buildCorpus(selectTasks(), {
+          catalog,
+          tokenizer,
+          settings: config.sft,
+          seed: config.seed,
+        })
       : undefined;
-  if (!built) for await (const task of chosen()) tasks.push(withoutTeacher(task));
-  if (aims.length === 0)
+  if (!built) for await (const task of selectTasks()) tasks.push(removeTeacher(task));
+  if (taskTopics.length === 0)
     throw new UserError(
       `${config.tasks} holds no tasks of the split ${config.split}`,
       "synthesize some, or choose another split",
     );
-  if (built?.corpus.kept === 0)
+  if (built?.corpus.trainingCount === 0)
     throw new UserError(
       `every conversation of ${config.tasks} is longer than the student can hold`,
       "synthesize with --preset student",
     );
-  return { tasks, aims, ...(built ? { corpus: built.corpus } : {}) };
+  return { tasks, taskTopics, ...(built ? { corpus: built.corpus } : {}) };
 }
 
 /** Who attempts a task needs no teacher, and every worker holds all tasks. */
-const withoutTeacher = (task: Task): Task => ({
+const removeTeacher = (task: Task): Task => ({
   ...task,
   provenance: { ...task.provenance, log: [] },
   trajectory: { ...task.trajectory, events: [] },
 });
 
 /** Only names: a large file is read one task at a time. */
-const aimOf = ({ goals, servers }: Task): Aim => ({
+const getTaskTopic = ({ goals, servers }: Task): TaskTopic => ({
   goals: goals.map(it => ({ calls: it.calls.map(({ name }) => ({ name })) })),
   servers: servers.map(({ name }) => ({ name })),
 });

@@ -11,21 +11,21 @@ type Json = Call["arguments"];
 type JsonObject = Readonly<Record<string, Json>>;
 
 /** An argument as text. What would read back as something else is written as JSON. */
-export function written(value: Json, schema: JsonSchema | undefined): string {
+export function formatArgument(value: Json, schema: JsonSchema | undefined): string {
   const bare =
     Array.isArray(value) && value.length > 0
       ? value.map(it => (typeof it === "string" ? it : JSON.stringify(it))).join(", ")
-      : spoken(value);
-  return same(read(bare, schema), value) ? bare : JSON.stringify(value);
+      : formatBare(value);
+  return areEqual(parseArgument(bare, schema), value) ? bare : JSON.stringify(value);
 }
 
 /**
  * The value a text means under a schema; a text that means none stays a string, and the environment
  * says what is wrong with it.
  */
-export function read(text: string, schema: JsonSchema | undefined): Json {
+export function parseArgument(text: string, schema: JsonSchema | undefined): Json {
   const types = typesOf(schema);
-  const quoted = /^["[{]/.test(text) ? parsed(text) : undefined;
+  const quoted = /^["[{]/.test(text) ? tryParseJson(text) : undefined;
   if (quoted !== undefined && (types.size === 0 || types.has(typeOf(quoted)))) return quoted;
   if (types.has("null") && text === "null") return null;
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
@@ -34,11 +34,12 @@ export function read(text: string, schema: JsonSchema | undefined): Json {
     /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/.test(text)
   )
     return Number(text);
-  if (types.has("array")) return text.split(", ").map(it => read(it, itemsOf(schema)));
+  if (types.has("array")) return text.split(", ").map(it => parseArgument(it, itemsOf(schema)));
   return text;
 }
 
-const spoken = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+const formatBare = (value: Json): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
 
 function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
   if (!schema) return new Set();
@@ -60,7 +61,7 @@ function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
 const typeOf = (value: Json): string =>
   value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 
-function parsed(text: string): Json | undefined {
+function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -68,54 +69,57 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
+const areEqual = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
 /**
  * A result as rows of text, name first, then id, then the rest by key. `brief` leaves the rest out
  * of rows, which keeps lists short enough to be read whole.
  */
-export function resultRows(
+export function formatResultRows(
   value: Json,
   schema: JsonSchema | undefined,
   brief: boolean,
 ): readonly string[] {
   if (Array.isArray(value))
     return value.length
-      ? value.map(it => rowOf(it, schema?.["items"] as JsonSchema | undefined, brief))
+      ? value.map(it => formatRow(it, schema?.["items"] as JsonSchema | undefined, brief))
       : ["none"];
-  if (!isObject(value)) return [spoken(value)];
+  if (!isObject(value)) return [formatBare(value)];
   const keys = Object.keys(value);
   const only = keys.length === 1 ? value[keys[0]!] : undefined;
-  if (Array.isArray(only)) return resultRows(only, propertyOf(schema, keys[0]!), brief);
+  if (Array.isArray(only)) return formatResultRows(only, propertyOf(schema, keys[0]!), brief);
   const lists = keys.filter(
     key => Array.isArray(value[key]) && (value[key] as readonly Json[]).some(isObject),
   );
-  const head = rowOf(
+  const head = formatRow(
     Object.fromEntries(keys.filter(key => !lists.includes(key)).map(key => [key, value[key]!])),
     schema,
     false,
   );
-  return [head, ...lists.flatMap(key => resultRows(value[key]!, propertyOf(schema, key), brief))];
+  return [
+    head,
+    ...lists.flatMap(key => formatResultRows(value[key]!, propertyOf(schema, key), brief)),
+  ];
 }
 
-function rowOf(value: Json, schema: JsonSchema | undefined, brief: boolean): string {
-  if (!isObject(value)) return spoken(value);
+function formatRow(value: Json, schema: JsonSchema | undefined, brief: boolean): string {
+  if (!isObject(value)) return formatBare(value);
   const keys = Object.keys(value);
-  const label = keys.find(key => meta(schema, key, "x-label"));
-  const id = keys.find(key => meta(schema, key, "x-entity"));
+  const label = keys.find(key => hasKeyword(schema, key, "x-label"));
+  const id = keys.find(key => hasKeyword(schema, key, "x-entity"));
   const bare = [label, id].filter(key => key !== undefined);
   const rest =
     brief && bare.length > 0 ? [] : keys.filter(key => !bare.includes(key) && value[key] !== null);
   const shown = (it: Json): string =>
     isObject(it)
-      ? `(${rowOf(it, undefined, false)})`
+      ? `(${formatRow(it, undefined, false)})`
       : Array.isArray(it)
         ? it.length
           ? it.map(shown).join(", ")
           : "none"
-        : spoken(it);
+        : formatBare(it);
   return [
-    ...bare.map(key => spoken(value[key]!)),
+    ...bare.map(key => formatBare(value[key]!)),
     ...rest.map(key => `${key} ${shown(value[key]!)}`),
   ].join(" ");
 }
@@ -123,5 +127,5 @@ function rowOf(value: Json, schema: JsonSchema | undefined, brief: boolean): str
 const isObject = (value: Json): value is JsonObject => typeOf(value) === "object";
 const propertyOf = (schema: JsonSchema | undefined, key: string) =>
   (schema?.["properties"] as Record<string, JsonSchema> | undefined)?.[key];
-const meta = (schema: JsonSchema | undefined, key: string, word: string) =>
+const hasKeyword = (schema: JsonSchema | undefined, key: string, word: string) =>
   propertyOf(schema, key)?.[word] !== undefined;

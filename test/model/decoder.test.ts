@@ -2,16 +2,21 @@ import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
-import { openDecoder, type Chosen, type Decoder } from "../../src/model/generate.ts";
-import { pack } from "../../src/model/packed.ts";
-import { initialize, logitsOf, score, type Model } from "../../src/model/transformer.ts";
+import { openDecoder, type ChosenToken, type Decoder } from "../../src/model/decoder.ts";
+import { packGroups } from "../../src/model/packedBatch.ts";
+import {
+  initializeModel,
+  computeLogits,
+  computeLogProbabilities,
+  type Model,
+} from "../../src/model/transformer.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import { tiny, tokens } from "./tiny.ts";
 
 const greedy = { temperature: 0, uniform: 0 };
 
 /** What a decoder chose for a slot. */
-const of = (chosen: readonly Chosen[], slot: number): Chosen =>
+const of = (chosen: readonly ChosenToken[], slot: number): ChosenToken =>
   chosen.find(it => it.slot === slot)!;
 
 describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
@@ -26,7 +31,7 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
   });
   const open = (slots: number) => {
     // weights large enough that distributions are far from even
-    model = initialize(tiny, 11);
+    model = initializeModel(tiny, 11);
     tf.tidy(() =>
       model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 20)),
     );
@@ -35,7 +40,10 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
 
   /** log p of each id after its beginning, from the packed forward pass. */
   const packedLogprobs = (beginning: readonly number[], ids: readonly number[]) =>
-    score(model, pack([{ prefix: beginning, branches: [{ ids, mask: ids.map(() => 1) }] }]));
+    computeLogProbabilities(
+      model,
+      packGroups([{ prefix: beginning, branches: [{ ids, mask: ids.map(() => 1) }] }]),
+    );
 
   test("prompts, results and single tokens of several slots in one call give the packed pass's log-probabilities", () => {
     open(3);
@@ -74,7 +82,10 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     open(1);
     const prompt = tokens(12, 8);
     const logits = [
-      ...logitsOf(model, pack([{ prefix: prompt, branches: [{ ids: [0], mask: [1] }] }])),
+      ...computeLogits(
+        model,
+        packGroups([{ prefix: prompt, branches: [{ ids: [0], mask: [1] }] }]),
+      ),
     ];
     const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
     expect(chosen!.id).toBe(logits.indexOf(Math.max(...logits)));
@@ -154,15 +165,15 @@ test.each(["wasm", "cpu"] as const)(
   "sampling follows softmax on %s at every temperature",
   async name => {
     await startBackend(name, { programs });
-    const model = initialize(tiny, 11);
+    const model = initializeModel(tiny, 11);
     const draws = 100;
     const decoder = openDecoder(model, { slots: draws + 1 });
     const slot = decoder.open();
     const forks = Array.from({ length: draws }, () => decoder.open());
     decoder.feed([{ slot, ids: tokens(6, 1) }]);
-    const logits = logitsOf(
+    const logits = computeLogits(
       model,
-      pack([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]),
+      packGroups([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]),
     );
     for (const temperature of [1, 0.5, 2]) {
       decoder.copy(slot, forks);
@@ -186,7 +197,7 @@ test.each(["wasm", "cpu"] as const)(
 
 test("what a slot is answered on wasm does not depend on what else is in the call, to the bit", async () => {
   await startBackend("wasm", { programs });
-  const model = initialize(tiny, 11);
+  const model = initializeModel(tiny, 11);
   const chosenBeside = (others: number) => {
     const decoder = openDecoder(model, { slots: others + 1 });
     const slots = Array.from({ length: others + 1 }, () => decoder.open());
@@ -205,7 +216,7 @@ test("what a slot is answered on wasm does not depend on what else is in the cal
 
 test("a call with more tokens than one pass holds is the same as several calls", async () => {
   await startBackend("wasm", { programs });
-  const model = initialize(tiny, 11);
+  const model = initializeModel(tiny, 11);
   const decoder = openDecoder(model, { slots: 16 });
   const slots = Array.from({ length: 8 }, () => [decoder.open(), decoder.open()] as const);
   const together = decoder.feed(
@@ -225,7 +236,7 @@ test("a call with more tokens than one pass holds is the same as several calls",
 
 test("a decoder that was disposed of leaves its memory to the next", async () => {
   const { memory } = await startBackend("wasm", { programs });
-  const model = initialize(tiny, 11);
+  const model = initializeModel(tiny, 11);
   const heap = () => memory!.floatsAt(0, 1).buffer.byteLength;
   // 13 MB each
   const openAndDispose = () => openDecoder(model, { slots: 512 }).dispose();

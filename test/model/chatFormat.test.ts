@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Aliases } from "../../src/model/aliases.ts";
+import { IdAliases } from "../../src/model/idAliases.ts";
 import {
-  chatDigest,
-  endsMessage,
-  limits,
-  messageIds,
-  openingIds,
+  computeChatDigest,
+  isMessageEnd,
+  studentLimits,
+  encodeMessage,
+  encodeOpening,
   parseMessage,
-  resultIds,
-  writtenTalk,
-} from "../../src/model/chat.ts";
-import { read, written } from "../../src/model/surface.ts";
+  encodeResult,
+  encodeChat,
+} from "../../src/model/chatFormat.ts";
+import { parseArgument, formatArgument } from "../../src/model/valueText.ts";
 import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
 import type { Call, Conversation } from "../../src/policy/policy.ts";
 
@@ -95,12 +95,12 @@ const step = (name: string, value: Call["arguments"]) =>
 
 describe("a call", () => {
   const check = (calls: Call[]) => {
-    const aliases = new Aliases();
+    const aliases = new IdAliases();
     expect(
       parseMessage(
         tokenizer,
         tools,
-        messageIds(tokenizer, tools, { text: "", calls }, aliases),
+        encodeMessage(tokenizer, tools, { text: "", calls }, aliases),
         aliases,
       ),
     ).toEqual({ text: "", calls });
@@ -148,25 +148,27 @@ describe("a call", () => {
   ])("keeps every value of %j", (schema, values) => {
     fc.assert(
       fc.property(values as fc.Arbitrary<Call["arguments"]>, value => {
-        expect(read(written(value, schema), schema)).toEqual(value === 0 ? 0 : value);
+        expect(parseArgument(formatArgument(value, schema), schema)).toEqual(
+          value === 0 ? 0 : value,
+        );
       }),
     );
   });
 
   test("keeps the arguments of the tool's own types, and leaves a wrong one for the environment to name", () => {
-    expect(read("50", { type: "string" })).toBe("50");
-    expect(read("50", { type: "number" })).toBe(50);
-    expect(read("fifty", { type: "number" })).toBe("fifty");
+    expect(parseArgument("50", { type: "string" })).toBe("50");
+    expect(parseArgument("50", { type: "number" })).toBe(50);
+    expect(parseArgument("fifty", { type: "number" })).toBe("fifty");
   });
 });
 
 describe("what cannot be parsed", () => {
   const check = (ids: number[]) =>
     expect(parseMessage(tokenizer, tools, ids).calls.map(it => it.name)).toEqual([""]);
-  const call = tokenizer.mark("<call>");
-  const end = tokenizer.mark("<eoc>");
-  const name = tokenizer.name("bank_list")!;
-  const key = tokenizer.key("from")!;
+  const call = tokenizer.markId("<call>");
+  const end = tokenizer.markId("<eoc>");
+  const name = tokenizer.nameId("bank_list")!;
+  const key = tokenizer.keyId("from")!;
 
   test("is a call without a name", () => {
     check([name, end]);
@@ -174,10 +176,10 @@ describe("what cannot be parsed", () => {
     check([call, key, end]);
     check([call, name, name, end]);
     check([call, name, key, ...tokenizer.encode(" a"), key, ...tokenizer.encode(" b"), end]);
-    check([call, name, key, tokenizer.mark("<fin>"), end]);
-    check([call, name, tokenizer.mark("<res>")]);
-    check([tokenizer.mark("<fin>"), call, tokenizer.mark("<eot>")]);
-    check([tokenizer.mark("<eot>")]);
+    check([call, name, key, tokenizer.markId("<fin>"), end]);
+    check([call, name, tokenizer.markId("<res>")]);
+    check([tokenizer.markId("<fin>"), call, tokenizer.markId("<eot>")]);
+    check([tokenizer.markId("<eot>")]);
   });
 
   test("never throws, whatever ids come", () => {
@@ -189,7 +191,7 @@ describe("what cannot be parsed", () => {
   });
 
   test("a message ends at its own end or at a mark that is not the policy's", () => {
-    expect(marks.filter(it => endsMessage(tokenizer.mark(it)))).toEqual([
+    expect(marks.filter(it => isMessageEnd(tokenizer.markId(it)))).toEqual([
       "<pad>",
       "<menu>",
       "<user>",
@@ -198,7 +200,7 @@ describe("what cannot be parsed", () => {
       "<res>",
       "<eot>",
     ]);
-    expect(endsMessage(name)).toBe(false);
+    expect(isMessageEnd(name)).toBe(false);
   });
 });
 
@@ -210,13 +212,13 @@ describe("a conversation", () => {
   });
 
   test("opens with compact cards, optional keys after a question mark", () => {
-    expect(tokenizer.decode(openingIds(tokenizer, talkOf([user])))).toBe(
+    expect(tokenizer.decode(encodeOpening(tokenizer, talkOf([user])))).toBe(
       "<menu> bank_transfer from= to= amount=#?<arg> memo= bank_list<arg> bank_tag? tags=* on=! count=# till=<arg> rare_key= now 2026-03-02 09:00<user> move 5 from acc_1",
     );
   });
 
   test("asks the policy to speak after words and after results, and marks what it wrote", () => {
-    const it = writtenTalk(
+    const it = encodeChat(
       tokenizer,
       talkOf([user, calling, listed, { kind: "assistant", message: 1, text: "Done" }, user]),
     );
@@ -235,10 +237,10 @@ describe("a conversation", () => {
   test("takes a student's own tokens as they were sampled", () => {
     const own = {
       ...calling,
-      tokens: [tokenizer.mark("<call>"), tokenizer.mark("<res>")],
+      tokens: [tokenizer.markId("<call>"), tokenizer.markId("<res>")],
       logprobs: [-0.5, -2],
     };
-    const it = writtenTalk(
+    const it = encodeChat(
       tokenizer,
       talkOf([
         user,
@@ -263,15 +265,17 @@ describe("a conversation", () => {
       { kind: "assistant", message: 1, text: "Done" } as const,
       user,
     ];
-    const whole = writtenTalk(tokenizer, talkOf(events)).ids;
+    const whole = encodeChat(tokenizer, talkOf(events)).ids;
     for (const n of [1, 3, 5])
-      expect(whole.slice(0, writtenTalk(tokenizer, talkOf(events.slice(0, n))).ids.length)).toEqual(
-        writtenTalk(tokenizer, talkOf(events.slice(0, n))).ids,
+      expect(whole.slice(0, encodeChat(tokenizer, talkOf(events.slice(0, n))).ids.length)).toEqual(
+        encodeChat(tokenizer, talkOf(events.slice(0, n))).ids,
       );
   });
 
   test("has a digest that changes with the tokenizer", () =>
-    expect(chatDigest(trainTokenizer([], [], [], 600))).not.toBe(chatDigest(tokenizer)));
+    expect(computeChatDigest(trainTokenizer([], [], [], 600))).not.toBe(
+      computeChatDigest(tokenizer),
+    ));
 });
 
 describe("a result", () => {
@@ -282,7 +286,7 @@ describe("a result", () => {
       account_id: `acc_${i}`,
     }));
   const shown = (n: number) =>
-    tokenizer.decode(resultIds(tokenizer, tools, step("bank_list", { accounts: rows(n) })));
+    tokenizer.decode(encodeResult(tokenizer, tools, step("bank_list", { accounts: rows(n) })));
   const roomy = trainTokenizer(
     [" Account acc_checking kind; more"].concat(
       Array(9).fill(" Account acc_1 kind checking; more"),
@@ -292,7 +296,7 @@ describe("a result", () => {
     600,
   );
   const fitted = (n: number) =>
-    roomy.decode(resultIds(roomy, tools, step("bank_list", { accounts: rows(n) })));
+    roomy.decode(encodeResult(roomy, tools, step("bank_list", { accounts: rows(n) })));
 
   test("comes name first, then id, then the rest", () =>
     expect(shown(1)).toBe("<res> Account 0 acc_0 kind checking"));
@@ -309,10 +313,10 @@ describe("a result", () => {
   test("is never longer than its limit", () => {
     for (const n of [0, 1, 5, 9, 40])
       expect(
-        resultIds(tokenizer, tools, step("bank_list", { accounts: rows(n) })).length,
-      ).toBeLessThanOrEqual(limits.result);
+        encodeResult(tokenizer, tools, step("bank_list", { accounts: rows(n) })).length,
+      ).toBeLessThanOrEqual(studentLimits.result);
     expect(
-      resultIds(tokenizer, tools, step("bank_list", "x".repeat(5000))).length,
-    ).toBeLessThanOrEqual(limits.result);
+      encodeResult(tokenizer, tools, step("bank_list", "x".repeat(5000))).length,
+    ).toBeLessThanOrEqual(studentLimits.result);
   });
 });

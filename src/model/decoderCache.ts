@@ -2,22 +2,22 @@
  * How a decoder remembers sequences, and the plain way to: keep the tokens and work every sequence
  * again. Slow, runs everywhere, the reference.
  */
-import type { Choice, Chosen, Feed } from "./generate.ts";
-import { pack } from "./packed.ts";
-import { logitsOf, type Model } from "./transformer.ts";
+import type { SamplingChoice, ChosenToken, Feed } from "./decoder.ts";
+import { packGroups } from "./packedBatch.ts";
+import { computeLogits, type Model } from "./transformer.ts";
 
-export interface Recall {
+export interface DecoderCache {
   /**
    * Adds the tokens; `starts` are the lengths of the fed slots before. Answers feeds with a choice,
    * in their order.
    */
-  feed(feeds: readonly Feed[], starts: readonly number[]): Chosen[];
+  feed(feeds: readonly Feed[], starts: readonly number[]): ChosenToken[];
   /** Makes `other` begin with the first `length` tokens of `slot`. */
   copy(slot: number, other: number, length: number): void;
   dispose(): void;
 }
 
-export function recomputingRecall(model: Model, slots: number): Recall {
+export function createRecomputingCache(model: Model, slots: number): DecoderCache {
   const sequences: number[][] = Array.from({ length: slots }, () => []);
   const { vocabulary } = model.architecture;
   return {
@@ -27,18 +27,23 @@ export function recomputingRecall(model: Model, slots: number): Recall {
           (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]),
       );
       const asked = feeds.filter(it => it.choose);
-      return batchesOf(asked, ({ slot }) => (sequences[slot] as number[]).length).flatMap(batch => {
-        // a target stands behind each sequence only so that its last row is asked for
-        const sheaves = batch.map(({ slot }) => ({
-          prefix: sequences[slot] as number[],
-          branches: [{ ids: [0], mask: [1] }],
-        }));
-        const logits = logitsOf(model, pack(sheaves)); // (batch, vocabulary)
-        return batch.map(({ slot, choose }, i) => ({
-          slot,
-          ...chosenFrom(logits.subarray(i * vocabulary, (i + 1) * vocabulary), choose as Choice),
-        }));
-      });
+      return splitIntoBatches(asked, ({ slot }) => (sequences[slot] as number[]).length).flatMap(
+        batch => {
+          // a target stands behind each sequence only so that its last row is asked for
+          const sheaves = batch.map(({ slot }) => ({
+            prefix: sequences[slot] as number[],
+            branches: [{ ids: [0], mask: [1] }],
+          }));
+          const logits = computeLogits(model, packGroups(sheaves)); // (batch, vocabulary)
+          return batch.map(({ slot, choose }, i) => ({
+            slot,
+            ...chooseToken(
+              logits.subarray(i * vocabulary, (i + 1) * vocabulary),
+              choose as SamplingChoice,
+            ),
+          }));
+        },
+      );
     },
     copy: (slot, other, length) =>
       void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),
@@ -47,7 +52,7 @@ export function recomputingRecall(model: Model, slots: number): Recall {
 }
 
 /** Runs of items of about 256 tokens: stock attention takes time of all tokens squared. */
-function batchesOf<T>(items: readonly T[], lengthOf: (item: T) => number): T[][] {
+function splitIntoBatches<T>(items: readonly T[], lengthOf: (item: T) => number): T[][] {
   const batches: T[][] = [];
   let room = 0;
   for (const item of items) {
@@ -61,9 +66,9 @@ function batchesOf<T>(items: readonly T[], lengthOf: (item: T) => number): T[][]
   return batches;
 }
 
-function chosenFrom(
+function chooseToken(
   logits: Float32Array,
-  { temperature, uniform }: Choice,
+  { temperature, uniform }: SamplingChoice,
 ): { id: number; logprob: number } {
   const most = logits.reduce((a, b) => Math.max(a, b));
   const sumExp = (heat: number) =>

@@ -4,9 +4,9 @@
  */
 import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
-import type { Tried } from "./grpo.ts";
+import type { ScoredAttempt } from "./grpo.ts";
 
-interface Seconds {
+interface StepSeconds {
   readonly sampling: number;
   readonly rollouts: number;
   readonly learning: number;
@@ -14,10 +14,10 @@ interface Seconds {
 }
 
 /** Sums over a replica's own attempts, which add up over replicas. */
-export function attemptSums(
-  groups: readonly (readonly Tried[])[],
+export function sumAttempts(
+  groups: readonly (readonly ScoredAttempt[])[],
   faults: number,
-  seconds: Seconds,
+  seconds: StepSeconds,
 ) {
   const all = groups.flat();
   const tasked = all.filter(it => it.breakdown.rule === "tool");
@@ -25,7 +25,7 @@ export function attemptSums(
   const calls = all.flatMap(it => listCalls(it.trajectory));
   const over = <T>(list: readonly T[], of: (it: T) => number) =>
     list.reduce((sum, it) => sum + of(it), 0);
-  const part = (name: keyof Tried["breakdown"]["parts"]) =>
+  const part = (name: keyof ScoredAttempt["breakdown"]["parts"]) =>
     over(tasked, it => it.breakdown.parts[name].score);
   return {
     attempts: all.length,
@@ -61,7 +61,7 @@ export function attemptSums(
   };
 }
 
-interface Learned {
+interface LearningSums {
   readonly loss: number;
   readonly norm: number;
   readonly tokens: number;
@@ -73,10 +73,10 @@ interface Learned {
   readonly count: number;
 }
 
-export function metricsOf(
+export function computeStepMetrics(
   step: number,
-  sums: ReturnType<typeof attemptSums>,
-  learned: Learned,
+  sums: ReturnType<typeof sumAttempts>,
+  learned: LearningSums,
 ): GrpoStep {
   const per = (sum: number, n: number) => (n === 0 ? 0 : sum / n);
   const mean = per(sums.reward, sums.attempts);
