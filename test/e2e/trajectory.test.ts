@@ -3,6 +3,7 @@
  * beside it, and its reward shown with evidence.
  */
 import { afterAll, beforeAll, test } from "vitest";
+import { parseTask } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, Workbench } from "./workbench.ts";
@@ -14,7 +15,9 @@ let changed: readonly [string, string];
 
 beforeAll(async () => {
   const lines = synthesizeTasks(60, "banking").trim().split("\n");
-  const tasks = lines.map(it => JSON.parse(it) as Task);
+  const tasks = lines.map((it, i) =>
+    parseTask(JSON.parse(it), { file: "few.tasks.jsonl", line: i + 1 }),
+  );
   // on one server: two calls that read, then one that changes a card's status, which is easy to see
   const n = tasks.findIndex(({ kind, servers, hidden, goals, trajectory: { events } }) => {
     const calls = events.filter(it => it.kind === "call").slice(0, 3);
