@@ -35,7 +35,7 @@ interface Played {
 
 type Model = (body: ChatBody, competent: (body: ChatBody) => Reply) => Reply;
 
-const castFor = (url: string) =>
+const createRoles = (url: string) =>
   createLlmRoles(
     openEndpoint({ url, model: "scripted", time: ownTime(), concurrency: 4 }),
     "endpoint:scripted",
@@ -56,7 +56,7 @@ async function played(
   const [tasks, rejected] = [[] as Task[], [] as RejectedAttempt[]];
   const work = {
     ...synthesis({ servers: ["filesystem"], menu: "full", count: n, crossServerShare: 0, ...more }),
-    cast: castFor(server.url),
+    llmRoles: createRoles(server.url),
   };
   for await (const it of synthesizeConcurrently(work, { concurrency, earlierAttempts: there })) {
     if (it.kind === "accepted") tasks.push(it.task);
@@ -330,7 +330,7 @@ describe("when the model no longer answers", () => {
     };
     const work = {
       ...synthesis({ servers: ["filesystem"], count: 5 }),
-      cast: createLlmRoles(model, "endpoint:gone"),
+      llmRoles: createLlmRoles(model, "endpoint:gone"),
     };
     await expect(
       (async () => {
