@@ -35,8 +35,16 @@ const modules = {
   model: { modules: ["compute", "policy", "trajectory", "environment"], packages: tensorflow },
   train: {
     modules: [
-      ...["model", "compute", "run", "evaluation", "reward", "policy"],
-      ...["trajectory", "environment", "protocol", "channel"],
+      "model",
+      "compute",
+      "run",
+      "evaluation",
+      "reward",
+      "policy",
+      "trajectory",
+      "environment",
+      "protocol",
+      "channel",
     ],
     packages: tensorflow,
   },

@@ -76,7 +76,7 @@ export function createForkChannel<Local extends Messages, Remote extends Message
   const channel = new RpcChannel<Local, Remote>(
     new IPCMessageReader(fork),
     new IPCMessageWriter(fork),
-    () => void (fork.connected && fork.disconnect!()),
+    () => void (fork.connected && fork.disconnect()),
   );
   if (fork.connected) fork.once("disconnect", () => void channel.end());
   else void channel.end();

@@ -12,17 +12,7 @@ import {
 import { measureServing, serveEmptyTool, type BenchmarkRow } from "./benchServing.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
 import type { CliCommand, CliContext } from "./command.ts";
-
-/** Does `n` units of work and returns the seconds they took. */
-type Work = (n: number) => number;
-
-export interface Benchmark {
-  readonly name: string;
-  readonly unit: string;
-  readonly work: Work;
-  /** The figure, from seconds for one unit. */
-  readonly value: (secondsEach: number) => number;
-}
+import type { Benchmark } from "./benchmark.ts";
 
 const groups: Readonly<Record<string, (terminal: CliContext) => AsyncIterable<BenchmarkRow>>> = {
   environment: environmentGroup,

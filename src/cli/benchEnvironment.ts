@@ -6,11 +6,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import type { Benchmark } from "./bench.ts";
+import type { Benchmark } from "./benchmark.ts";
 import type { BenchmarkRow } from "./benchServing.ts";
 import type { CliContext } from "./command.ts";
 
@@ -27,7 +28,11 @@ const perServer = 20;
 const passes = 40;
 
 /** About twenty trajectories on each server. */
-async function recordedMix({ catalog, resources }: CliContext): Promise<readonly Recorded[]> {
+async function recordedMix({
+  catalog,
+  resources,
+  signal,
+}: CliContext): Promise<readonly Recorded[]> {
   const servers = [...catalog.servers.keys()];
   const mix: Recorded[] = [];
   for await (const it of synthesize({
@@ -39,6 +44,8 @@ async function recordedMix({ catalog, resources }: CliContext): Promise<readonly
     preset: "student",
     variantsPerFixture: 0,
   })) {
+    await setImmediate();
+    signal.throwIfAborted();
     if (it.kind === "rejected") continue;
     const { servers: pinned, seed, menu, trajectory } = it.task;
     const calls = trajectory.events.flatMap(event =>
@@ -69,7 +76,12 @@ export async function createEnvironmentBenchmarks(terminal: CliContext): Promise
   const mix = await recordedMix(terminal);
   // fixtures are read once, by whoever comes first, and code is compiled once it has been seen to
   // be used
-  for (let pass = 0; pass < passes; pass++) for (const it of mix) play(catalog, it);
+  for (let pass = 0; pass < passes; pass++) {
+    for (const it of mix) play(catalog, it);
+    // lets an interruption be noticed
+    await setImmediate();
+    terminal.signal.throwIfAborted();
+  }
   let at = 0;
   return [
     // each opening gives another seed, so that no two are the same session

@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   world: async () => (await import("./world.ts")).world,
 };
 
+/** Aborted by Ctrl-C, and by SIGTERM. */
+const interruption = new AbortController();
+let hasReportedInterruption = false;
+
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     process.stdout.write(await help());
@@ -83,14 +87,16 @@ async function openTerminal(cwd: string): Promise<CliContext> {
     "resources",
   );
   const prove = join(cwd, "prove");
-  const stop = new AbortController();
-  const interrupted = () => {
-    stop.abort(new UserError("stopped by Ctrl-C", "run it again to go on"));
-    // a command that does not let go within two seconds is let go of
-    setTimeout(() => process.exit(130), 1_800).unref();
+  const interrupt = (signal: NodeJS.Signals) => {
+    interruption.abort(new UserError(`stopped by ${signal}`, "run it again to continue"));
+    // a command that does not stop by itself is ended within two seconds
+    setTimeout(() => {
+      report(interruption.signal.reason);
+      process.exit(130);
+    }, 1_800).unref();
   };
-  process.once("SIGINT", interrupted);
-  process.once("SIGTERM", interrupted);
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
   // whoever reads stdout may leave early (`| head`): that ends the program, quietly
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
@@ -102,7 +108,7 @@ async function openTerminal(cwd: string): Promise<CliContext> {
     showProgress: progressOn(process.stderr),
     stdin: process.stdin,
     stdout: process.stdout,
-    signal: stop.signal,
+    signal: interruption.signal,
     cwd,
     resources,
     dist: join(resources, "..", "dist"),
@@ -140,6 +146,14 @@ function folderAbove(from: string, name: string): string {
 }
 
 function report(error: unknown): number {
+  // what an interrupted command throws says no more than that
+  if (interruption.signal.aborted) {
+    if (hasReportedInterruption) return 2;
+    hasReportedInterruption = true;
+    const { what, remedy } = interruption.signal.reason as UserError;
+    process.stderr.write(`${clear}prove-rl: ${what}; ${remedy}\n`);
+    return 2;
+  }
   if (error instanceof UserError) {
     process.stderr.write(`${clear}prove-rl: ${error.what}\n  ${error.remedy}\n`);
     return 2;

@@ -12,7 +12,7 @@ import {
   type PartName,
 } from "../reward/breakdown.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt as scoreAttempt } from "../reward/reward.ts";
+import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { judgeSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";

@@ -11,7 +11,8 @@ import { UserError } from "../userError.ts";
 import { registerCpuSegmentSum } from "./replacementKernels.ts";
 import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
-import { startWasm, type WasmMemory } from "./wasm.ts";
+import { startWasm } from "./wasm.ts";
+import { type WasmMemory } from "./wasmMemory.ts";
 
 export type BackendChoice = "auto" | "tensorflow" | "wasm" | "cpu";
 

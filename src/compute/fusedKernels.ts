@@ -3,7 +3,7 @@
  * with its scopes.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { WasmMemory } from "./wasm.ts";
+import type { WasmMemory } from "./wasmMemory.ts";
 
 /** The sizes that heads and segments are read by. */
 export interface HeadSizes {

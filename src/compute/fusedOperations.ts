@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { FusedKernel } from "./fusedKernels.ts";
-import type { AttentionShape } from "./operations.ts";
+import type { AttentionShape } from "./attentionShape.ts";
 
 /** Whether the running backend has the kernels. */
 export const isAvailable = (): boolean =>

@@ -5,16 +5,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import * as composite from "./stockOperations.ts";
 import * as fused from "./fusedOperations.ts";
-import type { AttentionLayout, RopeTables } from "./attentionLayout.ts";
-
-/** How the heads of an attention lie, and who looks at whom. */
-export interface AttentionShape {
-  readonly heads: number;
-  readonly kvHeads: number;
-  readonly headWidth: number;
-  readonly rope: RopeTables;
-  readonly layout: AttentionLayout;
-}
+import type { AttentionShape } from "./attentionShape.ts";
 
 const pick = () => (fused.isAvailable() ? fused : composite);
 

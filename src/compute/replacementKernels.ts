@@ -5,7 +5,7 @@
  * of `gather`. On cpu that sum takes time of segments by rows.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { WasmMemory } from "./wasm.ts";
+import type { WasmMemory } from "./wasmMemory.ts";
 
 type Operands = Record<string, tf.Tensor>;
 

@@ -3,7 +3,7 @@
  * backend, and they are what the fused kernels are measured against.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { AttentionShape } from "./operations.ts";
+import type { AttentionShape } from "./attentionShape.ts";
 
 export const normEpsilon = 1e-6;
 

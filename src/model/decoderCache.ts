@@ -2,7 +2,7 @@
  * How a decoder remembers sequences, and the plain way to: keep the tokens and work every sequence
  * again. Slow, runs everywhere, the reference.
  */
-import type { SamplingChoice, ChosenToken, Feed } from "./decoder.ts";
+import type { SamplingChoice, ChosenToken, Feed } from "./decoderStep.ts";
 import { packGroups } from "./packedBatch.ts";
 import { computeLogits, type Model } from "./transformer.ts";
 

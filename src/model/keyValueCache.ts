@@ -3,9 +3,9 @@
  * is worked once. Everything runs on bare addresses, because a tensor for every small result would
  * take longer than the result.
  */
-import type { WasmMemory } from "../compute/wasm.ts";
+import type { WasmMemory } from "../compute/wasmMemory.ts";
 import type { Architecture } from "./architecture.ts";
-import type { ChosenToken, Feed } from "./decoder.ts";
+import type { ChosenToken, Feed } from "./decoderStep.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
-import { computeChatDigest, computeToolsDigest } from "./chatFormat.ts";
+import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
 import type { Tool } from "./valueText.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
 import { createModel, type Model } from "./transformer.ts";

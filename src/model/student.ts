@@ -6,8 +6,10 @@
 import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
 import type { IdAliases } from "./idAliases.ts";
-import { isMessageEnd, studentLimits, parseMessage, encodeChat } from "./chatFormat.ts";
-import { openDecoder, type ChosenToken, type Decoder, type Feed } from "./decoder.ts";
+import { isMessageEnd, parseMessage } from "./parseChat.ts";
+import { studentLimits, encodeChat } from "./chatFormat.ts";
+import { openDecoder, type Decoder } from "./decoder.ts";
+import { type ChosenToken, type Feed } from "./decoderStep.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { Model } from "./transformer.ts";
 

@@ -10,6 +10,7 @@ import type { Goal } from "../trajectory/task.ts";
 import { compareArguments, computeEqualShare } from "./argument.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
 import { isObject } from "./valueEquality.ts";
+import type { AlignedPair } from "./alignedPair.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
 export interface ScoredCall {
@@ -33,15 +34,6 @@ export interface AlignmentOptions {
   readonly coverageRequiresSuccess: boolean;
   /** The arguments' schema of a tool, where it is known: arrays of unique items compare as sets. */
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
-}
-
-export interface AlignedPair {
-  readonly goal: number;
-  /** Index within the goal. */
-  readonly part: number;
-  /** Position in the transcript, from 0. */
-  readonly call: number;
-  readonly arguments: readonly ArgumentEvidence[];
 }
 
 export interface Alignment {

@@ -5,7 +5,7 @@
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { GoalCall } from "../trajectory/task.ts";
-import type { AlignedPair } from "./align.ts";
+import type { AlignedPair } from "./alignedPair.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
 import { areEqual, isObject, propertySchema } from "./valueEquality.ts";
 

@@ -11,7 +11,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
 import { encodeChat } from "../model/chatFormat.ts";
-import { packGroups, type Branch, type PackedGroup } from "../model/packedBatch.ts";
+import { packGroups, type PackedGroup } from "../model/packedBatch.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import {
   disposeGradients,
@@ -29,28 +29,12 @@ import type { GrpoConfig } from "../run/config.ts";
 import { groupFormat, type GroupLine } from "../run/group.ts";
 import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
 import { createEpochSampler, shuffleIndices } from "./epochSampler.ts";
 import { createConversation } from "./corpus.ts";
 import { sumByName, type MethodContext, type TrainingMethod } from "./trainingMethod.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
-
-/** One scored attempt of a group, and what is to be learned from it. */
-export interface ScoredAttempt {
-  readonly task: Task;
-  readonly trajectory: Finished<Trajectory>;
-  readonly breakdown: Breakdown;
-  readonly paper: number;
-  readonly success: boolean;
-  /** Menu, time and first user turn: what the whole group begins with. */
-  readonly opening: readonly number[];
-  /** Everything after it, up to the last token the student sampled. */
-  readonly branch: Branch;
-  /** lp_old of the sampled tokens, in their order. */
-  readonly logprobs: readonly number[];
-  advantage: number;
-  clipped: number[];
-}
+import type { ScoredAttempt } from "./scoredAttempt.ts";
 
 export interface GrpoContext extends MethodContext {
   readonly catalog: Catalog;

@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
-import type { WasmMemory } from "../compute/wasm.ts";
+import type { WasmMemory } from "../compute/wasmMemory.ts";
 import { UserError } from "../userError.ts";
 import type { Gradients, Model } from "../model/transformer.ts";
 

@@ -4,7 +4,7 @@
  */
 import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
-import type { ScoredAttempt } from "./grpo.ts";
+import type { ScoredAttempt } from "./scoredAttempt.ts";
 
 interface StepSeconds {
   readonly sampling: number;

@@ -97,7 +97,7 @@ export class TrajectoryCursor {
       step: last,
       state,
       before: last.before,
-      patches: (last.replayed.patches ?? []) as readonly Patch[],
+      patches: last.replayed.patches ?? [],
       atEnd,
     };
   }

@@ -2,13 +2,11 @@
  * `synthesize --teacher endpoint` against a real server: files that replay, going on after a stop,
  * budgets, and keys that turn up nowhere.
  */
-import { fork } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { replay } from "../../src/cli/replay.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
-import type { ChatMessage } from "../../src/policy/chatModel.ts";
 import { createRequestBody, parseAnswer } from "../../src/policy/endpointFormat.ts";
 import type { SynthesisWork } from "../../src/protocol/work.ts";
 import { root } from "../contracts/doors.ts";

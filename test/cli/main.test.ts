@@ -143,7 +143,7 @@ describe("a fixture that does not fit", () => {
     [
       "its schema",
       text => text.replace('"kind": "savings"', '"kind": "gold"'),
-      /does not fit the schema of banking at \/state\/accounts\/acc_108\/kind: .*\n {2}mend that value/,
+      /:\d+ is not a fixture of banking: at \/state\/accounts\/acc_108\/kind: .*\n {2}correct that value/,
     ],
     ["JSON", text => text.slice(0, 200), /is not JSON/],
     [

@@ -57,8 +57,18 @@ test("a synthesis continues an older file, to the same bytes", async () => {
   writeFileSync(file, whole.split("\n").slice(0, 5).join("\n") + "\n");
   const { code } = await run(
     [
-      ...["synthesize", "--out", file, "--count", "12", "--seed", "5", "--resume"],
-      ...["--preset", "student", "--servers", "banking,calendar,filesystem"],
+      "synthesize",
+      "--out",
+      file,
+      "--count",
+      "12",
+      "--seed",
+      "5",
+      "--resume",
+      "--preset",
+      "student",
+      "--servers",
+      "banking,calendar,filesystem",
     ],
     { cwd },
   );

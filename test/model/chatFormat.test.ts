@@ -1,13 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdAliases } from "../../src/model/idAliases.ts";
+import { computeChatDigest } from "../../src/model/chatDigest.ts";
+import { isMessageEnd, parseMessage } from "../../src/model/parseChat.ts";
 import {
-  computeChatDigest,
-  isMessageEnd,
   studentLimits,
   encodeMessage,
   encodeOpening,
-  parseMessage,
   encodeResult,
   encodeChat,
 } from "../../src/model/chatFormat.ts";

@@ -2,7 +2,8 @@ import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
-import { openDecoder, type ChosenToken, type Decoder } from "../../src/model/decoder.ts";
+import { openDecoder, type Decoder } from "../../src/model/decoder.ts";
+import { type ChosenToken } from "../../src/model/decoderStep.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import {
   initializeModel,

@@ -1,7 +1,6 @@
 /** A run as files: what is written whole, what is read back, and what a crash leaves behind. */
 import {
   appendFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,

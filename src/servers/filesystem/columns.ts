@@ -1,7 +1,7 @@
 /** Columns of text files with separators. */
 import { z } from "zod";
 import { refuse } from "../../environment/server.ts";
-import { shorten } from "./paths.ts";
+import { shorten } from "./pathFormat.ts";
 
 export const separator = z
   .enum(["comma", "semicolon", "tab", "space"])

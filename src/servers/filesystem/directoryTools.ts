@@ -4,15 +4,8 @@ import { createToolFactory, refuse } from "../../environment/server.ts";
 import { createDirectory, createFile } from "./newEntries.ts";
 import { getDraft, addEntry, removeEntry } from "./treeEdits.ts";
 import { reserveSpace } from "./quota.ts";
-import {
-  toAbsolutePath,
-  shorten,
-  resolvePath,
-  formatPath,
-  describeKind,
-  type ExistingPath,
-  type ResolvedPath,
-} from "./paths.ts";
+import { toAbsolutePath, resolvePath, describeKind } from "./paths.ts";
+import { shorten, formatPath, type ExistingPath, type ResolvedPath } from "./pathFormat.ts";
 import { requirePermission, requireFreePath } from "./permissions.ts";
 import { findEntry } from "./lookups.ts";
 import { FilesystemState } from "./state.ts";

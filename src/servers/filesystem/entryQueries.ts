@@ -2,14 +2,8 @@
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory, Refusal, refuse } from "../../environment/server.ts";
-import {
-  toAbsolutePath,
-  shorten,
-  resolvePath,
-  joinSegments,
-  formatPath,
-  describeKind,
-} from "./paths.ts";
+import { toAbsolutePath, resolvePath, describeKind } from "./paths.ts";
+import { shorten, joinSegments, formatPath } from "./pathFormat.ts";
 import { findEntry, findReadableDirectory } from "./lookups.ts";
 import { type Entry, FilesystemState } from "./state.ts";
 import { getKind, measureSize } from "./entries.ts";

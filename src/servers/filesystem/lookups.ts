@@ -1,7 +1,8 @@
 /** Finds the entry at a path, or refuses: any entry, a directory, a text file or an archive. */
 import { refuse } from "../../environment/server.ts";
 import type { Archive, Directory, File, FilesystemState } from "./state.ts";
-import { type ExistingPath, resolvePath, shorten, describeKind } from "./paths.ts";
+import { resolvePath, describeKind } from "./paths.ts";
+import { type ExistingPath, shorten } from "./pathFormat.ts";
 import { requirePermission } from "./permissions.ts";
 
 /** The entry at a path, or a `not_found` refusal. */

@@ -4,15 +4,14 @@ import { createToolFactory, refuse } from "../../environment/server.ts";
 import { copyEntry } from "./newEntries.ts";
 import { addEntry, setEntry, removeEntry } from "./treeEdits.ts";
 import { reserveSpace } from "./quota.ts";
+import { toAbsolutePath, resolvePath } from "./paths.ts";
 import {
-  toAbsolutePath,
   shorten,
-  resolvePath,
   joinSegments,
   formatPath,
   type ExistingPath,
   type ResolvedPath,
-} from "./paths.ts";
+} from "./pathFormat.ts";
 import { requirePermission, requireFreePath } from "./permissions.ts";
 import { findEntry, findDirectory } from "./lookups.ts";
 import { maxNameLength, maxPathLength, type Entry, FilesystemState } from "./state.ts";

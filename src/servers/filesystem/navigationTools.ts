@@ -1,7 +1,7 @@
 /** Tools for the current directory and listings. */
 import { z } from "zod";
 import { createToolFactory } from "../../environment/server.ts";
-import { joinSegments, formatPath } from "./paths.ts";
+import { joinSegments, formatPath } from "./pathFormat.ts";
 import { requirePermission, hasPermission } from "./permissions.ts";
 import { findEntry, findDirectory, findReadableDirectory } from "./lookups.ts";
 import { type Directory, type Entry, FilesystemState } from "./state.ts";

@@ -6,20 +6,9 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { maxNameLength, type Directory, type Entry, type FilesystemState } from "./state.ts";
 import { requirePermission } from "./permissions.ts";
-
-/** A path with links resolved. Its parent directory exists; the entry may not. */
-export interface ResolvedPath {
-  /** The path as the caller wrote it, for messages. */
-  readonly input: string;
-  /** Names from the root; empty for the root itself. */
-  readonly segments: readonly string[];
-  /** The parent directory; the root is its own parent. */
-  readonly parent: Directory;
-  readonly entry: Entry | undefined;
-}
-
-/** A path at which there is an entry. */
-export type ExistingPath<T extends Entry = Entry> = ResolvedPath & { readonly entry: T };
+import type { ResolvedPath } from "./pathFormat.ts";
+import { formatPath } from "./pathFormat.ts";
+import { shorten } from "./pathFormat.ts";
 
 const maxLinks = 40;
 
@@ -101,18 +90,6 @@ export function toAbsolutePath(state: FilesystemState, input: string): string {
     else names.push(name);
   return `/${names.join("/")}`;
 }
-
-export const joinSegments = (segments: readonly string[]) => `/${segments.join("/")}`;
-
-/** A path as tools return it: `~/…` below the home, otherwise absolute. */
-export function formatPath(state: FilesystemState, at: readonly string[] | string): string {
-  const path = typeof at === "string" ? at : joinSegments(at);
-  const { home } = state.users[state.user]!;
-  return path === home ? "~" : path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-}
-
-/** A text of the caller for a message, truncated if long. */
-export const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 77)}…` : text);
 
 /** The kind of an entry for a message: `a zip archive`. */
 export const describeKind = (entry: Entry) =>

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { createToolFactory, refuse } from "../../environment/server.ts";
 import { getDraft } from "./treeEdits.ts";
-import { shorten, formatPath, type ExistingPath } from "./paths.ts";
+import { shorten, formatPath, type ExistingPath } from "./pathFormat.ts";
 import { permissionBits, requireOwner, type Permission } from "./permissions.ts";
 import { findEntry } from "./lookups.ts";
 import { FilesystemState } from "./state.ts";

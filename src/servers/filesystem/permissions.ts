@@ -7,7 +7,7 @@ import {
   joinSegments,
   formatPath,
   shorten,
-} from "./paths.ts";
+} from "./pathFormat.ts";
 
 export type Permission = "r" | "w" | "x";
 export const permissionBits = { r: 4, w: 2, x: 1 };

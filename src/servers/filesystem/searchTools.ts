@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { createToolFactory, refuse } from "../../environment/server.ts";
 import { hasPermission } from "./permissions.ts";
-import { shorten, formatPath } from "./paths.ts";
+import { shorten, formatPath } from "./pathFormat.ts";
 import { findEntry, findReadableDirectory, findReadableFile } from "./lookups.ts";
 import { walkTree } from "./walkTree.ts";
 import { path } from "./parameters.ts";

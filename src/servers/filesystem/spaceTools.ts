@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { createToolFactory } from "../../environment/server.ts";
-import { formatPath } from "./paths.ts";
+import { formatPath } from "./pathFormat.ts";
 import { findReadableDirectory } from "./lookups.ts";
 import { measureUsage } from "./quota.ts";
 import { FilesystemState } from "./state.ts";

@@ -4,7 +4,7 @@
  */
 import { refuse } from "../../environment/server.ts";
 import { requirePermission, requireFreePath } from "./permissions.ts";
-import { joinSegments, formatPath, type ExistingPath, type ResolvedPath } from "./paths.ts";
+import { joinSegments, formatPath, type ExistingPath, type ResolvedPath } from "./pathFormat.ts";
 import { measureExtent } from "./entries.ts";
 import type { Directory, Entry, File, FilesystemState } from "./state.ts";
 import { reserveSpace } from "./quota.ts";
