@@ -1,6 +1,6 @@
 /**
- * Completions of the editor's own language models, for teachers in the command-line program. A model
- * receives the tools of the request only, and none of the editor's.
+ * Completions of the editor's own language models, for teachers in the command-line program. A
+ * model receives the tools of the request only, and none of the editor's.
  */
 import {
   CancellationError,

@@ -3,9 +3,9 @@
  * use. A task is read and checked as a whole only when it is opened.
  *
  * Each line is parsed as a whole, although the entry does not need the trajectory, nearly half of
- * the line. Skipping it is hardly faster: for 13,517 tasks (58 MB), parsing whole lines takes 0.50 s,
- * skipping the trajectory's value with a scanner and parsing the rest 0.44 s, and `visit` of
- * jsonc-parser 0.92 s. The longest time without a pause is 13 ms.
+ * the line. Skipping it is hardly faster: for 13,517 tasks (58 MB), parsing whole lines takes
+ * 0.50 s, skipping the trajectory's value with a scanner and parsing the rest 0.44 s, and `visit`
+ * of jsonc-parser 0.92 s. The longest time without a pause is 13 ms.
  */
 import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
 import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";

@@ -49,9 +49,10 @@ export function createRangeItem(
 export function createTaskItem(node: NodeOf<"task">): TreeItem {
   const { request, id, kind, split, servers, goals, offset } = node.entry;
   const label = request.length > 90 ? `${request.slice(0, 89)}…` : request;
+  const detail = goals.length ? formatCount(goals.length, "call") : kind;
   const item = createTreeItem(label, None, {
     icon: goals.length ? icons.task : icons.abstention,
-    description: `${servers.join(", ")} · ${goals.length ? formatCount(goals.length, "call") : kind}`,
+    description: `${servers.join(", ")} · ${detail}`,
     tooltip: `${request}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
     context: "task",
   });

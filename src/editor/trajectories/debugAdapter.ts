@@ -257,7 +257,8 @@ export class TrajectoryDebugSession extends DebugSession {
     this.#session.inspector.reset();
     if (step && step.verdict !== "same") {
       const fields = step.differingFields.join(", ");
-      const text = `call ${step.call + 1}, ${step.recorded.name}: ${step.verdict}, another ${fields}\n`;
+      const call = `call ${step.call + 1}, ${step.recorded.name}`;
+      const text = `${call}: ${step.verdict}, another ${fields}\n`;
       this.sendEvent(new OutputEvent(text, "console"));
     }
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);

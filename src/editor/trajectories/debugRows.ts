@@ -9,7 +9,7 @@ import type { DebugTarget } from "./debugTarget.ts";
 import { createRewardRows } from "./rewardRows.ts";
 import { createChildRows, createValueRow, formatInline, type ValueRow } from "./valueRow.ts";
 
-/** The headings with their rows. They are the same at every position, so that they stay expanded. */
+/** The headings with their rows. They are always the same, so that they stay expanded. */
 export const listHeadings = (
   target: DebugTarget,
   position: CursorPosition,
