@@ -146,7 +146,7 @@ async function boxTask(
     trajectory: (
       await rollout(task as unknown as Task, createScriptedPolicy("teacher", messages), catalog)
     ).trajectory,
-  } as unknown as Task;
+  };
 }
 
 export function boxTokenizer(tasks: readonly Task[]): Tokenizer {
