@@ -74,7 +74,7 @@ export function openEndpointFor(
 }
 
 /** What leaves the machine. */
-export const sentData = {
+export const sentContent = {
   evaluation:
     "the conversations of the tasks, the schemas of the tools on offer and what the tools answer",
   graph: "the names, descriptions and schemas of the tools",

@@ -36,7 +36,7 @@ import {
   endpointUsage,
   toUserError,
   openEndpointFor,
-  sentData,
+  sentContent,
 } from "./endpoints.ts";
 import { withConnectedServer } from "./tools.ts";
 
@@ -220,7 +220,7 @@ async function labelsOf(
     );
   const { endpoint, concurrency } = openEndpointFor(
     readEndpointOptions(model, values),
-    sentData.graph,
+    sentContent.graph,
     terminal,
   );
   const ledger = new LabelCache(join(prove, "graphs", `${name}.labels.jsonl`));

@@ -22,7 +22,7 @@ import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext, Values } from "./command.ts";
-import { readEndpointOptions, openEndpointFor, sentData } from "./endpoints.ts";
+import { readEndpointOptions, openEndpointFor, sentContent } from "./endpoints.ts";
 
 export interface OpenedPolicy {
   readonly policy: Policy;
@@ -75,7 +75,7 @@ function openAsked(
     );
   const { endpoint, concurrency } = openEndpointFor(
     readEndpointOptions(model, values),
-    sentData.evaluation,
+    sentContent.evaluation,
     terminal,
   );
   return { policy: createEndpointPolicy(endpoint), concurrency, dispose: () => {} };

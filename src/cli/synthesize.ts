@@ -50,6 +50,7 @@ export const synthesize: CliCommand = {
       createTeacher: () => createTeacher(values, terminal),
       onProgress: it => terminal.showProgress(formatProgress(it)),
       onRemark: terminal.printNote,
+      readClock: () => performance.now(),
       signal: terminal.signal,
     });
     const { file, seconds, report } = result;

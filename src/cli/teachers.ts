@@ -7,7 +7,7 @@ import type { CliContext, Values } from "./command.ts";
 import {
   readEndpointOptions,
   openEndpointFor,
-  sentData,
+  sentContent,
   type EndpointChoice,
 } from "./endpoints.ts";
 
@@ -42,7 +42,7 @@ export function createEndpointTeacher(
   terminal: Pick<CliContext, "printNote">,
   env?: NodeJS.ProcessEnv,
 ): ModelTeacher {
-  const { endpoint, concurrency } = openEndpointFor(choice, sentData.synthesis, terminal, env);
+  const { endpoint, concurrency } = openEndpointFor(choice, sentContent.synthesis, terminal, env);
   return { roles: createLlmRoles(endpoint, `endpoint:${endpoint.name}`), concurrency };
 }
 

@@ -55,6 +55,7 @@ function synthesizeFor(
     createTeacher: () => chooseTeacher(teacher, channel, say),
     onProgress: limitRate(progress => channel.notify("progress", progress)),
     onRemark: say,
+    readClock: () => performance.now(),
     signal,
   });
 }

@@ -46,7 +46,7 @@ import type { ReplicaMessage, ReplicaSetup, ReplicaCommand } from "./loop.ts";
 import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { listen, type Line } from "./socket.ts";
-import { loadTrainingData } from "./trainingData.ts";
+import { loadTrainingSet } from "./trainingSet.ts";
 
 /** How long replicas may take to finish the step they are in once they are told to stop. */
 const stopTimeout = 1_500;
@@ -128,7 +128,7 @@ class Trainer {
     discardAfter(this.#folder, checkpoint.step);
     const start = readModelFolder(checkpoint.folder);
     this.#activity = "reading tasks";
-    const { tasks, corpus, taskTopics } = await loadTrainingData(
+    const { tasks, corpus, taskTopics } = await loadTrainingSet(
       config,
       this.#catalog,
       start.tokenizer,

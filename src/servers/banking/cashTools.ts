@@ -1,3 +1,4 @@
+/** Tools that deposit and withdraw cash. */
 import { id } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";

@@ -4,7 +4,7 @@
  */
 import { server } from "./server.ts";
 import type { EmailState } from "./state.ts";
-import { baseThreads, extraThreads } from "./threadTemplates.ts";
+import { commonThreads, extraThreads } from "./threadTemplates.ts";
 import { draftTemplates } from "./draftTemplates.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { findInvalidRows, compareWithCast, compareWithCrm } from "./inconsistencies.ts";
@@ -14,7 +14,7 @@ function generate(context: GeneratorContext): EmailState {
   const { cast, random, size } = context;
   const isFull = size === "full";
   const builder = new MailboxBuilder(context);
-  for (const it of baseThreads) builder.addThread(it);
+  for (const it of commonThreads) builder.addThread(it);
   if (isFull) {
     for (const it of random.shuffle(extraThreads)) builder.addThread(it);
     for (const [i] of cast.staff.entries()) builder.addAddress(`staff${i}`);

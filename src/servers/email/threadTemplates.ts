@@ -18,7 +18,7 @@ export const ownLabels: readonly string[] = [
 ];
 
 /** The threads of every mailbox; the small one has no others. */
-export const baseThreads: readonly ThreadTemplate[] = [
+export const commonThreads: readonly ThreadTemplate[] = [
   {
     with: "client0a",
     subject: "Kickoff on Tuesday",

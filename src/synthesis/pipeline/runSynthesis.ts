@@ -45,7 +45,7 @@ export interface ModelTeacher {
 }
 
 /** What a synthesis works with. */
-export interface SynthesisServices extends SynthesisListeners {
+export interface SynthesisDependencies extends SynthesisListeners {
   readonly catalog: Catalog;
   /** The product's `resources` folder. */
   readonly resources: string;
@@ -64,7 +64,7 @@ export interface SynthesisResult {
 /** Synthesizes tasks. Throws a `UserError` for options that cannot be used or a model that fails. */
 export async function runSynthesis(
   request: SynthesisRequest,
-  services: SynthesisServices,
+  services: SynthesisDependencies,
 ): Promise<SynthesisResult> {
   const { file, count, seed, preset = "paper", menu = "chain", split } = request;
   const { catalog, resources, prove, signal } = services;
@@ -83,7 +83,7 @@ export async function runSynthesis(
     edgeVerdicts: readVerdicts(listVerdictFiles(resources, prove)),
     signal,
   };
-  const started = performance.now();
+  const started = services.readClock();
   const attempts = new AttemptStream(synthesis, teacher, file);
   const report = await writeSynthesis(
     file,
@@ -100,7 +100,7 @@ export async function runSynthesis(
     services,
   );
   if (attempts.fault) throw createTeacherError(attempts.fault, report.accepted, file);
-  return { file, seconds: Math.round((performance.now() - started) / 10) / 100, report };
+  return { file, seconds: Math.round((services.readClock() - started) / 10) / 100, report };
 }
 
 function selectServers({ servers }: SynthesisRequest, catalog: Catalog): readonly string[] {

@@ -29,6 +29,8 @@ import type { AttemptResult } from "./attemptTask.ts";
 const yieldInterval = 50;
 
 export interface SynthesisListeners {
+  /** Milliseconds from any origin, for progress only: no clock affects what is synthesized. */
+  readonly readClock: () => number;
   readonly onProgress: (progress: SynthesisProgress) => void;
   /** Receives remarks for the user, such as that a torn line was removed. */
   readonly onRemark: (remark: string) => void;
@@ -68,7 +70,7 @@ async function writeAttempts(
   attempts: AsyncIterable<AttemptResult>,
   counts: ReportCounts,
   total: number,
-  { onProgress, onRemark, signal }: SynthesisListeners,
+  { onProgress, onRemark, readClock, signal }: SynthesisListeners,
 ): Promise<void> {
   // rejections and a report without their tasks belong to a file that was deleted
   if (!existsSync(file))
@@ -80,12 +82,12 @@ async function writeAttempts(
     let storedRejections = await countLines(rejectedFileFor(file), signal);
     const storedTasks = readTasks(file, { signal });
     let stored = await nextTask(storedTasks);
-    const started = performance.now();
+    const started = readClock();
     let yielded = started;
     for await (const attempt of attempts) {
-      if (performance.now() - yielded > yieldInterval) {
+      if (readClock() - yielded > yieldInterval) {
         await setImmediate();
-        yielded = performance.now();
+        yielded = readClock();
       }
       if (attempt.kind === "rejected") {
         counts.countRejected(attempt.rejected);
@@ -98,7 +100,7 @@ async function writeAttempts(
       else if (formatTaskLine(stored) !== line) throw createDifferenceError(file, stored);
       if (stored !== undefined) stored = await nextTask(storedTasks);
       counts.countAccepted(attempt.task);
-      onProgress(measureProgress(counts.accepted, total, performance.now() - started));
+      onProgress(measureProgress(counts.accepted, total, readClock() - started));
       if (counts.accepted === total) break;
     }
   } finally {

@@ -25,7 +25,7 @@ export function measureProgress(
 
 /** `12 of 300 tasks, 210 a second, 1 min 2 s left`. */
 export function formatProgress({ done, total, pace }: SynthesisProgress): string {
-  const counts = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} tasks`;
+  const counts = `${formatCount(done)} of ${formatCount(total)} tasks`;
   if (!pace) return counts;
   const { tasksPerSecond, secondsLeft } = pace;
   const rate = tasksPerSecond < 10 ? tasksPerSecond.toFixed(1) : Math.round(tasksPerSecond);
@@ -37,3 +37,6 @@ function formatDuration(seconds: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
+
+/** A whole number with commas between groups of three digits. */
+const formatCount = (count: number): string => String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

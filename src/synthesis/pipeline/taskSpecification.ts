@@ -105,7 +105,7 @@ export function specifyTask(
   const chainSource = { server: catalog.getServer(home), uses, verdicts };
   const chain = kind === "abstain" ? [] : chooseChain(chainSource, random);
   if (!chain) return undefined;
-  const info = drawInfo(context.infoCounts, random);
+  const info = drawInformationLevel(context.infoCounts, random);
   const plan = kind === "normal" ? drawCrossServerPlan(context, home, random) : undefined;
   const wantsOnlyOthers = kind === "irrelevant" && random.boolean(shares.onlyOtherServers);
   const distractors = drawDistractors(preset, random);
@@ -153,7 +153,10 @@ const minTasksForShares = 50;
  * How much information the user gives: by the shares, and more often what has been rare so far,
  * because not every task allows a value to be left out.
  */
-function drawInfo(counts: SpecificationContext["infoCounts"], random: Random): Task["info"] {
+function drawInformationLevel(
+  counts: SpecificationContext["infoCounts"],
+  random: Random,
+): Task["info"] {
   const total = [...counts.values()].reduce((a, b) => a + b, 0);
   const getWeight = (info: "missing" | "minimal") => {
     const deficit = total < minTasksForShares ? 0 : shares[info] - (counts.get(info) ?? 0) / total;

@@ -7,7 +7,7 @@ const format = (options: Partial<RunOptions>) =>
   formatSettings(
     createRunConfig({
       startedAt: new Date(0),
-      tasks: "/work/prove/tasks/few.tasks.jsonl",
+      tasks: "/home/user/project/prove/tasks/few.tasks.jsonl",
       ...options,
     }),
   );

@@ -11,7 +11,7 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { buildCorpus, type Corpus } from "./corpus.ts";
 
-export interface TrainingData {
+export interface TrainingSet {
   /** For `grpo`, which attempts them. */
   readonly tasks: readonly Task[];
   /** For `sft`, which reads it. */
@@ -24,12 +24,12 @@ export interface TrainingData {
  * Throws a `Mistake` where the file holds nothing to train on. `onTask` is told how many have been
  * worked.
  */
-export async function loadTrainingData(
+export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
   tokenizer: Tokenizer,
   onTask: (n: number) => void,
-): Promise<TrainingData> {
+): Promise<TrainingSet> {
   const tasks: Task[] = [];
   const taskTopics: TaskTopic[] = [];
   async function* selectTasks(): AsyncGenerator<Task> {
