@@ -57,7 +57,7 @@ test("an invalid fixture is marked at its line, and no session opens on it", asy
   await workbench.runCommand("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
   await checkVisible(
-    workbench.notification(/does not fit the schema of banking at \/state\/customer/),
+    workbench.notification(/:7 is not a fixture of banking: at \/state\/customer/),
   );
   await workbench.takePicture("fixture-that-does-not-fit");
 });
