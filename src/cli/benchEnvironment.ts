@@ -74,7 +74,7 @@ export async function createEnvironmentBenchmarks(terminal: CliContext): Promise
   const all = { servers: [...catalog.servers.keys()].map(name => ({ name, fixture: "full" })) };
   const session = openSessionByName(catalog, { ...all, seed: 1 });
   const mix = await recordedMix(terminal);
-  // fixtures are read once, by whoever comes first, and code is compiled once it has been seen to
+  // fixtures are read at their first use, and code is compiled once it has been seen to
   // be used
   for (let pass = 0; pass < passes; pass++) {
     for (const it of mix) play(catalog, it);
@@ -153,8 +153,8 @@ export async function measureLiveSessions(terminal: CliContext): Promise<number>
   const { gc } = globalThis;
   if (!gc)
     throw new UserError(
-      "memory is measured with the collector at hand",
-      "run prove-rl bench environment, which sees to it",
+      "memory can be measured only when garbage collection is exposed",
+      "run prove-rl bench environment, which exposes it",
     );
   const { catalog } = terminal;
   const busy = (await recordedMix(terminal)).filter(it => grown(catalog, it, 0) !== undefined);

@@ -52,7 +52,7 @@ type Answered = CallResult | { readonly outcome: Outcome; readonly patches?: nev
 export const readFixtureName = (values: Values): string =>
   (values["fixture"] as string | undefined) ?? "full";
 
-/** `--seed`, 1 where it is not given. Throws a `Mistake` for anything but a whole number. */
+/** `--seed`, 1 where it is not given. Throws a `UserError` for anything but a whole number. */
 export function readSeed(values: Values): number {
   const text = (values["seed"] as string | undefined) ?? "1";
   const seed = Number(text);

@@ -42,7 +42,7 @@ export interface CliCommand {
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
   /**
-   * The exit code: 0 done, 1 the work found something wrong. A `Mistake` thrown ends the program
+   * The exit code: 0 done, 1 the work found something wrong. A `UserError` thrown ends the program
    * with 2.
    */
   run(terminal: CliContext, positionals: readonly string[], values: Values): Promise<number>;

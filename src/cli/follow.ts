@@ -15,7 +15,7 @@ export interface FollowedTraining {
   readonly steps: readonly StepMetrics[];
 }
 
-/** Follows a training to its end. Throws its `Mistake` where it failed. */
+/** Follows a training to its end. Throws its `UserError` where it failed. */
 export async function followTraining(
   attachment: Attachment,
   { showProgress: progress, signal }: Pick<CliContext, "showProgress" | "signal">,

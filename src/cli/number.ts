@@ -3,7 +3,7 @@ import { UserError } from "../userError.ts";
 import type { Values } from "./command.ts";
 
 /**
- * A whole number from 1 on, undefined where the option is not given. Throws a `Mistake` for
+ * A whole number from 1 on, undefined where the option is not given. Throws a `UserError` for
  * anything else, in these words.
  */
 export function countIn(values: Values, option: string, what = "number"): number | undefined {

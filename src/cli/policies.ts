@@ -86,7 +86,7 @@ export const readStudent = (folder: string): StoredModel =>
   readModelFolder(existsSync(getRunFile(folder)) ? findLatestCheckpoint(folder).folder : folder);
 
 /**
- * Opens a student. Throws a `Mistake` where its tools have changed, or where tasks that count as
+ * Opens a student. Throws a `UserError` where its tools have changed, or where tasks that count as
  * held out are none for it.
  */
 export async function openStudentModel(
@@ -118,7 +118,8 @@ export async function openStudentModel(
 }
 
 /**
- * Throws a `Mistake` where a task that counts as held out asks for what the student was trained on.
+ * Throws a `UserError` where a task that counts as held out asks for what the student was trained
+ * on.
  */
 export function checkUnseen(
   { folder, config: { saw } }: StoredModel,

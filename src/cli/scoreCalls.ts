@@ -80,7 +80,7 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
   }
 }
 
-/** The profile as it is without a server, or a `Mistake` where it needs one. */
+/** The profile as it is without a server, or a `UserError` where it needs one. */
 export function checkCallsProfile(profile: Profile): Profile {
   if (profile.success === 0) return profile;
   throw new UserError(

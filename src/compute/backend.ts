@@ -51,7 +51,7 @@ export function runningBackend(): Backend {
 /**
  * Starts a backend in this thread and proves that it computes before it is accepted. `auto` takes
  * the fastest that works: a GPU through TensorFlow, else wasm, else plain JavaScript; a named one
- * is taken or a Mistake thrown.
+ * is taken or a UserError thrown.
  */
 export async function startBackend(
   choice: BackendChoice,

@@ -40,8 +40,8 @@ export interface Limits {
 const usual: Limits = { start: 60_000, call: 10_000 };
 
 /**
- * Starts the server of an entry. Throws a `Mistake` that names the entry where it does not start or
- * does not speak MCP.
+ * Starts the server of an entry. Throws a `UserError` that names the entry where it does not start
+ * or does not speak MCP.
  */
 export async function connect(
   entry: Entry,
@@ -142,7 +142,7 @@ export class ConnectedSession {
     return outcome;
   }
 
-  /** What is turned down without asking the server. */
+  /** Calls that are refused without asking the server. */
   #unfit(name: string, args: unknown): Fault | undefined {
     const tool = this.#tools.get(name);
     if (!tool)

@@ -74,7 +74,7 @@ export const entriesSchema = z.strictObject({
 });
 
 /**
- * The entries of a `prove/mcp.json`, none where there is no such file. Throws a `Mistake` that
+ * The entries of a `prove/mcp.json`, none where there is no such file. Throws a `UserError` that
  * names the first place that does not fit.
  */
 export function readEntries(file: string, folder: string): ReadonlyMap<string, Entry> {
@@ -92,7 +92,9 @@ export function readEntries(file: string, folder: string): ReadonlyMap<string, E
   return parseEntries(text, file, folder);
 }
 
-/** The entry of that name. Throws a `Mistake` that says how one is written, or which there are. */
+/**
+ * The entry of that name. Throws a `UserError` that says how one is written, or which there are.
+ */
 export function findEntry(file: string, folder: string, name: string): Entry {
   const entries = readEntries(file, folder);
   const found = entries.get(name);

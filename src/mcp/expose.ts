@@ -20,7 +20,7 @@ export type Acting = Pick<Session, "tools" | "state" | "call">;
 
 /**
  * A request's result, from its parameters and the id of the session that it is about. Throws
- * `RequestFault` or `Mistake`.
+ * `RequestFault` or `UserError`.
  */
 export type Method = (params: Params, session: string | undefined) => object;
 

@@ -79,7 +79,7 @@ export const countParameters = (architecture: Architecture): number =>
     0,
   );
 
-/** Throws a Mistake where the sizes do not fit together. */
+/** Throws a UserError where the sizes do not fit together. */
 export function checkArchitecture(architecture: Architecture): void {
   const { width, heads, kvHeads, headWidth, hidden } = architecture;
   const wrong = Object.entries(architecture).find(([, n]) => !Number.isInteger(n) || n < 1);

@@ -69,8 +69,8 @@ export interface StoredModel {
 }
 
 /**
- * Reads what a model folder says of itself. Throws a `Mistake` where it is none, or where its chat
- * format is not this program's.
+ * Reads what a model folder says of itself. Throws a `UserError` where it is none, or where its
+ * chat format is not this program's.
  */
 export function readModelFolder(folder: string): StoredModel {
   const config = readConfig(folder);
@@ -160,8 +160,8 @@ const formatConfig = (config: ModelConfig): string =>
   `${JSON.stringify(config, undefined, 2).replace(/\[\n\s+("[^[\]]*")\n\s+\]/g, (_, list: string) => `[${list.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
 /**
- * Throws a `Mistake` where one of the servers' tools are not the ones the model learned. Servers it
- * never saw are no matter.
+ * Throws a `UserError` where one of the servers' tools are not the ones the model learned. Servers
+ * it never saw are no matter.
  */
 export function checkTools(
   { folder, config }: StoredModel,

@@ -58,7 +58,7 @@ const entry = z.object({
 const metadataEntry = z.record(z.string(), z.string());
 
 /**
- * Reads a file of F32 and F16 arrays. Throws a Mistake that names the file if it is missing, torn
+ * Reads a file of F32 and F16 arrays. Throws a UserError that names the file if it is missing, torn
  * or of another kind.
  */
 export async function readWeights(file: string): Promise<Weights> {

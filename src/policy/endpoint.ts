@@ -59,7 +59,7 @@ const systemClock: Clock = {
 };
 
 /**
- * Opens an endpoint. Sends nothing yet. Throws a `Mistake` where the address or the key cannot be
+ * Opens an endpoint. Sends nothing yet. Throws a `UserError` where the address or the key cannot be
  * one.
  */
 export const openEndpoint = (options: EndpointOptions): Endpoint => new Endpoint(options);

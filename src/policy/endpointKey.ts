@@ -7,7 +7,7 @@ import { UserError } from "../userError.ts";
 export class EndpointKey {
   readonly #key: string;
 
-  /** Spaces around it are dropped. Throws a `Mistake` where it could not stand in a header. */
+  /** Spaces around it are dropped. Throws a `UserError` where it could not stand in a header. */
   constructor(key: string) {
     this.#key = key.trim();
     // what a header refuses is quoted in the error of whoever refuses it

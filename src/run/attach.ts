@@ -23,7 +23,7 @@ export interface Attachment {
    */
   readonly events: AsyncIterable<TrainerEvent>;
   /**
-   * Resolves with the trainer's status once it has taken the request up. Rejects with a `Mistake`
+   * Resolves with the trainer's status once it has taken the request up. Rejects with a `UserError`
    * where it has gone.
    */
   request(ask: TrainerRequest): Promise<TrainerStatus>;

@@ -38,8 +38,8 @@ export const getCheckpointFolder = (folder: string, step: number) =>
   join(folder, "checkpoints", String(step));
 
 /**
- * Begins a run from a model folder, which becomes checkpoint 0. Throws a `Mistake` where the folder
- * already holds a run.
+ * Begins a run from a model folder, which becomes checkpoint 0. Throws a `UserError` where the
+ * folder already holds a run.
  */
 export function createRun(folder: string, config: RunConfig, start: string): void {
   if (existsSync(getRunFile(folder)))
@@ -59,7 +59,7 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
 }
 
 /**
- * What a run is. Throws a `Mistake` where the folder holds none, or one that this program cannot
+ * What a run is. Throws a `UserError` where the folder holds none, or one that this program cannot
  * read.
  */
 export function readRun(folder: string): RunConfig {
@@ -102,7 +102,7 @@ export function listCheckpoints(folder: string): readonly number[] {
     .sort((a, b) => a - b);
 }
 
-/** The newest checkpoint's folder. Throws a `Mistake` where there is none. */
+/** The newest checkpoint's folder. Throws a `UserError` where there is none. */
 export function findLatestCheckpoint(folder: string): {
   readonly step: number;
   readonly folder: string;

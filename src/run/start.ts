@@ -27,7 +27,7 @@ export const getLogFile = (folder: string) => join(folder, "trainer.log");
 
 /**
  * Trains on in a run folder, from its newest checkpoint. Resolves once it can be talked to; throws
- * a `Mistake` where it could not begin.
+ * a `UserError` where it could not begin.
  */
 export async function startTrainer({
   folder,

@@ -18,7 +18,7 @@ const statuses = {
 
 export type FailureCode = keyof typeof statuses;
 
-/** A request that is turned down: thrown by routes, answered as `{"error":{"code","message"}}`. */
+/** A refused request. Routes throw it; the response is `{"error":{"code","message"}}`. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly headers: Readonly<Record<string, string>>;

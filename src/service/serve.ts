@@ -44,7 +44,7 @@ export interface Serving {
 const keepAliveMs = 620_000;
 const reapEveryMs = 15_000;
 
-/** Listens. Throws a `Mistake` where it may not or cannot. */
+/** Listens. Throws a `UserError` where it may not or cannot. */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
   if (!isLoopback(host) && token === undefined)

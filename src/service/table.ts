@@ -117,7 +117,7 @@ export class SessionTable {
 
   /**
    * Opens a session; an id that was opened with the same words before gives that session again.
-   * Throws `CapacityReached`, `IdTaken`, or a `Mistake`.
+   * Throws `CapacityReached`, `IdTaken`, or a `UserError`.
    */
   open({ id = newSessionId(), owner, ttlMs, ...origin }: Opening): HeldSession {
     const key = canonicalJson({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
@@ -293,7 +293,7 @@ export class HeldSession {
     return result;
   }
 
-  /** Puts a state from outside in place of this one. Throws a `Mistake` where it does not fit. */
+  /** Puts a state from outside in place of this one. Throws a `UserError` where it does not fit. */
   restore(state: unknown): void {
     this.#session.restore(parseState(this.servers, state));
     this.#say({ kind: "restored", session: this });

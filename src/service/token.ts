@@ -6,7 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { UserError } from "../userError.ts";
 
 /**
- * The token, or undefined where there is none to be had. Throws a `Mistake` where it will not do.
+ * The token, or undefined where there is none to be had. Throws a `UserError` where it will not do.
  */
 export function tokenFrom(
   environment: string | undefined,

@@ -39,7 +39,8 @@ export interface OptimizerState {
 export interface Optimizer {
   /**
    * Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's
-   * norm before clipping. Throws a Mistake, with nothing changed, where the gradient is not finite.
+   * norm before clipping. Throws a UserError, with nothing changed, where the gradient is not
+   * finite.
    */
   step(gradients: Gradients, learningRate: number): { readonly norm: number };
   /** A copy. */

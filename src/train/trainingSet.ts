@@ -21,8 +21,8 @@ export interface TrainingSet {
 }
 
 /**
- * Throws a `Mistake` where the file holds nothing to train on. `onTask` is told how many have been
- * worked.
+ * Throws a `UserError` where the file holds nothing to train on. `onTask` is told how many have
+ * been worked.
  */
 export async function loadTrainingSet(
   config: RunConfig,

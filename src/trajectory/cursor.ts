@@ -36,7 +36,7 @@ export class TrajectoryCursor {
   readonly #steps: ReplayedStep[] = [];
   #position = 0;
 
-  /** Stands before the first event. Throws a `Mistake` where a server or a fixture is gone. */
+  /** Stands before the first event. Throws a `UserError` where a server or a fixture is gone. */
   constructor(catalog: Catalog, trajectory: Trajectory) {
     this.trajectory = trajectory;
     this.#start = openStartState(catalog, trajectory);

@@ -16,7 +16,7 @@ export interface Shown {
   readonly said: readonly string[];
 }
 
-/** Runs a command to its end. A `Mistake` rejects. */
+/** Runs a command to its end. A `UserError` rejects. */
 export async function runCommand(
   command: CliCommand,
   args: readonly string[],

@@ -87,7 +87,7 @@ const stemOf = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, ""
 export const formatRejected = (rejected: RejectedAttempt): string =>
   JSON.stringify({ ...rejected, events: rejected.events.map(formatEventLine) });
 
-/** Reads a file of rejections. Throws a `Mistake` with file and line where one does not fit. */
+/** Reads a file of rejections. Throws a `UserError` with file and line where one does not fit. */
 export async function* readRejected(
   file: string,
   signal?: AbortSignal,

@@ -48,7 +48,7 @@ export class ReportCounts {
     this.#walk(task.provenance.log);
   }
 
-  /** Counts an attempt that was turned down. */
+  /** Counts a rejected attempt. */
   countRejected({ reason, log }: RejectedAttempt): void {
     this.#rejected++;
     add(this.#reasons, reason);
