@@ -67,7 +67,7 @@ export function openEndpointFor(
     );
     if (protocol === "http:")
       say(
-        `  ${escapeInvisible(hostname)} is reached by plain http: whoever is on the way can read ${found === undefined ? "all of it" : "all of it, the key too"}`,
+        `  ${escapeInvisible(hostname)} uses plain http: anyone on the network path can read ${found === undefined ? "all of it" : "all of it, including the key"}`,
       );
   }
   return { endpoint, concurrency };

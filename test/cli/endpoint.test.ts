@@ -159,7 +159,7 @@ describe("before anything leaves the machine", () => {
   test("plain http is said too", () => {
     expect(told("http://10.0.0.5:8000/v1/", { OPENAI_API_KEY: key }).said).toEqual([
       "asking m at http://10.0.0.5:8000/v1/chat/completions, which is not on this machine: it is sent what users say, and your key",
-      "  10.0.0.5 is reached by plain http: whoever is on the way can read all of it, the key too",
+      "  10.0.0.5 uses plain http: anyone on the network path can read all of it, including the key",
     ]);
   });
 
