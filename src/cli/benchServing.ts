@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { serveReference } from "../mcp/reference.ts";
+import { startReferenceServer } from "../mcp/referenceServer";
 import type { CliContext } from "./command.ts";
 
 /** Five runs of one figure. */
@@ -52,7 +52,7 @@ export async function* measureServing(
 
 /** The SDK's own server with an empty tool, until the signal aborts. */
 export async function serveEmptyTool({ print, signal }: CliContext): Promise<number> {
-  const { url, close } = await serveReference();
+  const { url, close } = await startReferenceServer();
   print(JSON.stringify({ url }));
   await once(signal, "abort");
   close();

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import { entriesSchema } from "../mcp/entries.ts";
+import { mcpConfigSchema } from "../mcp/mcpConfig";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
 import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
@@ -56,7 +56,7 @@ export function schemaFiles(catalog: Catalog): Record<string, string> {
     ],
     [
       "schemas/mcp.schema.json",
-      entriesSchema.meta({
+      mcpConfigSchema.meta({
         title: "PROVE connected servers",
         description: "prove/mcp.json: third-party MCP servers to use as environments.",
       }),

@@ -1,7 +1,7 @@
 /** `serve`: the HTTP service in this process, until Ctrl-C. */
 import { UserError } from "../userError.ts";
-import { serve as startServing } from "../service/serve.ts";
-import { tokenFrom } from "../service/token.ts";
+import { startHttpServer as startServing } from "../service/httpServer";
+import { readToken } from "../service/token.ts";
 import type { CliCommand, Values } from "./command.ts";
 
 export const serve: CliCommand = {
@@ -20,7 +20,7 @@ export const serve: CliCommand = {
       host: (values["host"] as string | undefined) ?? "127.0.0.1",
       port: wholeNumber(values, "port", 8970, 0, 65_535),
       capacity: wholeNumber(values, "capacity", 16_384, 1, 1_000_000),
-      token: tokenFrom(process.env["PROVE_TOKEN"], values["token-file"] as string | undefined),
+      token: readToken(process.env["PROVE_TOKEN"], values["token-file"] as string | undefined),
       onBug: error => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     });
     serving.sessions.onChange(it => {

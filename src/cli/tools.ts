@@ -1,8 +1,8 @@
 /** `tools`: the function schemas as models are given them. */
 import { join } from "node:path";
 import type { Tool } from "../environment/server.ts";
-import { connect, type ConnectedSession, type ConnectedTool } from "../mcp/connect.ts";
-import { findEntry } from "../mcp/entries.ts";
+import { connectServer, type ConnectedSession, type ConnectedTool } from "../mcp/connectedSession";
+import { findServerEntry } from "../mcp/mcpConfig";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 
@@ -50,9 +50,9 @@ export async function withConnectedServer<T>(
   name: string,
   work: (session: ConnectedSession) => Promise<T>,
 ): Promise<T> {
-  const entry = findEntry(join(prove, "mcp.json"), cwd, name);
+  const entry = findServerEntry(join(prove, "mcp.json"), cwd, name);
   say(`starting ${escapeInvisible([entry.command, ...entry.args].join(" "))} in ${entry.cwd}`);
-  const session = await connect(entry, signal);
+  const session = await connectServer(entry, signal);
   try {
     return await work(session);
   } finally {

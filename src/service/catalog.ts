@@ -2,9 +2,9 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { version } from "../version.ts";
-import type { SessionTable } from "./table.ts";
+import type { SessionTable } from "./sessionTable";
 
-export const healthOf = (catalog: Catalog, table: SessionTable): object => ({
+export const describeHealth = (catalog: Catalog, table: SessionTable): object => ({
   status: "healthy",
   sessions: table.size,
   capacity: table.capacity,
@@ -13,7 +13,7 @@ export const healthOf = (catalog: Catalog, table: SessionTable): object => ({
 });
 
 /** Every server's tools as an engine renders them, in their fixed order. */
-export const catalogOf = (catalog: Catalog): object => ({
+export const describeCatalog = (catalog: Catalog): object => ({
   protocol: "prove/1",
   tools: [...catalog.tools.values()].map(({ name, summary, inputSchema }) => ({
     type: "function",

@@ -1,25 +1,25 @@
 /** Which address is answered by what. Knows nothing of who may come in, which is the gate's. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Catalog } from "../environment/catalog.ts";
-import { expose } from "../mcp/expose.ts";
-import { HttpTransport, refuseMethod } from "../mcp/http.ts";
-import { bodyOf } from "./body.ts";
-import { catalogOf, healthOf } from "./catalog.ts";
-import { Failure } from "./failure.ts";
-import { Sessions, type Answer } from "./sessions.ts";
-import type { SessionTable } from "./table.ts";
+import { exposeServer } from "../mcp/exposedServer";
+import { HttpTransport, sendMethodNotAllowed } from "../mcp/httpTransport";
+import { readJsonBody } from "./requestBody";
+import { describeCatalog, describeHealth } from "./catalog.ts";
+import { HttpError } from "./httpError";
+import { SessionApi, type JsonResponse } from "./sessionApi";
+import type { SessionTable } from "./sessionTable";
 
 export class Routes {
   readonly #catalog: Catalog;
   readonly #table: SessionTable;
-  readonly #sessions: Sessions;
+  readonly #sessions: SessionApi;
   /** One for each server, made when it is first asked for: all its sessions go through it. */
   readonly #transports = new Map<string, HttpTransport>();
 
   constructor(catalog: Catalog, table: SessionTable) {
     this.#catalog = catalog;
     this.#table = table;
-    this.#sessions = new Sessions(catalog, table);
+    this.#sessions = new SessionApi(catalog, table);
   }
 
   /** Answers a request, or throws a `Failure`. */
@@ -28,7 +28,7 @@ export class Routes {
     const parts = path.split("/").slice(1);
     if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
       return this.#mcp(parts[1]!, parts[2]!, request, response);
-    send(response, await this.#plain(request, parts, new URLSearchParams(query)));
+    sendJson(response, await this.#plain(request, parts, new URLSearchParams(query)));
   }
 
   async close(): Promise<void> {
@@ -39,21 +39,21 @@ export class Routes {
     request: IncomingMessage,
     parts: readonly string[],
     query: URLSearchParams,
-  ): Promise<Answer> {
+  ): Promise<JsonResponse> {
     const [first, second, id, verb, ...rest] = parts;
     if (first === "health" && parts.length === 1)
       return only(request, "GET", () => ({
         status: 200,
-        text: JSON.stringify(healthOf(this.#catalog, this.#table)),
+        text: JSON.stringify(describeHealth(this.#catalog, this.#table)),
       }));
     if (first === "v1" && second === "catalog" && parts.length === 2)
       return only(request, "GET", () => ({
         status: 200,
-        text: JSON.stringify(catalogOf(this.#catalog)),
+        text: JSON.stringify(describeCatalog(this.#catalog)),
       }));
     if (first === "v1" && second === "sessions" && id && rest.length === 0)
       return this.#session(request, id, verb, query);
-    throw new Failure("UNKNOWN_ROUTE", "nothing is served at this address");
+    throw new HttpError("UNKNOWN_ROUTE", "nothing is served at this address");
   }
 
   async #session(
@@ -61,7 +61,7 @@ export class Routes {
     id: string,
     verb: string | undefined,
     query: URLSearchParams,
-  ): Promise<Answer> {
+  ): Promise<JsonResponse> {
     const sessions = this.#sessions;
     switch (verb) {
       case undefined:
@@ -69,7 +69,7 @@ export class Routes {
         return only(
           request,
           "PUT",
-          async () => sessions.open(id, await bodyOf(request)),
+          async () => sessions.open(id, await readJsonBody(request)),
           "PUT, DELETE",
         );
       case "state":
@@ -78,9 +78,9 @@ export class Routes {
       case "fork":
       case "restore":
       case "reset":
-        return only(request, "POST", async () => sessions[verb](id, await bodyOf(request)));
+        return only(request, "POST", async () => sessions[verb](id, await readJsonBody(request)));
       default:
-        throw new Failure("UNKNOWN_ROUTE", `a session has no ${verb}`);
+        throw new HttpError("UNKNOWN_ROUTE", `a session has no ${verb}`);
     }
   }
 
@@ -91,20 +91,20 @@ export class Routes {
     response: ServerResponse,
   ): Promise<void> {
     if (!this.#sessions.get(id).servers.some(it => it.name === name))
-      throw new Failure("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
-    if (request.method !== "POST") return refuseMethod(response);
-    const body = await bodyOf(request);
+      throw new HttpError("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
+    if (request.method !== "POST") return sendMethodNotAllowed(response);
+    const body = await readJsonBody(request);
     const transport = await this.#transport(name);
-    transport.post({ headers: request.headers, body, session: id }, response);
+    transport.handlePost({ headers: request.headers, body, session: id }, response);
   }
 
   async #transport(name: string): Promise<HttpTransport> {
     const known = this.#transports.get(name);
     if (known) return known;
-    const exposed = expose(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
+    const exposed = exposeServer(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
     const transport = new HttpTransport(exposed.answer);
     this.#transports.set(name, transport);
-    await exposed.wire.connect(transport);
+    await exposed.sdkServer.connect(transport);
     return transport;
   }
 }
@@ -112,16 +112,16 @@ export class Routes {
 async function only(
   request: IncomingMessage,
   method: string,
-  answer: () => Answer | Promise<Answer>,
+  answer: () => JsonResponse | Promise<JsonResponse>,
   allow = method,
-): Promise<Answer> {
+): Promise<JsonResponse> {
   if (request.method === method) return answer();
-  throw new Failure("METHOD_NOT_ALLOWED", `this address answers ${allow}`, { allow });
+  throw new HttpError("METHOD_NOT_ALLOWED", `this address answers ${allow}`, { allow });
 }
 
-export function send(
+export function sendJson(
   response: ServerResponse,
-  { status, text }: Answer,
+  { status, text }: JsonResponse,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response

@@ -4,10 +4,10 @@
 import { randomBytes } from "node:crypto";
 
 /** 128 random bits. */
-export const newSessionId = (): string => randomBytes(16).toString("base64url");
+export const createSessionId = (): string => randomBytes(16).toString("base64url");
 
 /** Why a text will not do as a session's id, or undefined. */
-export function idComplaint(id: string): string | undefined {
+export function findSessionIdProblem(id: string): string | undefined {
   if (!/^[A-Za-z0-9_-]{22,128}$/.test(id))
     return "a session id is 22 to 128 letters, digits, _ or -";
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))

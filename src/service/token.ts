@@ -8,7 +8,7 @@ import { UserError } from "../userError.ts";
 /**
  * The token, or undefined where there is none to be had. Throws a `UserError` where it will not do.
  */
-export function tokenFrom(
+export function readToken(
   environment: string | undefined,
   file: string | undefined,
 ): string | undefined {

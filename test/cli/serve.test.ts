@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { newSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessionId.ts";
 import { root } from "../contracts/doors.ts";
 import { ask } from "../service/ground.ts";
 import { emptyFolder, run } from "./program.ts";
@@ -50,7 +50,7 @@ async function start(
 test("the first line tells the address, where everything is served", async () => {
   const { url, printed } = await start();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  const id = newSessionId();
+  const id = createSessionId();
   expect(
     (await ask(`${url}/v1/sessions/${id}`, "PUT", { body: { fixture: "small" } })).status,
   ).toBe(200);
@@ -72,7 +72,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   "%s ends it with sessions open, connections idle and one in the middle of a request",
   async signal => {
     const { child, url, ended } = await start();
-    await ask(`${url}/v1/sessions/${newSessionId()}`, "PUT", {
+    await ask(`${url}/v1/sessions/${createSessionId()}`, "PUT", {
       headers: { connection: "keep-alive" },
       body: {},
     });

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { z } from "zod";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import { canonicalJson, type Json } from "../../src/environment/json.ts";
-import { sessionKey } from "../../src/mcp/expose.ts";
+import { sessionIdKey } from "../../src/mcp/exposedServer";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/sessionId.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { createSessionId } from "../../src/service/sessionId.ts";
 
 const servers = await loadServers();
 
@@ -91,7 +91,7 @@ export async function overStdio(server: string): Promise<Door & { client: Client
     name: "stdio",
     client,
     async open(fixture, seed) {
-      const _meta = { [sessionKey]: `s${opened++}` };
+      const _meta = { [sessionIdKey]: `s${opened++}` };
       const ask = <T extends z.ZodType>(method: string, params: object, result: T) =>
         client.request({ method, params: { ...params, _meta } }, result);
       await ask("prove/open", { fixture, seed }, z.object({ digest: z.string() }));
@@ -106,7 +106,7 @@ export async function overStdio(server: string): Promise<Door & { client: Client
 }
 
 /** One service for all servers' doors. It listens from the first to the last of them. */
-let serving: Promise<Serving> | undefined;
+let serving: Promise<RunningHttpServer> | undefined;
 let doors = 0;
 
 /**
@@ -115,12 +115,12 @@ let doors = 0;
  */
 export async function overHttp(server: string): Promise<Door> {
   doors++;
-  const { url, mcpPath, close } = await (serving ??= serve({ catalog }));
+  const { url, mcpPath, close } = await (serving ??= startHttpServer({ catalog }));
   let isListed = false;
   return {
     name: "HTTP",
     async open(fixture, seed) {
-      const id = newSessionId();
+      const id = createSessionId();
       const session = `${url}/v1/sessions/${id}`;
       const opened = await fetch(session, {
         method: "PUT",

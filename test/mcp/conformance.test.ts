@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { serve } from "../../src/service/serve.ts";
+import { startHttpServer } from "../../src/service/httpServer";
 import { emptyFolder } from "../cli/program.ts";
 import { catalog, root } from "../contracts/doors.ts";
 import { serveFixture } from "./fixtureServer.ts";
@@ -48,7 +48,7 @@ function conformance(
 }
 
 test.each(["banking", "filesystem"])("%s passes what a domain server can", async name => {
-  const serving = await serve({ catalog });
+  const serving = await startHttpServer({ catalog });
   try {
     const { id } = serving.sessions.open({
       owner: "conformance",

@@ -3,8 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { connect, type ConnectedSession, type Limits } from "../../src/mcp/connect.ts";
-import { findEntry, parseEntries, type Entry } from "../../src/mcp/entries.ts";
+import {
+  connectServer,
+  type ConnectedSession,
+  type Timeouts,
+} from "../../src/mcp/connectedSession";
+import { findServerEntry, parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig";
 
 const root = join(import.meta.dirname, "../..");
 let folder: string;
@@ -22,8 +26,8 @@ afterEach(async () => {
 
 const script = (name: string) =>
   join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
-const entryOf = (name: string, more: object): Entry =>
-  parseEntries(
+const entryOf = (name: string, more: object): ServerEntry =>
+  parseServerEntries(
     JSON.stringify({ servers: { [name]: { command: process.execPath, ...more } } }),
     "prove/mcp.json",
     folder,
@@ -33,8 +37,8 @@ const rude = (manner = "", more: object = {}) =>
     args: [join(root, "test/mcp/rude.ts"), manner, "${workspaceFolder}/pids"],
     ...more,
   });
-async function opened(entry: Entry, limits?: Limits): Promise<ConnectedSession> {
-  const session = await connect(entry, stop.signal, limits);
+async function opened(entry: ServerEntry, limits?: Timeouts): Promise<ConnectedSession> {
+  const session = await connectServer(entry, stop.signal, limits);
   open.push(session);
   return session;
 }
@@ -135,7 +139,7 @@ describe("server-memory", () => {
     const session = await opened(memory({ disposable: true }));
     await session.call("read_graph", {});
     await session.call("create_entities", ana);
-    const differences = await session.back(2);
+    const differences = await session.restart(2);
     expect(differences.map(it => it.call.name)).toEqual(["read_graph", "create_entities"]);
     expect(differences[0]!.now).toMatchObject({
       kind: "ok",
@@ -279,7 +283,7 @@ describe("a server that misbehaves", () => {
       kind: "broken",
       message: expect.stringContaining("until it is started afresh"),
     });
-    await session.back(0);
+    await session.restart(0);
     expect(await session.call("count", {})).toMatchObject({ kind: "ok", value: { n: 1 } });
   });
 
@@ -383,7 +387,7 @@ describe("nothing outlives its session", () => {
 });
 
 describe("prove/mcp.json", () => {
-  const parse = (text: string) => () => parseEntries(text, "prove/mcp.json", folder);
+  const parse = (text: string) => () => parseServerEntries(text, "prove/mcp.json", folder);
   const cases: [what: string, text: string, why: RegExp][] = [
     ["no JSON", "{", /^prove\/mcp.json:1 is not JSON/],
     [
@@ -414,11 +418,11 @@ describe("prove/mcp.json", () => {
 
   test("an entry that is not there is answered with how to write it, or with those there are", () => {
     const file = join(folder, "mcp.json");
-    expect(() => findEntry(file, folder, "memory")).toThrow(
+    expect(() => findServerEntry(file, folder, "memory")).toThrow(
       /has no server memory: write {"servers": {"memory": {"command"/,
     );
     writeFileSync(file, '{"servers": {"a": {"command": "x"}, "b": {"command": "y"}}}');
-    expect(() => findEntry(file, folder, "memory")).toThrow(
+    expect(() => findServerEntry(file, folder, "memory")).toThrow(
       /has no server memory: choose one of a, b/,
     );
   });

@@ -26,11 +26,11 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { HttpTransport, refuseMethod } from "../../src/mcp/http.ts";
-import { bodyOf } from "../../src/service/body.ts";
-import { Failure } from "../../src/service/failure.ts";
-import { gateOf } from "../../src/service/gate.ts";
-import { send } from "../../src/service/routes.ts";
+import { HttpTransport, sendMethodNotAllowed } from "../../src/mcp/httpTransport";
+import { readJsonBody } from "../../src/service/requestBody";
+import { HttpError } from "../../src/service/httpError";
+import { createRequestGuard } from "../../src/service/requestGuard";
+import { sendJson } from "../../src/service/routes.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Args = Readonly<Record<string, unknown>>;
@@ -42,16 +42,19 @@ export async function serveFixture(): Promise<{
 }> {
   const transport = new HttpTransport();
   await fixtureServer().connect(transport);
-  const gate = gateOf("127.0.0.1", undefined);
+  const gate = createRequestGuard("127.0.0.1", undefined);
   const http = createServer((request, response) => {
     const answer = async () => {
       gate.check(request);
-      if (request.method !== "POST") return refuseMethod(response);
-      transport.post({ headers: request.headers, body: await bodyOf(request) }, response);
+      if (request.method !== "POST") return sendMethodNotAllowed(response);
+      transport.handlePost(
+        { headers: request.headers, body: await readJsonBody(request) },
+        response,
+      );
     };
     answer().catch((error: unknown) => {
-      if (!(error instanceof Failure)) throw error;
-      send(response, error, error.headers);
+      if (!(error instanceof HttpError)) throw error;
+      sendJson(response, error, error.headers);
     });
   });
   await new Promise<void>(resolve => http.listen(0, "127.0.0.1", resolve));

@@ -4,16 +4,16 @@
  */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/sessionId.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { createSessionId } from "../../src/service/sessionId.ts";
 import { catalog, clientAt } from "../contracts/doors.ts";
 import { ask, countingCatalog, type Asked } from "../service/ground.ts";
 import { serveFixture } from "./fixtureServer.ts";
 
-let serving: Serving;
+let serving: RunningHttpServer;
 let id: string;
 beforeEach(async () => {
-  serving = await serve({ catalog: countingCatalog() });
+  serving = await startHttpServer({ catalog: countingCatalog() });
   id = serving.sessions.open({
     owner: "test",
     servers: [{ name: "counting", fixture: "full" }],
@@ -242,7 +242,7 @@ describe("the session", () => {
   });
 
   test("that is not there, or has no such server, is not found", async () => {
-    const gone = newSessionId();
+    const gone = createSessionId();
     expect(await post(add(1, 1), {}, gone)).toMatchObject({
       status: 404,
       json: { error: { code: "UNKNOWN_SESSION" } },
@@ -276,7 +276,7 @@ describe("the session", () => {
   });
 
   test("on several servers answers for each at its own address", async () => {
-    const all = await serve({ catalog });
+    const all = await startHttpServer({ catalog });
     try {
       const both = all.sessions.open({
         owner: "test",

@@ -2,14 +2,14 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serve, type Serving } from "../../src/service/serve.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
 import { catalog, root } from "../contracts/doors.ts";
 
 const token = "inspector-token-0123456789";
-let serving: Serving;
+let serving: RunningHttpServer;
 let address: string;
 beforeAll(async () => {
-  serving = await serve({ catalog, token });
+  serving = await startHttpServer({ catalog, token });
   const { id } = serving.sessions.open({
     owner: "inspector",
     servers: [{ name: "banking", fixture: "small" }],

@@ -1,9 +1,9 @@
 /** MCP over lines: whatever a client writes and however its bytes are cut. */
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ownSessions } from "../../src/mcp/control.ts";
-import { expose } from "../../src/mcp/expose.ts";
-import { Lines } from "../../src/mcp/stdio.ts";
+import { createConnectionSessions } from "../../src/mcp/connectionSessions";
+import { exposeServer } from "../../src/mcp/exposedServer";
+import { StdioTransport } from "../../src/mcp/stdioTransport";
 import { counting, countingCatalog } from "../service/ground.ts";
 
 interface Reply {
@@ -17,12 +17,12 @@ let replies: Reply[];
 let arrived: () => void;
 let isClosed: boolean;
 beforeEach(async () => {
-  const { sessionOf, methods } = ownSessions(counting, {
+  const { getSession: sessionOf, methods } = createConnectionSessions(counting, {
     catalog: countingCatalog(),
     fixture: "full",
     seed: 1,
   });
-  const exposed = expose(counting, sessionOf, methods);
+  const exposed = exposeServer(counting, sessionOf, methods);
   input = new PassThrough();
   const output = new PassThrough({ encoding: "utf8" });
   replies = [];
@@ -35,11 +35,11 @@ beforeEach(async () => {
     replies.push(...lines.map(it => JSON.parse(it) as Reply));
     arrived();
   });
-  exposed.wire.onclose = () => {
+  exposed.sdkServer.onclose = () => {
     isClosed = true;
     arrived();
   };
-  await exposed.wire.connect(new Lines(exposed, input, output));
+  await exposed.sdkServer.connect(new StdioTransport(exposed, input, output));
 });
 afterEach(() => void input.end());
 

@@ -5,19 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
-import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/sessionId.ts";
-import { tokenFrom } from "../../src/service/token.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { createSessionId } from "../../src/service/sessionId.ts";
+import { readToken } from "../../src/service/token.ts";
 import { ask, countingCatalog } from "./ground.ts";
 
 const catalog = countingCatalog();
-const id = newSessionId();
+const id = createSessionId();
 const token = "correct-horse-battery-staple";
 
 describe("on loopback without a token", () => {
-  let serving: Serving;
+  let serving: RunningHttpServer;
   beforeAll(async () => {
-    serving = await serve({ catalog });
+    serving = await startHttpServer({ catalog });
     await ask(`${serving.url}/v1/sessions/${id}`, "PUT", { body: {} });
   });
   afterAll(() => serving.close());
@@ -30,7 +30,7 @@ describe("on loopback without a token", () => {
     ["POST", `${serving.url}/v1/sessions/${id}/call`, { seq: 1, name: "counting_list" }],
     ["GET", `${serving.url}/v1/sessions/${id}/state`],
     ["POST", `${serving.url}/v1/sessions/${id}/reset`, {}],
-    ["DELETE", `${serving.url}/v1/sessions/${newSessionId()}`],
+    ["DELETE", `${serving.url}/v1/sessions/${createSessionId()}`],
     ["POST", `${serving.url}/s/${id}/counting/mcp`, { jsonrpc: "2.0", id: 1, method: "ping" }],
   ];
   const statuses = (headers: Record<string, string>) =>
@@ -203,9 +203,9 @@ describe("on loopback without a token", () => {
 });
 
 describe("with a token", () => {
-  let serving: Serving;
+  let serving: RunningHttpServer;
   beforeAll(async () => {
-    serving = await serve({ catalog, host: "0.0.0.0", token });
+    serving = await startHttpServer({ catalog, host: "0.0.0.0", token });
   });
   afterAll(() => serving.close());
   const local = () => serving.url.replace("0.0.0.0", "127.0.0.1");
@@ -252,7 +252,7 @@ describe("with a token", () => {
 test.each(["0.0.0.0", "192.168.0.1", "::", "example.com"])(
   "does not listen on %s without a token",
   async host => {
-    await expect(serve({ catalog, host })).rejects.toThrow(
+    await expect(startHttpServer({ catalog, host })).rejects.toThrow(
       new UserError(
         `${host} can be reached from other machines and there is no token`,
         "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
@@ -269,21 +269,21 @@ describe("a token", () => {
   };
 
   test("comes from the environment", () => {
-    expect(tokenFrom(token, undefined)).toBe(token);
-    expect(tokenFrom(undefined, undefined)).toBeUndefined();
-    expect(tokenFrom("", undefined)).toBeUndefined();
+    expect(readToken(token, undefined)).toBe(token);
+    expect(readToken(undefined, undefined)).toBeUndefined();
+    expect(readToken("", undefined)).toBeUndefined();
   });
 
   test("comes from a file that is its owner's alone, which is asked for more plainly than the environment", () => {
     write(`${token}\n`, 0o600);
-    expect(tokenFrom("another-token-from-outside", file)).toBe(token);
+    expect(readToken("another-token-from-outside", file)).toBe(token);
   });
 
   test.each([0o644, 0o640, 0o604, 0o620])(
     "does not come from a file that others can reach (%o)",
     mode => {
       write(token, mode);
-      expect(() => tokenFrom(undefined, file)).toThrow(
+      expect(() => readToken(undefined, file)).toThrow(
         new UserError(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`),
       );
     },
@@ -292,12 +292,12 @@ describe("a token", () => {
   test("that is short, empty or broken over lines is a mistake, which does not repeat it", () => {
     for (const bad of ["hunter2", "", "two words of sixteen letters", `${token}\n${token}`]) {
       write(bad, 0o600);
-      expect(() => tokenFrom(undefined, file)).toThrow(
+      expect(() => readToken(undefined, file)).toThrow(
         `the token in ${file} is not 16 to 512 letters, digits and signs`,
       );
     }
-    expect(() => tokenFrom("hunter2", undefined)).toThrow(/^the token in PROVE_TOKEN is not/);
-    expect(() => tokenFrom(undefined, `${file}-is-not-there`)).toThrow(
+    expect(() => readToken("hunter2", undefined)).toThrow(/^the token in PROVE_TOKEN is not/);
+    expect(() => readToken(undefined, `${file}-is-not-there`)).toThrow(
       /cannot read the token from .*ENOENT/,
     );
   });

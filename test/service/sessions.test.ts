@@ -1,16 +1,16 @@
 /** Sessions over `/v1`, through real HTTP: what trainers rely on. */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/sessionId.ts";
-import type { Change } from "../../src/service/table.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { createSessionId } from "../../src/service/sessionId.ts";
+import type { SessionChange } from "../../src/service/sessionTable";
 import { ask, countingCatalog, type Said } from "./ground.ts";
 
-let serving: Serving;
+let serving: RunningHttpServer;
 let id: string;
 beforeEach(async () => {
-  serving = await serve({ catalog: countingCatalog() });
-  id = newSessionId();
+  serving = await startHttpServer({ catalog: countingCatalog() });
+  id = createSessionId();
 });
 afterEach(() => serving.close());
 
@@ -310,7 +310,7 @@ describe("the session's own verbs", () => {
 
   test("a fork starts from the state as it is and goes its own way", async () => {
     await add(1, 10);
-    const other = newSessionId();
+    const other = createSessionId();
     const forked = await ask(at("/fork"), "POST", { body: { session_id: other } });
     expect(forked.json).toEqual({
       session_id: other,
@@ -338,7 +338,7 @@ describe("the session's own verbs", () => {
     await add(2, 10);
     expect((await ask(at("/restore"), "POST", { body: { state } })).json.digest).toBe(digest);
     expect((await add(3, 1)).json.structured.value).toBe(11);
-    const other = newSessionId();
+    const other = createSessionId();
     await open({}, other);
     expect((await ask(at("/restore", other), "POST", { body: { state } })).json.digest).toBe(
       digest,
@@ -399,7 +399,7 @@ describe("the session's own verbs", () => {
 });
 
 test("what happens in a session is told to whoever listens, with the state before and after", async () => {
-  const changes: Change[] = [];
+  const changes: SessionChange[] = [];
   serving.sessions.onChange(it => changes.push(it));
   await open({ owner: "verl" });
   await add(1, 2);
@@ -411,7 +411,7 @@ test("what happens in a session is told to whoever listens, with the state befor
     ["restored", "verl"],
     ["closed", "verl"],
   ]);
-  const called = changes[1] as Extract<Change, { kind: "called" }>;
+  const called = changes[1] as Extract<SessionChange, { kind: "called" }>;
   expect(called.call).toMatchObject({
     number: 1,
     name: "counting_add",

@@ -1,19 +1,19 @@
 /** How many sessions there may be and how long they stay, with a clock of the test's own. */
 import { afterEach, describe, expect, test } from "vitest";
-import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/sessionId.ts";
-import { SessionTable, type Change } from "../../src/service/table.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { createSessionId } from "../../src/service/sessionId.ts";
+import { SessionTable, type SessionChange } from "../../src/service/sessionTable";
 import { catalog as everything } from "../contracts/doors.ts";
 import { ask, countingCatalog } from "./ground.ts";
 
-let serving: Serving;
+let serving: RunningHttpServer;
 afterEach(() => serving?.close());
 
 const minute = 60_000;
 
 async function serveWith(options: { capacity?: number } = {}) {
   let now = 0;
-  serving = await serve({ catalog: countingCatalog(), ...options, clock: () => now });
+  serving = await startHttpServer({ catalog: countingCatalog(), ...options, clock: () => now });
   const session = (id: string, verb = "") => `${serving.url}/v1/sessions/${id}${verb}`;
   return {
     passes: (ms: number) => void (now += ms),
@@ -29,7 +29,7 @@ async function serveWith(options: { capacity?: number } = {}) {
 describe("capacity", () => {
   test("one more than there is room for is told to come back, and no session is dropped for it", async () => {
     const { open, add, close } = await serveWith({ capacity: 2 });
-    const [a, b, c] = [newSessionId(), newSessionId(), newSessionId()];
+    const [a, b, c] = [createSessionId(), createSessionId(), createSessionId()];
     await open(a);
     await open(b);
     const full = await open(c);
@@ -58,17 +58,17 @@ describe("capacity", () => {
 
   test("what is idle for too long makes room", async () => {
     const { open, passes } = await serveWith({ capacity: 1 });
-    await open(newSessionId());
+    await open(createSessionId());
     passes(31 * minute);
-    expect((await open(newSessionId())).status).toBe(200);
+    expect((await open(createSessionId())).status).toBe(200);
   });
 });
 
 describe("an idle session", () => {
   test("is closed after half an hour without a call, and its owner is told so", async () => {
     const { open, add, passes } = await serveWith();
-    const id = newSessionId();
-    const changes: Change[] = [];
+    const id = createSessionId();
+    const changes: SessionChange[] = [];
     serving.sessions.onChange(it => changes.push(it));
     await open(id);
     passes(30 * minute);
@@ -90,7 +90,7 @@ describe("an idle session", () => {
 
   test("is closed when its time is over, reaped or not", async () => {
     const { open, add, passes } = await serveWith();
-    const id = newSessionId();
+    const id = createSessionId();
     await open(id, { ttl_s: 5 });
     passes(5_001);
     expect((await add(id, 1)).status).toBe(404);
@@ -98,7 +98,7 @@ describe("an idle session", () => {
 
   test("opened anew is a new session whose calls count from 1", async () => {
     const { open, add, passes } = await serveWith();
-    const id = newSessionId();
+    const id = createSessionId();
     await open(id);
     await add(id, 1);
     passes(31 * minute);
@@ -124,7 +124,7 @@ describe("an idle session", () => {
 
 test("512 sessions at once keep to themselves", async () => {
   const { open, add } = await serveWith();
-  const ids = Array.from({ length: 512 }, newSessionId);
+  const ids = Array.from({ length: 512 }, createSessionId);
   await Promise.all(ids.map(id => open(id)));
   expect(serving.sessions.size).toBe(512);
   // each counts up to a number of its own, all at the same time
@@ -141,8 +141,8 @@ test("512 sessions at once keep to themselves", async () => {
 });
 
 test("a session on every server of the catalog is opened by one request", async () => {
-  serving = await serve({ catalog: everything });
-  const said = await ask(`${serving.url}/v1/sessions/${newSessionId()}`, "PUT", { body: {} });
+  serving = await startHttpServer({ catalog: everything });
+  const said = await ask(`${serving.url}/v1/sessions/${createSessionId()}`, "PUT", { body: {} });
   expect(Object.keys((said.json as unknown as { mcp: object }).mcp)).toEqual([
     ...everything.servers.keys(),
   ]);
@@ -150,9 +150,9 @@ test("a session on every server of the catalog is opened by one request", async 
 
 test("closing ends sessions and connections, and says so", async () => {
   const { open } = await serveWith();
-  const changes: Change[] = [];
+  const changes: SessionChange[] = [];
   serving.sessions.onChange(it => changes.push(it));
-  await open(newSessionId());
+  await open(createSessionId());
   const { url } = serving;
   await serving.close();
   expect(changes.at(-1)).toMatchObject({ kind: "closed", why: "ended" });

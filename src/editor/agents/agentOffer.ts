@@ -20,7 +20,7 @@ import {
 import { randomBytes } from "node:crypto";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import type { Serving } from "../../service/serve.ts";
+import type { RunningHttpServer } from "../../service/httpServer";
 import { version } from "../../version.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
@@ -52,7 +52,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   readonly #changed = new EventEmitter<void>();
   readonly onDidChangeMcpServerDefinitions = this.#changed.event;
   readonly #subscriptions: Disposable[];
-  #service: Promise<Serving> | undefined;
+  #service: Promise<RunningHttpServer> | undefined;
 
   constructor(dependencies: AgentDependencies, extension: Uri) {
     this.#dependencies = dependencies;
@@ -99,7 +99,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
         `${label} is no longer offered`,
         "offer it again with PROVE: Offer Server to Agents…",
       );
-    let serving: Serving;
+    let serving: RunningHttpServer;
     try {
       serving = await this.#getService();
     } catch (error) {
@@ -182,7 +182,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       .find(it => it.held.owner === agentOwner);
   }
 
-  #getService(): Promise<Serving> {
+  #getService(): Promise<RunningHttpServer> {
     if (!this.#service) {
       this.#service = this.#startService();
       // the next request tries again
@@ -191,10 +191,10 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     return this.#service;
   }
 
-  async #startService(): Promise<Serving> {
+  async #startService(): Promise<RunningHttpServer> {
     const { definitions, sessions } = this.#dependencies;
-    const [{ serve }, catalog, table] = await Promise.all([
-      import("../../service/serve.ts"),
+    const [{ startHttpServer: serve }, catalog, table] = await Promise.all([
+      import("../../service/httpServer"),
       definitions.followingCatalog(),
       sessions.openTable(),
     ]);

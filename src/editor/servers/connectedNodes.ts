@@ -4,8 +4,8 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/connect.ts";
-import type { Entry } from "../../mcp/entries.ts";
+import type { ConnectedTool } from "../../mcp/connectedSession";
+import type { ServerEntry } from "../../mcp/mcpConfig";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import type { Connection, Connections } from "./connections.ts";
@@ -14,14 +14,14 @@ import { icons, outcomeIcon } from "../shared/icons.ts";
 import { createTreeItem, formatParameters } from "../shared/treeItem.ts";
 
 export type ConnectedNode =
-  | { readonly kind: "connection"; readonly entry: Entry }
+  | { readonly kind: "connection"; readonly entry: ServerEntry }
   | { readonly kind: "connectionFault"; readonly why: string }
   | {
       readonly kind: "connectedTools";
-      readonly entry: Entry;
+      readonly entry: ServerEntry;
       readonly tools: readonly ConnectedTool[];
     }
-  | { readonly kind: "connectedTool"; readonly entry: Entry; readonly tool: ConnectedTool }
+  | { readonly kind: "connectedTool"; readonly entry: ServerEntry; readonly tool: ConnectedTool }
   | { readonly kind: "connected"; readonly live: Connection }
   | {
       readonly kind: "connectedCall";

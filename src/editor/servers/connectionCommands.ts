@@ -4,8 +4,8 @@
  */
 import { Uri, window, workspace } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/connect.ts";
-import type { Entry } from "../../mcp/entries.ts";
+import type { ConnectedTool } from "../../mcp/connectedSession";
+import type { ServerEntry } from "../../mcp/mcpConfig";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { askArguments } from "./argumentPrompts.ts";
@@ -153,7 +153,7 @@ async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> 
   return (await pickOne(items, "Which tool to call")).tool;
 }
 
-function entryOfNode(node: ServersNode | undefined): Entry {
+function entryOfNode(node: ServersNode | undefined): ServerEntry {
   if (node && isConnectedNode(node) && "entry" in node) return node.entry;
   return connectionOfNode(node).entry;
 }

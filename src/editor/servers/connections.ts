@@ -14,8 +14,8 @@ import {
 } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
-import type { ConnectedSession, ConnectedTool, Difference } from "../../mcp/connect.ts";
-import { readEntries, type Entry } from "../../mcp/entries.ts";
+import type { ConnectedSession, ConnectedTool, ReplayDifference } from "../../mcp/connectedSession";
+import { readServerEntries, type ServerEntry } from "../../mcp/mcpConfig";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
@@ -23,7 +23,7 @@ import { reportError } from "../shared/report.ts";
 
 export interface Connection {
   readonly number: number;
-  readonly entry: Entry;
+  readonly entry: ServerEntry;
   readonly session: ConnectedSession;
 }
 
@@ -53,9 +53,9 @@ export class Connections implements Disposable {
   }
 
   /** Reads the entries of the file as it is saved now. Throws a `UserError` if it is not valid. */
-  readEntries(): readonly Entry[] {
+  readEntries(): readonly ServerEntry[] {
     const { file } = this;
-    return file ? [...readEntries(file.fsPath, this.#folder.workspacePath).values()] : [];
+    return file ? [...readServerEntries(file.fsPath, this.#folder.workspacePath).values()] : [];
   }
 
   listByEntry(entry: string): readonly Connection[] {
@@ -74,11 +74,11 @@ export class Connections implements Disposable {
    * Starts the server of an entry. If its tools may change things, the person is shown the command
    * and asked for consent first.
    */
-  async open(entry: Entry): Promise<Connection> {
+  async open(entry: ServerEntry): Promise<Connection> {
     requireTrust(`starting ${entry.name}`);
     await this.#requireConsent(entry);
     const stop = new AbortController();
-    const { connect } = await import("../../mcp/connect.ts");
+    const { connectServer: connect } = await import("../../mcp/connectedSession");
     const session = await showStarting(entry.name, stop, () => connect(entry, stop.signal));
     return this.#addConnection(session, stop);
   }
@@ -92,7 +92,7 @@ export class Connections implements Disposable {
   async reset(connection: Connection): Promise<void> {
     const { session, stop } = this.#requireOpen(connection);
     try {
-      await showStarting(connection.entry.name, stop, () => session.back(0));
+      await showStarting(connection.entry.name, stop, () => session.restart(0));
     } catch (error) {
       // its process has ended
       this.#connections.delete(connection.number);
@@ -106,7 +106,7 @@ export class Connections implements Disposable {
    * Starts another process and repeats the calls of a session in it. Returns the calls that were
    * answered differently.
    */
-  async fork(connection: Connection): Promise<readonly Difference[]> {
+  async fork(connection: Connection): Promise<readonly ReplayDifference[]> {
     const { session } = this.#requireOpen(connection);
     const stop = new AbortController();
     const fork = await showStarting(connection.entry.name, stop, () => session.fork(stop.signal));
@@ -143,7 +143,7 @@ export class Connections implements Disposable {
   }
 
   /** Asks for consent, once for each version of an entry. */
-  async #requireConsent(entry: Entry): Promise<void> {
+  async #requireConsent(entry: ServerEntry): Promise<void> {
     const key = `disposable ${canonicalJson(entry)}`;
     if (!entry.isDisposable || this.#consents.get(key) === true) return;
     const command = [entry.command, ...entry.args]

@@ -5,7 +5,12 @@
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { UserError } from "../../userError.ts";
-import type { Change, HeldSession, SessionCall, SessionTable } from "../../service/table.ts";
+import type {
+  SessionChange,
+  TableSession,
+  SessionCall,
+  SessionTable,
+} from "../../service/sessionTable";
 import type { Definitions } from "./definitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
@@ -16,7 +21,7 @@ export const personOwner = "you";
 export interface LiveSession {
   /** The number in the title, counted from 1 in this window. */
   readonly number: number;
-  readonly held: HeldSession;
+  readonly held: TableSession;
   /** The number of the session that it was forked from. */
   readonly forkOf?: number;
   /** The last calls since the session was opened or reset, in order. */
@@ -34,7 +39,7 @@ export class LiveSessions implements Disposable {
   readonly #sessionOpened = new EventEmitter<LiveSession>();
   /** Fires for the sessions that the person opens. */
   readonly onDidOpen: Event<LiveSession> = this.#sessionOpened.event;
-  readonly #sessions = new Map<HeldSession, LiveSession & { calls: SessionCall[] }>();
+  readonly #sessions = new Map<TableSession, LiveSession & { calls: SessionCall[] }>();
   #table: Promise<SessionTable> | undefined;
   #sessionCount = 0;
   #forkSource: number | undefined;
@@ -110,7 +115,7 @@ export class LiveSessions implements Disposable {
   async #openTable(): Promise<SessionTable> {
     const [catalog, { SessionTable: Table }] = await Promise.all([
       this.#definitions.followingCatalog(),
-      import("../../service/table.ts"),
+      import("../../service/sessionTable"),
     ]);
     const table = new Table({ catalog });
     table.onChange(it => this.#applyChange(it));
@@ -118,19 +123,19 @@ export class LiveSessions implements Disposable {
   }
 
   /** Throws a `UserError` if the session was closed while the person answered a question. */
-  #requireOpen({ held, number }: LiveSession): HeldSession {
+  #requireOpen({ held, number }: LiveSession): TableSession {
     if (!this.#sessions.has(held))
       throw new UserError(`session ${number} was closed`, "open another one");
     return held;
   }
 
-  #findLive(held: HeldSession): LiveSession {
+  #findLive(held: TableSession): LiveSession {
     const live = this.#sessions.get(held);
     if (!live) throw new Error(`no live session for ${held.id}`);
     return live;
   }
 
-  #applyChange(change: Change): void {
+  #applyChange(change: SessionChange): void {
     const live = this.#sessions.get(change.session);
     switch (change.kind) {
       case "opened":
@@ -158,7 +163,7 @@ export class LiveSessions implements Disposable {
     this.#changed.fire();
   }
 
-  #addSession(held: HeldSession): void {
+  #addSession(held: TableSession): void {
     const live = {
       number: ++this.#sessionCount,
       held,

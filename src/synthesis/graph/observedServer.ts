@@ -15,8 +15,8 @@ export interface LiveServer {
   readonly tools: ReadonlyMap<string, PublishedTool>;
   /** A call that is not allowed is refused without running. */
   call(name: string, args: JsonObject): Promise<Outcome>;
-  /** Restarts the server and repeats the first `n` calls. */
-  back(n: number): Promise<unknown>;
+  /** Restarts the server and repeats its first calls. */
+  restart(callCount: number): Promise<unknown>;
 }
 
 export interface Observation {
@@ -107,7 +107,7 @@ async function tryValues(
   let why = "";
   for (const [i, value] of candidates.entries()) {
     // the effects of an earlier write must not influence this call
-    if (tool.effect === "write") await live.back(0);
+    if (tool.effect === "write") await live.restart(0);
     const outcome = await live.call(name, {
       [input]: properties[input]?.["type"] === "array" ? [value] : value,
     });

@@ -16,14 +16,18 @@ const statuses = {
   CAPACITY_REACHED: 503,
 } as const;
 
-export type FailureCode = keyof typeof statuses;
+export type HttpErrorCode = keyof typeof statuses;
 
 /** A refused request. Routes throw it; the response is `{"error":{"code","message"}}`. */
-export class Failure extends Error {
-  readonly code: FailureCode;
+export class HttpError extends Error {
+  readonly code: HttpErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: FailureCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    code: HttpErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.code = code;
     this.headers = headers;

@@ -3,19 +3,23 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Readable, Writable } from "node:stream";
 import type { Server } from "../environment/server.ts";
-import { ownSessions, type Start } from "./control.ts";
-import { expose, type Exposed } from "./expose.ts";
-import { errorText, isRecord, messageFrom, RequestFault } from "./messages.ts";
+import { createConnectionSessions, type SessionDefaults } from "./connectionSessions";
+import { exposeServer, type ExposedServer } from "./exposedServer";
+import { formatError, isRecord, parseMessage, JsonRpcError } from "./jsonRpc";
 
 /** Serves until the other side closes stdin, or the signal aborts. */
-export async function serveStdio(server: Server, start: Start, signal: AbortSignal): Promise<void> {
-  const { sessionOf, methods } = ownSessions(server, start);
-  const exposed = expose(server, sessionOf, methods);
+export async function serveStdio(
+  server: Server,
+  start: SessionDefaults,
+  signal: AbortSignal,
+): Promise<void> {
+  const { getSession: sessionOf, methods } = createConnectionSessions(server, start);
+  const exposed = exposeServer(server, sessionOf, methods);
   const closed = new Promise<void>(resolve => {
-    exposed.wire.onclose = resolve;
-    signal.addEventListener("abort", () => void exposed.wire.close(), { once: true });
+    exposed.sdkServer.onclose = resolve;
+    signal.addEventListener("abort", () => void exposed.sdkServer.close(), { once: true });
   });
-  await exposed.wire.connect(new Lines(exposed, process.stdin, process.stdout));
+  await exposed.sdkServer.connect(new StdioTransport(exposed, process.stdin, process.stdout));
   await closed;
 }
 
@@ -27,11 +31,11 @@ const longestLine = 16 * 2 ** 20;
  * SDK's checks of each message's whole shape, writes the answers to one chunk of input at once,
  * notices the end of its input, and reads no faster than it is read.
  */
-export class Lines implements Transport {
+export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: Transport["onclose"];
   onerror?: Transport["onerror"];
-  readonly #exposed: Exposed;
+  readonly #exposed: ExposedServer;
   readonly #input: Readable;
   readonly #output: Writable;
   #rest = "";
@@ -39,7 +43,7 @@ export class Lines implements Transport {
   readonly #take = (chunk: string) => this.#chunk(chunk);
   readonly #end = () => void this.close();
 
-  constructor(exposed: Exposed, input: Readable, output: Writable) {
+  constructor(exposed: ExposedServer, input: Readable, output: Writable) {
     this.#exposed = exposed;
     this.#input = input;
     this.#output = output;
@@ -69,7 +73,7 @@ export class Lines implements Transport {
     } else this.#rest += chunk;
     if (this.#rest.length > longestLine) {
       this.#rest = "";
-      answers += `${errorText(null, new RequestFault("invalid request", `a message is longer than ${longestLine} characters`))}\n`;
+      answers += `${formatError(null, new JsonRpcError("invalid request", `a message is longer than ${longestLine} characters`))}\n`;
       void this.close();
     }
     if (answers !== "") this.#write(answers);
@@ -81,15 +85,15 @@ export class Lines implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      return `${errorText(null, new RequestFault("parse error", "this line is not JSON"))}\n`;
+      return `${formatError(null, new JsonRpcError("parse error", "this line is not JSON"))}\n`;
     }
     const answer = isRecord(message) ? this.#exposed.answer(message) : undefined;
     if (answer !== undefined) return `${answer}\n`;
     try {
-      this.onmessage?.(messageFrom(message));
+      this.onmessage?.(parseMessage(message));
       return "";
     } catch (error) {
-      if (error instanceof RequestFault) return `${errorText(null, error)}\n`;
+      if (error instanceof JsonRpcError) return `${formatError(null, error)}\n`;
       throw error;
     }
   }

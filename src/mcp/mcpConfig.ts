@@ -8,7 +8,7 @@ import { z } from "zod";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 
-export interface Entry {
+export interface ServerEntry {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -60,7 +60,7 @@ const entrySchema = z.strictObject({
 /**
  * The shape of `prove/mcp.json`; also the source of the JSON Schema that the editor completes with.
  */
-export const entriesSchema = z.strictObject({
+export const mcpConfigSchema = z.strictObject({
   $schema: z.string().optional(),
   servers: z.record(
     z
@@ -77,7 +77,7 @@ export const entriesSchema = z.strictObject({
  * The entries of a `prove/mcp.json`, none where there is no such file. Throws a `UserError` that
  * names the first place that does not fit.
  */
-export function readEntries(file: string, folder: string): ReadonlyMap<string, Entry> {
+export function readServerEntries(file: string, folder: string): ReadonlyMap<string, ServerEntry> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -89,14 +89,14 @@ export function readEntries(file: string, folder: string): ReadonlyMap<string, E
       { cause },
     );
   }
-  return parseEntries(text, file, folder);
+  return parseServerEntries(text, file, folder);
 }
 
 /**
  * The entry of that name. Throws a `UserError` that says how one is written, or which there are.
  */
-export function findEntry(file: string, folder: string, name: string): Entry {
-  const entries = readEntries(file, folder);
+export function findServerEntry(file: string, folder: string, name: string): ServerEntry {
+  const entries = readServerEntries(file, folder);
   const found = entries.get(name);
   if (found) return found;
   const example = `{"servers": {"${name}": {"command": "npx", "args": ["-y", "<package>"]}}}`;
@@ -106,12 +106,12 @@ export function findEntry(file: string, folder: string, name: string): Entry {
   );
 }
 
-export function parseEntries(
+export function parseServerEntries(
   text: string,
   file: string,
   folder: string,
-): ReadonlyMap<string, Entry> {
-  const { servers } = parseJson(entriesSchema, text, { file, noun: "a file of MCP servers" });
+): ReadonlyMap<string, ServerEntry> {
+  const { servers } = parseJson(mcpConfigSchema, text, { file, noun: "a file of MCP servers" });
   return new Map(
     Object.entries(servers).map(([name, it]) => [name, entryOf(name, it, file, folder)]),
   );
@@ -129,7 +129,7 @@ function entryOf(
   }: z.output<typeof entrySchema>,
   file: string,
   folder: string,
-): Entry {
+): ServerEntry {
   const filled = (text: string) => {
     const asked = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
     if (asked)

@@ -7,18 +7,18 @@ import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
-import { faultOf } from "../mcp/expose.ts";
-import { isRecord } from "../mcp/messages.ts";
+import { formatFault } from "../mcp/exposedServer";
+import { isRecord } from "../mcp/jsonRpc";
 import { excerptJson } from "../trajectory/excerpt.ts";
-import { Failure } from "./failure.ts";
-import { idComplaint } from "./sessionId.ts";
+import { HttpError } from "./httpError";
+import { findSessionIdProblem } from "./sessionId.ts";
 import {
-  CapacityReached,
-  IdTaken,
-  type HeldSession,
+  CapacityError,
+  SessionIdConflict,
+  type TableSession,
   type Origin,
   type SessionTable,
-} from "./table.ts";
+} from "./sessionTable";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 /** A name and no path: it becomes part of a file's name. */
@@ -52,25 +52,28 @@ const restoreBody = z.strictObject({ state: z.record(z.string(), z.unknown()) })
 const emptyBody = z.strictObject({});
 
 /** What is answered: a status and JSON text. */
-export interface Answer {
+export interface JsonResponse {
   readonly status: number;
   readonly text: string;
 }
 
-export class Sessions {
+export class SessionApi {
   readonly #catalog: Catalog;
   readonly #table: SessionTable;
   /** The last numbered call of each session and its answer. */
-  readonly #last = new WeakMap<HeldSession, { readonly seq: number; readonly answer: Answer }>();
+  readonly #last = new WeakMap<
+    TableSession,
+    { readonly seq: number; readonly answer: JsonResponse }
+  >();
 
   constructor(catalog: Catalog, table: SessionTable) {
     this.#catalog = catalog;
     this.#table = table;
   }
 
-  open(sessionId: string, body: unknown): Answer {
+  open(sessionId: string, body: unknown): JsonResponse {
     if (isTask(body))
-      throw new Failure(
+      throw new HttpError(
         "UNKNOWN_TASK",
         `there is no task ${String(body.task_id).slice(0, 200)}: this service was given none`,
       );
@@ -88,7 +91,7 @@ export class Sessions {
         : { name: it.name, fixture: it.fixture ?? fixture },
     );
     const twice = pins.find((it, i) => pins.findIndex(other => other.name === it.name) !== i);
-    if (twice) throw new Failure("INVALID_REQUEST", `server ${twice.name} is listed twice`);
+    if (twice) throw new HttpError("INVALID_REQUEST", `server ${twice.name} is listed twice`);
     const origin: Origin = {
       servers: pins,
       seed,
@@ -101,7 +104,7 @@ export class Sessions {
     );
   }
 
-  fork(sessionId: string, body: unknown): Answer {
+  fork(sessionId: string, body: unknown): JsonResponse {
     const from = this.get(sessionId);
     const { session_id, owner: by, ttl_s } = parsed(forkBody, body);
     return opened(
@@ -111,14 +114,14 @@ export class Sessions {
     );
   }
 
-  call(sessionId: string, body: unknown): Answer {
+  call(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
     const { seq, name: tool, arguments: args = {} } = parsed(callBody, body);
     const last = this.#last.get(session);
     if (last?.seq === seq) return last.answer;
     const due = (last?.seq ?? 0) + 1;
     if (seq !== due)
-      throw new Failure(
+      throw new HttpError(
         "OUT_OF_ORDER",
         `seq ${seq} is out of order: the next call is ${due}${last ? `, and ${last.seq} may be repeated` : ""}`,
       );
@@ -130,10 +133,10 @@ export class Sessions {
   }
 
   /** The state of the whole session, or of one of its servers. */
-  state(sessionId: string, server: string | null): Answer {
+  state(sessionId: string, server: string | null): JsonResponse {
     const session = this.get(sessionId);
     if (server !== null && !Object.hasOwn(session.state, server))
-      throw new Failure("UNKNOWN_SERVER", `session ${sessionId} has no server ${server}`);
+      throw new HttpError("UNKNOWN_SERVER", `session ${sessionId} has no server ${server}`);
     return ok({
       session_id: session.id,
       digest: session.digest,
@@ -141,48 +144,48 @@ export class Sessions {
     });
   }
 
-  restore(sessionId: string, body: unknown): Answer {
+  restore(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
     session.restore(parsed(restoreBody, body).state);
     return opened(session);
   }
 
-  reset(sessionId: string, body: unknown): Answer {
+  reset(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
     parsed(emptyBody, body);
     session.reset();
     return opened(session);
   }
 
-  delete(sessionId: string): Answer {
+  delete(sessionId: string): JsonResponse {
     this.#table.close(sessionId);
     return ok({});
   }
 
   /** The session of that id, or a `Failure` that says what became of it. */
-  get(sessionId: string): HeldSession {
+  get(sessionId: string): TableSession {
     const session = this.#table.get(sessionId);
     if (session) return session;
     const why = this.#table.wasIdle(sessionId)
       ? `session ${sessionId} was idle for longer than its ttl_s and is closed`
       : `there is no session ${sessionId}`;
-    throw new Failure("UNKNOWN_SESSION", `${why}: open it with PUT /v1/sessions/${sessionId}`);
+    throw new HttpError("UNKNOWN_SESSION", `${why}: open it with PUT /v1/sessions/${sessionId}`);
   }
 
-  #held(sessionId: string, open: () => HeldSession): HeldSession {
-    const why = idComplaint(sessionId);
-    if (why) throw new Failure("INVALID_REQUEST", why);
+  #held(sessionId: string, open: () => TableSession): TableSession {
+    const why = findSessionIdProblem(sessionId);
+    if (why) throw new HttpError("INVALID_REQUEST", why);
     try {
       return open();
     } catch (error) {
-      if (error instanceof CapacityReached)
-        throw new Failure(
+      if (error instanceof CapacityError)
+        throw new HttpError(
           "CAPACITY_REACHED",
           `all ${this.#table.capacity} sessions are in use; delete one, or try again later`,
           { "retry-after": "5" },
         );
-      if (error instanceof IdTaken)
-        throw new Failure(
+      if (error instanceof SessionIdConflict)
+        throw new HttpError(
           "INVALID_REQUEST",
           `session ${sessionId} is open already and was opened otherwise: delete it first, or choose another id`,
         );
@@ -195,7 +198,7 @@ export class Sessions {
       it => !pins.some(pin => this.#catalog.getServer(pin.name).tools.has(it)),
     );
     if (unknown !== undefined)
-      throw new Failure(
+      throw new HttpError(
         "INVALID_REQUEST",
         `the menu offers ${unknown}, which none of the session's servers has`,
       );
@@ -203,13 +206,13 @@ export class Sessions {
   }
 }
 
-const ok = (value: object): Answer => ({ status: 200, text: JSON.stringify(value) });
+const ok = (value: object): JsonResponse => ({ status: 200, text: JSON.stringify(value) });
 const ttlOf = (seconds: number | undefined) =>
   seconds === undefined ? {} : { ttlMs: seconds * 1_000 };
 const isTask = (body: unknown): body is { readonly task_id: unknown } =>
   isRecord(body) && Object.hasOwn(body, "task_id");
 
-const opened = ({ id: session_id, digest, servers }: HeldSession): Answer =>
+const opened = ({ id: session_id, digest, servers }: TableSession): JsonResponse =>
   ok({
     session_id,
     digest,
@@ -217,10 +220,10 @@ const opened = ({ id: session_id, digest, servers }: HeldSession): Answer =>
   });
 
 /** A tool's own failure is an answer; a bug of ours is none, and is never scored. */
-function answerOf(outcome: Outcome, digest: string, elapsed: number): Answer {
+function answerOf(outcome: Outcome, digest: string, elapsed: number): JsonResponse {
   if (outcome.kind === "broken")
-    return { status: 500, text: new Failure("INTERNAL", faultOf(outcome).message).text };
-  const structured: Json = outcome.kind === "ok" ? outcome.value : { ...faultOf(outcome) };
+    return { status: 500, text: new HttpError("INTERNAL", formatFault(outcome).message).text };
+  const structured: Json = outcome.kind === "ok" ? outcome.value : { ...formatFault(outcome) };
   const { text, truncated } = excerptJson(structured);
   return ok({
     is_error: outcome.kind !== "ok",
@@ -236,5 +239,8 @@ function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const { path, message } = result.error.issues[0]!;
-  throw new Failure("INVALID_REQUEST", path.length > 0 ? `${path.join(".")}: ${message}` : message);
+  throw new HttpError(
+    "INVALID_REQUEST",
+    path.length > 0 ? `${path.join(".")}: ${message}` : message,
+  );
 }

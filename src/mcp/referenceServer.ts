@@ -10,7 +10,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** Listens on any free port until `close` is called. */
-export async function serveReference(): Promise<{
+export async function startReferenceServer(): Promise<{
   readonly url: string;
   readonly close: () => void;
 }> {

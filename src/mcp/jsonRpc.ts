@@ -14,7 +14,7 @@ const codes = {
 } as const;
 
 /** A request that cannot be answered, and why; the SDK reads the code as well. */
-export class RequestFault extends Error {
+export class JsonRpcError extends Error {
   readonly code: number;
   constructor(kind: keyof typeof codes, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -25,19 +25,19 @@ export class RequestFault extends Error {
 export const isRecord = (value: unknown): value is Params =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-export const isId = (value: unknown): value is string | number =>
+export const isRequestId = (value: unknown): value is string | number =>
   typeof value === "string" || Number.isSafeInteger(value);
 
 /** A reply from the JSON text of its result. */
-export const replyText = (id: string | number, result: string): string =>
+export const formatReply = (id: string | number, result: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
-export const errorText = (id: string | number | null, { code, message }: RequestFault): string =>
+export const formatError = (id: string | number | null, { code, message }: JsonRpcError): string =>
   JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
 
 /** The value as a message, or a `RequestFault`. */
-export function messageFrom(value: unknown): JSONRPCMessage {
+export function parseMessage(value: unknown): JSONRPCMessage {
   const parsed = JSONRPCMessageSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new RequestFault("invalid request", "this is not a JSON-RPC 2.0 message");
+  throw new JsonRpcError("invalid request", "this is not a JSON-RPC 2.0 message");
 }

@@ -9,25 +9,32 @@ import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
 import { version } from "../version.ts";
-import { readState, stateResources, stateTemplates } from "./resources.ts";
-import { errorText, isId, isRecord, replyText, RequestFault, type Params } from "./messages.ts";
+import { readStateResource, listStateResources, listStateTemplates } from "./stateResources";
+import {
+  formatError,
+  isRequestId,
+  isRecord,
+  formatReply,
+  JsonRpcError,
+  type Params,
+} from "./jsonRpc";
 
 /** Which session a request is about, inside `params._meta`; absent for the connection's own. */
-export const sessionKey = "prove/sessionId";
+export const sessionIdKey = "prove/sessionId";
 
 /** What a client acts on: a session, or something that stands for one. */
-export type Acting = Pick<Session, "tools" | "state" | "call">;
+export type CallableSession = Pick<Session, "tools" | "state" | "call">;
 
 /**
  * A request's result, from its parameters and the id of the session that it is about. Throws
  * `RequestFault` or `UserError`.
  */
-export type Method = (params: Params, session: string | undefined) => object;
+export type RequestMethod = (params: Params, session: string | undefined) => object;
 
 /** One server on the wire. */
-export interface Exposed {
+export interface ExposedServer {
   /** The SDK's part: shaking hands, and whatever is about no session. */
-  readonly wire: McpServer;
+  readonly sdkServer: McpServer;
   /**
    * The whole answer to a request about a session, as JSON text; undefined for any other message,
    * which goes to the wire. It is given at once, so that requests take effect in the order in which
@@ -37,17 +44,17 @@ export interface Exposed {
 }
 
 /** Puts a server on the wire, with further methods where a transport has them. */
-export function expose(
+export function exposeServer(
   server: Server,
-  sessionOf: (id: string | undefined) => Acting,
-  more: Readonly<Record<string, Method>> = {},
-): Exposed {
-  const methods: Readonly<Record<string, Method>> = {
+  sessionOf: (id: string | undefined) => CallableSession,
+  more: Readonly<Record<string, RequestMethod>> = {},
+): ExposedServer {
+  const methods: Readonly<Record<string, RequestMethod>> = {
     "tools/list": (_, id) => ({ tools: offered(server, sessionOf(id)) }),
-    "resources/list": (_, id) => ({ resources: stateResources(server, sessionOf(id).state) }),
-    "resources/templates/list": () => ({ resourceTemplates: stateTemplates(server) }),
+    "resources/list": (_, id) => ({ resources: listStateResources(server, sessionOf(id).state) }),
+    "resources/templates/list": () => ({ resourceTemplates: listStateTemplates(server) }),
     "resources/read": ({ uri }, id) => ({
-      contents: [readState(server, sessionOf(id).state, uri)],
+      contents: [readStateResource(server, sessionOf(id).state, uri)],
     }),
     ...more,
   };
@@ -65,24 +72,24 @@ export function expose(
   // a transport that does not ask `answer` first gets the same answers from the SDK
   wire.fallbackRequestHandler = async ({ method, params = {} }) => {
     if (!isOurs(method))
-      throw new RequestFault("method not found", `there is no method ${String(method)}`);
+      throw new JsonRpcError("method not found", `there is no method ${String(method)}`);
     return JSON.parse(guarded(() => resultText(method, params, sessionIn(params)))) as Record<
       string,
       unknown
     >;
   };
   return {
-    wire,
+    sdkServer: wire,
     answer({ id, method, params = {} }) {
-      if (!isOurs(method) || !isId(id)) return undefined;
+      if (!isOurs(method) || !isRequestId(id)) return undefined;
       try {
-        if (!isRecord(params)) throw new RequestFault("invalid params", "params must be an object");
-        return replyText(
+        if (!isRecord(params)) throw new JsonRpcError("invalid params", "params must be an object");
+        return formatReply(
           id,
           guarded(() => resultText(method, params, sessionIn(params))),
         );
       } catch (error) {
-        if (error instanceof RequestFault) return errorText(id, error);
+        if (error instanceof JsonRpcError) return formatError(id, error);
         throw error;
       }
     },
@@ -95,30 +102,30 @@ function guarded<T>(run: () => T): T {
     return run();
   } catch (error) {
     throw error instanceof UserError
-      ? new RequestFault("invalid params", error.message, { cause: error })
+      ? new JsonRpcError("invalid params", error.message, { cause: error })
       : error;
   }
 }
 
 function sessionIn({ _meta: meta }: Params): string | undefined {
-  if (!isRecord(meta) || meta[sessionKey] === undefined) return undefined;
-  const id = meta[sessionKey];
+  if (!isRecord(meta) || meta[sessionIdKey] === undefined) return undefined;
+  const id = meta[sessionIdKey];
   if (typeof id === "string" && id.length > 0 && id.length <= 200) return id;
-  throw new RequestFault(
+  throw new JsonRpcError(
     "invalid params",
-    `_meta["${sessionKey}"] must be a text of 1 to 200 characters`,
+    `_meta["${sessionIdKey}"] must be a text of 1 to 200 characters`,
   );
 }
 
 function outcomeOf(
   server: Server,
-  session: Acting,
+  session: CallableSession,
   { name, arguments: args = {} }: Params,
 ): Outcome {
   if (typeof name !== "string")
-    throw new RequestFault("invalid params", "tools/call needs the name of a tool");
+    throw new JsonRpcError("invalid params", "tools/call needs the name of a tool");
   if (!isRecord(args))
-    throw new RequestFault("invalid params", "the arguments of a call are an object");
+    throw new JsonRpcError("invalid params", "the arguments of a call are an object");
   const known = session.tools.get(name);
   // the session may have another server's tool of that name, but not at this address
   if (known && known.server !== server.name)
@@ -140,17 +147,17 @@ function callText(outcome: Outcome): string {
     const value = JSON.stringify(outcome.value);
     return `{"content":[{"type":"text","text":${JSON.stringify(value)}}],"structuredContent":${value}}`;
   }
-  return `{"isError":true,"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(faultOf(outcome)))}}]}`;
+  return `{"isError":true,"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(formatFault(outcome)))}}]}`;
 }
 
-export interface ShownFault {
+export interface ToolError {
   readonly error_type: string;
   readonly message: string;
   readonly hint?: string;
 }
 
 /** A failed call in words for a client; of what broke, where it broke stays here. */
-export function faultOf({ kind, type, message, hint }: Fault): ShownFault {
+export function formatFault({ kind, type, message, hint }: Fault): ToolError {
   return {
     error_type: type,
     message: kind === "broken" ? message.split("\n", 1)[0]! : message,
@@ -158,10 +165,10 @@ export function faultOf({ kind, type, message, hint }: Fault): ShownFault {
   };
 }
 
-const lists = new WeakMap<Acting["tools"], Map<Server, readonly object[]>>();
+const lists = new WeakMap<CallableSession["tools"], Map<Server, readonly object[]>>();
 
 /** The session's tools of this server as a client sees them; made once for each menu. */
-function offered(server: Server, { tools }: Acting): readonly object[] {
+function offered(server: Server, { tools }: CallableSession): readonly object[] {
   let list = lists.get(tools);
   if (!list) lists.set(tools, (list = new Map()));
   let known = list.get(server);

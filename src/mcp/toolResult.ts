@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../environment/json.ts";
 import type { ErrorType, Fault, Outcome } from "../environment/outcome.ts";
 
 /** A result is a fault where it is marked so, or where one of the keys says so in its value. */
-export function outcomeOf(result: CallToolResult, errorKeys: readonly string[]): Outcome {
+export function createOutcome(result: CallToolResult, errorKeys: readonly string[]): Outcome {
   const value = valueOf(result);
   if (result.isError) return refused(value);
   return isRecord(value) && errorKeys.some(key => saysFailed(key, value))
@@ -16,7 +16,7 @@ export function outcomeOf(result: CallToolResult, errorKeys: readonly string[]):
 }
 
 /** An error of the protocol that the server sent in place of a result. */
-export function refusedAs(error: McpError): Fault {
+export function createErrorFault(error: McpError): Fault {
   const type =
     error.code === (ErrorCode.InvalidParams as number) ? "invalid_params" : "precondition_failed";
   return { kind: "refused", type, message: error.message.replace(/^MCP error -?\d+: /, "") };

@@ -13,11 +13,11 @@ import {
   type JSONRPCMessage,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import { sessionKey, type Exposed } from "./expose.ts";
-import { errorText, isRecord, messageFrom, RequestFault, type Params } from "./messages.ts";
+import { sessionIdKey, type ExposedServer } from "./exposedServer";
+import { formatError, isRecord, parseMessage, JsonRpcError, type Params } from "./jsonRpc";
 
 /** What a request for MCP brought along. */
-export interface Posted {
+export interface McpRequest {
   readonly headers: IncomingHttpHeaders;
   /** The body as parsed JSON. Its messages become ours: their `_meta` gets the session. */
   readonly body: unknown;
@@ -43,12 +43,12 @@ export class HttpTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: Transport["onclose"];
   onerror?: Transport["onerror"];
-  readonly #answer: Exposed["answer"];
+  readonly #answer: ExposedServer["answer"];
   readonly #asked = new Map<number, { readonly post: Post; readonly id: string | number }>();
   #number = 0;
 
   /** `answer` gives what is answered at once; without it everything goes through the SDK. */
-  constructor(answer: Exposed["answer"] = () => undefined) {
+  constructor(answer: ExposedServer["answer"] = () => undefined) {
     this.#answer = answer;
   }
 
@@ -61,24 +61,24 @@ export class HttpTransport implements Transport {
   }
 
   /** Answers one POST. Whatever is wrong with it is said in the reply. */
-  post({ headers, body, session }: Posted, response: ServerResponse): void {
+  handlePost({ headers, body, session }: McpRequest, response: ServerResponse): void {
     const why =
       complaintOf(headers) ??
       (Array.isArray(body) && (body.length === 0 || body.length > longestList)
         ? refused(400, `a list holds 1 to ${longestList} messages`)
         : undefined);
-    if (why) return reply(response, why.status, errorText(null, why.fault));
+    if (why) return reply(response, why.status, formatError(null, why.fault));
     const post: Post = { response, isList: Array.isArray(body), replies: [], open: 0 };
     const later: JSONRPCMessage[] = [];
     try {
       for (const it of post.isList ? (body as unknown[]) : [body]) {
         const message = session === undefined ? it : inSession(it, session);
         const answer = isRecord(message) ? this.#answer(message) : undefined;
-        if (answer === undefined) later.push(messageFrom(message));
+        if (answer === undefined) later.push(parseMessage(message));
         else post.replies.push(answer);
       }
     } catch (error) {
-      if (error instanceof RequestFault) return reply(response, 400, errorText(null, error));
+      if (error instanceof JsonRpcError) return reply(response, 400, formatError(null, error));
       throw error;
     }
     this.#handOver(later, post);
@@ -142,14 +142,14 @@ export class HttpTransport implements Transport {
  * An ordinary GET asks for a stream of what a server says unasked, and DELETE ends a session of
  * headers: there is neither.
  */
-export function refuseMethod(response: ServerResponse): void {
+export function sendMethodNotAllowed(response: ServerResponse): void {
   response.setHeader("allow", "POST");
   reply(
     response,
     405,
-    errorText(
+    formatError(
       null,
-      new RequestFault(
+      new JsonRpcError(
         "invalid request",
         "only POST is answered here: there is no stream beside the requests', and the session is the URL's",
       ),
@@ -159,13 +159,13 @@ export function refuseMethod(response: ServerResponse): void {
 
 const refused = (status: number, message: string) => ({
   status,
-  fault: new RequestFault("invalid request", message),
+  fault: new JsonRpcError("invalid request", message),
 });
 
 function complaintOf({
   accept,
   "mcp-protocol-version": protocol,
-}: IncomingHttpHeaders): { status: number; fault: RequestFault } | undefined {
+}: IncomingHttpHeaders): { status: number; fault: JsonRpcError } | undefined {
   if (accept !== undefined && !/\bapplication\/(json|\*)|\*\/\*/.test(accept))
     return refused(406, "the client must accept application/json");
   if (protocol !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocol as string))
@@ -185,7 +185,7 @@ function inSession(message: unknown, session: string): unknown {
     ...message,
     params: {
       ...params,
-      _meta: { ...(params["_meta"] as Params | undefined), [sessionKey]: session },
+      _meta: { ...(params["_meta"] as Params | undefined), [sessionIdKey]: session },
     },
   };
 }

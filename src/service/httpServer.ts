@@ -7,12 +7,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { Failure } from "./failure.ts";
-import { gateOf, isLoopback } from "./gate.ts";
-import { Routes, send } from "./routes.ts";
-import { SessionTable } from "./table.ts";
+import { HttpError } from "./httpError";
+import { createRequestGuard, isLoopbackHost } from "./requestGuard";
+import { Routes, sendJson } from "./routes.ts";
+import { SessionTable } from "./sessionTable";
 
-export interface ServeOptions {
+export interface HttpServerOptions {
   readonly catalog: Catalog;
   /** Loopback by default; another host needs a token. */
   readonly host?: string;
@@ -30,7 +30,7 @@ export interface ServeOptions {
   readonly onBug?: (error: unknown) => void;
 }
 
-export interface Serving {
+export interface RunningHttpServer {
   /** `http://127.0.0.1:8970`, without a slash at the end. */
   readonly url: string;
   readonly sessions: SessionTable;
@@ -45,9 +45,9 @@ const keepAliveMs = 620_000;
 const reapEveryMs = 15_000;
 
 /** Listens. Throws a `UserError` where it may not or cannot. */
-export async function serve(options: ServeOptions): Promise<Serving> {
+export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
-  if (!isLoopback(host) && token === undefined)
+  if (!isLoopbackHost(host) && token === undefined)
     throw new UserError(
       `${host} can be reached from other machines and there is no token`,
       "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
@@ -60,7 +60,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(clock ? { clock } : {}),
     });
   const routes = new Routes(catalog, table);
-  const gate = gateOf(host, token);
+  const gate = createRequestGuard(host, token);
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       gate.check(request);
@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     } catch (error) {
       const failure = failureOf(error, options.onBug);
       if (response.headersSent) response.destroy();
-      else send(response, failure, failure.headers);
+      else sendJson(response, failure, failure.headers);
     }
   };
   const server = createServer(
@@ -112,11 +112,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 }
 
 /** What the other side is told: its own mistakes in full, of ours only that there was one. */
-function failureOf(error: unknown, onBug: ServeOptions["onBug"]): Failure {
-  if (error instanceof Failure) return error;
-  if (error instanceof UserError) return new Failure("INVALID_REQUEST", error.message);
+function failureOf(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof UserError) return new HttpError("INVALID_REQUEST", error.message);
   onBug?.(error);
-  return new Failure(
+  return new HttpError(
     "INTERNAL",
     "this is a fault of the service, and the call is not to be scored",
   );

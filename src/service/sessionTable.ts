@@ -11,7 +11,7 @@ import type { CallResult, CompletedCall } from "../environment/outcome.ts";
 import type { Server } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
 import { parseState, type State } from "../environment/state.ts";
-import { newSessionId } from "./sessionId.ts";
+import { createSessionId } from "./sessionId.ts";
 
 /** What a session grows from, by names. */
 export interface Origin {
@@ -20,7 +20,7 @@ export interface Origin {
   readonly menu?: readonly string[];
 }
 
-export interface Opening extends Origin {
+export interface OpenOptions extends Origin {
   /** At least 128 random bits; a new one where it is absent. */
   readonly id?: string;
   /** Who opens it, in words for a person: `agent`, `trl`, … */
@@ -36,20 +36,20 @@ export interface SessionCall extends CompletedCall, CallResult {
   readonly after: State;
 }
 
-export type Change =
-  | { readonly kind: "opened" | "restored"; readonly session: HeldSession }
-  | { readonly kind: "called"; readonly session: HeldSession; readonly call: SessionCall }
+export type SessionChange =
+  | { readonly kind: "opened" | "restored"; readonly session: TableSession }
+  | { readonly kind: "called"; readonly session: TableSession; readonly call: SessionCall }
   | {
       readonly kind: "closed";
-      readonly session: HeldSession;
+      readonly session: TableSession;
       readonly why: "deleted" | "idle" | "ended";
     };
 
 /** The table is full. */
-export class CapacityReached extends Error {}
+export class CapacityError extends Error {}
 
 /** The id is taken by a session that was opened otherwise. */
-export class IdTaken extends Error {}
+export class SessionIdConflict extends Error {}
 
 export interface TableOptions {
   readonly catalog: Catalog;
@@ -67,8 +67,8 @@ export class SessionTable {
   readonly #catalog: Catalog;
   readonly #ttlMs: number;
   readonly #clock: () => number;
-  readonly #sessions = new Map<string, HeldSession>();
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #sessions = new Map<string, TableSession>();
+  readonly #listeners = new Set<(change: SessionChange) => void>();
   /** Ids of the last sessions that were closed for idleness, so that their owners are told. */
   readonly #idled = new LRUCache<string, true>({ max: 4_096 });
 
@@ -88,18 +88,18 @@ export class SessionTable {
     return this.#sessions.size;
   }
 
-  get all(): readonly HeldSession[] {
+  get all(): readonly TableSession[] {
     return [...this.#sessions.values()];
   }
 
   /** Calls back after every change, until the function that it returns is called. */
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: SessionChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /** The session of that id, from now on used just now. */
-  get(id: string): HeldSession | undefined {
+  get(id: string): TableSession | undefined {
     const session = this.#sessions.get(id);
     if (!session) return undefined;
     if (this.#isIdle(session)) {
@@ -119,7 +119,7 @@ export class SessionTable {
    * Opens a session; an id that was opened with the same words before gives that session again.
    * Throws `CapacityReached`, `IdTaken`, or a `UserError`.
    */
-  open({ id = newSessionId(), owner, ttlMs, ...origin }: Opening): HeldSession {
+  open({ id = createSessionId(), owner, ttlMs, ...origin }: OpenOptions): TableSession {
     const key = canonicalJson({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
     return (
       this.#known(id, key) ??
@@ -132,13 +132,13 @@ export class SessionTable {
    * it gives the same session again.
    */
   fork(
-    from: HeldSession,
+    from: TableSession,
     {
-      id = newSessionId(),
+      id = createSessionId(),
       owner = from.owner,
       ttlMs = from.ttlMs,
     }: { id?: string; owner?: string; ttlMs?: number } = {},
-  ): HeldSession {
+  ): TableSession {
     const key = `fork of ${from.id} at ${from.digest}`;
     return (
       this.#known(id, key) ??
@@ -167,16 +167,16 @@ export class SessionTable {
     this.#listeners.clear();
   }
 
-  #known(id: string, key: string): HeldSession | undefined {
+  #known(id: string, key: string): TableSession | undefined {
     const session = this.get(id);
-    if (session && session.key !== key) throw new IdTaken(id);
+    if (session && session.key !== key) throw new SessionIdConflict(id);
     return session;
   }
 
-  #hold({ ttlMs = this.#ttlMs, ...given }: Given, open: () => Session): HeldSession {
+  #hold({ ttlMs = this.#ttlMs, ...given }: Given, open: () => Session): TableSession {
     if (this.size >= this.capacity) this.reap();
-    if (this.size >= this.capacity) throw new CapacityReached();
-    const held = new HeldSession(
+    if (this.size >= this.capacity) throw new CapacityError();
+    const held = new TableSession(
       {
         ...given,
         ttlMs,
@@ -192,7 +192,7 @@ export class SessionTable {
     return held;
   }
 
-  #close(session: HeldSession, why: "deleted" | "idle" | "ended"): void {
+  #close(session: TableSession, why: "deleted" | "idle" | "ended"): void {
     this.#sessions.delete(session.id);
     if (why === "idle") {
       this.#idled.set(session.id, true);
@@ -200,11 +200,11 @@ export class SessionTable {
     this.#say({ kind: "closed", session, why });
   }
 
-  #isIdle(session: HeldSession): boolean {
+  #isIdle(session: TableSession): boolean {
     return this.#clock() - session.usedAt > session.ttlMs;
   }
 
-  #say(change: Change): void {
+  #say(change: SessionChange): void {
     for (const it of this.#listeners) it(change);
   }
 }
@@ -222,7 +222,7 @@ interface Given {
  * A session in the table. Answers calls as the session itself does, and lets the table's listeners
  * know.
  */
-export class HeldSession {
+export class TableSession {
   readonly id: string;
   /** How it was opened, for telling a repeated request from another. */
   readonly key: string;
@@ -234,7 +234,7 @@ export class HeldSession {
   readonly first: State;
   usedAt: number;
   readonly #session: Session;
-  readonly #say: (change: Change) => void;
+  readonly #say: (change: SessionChange) => void;
   #calls = 0;
 
   constructor(
@@ -244,7 +244,7 @@ export class HeldSession {
       readonly servers: readonly Server[];
     },
     session: Session,
-    say: (change: Change) => void,
+    say: (change: SessionChange) => void,
   ) {
     this.id = given.id;
     this.key = given.key;

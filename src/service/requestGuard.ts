@@ -6,14 +6,14 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { Failure } from "./failure.ts";
+import { HttpError } from "./httpError";
 
-export interface Gate {
+export interface RequestGuard {
   /** Throws a `Failure` for a request that may not come in. Looks at headers only. */
   readonly check: (request: IncomingMessage) => void;
 }
 
-export const isLoopback = (host: string): boolean =>
+export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" ||
   host === "::1" ||
   host === "[::1]" ||
@@ -23,31 +23,31 @@ export const isLoopback = (host: string): boolean =>
  * The gate of a server that listens on this host. Without a token everybody on this machine may
  * come in.
  */
-export function gateOf(host: string, token: string | undefined): Gate {
-  const isOurs = isLoopback(host) ? isLoopback : namesOf(host);
+export function createRequestGuard(host: string, token: string | undefined): RequestGuard {
+  const isOurs = isLoopbackHost(host) ? isLoopbackHost : namesOf(host);
   const wanted = token === undefined ? undefined : digest(`Bearer ${token}`);
   return {
     check({ headers, method }) {
       // an attacker's page can make a browser send anything here, but not with another Host or
       // Origin than its own
       if (!isOurs(nameIn(headers.host ?? "") ?? ""))
-        throw new Failure("FORBIDDEN", "the Host header does not name this server");
+        throw new HttpError("FORBIDDEN", "the Host header does not name this server");
       if (
         headers.origin !== undefined &&
         !isOurs(nameIn(headers.origin.replace(/^https?:\/\//, "")) ?? "")
       )
-        throw new Failure(
+        throw new HttpError(
           "FORBIDDEN",
           "requests from web pages of another origin are not answered",
         );
       if (wanted && !timingSafeEqual(wanted, digest(headers.authorization ?? "")))
-        throw new Failure(
+        throw new HttpError(
           "UNAUTHORIZED",
           "the token is missing or wrong; send it as Authorization: Bearer",
           { "www-authenticate": "Bearer" },
         );
       if ((method === "POST" || method === "PUT") && !isJson(headers["content-type"]))
-        throw new Failure("NOT_JSON", "a body must have the content type application/json");
+        throw new HttpError("NOT_JSON", "a body must have the content type application/json");
     },
   };
 }
@@ -59,7 +59,7 @@ export function gateOf(host: string, token: string | undefined): Gate {
 function namesOf(host: string): (name: string) => boolean {
   const own = [host, hostname()].map(it => it.toLowerCase());
   return name =>
-    isLoopback(name) ||
+    isLoopbackHost(name) ||
     isIP(name.replace(/^\[|\]$/g, "")) !== 0 ||
     own.some(it => name === it || name.startsWith(`${it}.`));
 }

@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { execFile, spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Entry } from "./entries.ts";
+import type { ServerEntry } from "./mcpConfig";
 
 /**
  * How long a server may take to end once its stdin is closed, and once it was told to, in
@@ -19,11 +19,11 @@ const grace = [300, 700] as const;
 /** The longest message taken in, in bytes. */
 const longest = 10 * 1024 * 1024;
 
-export class Child implements Transport {
+export class ServerProcess implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  readonly #entry: Entry;
+  readonly #entry: ServerEntry;
   readonly #buffer = new ReadBuffer({ maxBufferSize: longest });
   #process: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #gone: Promise<void> = Promise.resolve();
@@ -32,17 +32,17 @@ export class Child implements Transport {
   #asked: string | undefined;
   #said = "";
 
-  constructor(entry: Entry) {
+  constructor(entry: ServerEntry) {
     this.#entry = entry;
   }
 
   /** How it came to its end; undefined while it is there. */
-  ended(): string | undefined {
+  getExitReason(): string | undefined {
     return this.#why;
   }
 
   /** The end of what it wrote on stderr, for a person. */
-  get said(): string {
+  get stderrTail(): string {
     return this.#said;
   }
 
@@ -158,7 +158,7 @@ const pathOf = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([key]) => key.toUpperCase() === "PATH"));
 
 /** Whoever ends without having closed them takes them along. */
-const running = new Set<Child>();
+const running = new Set<ServerProcess>();
 process.on("exit", () => {
   for (const it of running) it.kill("SIGKILL");
 });

@@ -1,17 +1,17 @@
 /** A request's body as JSON, within a limit. Knows no routes. */
 import type { IncomingMessage } from "node:http";
-import { Failure } from "./failure.ts";
+import { HttpError } from "./httpError";
 
-export const largestBody = 8 * 2 ** 20;
+export const maxBodyBytes = 8 * 2 ** 20;
 
 /** Throws a `Failure` for a body that is too large or no JSON. */
-export async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  if (Number(request.headers["content-length"] ?? 0) > largestBody) throw tooLarge();
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge();
   const text = (await bytesOf(request)).toString("utf8");
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new Failure("INVALID_REQUEST", `the body is not JSON (${(cause as Error).message})`);
+    throw new HttpError("INVALID_REQUEST", `the body is not JSON (${(cause as Error).message})`);
   }
 }
 
@@ -22,7 +22,7 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
     let length = 0;
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > largestBody) {
+      if (length > maxBodyBytes) {
         request.pause().removeAllListeners("data");
         reject(tooLarge());
       } else chunks.push(chunk);
@@ -30,11 +30,11 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     // cut off: nobody hears the answer
     request.once("close", () => {
-      if (!request.complete) reject(new Failure("INVALID_REQUEST", "the body ended early"));
+      if (!request.complete) reject(new HttpError("INVALID_REQUEST", "the body ended early"));
     });
     request.once("error", reject);
   });
 }
 
 const tooLarge = () =>
-  new Failure("TOO_LARGE", `a body may have ${largestBody} bytes`, { connection: "close" });
+  new HttpError("TOO_LARGE", `a body may have ${maxBodyBytes} bytes`, { connection: "close" });

@@ -17,54 +17,54 @@ import type { CompletedCall, Fault, Outcome } from "../environment/outcome.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
-import { Child } from "./child.ts";
-import type { Entry } from "./entries.ts";
-import { refusedAs, outcomeOf } from "./answer.ts";
+import { ServerProcess } from "./serverProcess";
+import type { ServerEntry } from "./mcpConfig";
+import { createErrorFault, createOutcome } from "./toolResult";
 
 /** A tool as far as its server tells of it: nothing here can run it or check its results. */
 export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;
 
 /** A call that was answered otherwise when it was made again. */
-export interface Difference {
+export interface ReplayDifference {
   readonly call: CompletedCall;
   readonly now: Outcome;
 }
 
 /** How long is waited, in milliseconds. */
-export interface Limits {
+export interface Timeouts {
   readonly start: number;
   readonly call: number;
 }
 
 /** A first start may have to fetch the server's package. */
-const usual: Limits = { start: 60_000, call: 10_000 };
+const usual: Timeouts = { start: 60_000, call: 10_000 };
 
 /**
  * Starts the server of an entry. Throws a `UserError` that names the entry where it does not start
  * or does not speak MCP.
  */
-export async function connect(
-  entry: Entry,
+export async function connectServer(
+  entry: ServerEntry,
   signal: AbortSignal,
-  limits: Limits = usual,
+  limits: Timeouts = usual,
 ): Promise<ConnectedSession> {
   const session = new ConnectedSession(entry, signal, limits);
-  await session.back(0);
+  await session.restart(0);
   return session;
 }
 
 export class ConnectedSession {
   /** Its state is the server's own: it can neither be seen nor put back. */
   readonly state = "none";
-  readonly entry: Entry;
+  readonly entry: ServerEntry;
   readonly #signal: AbortSignal;
-  readonly #limits: Limits;
+  readonly #limits: Timeouts;
   readonly #calls: CompletedCall[] = [];
   #tools: ReadonlyMap<string, ConnectedTool> = new Map();
-  #wire: Wire | undefined;
+  #wire: ServerConnection | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(entry: Entry, signal: AbortSignal, limits: Limits) {
+  constructor(entry: ServerEntry, signal: AbortSignal, limits: Timeouts) {
     this.entry = entry;
     this.#signal = signal;
     this.#limits = limits;
@@ -92,15 +92,15 @@ export class ConnectedSession {
    * Starts the server afresh and makes the first `n` calls again. What is answered otherwise is
    * told, and is not fatal.
    */
-  back(n: number): Promise<readonly Difference[]> {
+  restart(n: number): Promise<readonly ReplayDifference[]> {
     return this.#inTurn(async () => {
       const again = this.#calls.splice(0).slice(0, n);
       await this.#wire?.close();
       this.#wire = undefined;
       this.#signal.throwIfAborted();
-      this.#wire = await Wire.open(this.entry, this.#signal, this.#limits);
+      this.#wire = await ServerConnection.open(this.entry, this.#signal, this.#limits);
       this.#tools = this.#wire.tools;
-      const differences: Difference[] = [];
+      const differences: ReplayDifference[] = [];
       for (const call of again) {
         const now = await this.#called(call.name, call.arguments);
         if (canonicalJson(now) !== canonicalJson(call.outcome)) differences.push({ call, now });
@@ -112,12 +112,13 @@ export class ConnectedSession {
   /**
    * Another session on a server of its own, brought as far as this one by making its calls again.
    */
-  async fork(
-    signal: AbortSignal,
-  ): Promise<{ readonly session: ConnectedSession; readonly differences: readonly Difference[] }> {
+  async fork(signal: AbortSignal): Promise<{
+    readonly session: ConnectedSession;
+    readonly differences: readonly ReplayDifference[];
+  }> {
     const session = new ConnectedSession(this.entry, signal, this.#limits);
     session.#calls.push(...this.#calls);
-    return { session, differences: await session.back(this.#calls.length) };
+    return { session, differences: await session.restart(this.#calls.length) };
   }
 
   /** Ends the server and everything that it started. */
@@ -159,7 +160,7 @@ export class ConnectedSession {
         message: `${name} is not marked as read-only, and ${this.entry.name} is not disposable`,
         hint: `write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed`,
       };
-    const why = misfitOf(tool.inputSchema, args);
+    const why = findMismatch(tool.inputSchema, args);
     return why === undefined
       ? undefined
       : { kind: "bad-arguments", type: "invalid_params", message: why };
@@ -167,7 +168,7 @@ export class ConnectedSession {
 }
 
 /** A schema from outside may be no schema: then the server itself says what fits. */
-function misfitOf(schema: JsonSchema, args: unknown): string | undefined {
+function findMismatch(schema: JsonSchema, args: unknown): string | undefined {
   if (args === null || typeof args !== "object" || Array.isArray(args))
     return "arguments must be an object";
   try {
@@ -178,20 +179,20 @@ function misfitOf(schema: JsonSchema, args: unknown): string | undefined {
 }
 
 /** One process and the client that speaks to it. */
-class Wire {
+class ServerConnection {
   readonly tools: ReadonlyMap<string, ConnectedTool>;
-  readonly #entry: Entry;
+  readonly #entry: ServerEntry;
   readonly #client: Client;
-  readonly #child: Child;
-  readonly #limits: Limits;
+  readonly #child: ServerProcess;
+  readonly #limits: Timeouts;
   /** Why no call can be answered any more. */
   #broken: string | undefined;
 
   private constructor(
-    entry: Entry,
+    entry: ServerEntry,
     client: Client,
-    child: Child,
-    limits: Limits,
+    child: ServerProcess,
+    limits: Timeouts,
     tools: ReadonlyMap<string, ConnectedTool>,
   ) {
     this.#entry = entry;
@@ -201,26 +202,36 @@ class Wire {
     this.tools = tools;
   }
 
-  static async open(entry: Entry, signal: AbortSignal, limits: Limits): Promise<Wire> {
-    const child = new Child(entry);
+  static async open(
+    entry: ServerEntry,
+    signal: AbortSignal,
+    limits: Timeouts,
+  ): Promise<ServerConnection> {
+    const child = new ServerProcess(entry);
     const client = new Client({ name: "prove", version }, {});
     const stop = () => void child.close();
     signal.addEventListener("abort", stop, { once: true });
     client.onclose = () => signal.removeEventListener("abort", stop);
     try {
       await client.connect(child, { timeout: limits.start, signal });
-      return new Wire(entry, client, child, limits, await toolsOf(entry, client, limits));
+      return new ServerConnection(
+        entry,
+        client,
+        child,
+        limits,
+        await listTools(entry, client, limits),
+      );
     } catch (cause) {
       await child.close();
       signal.throwIfAborted();
-      throw cannotOpen(entry, child, limits, cause as Error);
+      throw createStartError(entry, child, limits, cause as Error);
     }
   }
 
   async call(name: string, args: JsonObject): Promise<Outcome> {
-    if (this.#broken !== undefined || this.#child.ended() !== undefined)
+    if (this.#broken !== undefined || this.#child.getExitReason() !== undefined)
       return broken(
-        `${this.#entry.name} ${this.#broken ?? this.#child.ended()}, and answers nothing until it is started afresh`,
+        `${this.#entry.name} ${this.#broken ?? this.#child.getExitReason()}, and answers nothing until it is started afresh`,
       );
     try {
       const result = await this.#client.request(
@@ -228,9 +239,9 @@ class Wire {
         CallToolResultSchema,
         { timeout: this.#limits.call },
       );
-      return outcomeOf(result, this.#entry.errorKeys);
+      return createOutcome(result, this.#entry.errorKeys);
     } catch (error) {
-      const ended = this.#child.ended();
+      const ended = this.#child.getExitReason();
       if (ended !== undefined)
         return broken(
           `${this.#entry.name} ${ended} while it answered ${name}${heard(this.#child)}`,
@@ -239,7 +250,7 @@ class Wire {
         return broken(
           `${this.#entry.name} answered ${name} with what is no MCP result: ${(error as Error).message}`,
         );
-      if (error.code !== (ErrorCode.RequestTimeout as number)) return refusedAs(error);
+      if (error.code !== (ErrorCode.RequestTimeout as number)) return createErrorFault(error);
       // whatever it still does may be seen by the next call: this process is not used again
       this.#broken = `did not answer ${name} within ${this.#limits.call / 1000} s`;
       await this.#child.close();
@@ -255,12 +266,17 @@ class Wire {
 
 const broken = (message: string): Fault => ({ kind: "broken", type: "internal", message });
 
-const heard = ({ said }: Child) => {
+const heard = ({ stderrTail: said }: ServerProcess) => {
   const last = said.trim().split("\n").slice(-3).join(" ⏎ ").slice(-300);
   return last ? ` (it said: ${last})` : "";
 };
 
-function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): UserError {
+function createStartError(
+  entry: ServerEntry,
+  child: ServerProcess,
+  limits: Timeouts,
+  cause: Error,
+): UserError {
   const where = `entry ${entry.name} of prove/mcp.json`;
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === "ENOENT" || code === "EACCES" || code === "EINVAL")
@@ -277,7 +293,7 @@ function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): U
     );
   const how =
     cause instanceof McpError && cause.code === (ErrorCode.ConnectionClosed as number)
-      ? (child.ended() ?? "ended")
+      ? (child.getExitReason() ?? "ended")
       : `is no MCP server that can be spoken to (${cause.message})`;
   return new UserError(`${entry.name} ${how}${heard(child)}`, `correct ${where}`, { cause });
 }
@@ -285,10 +301,10 @@ function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): U
 /** As many pages of tools as a server of good will has. */
 const mostPages = 100;
 
-async function toolsOf(
-  entry: Entry,
+async function listTools(
+  entry: ServerEntry,
   client: Client,
-  limits: Limits,
+  limits: Timeouts,
 ): Promise<ReadonlyMap<string, ConnectedTool>> {
   const tools = new Map<string, ConnectedTool>();
   if (!client.getServerCapabilities()?.tools) return tools;
@@ -299,7 +315,8 @@ async function toolsOf(
       ListToolsResultSchema,
       { timeout: limits.start },
     );
-    for (const it of listed.tools) if (!tools.has(it.name)) tools.set(it.name, toolOf(entry, it));
+    for (const it of listed.tools)
+      if (!tools.has(it.name)) tools.set(it.name, createTool(entry, it));
     if (listed.nextCursor === undefined) return tools;
     cursor = listed.nextCursor;
   }
@@ -309,8 +326,8 @@ async function toolsOf(
 /**
  * What is not said is taken as the protocol does: a tool writes, and what it does cannot be undone.
  */
-function toolOf(
-  { name: server }: Entry,
+function createTool(
+  { name: server }: ServerEntry,
   { name, description, title, inputSchema, outputSchema, annotations = {} }: ListedTool,
 ): ConnectedTool {
   const isRead = annotations.readOnlyHint === true;

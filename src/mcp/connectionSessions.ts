@@ -8,34 +8,37 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
 import { openSession, type Session } from "../environment/session.ts";
 import { parseState, type State } from "../environment/state.ts";
-import type { Method } from "./expose.ts";
-import { RequestFault, type Params } from "./messages.ts";
+import type { RequestMethod } from "./exposedServer";
+import { JsonRpcError, type Params } from "./jsonRpc";
 
 /** What a connection's own session, and those it opens without saying otherwise, start from. */
-export interface Start {
+export interface SessionDefaults {
   readonly catalog: Catalog;
   readonly fixture: string;
   readonly seed: number;
 }
 
 /** How many sessions one connection may hold; one more is refused, none is ever evicted. */
-export const sessionCap = 16_384;
+export const maxSessions = 16_384;
 
-export interface OwnSessions {
-  readonly sessionOf: (id: string | undefined) => Session;
-  readonly methods: Readonly<Record<string, Method>>;
+export interface ConnectionSessions {
+  readonly getSession: (id: string | undefined) => Session;
+  readonly methods: Readonly<Record<string, RequestMethod>>;
 }
 
 const own = "";
 
-export function ownSessions(server: Server, start: Start): OwnSessions {
+export function createConnectionSessions(
+  server: Server,
+  start: SessionDefaults,
+): ConnectionSessions {
   const held = new Map<string, { readonly session: Session; readonly first: State }>();
 
   const open = (id: string, fixture: string, seed: number) => {
-    if (!held.has(id) && held.size >= sessionCap)
-      throw new RequestFault(
+    if (!held.has(id) && held.size >= maxSessions)
+      throw new JsonRpcError(
         "invalid request",
-        `limit_exceeded: this connection holds ${sessionCap} sessions; close one first`,
+        `limit_exceeded: this connection holds ${maxSessions} sessions; close one first`,
       );
     const session = openSession({
       servers: [{ server, fixture: start.catalog.getFixture(server.name, fixture) }],
@@ -53,7 +56,7 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
     const known = held.get(id);
     if (known) return known;
     if (id !== own)
-      throw new RequestFault(
+      throw new JsonRpcError(
         "no such session",
         `there is no session ${id}; open it with prove/open`,
       );
@@ -65,7 +68,7 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
   });
 
   return {
-    sessionOf: id => find(id).session,
+    getSession: id => find(id).session,
     methods: {
       "prove/open": (params, id = own) => {
         const { fixture = start.fixture, seed = start.seed } = parsed(opening, params);
@@ -99,5 +102,5 @@ function parsed<T>(schema: z.ZodType<T>, params: Params): T {
   const result = schema.safeParse(params);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
-  throw new RequestFault("invalid params", `${issue.path.join(".")}: ${issue.message}`);
+  throw new JsonRpcError("invalid params", `${issue.path.join(".")}: ${issue.message}`);
 }
