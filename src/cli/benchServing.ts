@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { startReferenceServer } from "../mcp/referenceServer";
+import { startReferenceServer } from "../mcp/referenceServer.ts";
 import type { CliContext } from "./command.ts";
 
 /** Five runs of one figure. */

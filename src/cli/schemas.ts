@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import { mcpConfigSchema } from "../mcp/mcpConfig";
+import { mcpConfigSchema } from "../mcp/mcpConfig.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
 import { eventLineSchema } from "../trajectory/trajectoryLine.ts";

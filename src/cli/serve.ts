@@ -1,6 +1,6 @@
 /** `serve`: the HTTP service in this process, until Ctrl-C. */
 import { UserError } from "../userError.ts";
-import { startHttpServer as startServing } from "../service/httpServer";
+import { startHttpServer as startServing } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
 import type { CliCommand, Values } from "./command.ts";
 

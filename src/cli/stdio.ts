@@ -1,6 +1,6 @@
 /** `stdio`: a server over MCP on stdin and stdout. */
 import { UserError } from "../userError.ts";
-import { serveStdio } from "../mcp/stdioTransport";
+import { serveStdio } from "../mcp/stdioTransport.ts";
 import { readFixtureName, readSeed } from "./call.ts";
 import type { CliCommand } from "./command.ts";
 

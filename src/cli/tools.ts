@@ -1,8 +1,12 @@
 /** `tools`: the function schemas as models are given them. */
 import { join } from "node:path";
 import type { Tool } from "../environment/server.ts";
-import { connectServer, type ConnectedSession, type ConnectedTool } from "../mcp/connectedSession";
-import { findServerEntry } from "../mcp/mcpConfig";
+import {
+  connectServer,
+  type ConnectedSession,
+  type ConnectedTool,
+} from "../mcp/connectedSession.ts";
+import { findServerEntry } from "../mcp/mcpConfig.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 

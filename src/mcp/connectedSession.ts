@@ -17,9 +17,9 @@ import type { CompletedCall, Fault, Outcome } from "../environment/outcome.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
-import { ServerProcess } from "./serverProcess";
-import type { ServerEntry } from "./mcpConfig";
-import { createErrorFault, createOutcome } from "./toolResult";
+import { ServerProcess } from "./serverProcess.ts";
+import type { ServerEntry } from "./mcpConfig.ts";
+import { createErrorFault, createOutcome } from "./toolResult.ts";
 
 /** A tool as far as its server tells of it: nothing here can run it or check its results. */
 export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;

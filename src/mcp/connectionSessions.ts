@@ -8,8 +8,8 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
 import { openSession, type Session } from "../environment/session.ts";
 import { parseState, type State } from "../environment/state.ts";
-import type { RequestMethod } from "./exposedServer";
-import { JsonRpcError, type Params } from "./jsonRpc";
+import type { RequestMethod } from "./exposedServer.ts";
+import { JsonRpcError, type Params } from "./jsonRpc.ts";
 
 /** What a connection's own session, and those it opens without saying otherwise, start from. */
 export interface SessionDefaults {

@@ -9,7 +9,7 @@ import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
 import { version } from "../version.ts";
-import { readStateResource, listStateResources, listStateTemplates } from "./stateResources";
+import { readStateResource, listStateResources, listStateTemplates } from "./stateResources.ts";
 import {
   formatError,
   isRequestId,
@@ -17,7 +17,7 @@ import {
   formatReply,
   JsonRpcError,
   type Params,
-} from "./jsonRpc";
+} from "./jsonRpc.ts";
 
 /** Which session a request is about, inside `params._meta`; absent for the connection's own. */
 export const sessionIdKey = "prove/sessionId";

@@ -13,8 +13,8 @@ import {
   type JSONRPCMessage,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import { sessionIdKey, type ExposedServer } from "./exposedServer";
-import { formatError, isRecord, parseMessage, JsonRpcError, type Params } from "./jsonRpc";
+import { sessionIdKey, type ExposedServer } from "./exposedServer.ts";
+import { formatError, isRecord, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
 
 /** What a request for MCP brought along. */
 export interface McpRequest {

@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { execFile, spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import type { ServerEntry } from "./mcpConfig";
+import type { ServerEntry } from "./mcpConfig.ts";
 
 /**
  * How long a server may take to end once its stdin is closed, and once it was told to, in

@@ -4,7 +4,7 @@
  */
 import type { Server } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
-import { JsonRpcError } from "./jsonRpc";
+import { JsonRpcError } from "./jsonRpc.ts";
 
 const mimeType = "application/json";
 

@@ -3,9 +3,9 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Readable, Writable } from "node:stream";
 import type { Server } from "../environment/server.ts";
-import { createConnectionSessions, type SessionDefaults } from "./connectionSessions";
-import { exposeServer, type ExposedServer } from "./exposedServer";
-import { formatError, isRecord, parseMessage, JsonRpcError } from "./jsonRpc";
+import { createConnectionSessions, type SessionDefaults } from "./connectionSessions.ts";
+import { exposeServer, type ExposedServer } from "./exposedServer.ts";
+import { formatError, isRecord, parseMessage, JsonRpcError } from "./jsonRpc.ts";
 
 /** Serves until the other side closes stdin, or the signal aborts. */
 export async function serveStdio(

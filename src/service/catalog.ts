@@ -2,7 +2,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { version } from "../version.ts";
-import type { SessionTable } from "./sessionTable";
+import type { SessionTable } from "./sessionTable.ts";
 
 export const describeHealth = (catalog: Catalog, table: SessionTable): object => ({
   status: "healthy",

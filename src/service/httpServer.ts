@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { HttpError } from "./httpError";
-import { createRequestGuard, isLoopbackHost } from "./requestGuard";
+import { HttpError } from "./httpError.ts";
+import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
 import { Routes, sendJson } from "./routes.ts";
-import { SessionTable } from "./sessionTable";
+import { SessionTable } from "./sessionTable.ts";
 
 export interface HttpServerOptions {
   readonly catalog: Catalog;

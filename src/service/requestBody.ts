@@ -1,6 +1,6 @@
 /** A request's body as JSON, within a limit. Knows no routes. */
 import type { IncomingMessage } from "node:http";
-import { HttpError } from "./httpError";
+import { HttpError } from "./httpError.ts";
 
 export const maxBodyBytes = 8 * 2 ** 20;
 

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { HttpError } from "./httpError";
+import { HttpError } from "./httpError.ts";
 
 export interface RequestGuard {
   /** Throws a `Failure` for a request that may not come in. Looks at headers only. */

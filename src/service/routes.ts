@@ -1,13 +1,13 @@
 /** Which address is answered by what. Knows nothing of who may come in, which is the gate's. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Catalog } from "../environment/catalog.ts";
-import { exposeServer } from "../mcp/exposedServer";
-import { HttpTransport, sendMethodNotAllowed } from "../mcp/httpTransport";
-import { readJsonBody } from "./requestBody";
+import { exposeServer } from "../mcp/exposedServer.ts";
+import { HttpTransport, sendMethodNotAllowed } from "../mcp/httpTransport.ts";
+import { readJsonBody } from "./requestBody.ts";
 import { describeCatalog, describeHealth } from "./catalog.ts";
-import { HttpError } from "./httpError";
-import { SessionApi, type JsonResponse } from "./sessionApi";
-import type { SessionTable } from "./sessionTable";
+import { HttpError } from "./httpError.ts";
+import { SessionApi, type JsonResponse } from "./sessionApi.ts";
+import type { SessionTable } from "./sessionTable.ts";
 
 export class Routes {
   readonly #catalog: Catalog;

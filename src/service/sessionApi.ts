@@ -7,10 +7,10 @@ import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
-import { formatFault } from "../mcp/exposedServer";
-import { isRecord } from "../mcp/jsonRpc";
+import { formatFault } from "../mcp/exposedServer.ts";
+import { isRecord } from "../mcp/jsonRpc.ts";
 import { excerptJson } from "../trajectory/excerpt.ts";
-import { HttpError } from "./httpError";
+import { HttpError } from "./httpError.ts";
 import { findSessionIdProblem } from "./sessionId.ts";
 import {
   CapacityError,
@@ -18,7 +18,7 @@ import {
   type TableSession,
   type Origin,
   type SessionTable,
-} from "./sessionTable";
+} from "./sessionTable.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 /** A name and no path: it becomes part of a file's name. */

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import { canonicalJson, type Json } from "../../src/environment/json.ts";
-import { sessionIdKey } from "../../src/mcp/exposedServer";
+import { sessionIdKey } from "../../src/mcp/exposedServer.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 
 const servers = await loadServers();

@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startHttpServer } from "../../src/service/httpServer";
+import { startHttpServer } from "../../src/service/httpServer.ts";
 import { emptyFolder } from "../cli/program.ts";
 import { catalog, root } from "../contracts/doors.ts";
 import { serveFixture } from "./fixtureServer.ts";

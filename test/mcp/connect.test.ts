@@ -7,8 +7,8 @@ import {
   connectServer,
   type ConnectedSession,
   type Timeouts,
-} from "../../src/mcp/connectedSession";
-import { findServerEntry, parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig";
+} from "../../src/mcp/connectedSession.ts";
+import { findServerEntry, parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig.ts";
 
 const root = join(import.meta.dirname, "../..");
 let folder: string;

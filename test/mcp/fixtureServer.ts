@@ -26,10 +26,10 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { HttpTransport, sendMethodNotAllowed } from "../../src/mcp/httpTransport";
-import { readJsonBody } from "../../src/service/requestBody";
-import { HttpError } from "../../src/service/httpError";
-import { createRequestGuard } from "../../src/service/requestGuard";
+import { HttpTransport, sendMethodNotAllowed } from "../../src/mcp/httpTransport.ts";
+import { readJsonBody } from "../../src/service/requestBody.ts";
+import { HttpError } from "../../src/service/httpError.ts";
+import { createRequestGuard } from "../../src/service/requestGuard.ts";
 import { sendJson } from "../../src/service/routes.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;

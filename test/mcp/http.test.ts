@@ -4,7 +4,7 @@
  */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { catalog, clientAt } from "../contracts/doors.ts";
 import { ask, countingCatalog, type Asked } from "../service/ground.ts";

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { catalog, root } from "../contracts/doors.ts";
 
 const token = "inspector-token-0123456789";

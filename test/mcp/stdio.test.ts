@@ -1,9 +1,9 @@
 /** MCP over lines: whatever a client writes and however its bytes are cut. */
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createConnectionSessions } from "../../src/mcp/connectionSessions";
-import { exposeServer } from "../../src/mcp/exposedServer";
-import { StdioTransport } from "../../src/mcp/stdioTransport";
+import { createConnectionSessions } from "../../src/mcp/connectionSessions.ts";
+import { exposeServer } from "../../src/mcp/exposedServer.ts";
+import { StdioTransport } from "../../src/mcp/stdioTransport.ts";
 import { counting, countingCatalog } from "../service/ground.ts";
 
 interface Reply {

@@ -1,9 +1,9 @@
 /** Sessions over `/v1`, through real HTTP: what trainers rely on. */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import type { SessionChange } from "../../src/service/sessionTable";
+import type { SessionChange } from "../../src/service/sessionTable.ts";
 import { ask, countingCatalog, type Said } from "./ground.ts";
 
 let serving: RunningHttpServer;

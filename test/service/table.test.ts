@@ -1,8 +1,8 @@
 /** How many sessions there may be and how long they stay, with a clock of the test's own. */
 import { afterEach, describe, expect, test } from "vitest";
-import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import { SessionTable, type SessionChange } from "../../src/service/sessionTable";
+import { SessionTable, type SessionChange } from "../../src/service/sessionTable.ts";
 import { catalog as everything } from "../contracts/doors.ts";
 import { ask, countingCatalog } from "./ground.ts";
 

@@ -20,7 +20,7 @@ import {
 import { randomBytes } from "node:crypto";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import type { RunningHttpServer } from "../../service/httpServer";
+import type { RunningHttpServer } from "../../service/httpServer.ts";
 import { version } from "../../version.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
@@ -194,7 +194,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   async #startService(): Promise<RunningHttpServer> {
     const { definitions, sessions } = this.#dependencies;
     const [{ startHttpServer: serve }, catalog, table] = await Promise.all([
-      import("../../service/httpServer"),
+      import("../../service/httpServer.ts"),
       definitions.followingCatalog(),
       sessions.openTable(),
     ]);

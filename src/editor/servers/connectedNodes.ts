@@ -4,8 +4,8 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/connectedSession";
-import type { ServerEntry } from "../../mcp/mcpConfig";
+import type { ConnectedTool } from "../../mcp/connectedSession.ts";
+import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import type { Connection, Connections } from "./connections.ts";

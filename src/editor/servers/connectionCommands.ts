@@ -4,8 +4,8 @@
  */
 import { Uri, window, workspace } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/connectedSession";
-import type { ServerEntry } from "../../mcp/mcpConfig";
+import type { ConnectedTool } from "../../mcp/connectedSession.ts";
+import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { askArguments } from "./argumentPrompts.ts";

@@ -14,8 +14,12 @@ import {
 } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
-import type { ConnectedSession, ConnectedTool, ReplayDifference } from "../../mcp/connectedSession";
-import { readServerEntries, type ServerEntry } from "../../mcp/mcpConfig";
+import type {
+  ConnectedSession,
+  ConnectedTool,
+  ReplayDifference,
+} from "../../mcp/connectedSession.ts";
+import { readServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
@@ -78,7 +82,7 @@ export class Connections implements Disposable {
     requireTrust(`starting ${entry.name}`);
     await this.#requireConsent(entry);
     const stop = new AbortController();
-    const { connectServer: connect } = await import("../../mcp/connectedSession");
+    const { connectServer: connect } = await import("../../mcp/connectedSession.ts");
     const session = await showStarting(entry.name, stop, () => connect(entry, stop.signal));
     return this.#addConnection(session, stop);
   }

@@ -10,7 +10,7 @@ import type {
   TableSession,
   SessionCall,
   SessionTable,
-} from "../../service/sessionTable";
+} from "../../service/sessionTable.ts";
 import type { Definitions } from "./definitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
@@ -115,7 +115,7 @@ export class LiveSessions implements Disposable {
   async #openTable(): Promise<SessionTable> {
     const [catalog, { SessionTable: Table }] = await Promise.all([
       this.#definitions.followingCatalog(),
-      import("../../service/sessionTable"),
+      import("../../service/sessionTable.ts"),
     ]);
     const table = new Table({ catalog });
     table.onChange(it => this.#applyChange(it));

@@ -6,7 +6,7 @@ import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonicalJson } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import type { SessionCall } from "../../service/sessionTable";
+import type { SessionCall } from "../../service/sessionTable.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { shorten, showOutcome } from "./callResult.ts";
 import { listEntities } from "./entities.ts";
