@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { verifyEdges } from "../synthesis/graph/verifyEdges.ts";
-import { dependencyGraphOf } from "../synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../synthesis/graph/dependencyGraph.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import type { BenchmarkRow } from "./benchServing.ts";
@@ -58,7 +58,7 @@ async function measureVerification({ catalog, resources, signal }: CliContext): 
       templates: readTemplates(join(resources, "servers"), server),
       seed: 1,
     });
-    for (const _ of verifyEdges(dependencyGraphOf(server).edges, setup));
+    for (const _ of verifyEdges(getDependencyGraph(server).edges, setup));
   }
   return (performance.now() - start) / 1000;
 }

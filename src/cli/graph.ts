@@ -13,7 +13,7 @@ import {
   findVerdict,
   type EdgeVerdicts,
 } from "../synthesis/graph/edgeVerdicts.ts";
-import { dependencyGraphOf, type Edge } from "../synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph, type Edge } from "../synthesis/graph/dependencyGraph.ts";
 import {
   measureAgreement,
   listDeclaredLabels,
@@ -144,7 +144,7 @@ async function ownGraph(
   const { catalog, resources, prove, signal, showProgress: progress } = terminal;
   const server = catalog.getServer(name);
   const audit = readVerdicts(listVerdictFiles(resources, prove));
-  const { edges, hash } = dependencyGraphOf(server);
+  const { edges, hash } = getDependencyGraph(server);
   const declared = listDeclaredLabels({ edges });
   const labels =
     by === "declared"

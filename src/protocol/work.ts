@@ -3,11 +3,8 @@
  * JSON-RPC. Types only; the files that the work writes are its result.
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
-import type {
-  SynthesisProgress,
-  SynthesisRequest,
-  SynthesisResult,
-} from "../synthesis/pipeline/runSynthesis.ts";
+import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
+import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 
 /** Which teacher a synthesis has. */
 export type TeacherOptions =

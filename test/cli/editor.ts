@@ -10,10 +10,8 @@ import type {
   ProgramMessages,
   SynthesisWork,
 } from "../../src/protocol/work.ts";
-import type {
-  SynthesisProgress,
-  SynthesisResult,
-} from "../../src/synthesis/pipeline/runSynthesis.ts";
+import type { SynthesisResult } from "../../src/synthesis/pipeline/runSynthesis.ts";
+import type { SynthesisProgress } from "../../src/synthesis/pipeline/synthesisProgress.ts";
 import { root } from "../contracts/doors.ts";
 
 export interface EditorOptions {

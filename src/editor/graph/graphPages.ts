@@ -6,7 +6,7 @@ import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { GraphPage, GraphView } from "../../protocol/graphPage.ts";
 import { findVerdict, type EdgeVerdicts } from "../../synthesis/graph/edgeVerdicts.ts";
-import { dependencyGraphOf } from "../../synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../../synthesis/graph/dependencyGraph.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
@@ -86,7 +86,7 @@ function createGraphView(server: Server, verdicts: EdgeVerdicts): GraphView {
   return {
     server: server.name,
     tools: tools.map(({ name, effect, summary }) => ({ name, effect, summary })),
-    edges: dependencyGraphOf(server).edges.map(edge => {
+    edges: getDependencyGraph(server).edges.map(edge => {
       const { a, b, kind, via, confidence } = edge;
       const verdict = findVerdict(edge, verdicts);
       return {

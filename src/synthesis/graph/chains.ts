@@ -4,7 +4,7 @@
  */
 import type { Server } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
-import { dependencyGraphOf, type DependencyGraph, type Edge } from "./dependencyGraph.ts";
+import { getDependencyGraph, type DependencyGraph, type Edge } from "./dependencyGraph.ts";
 import { removeRejectedEdges, type EdgeVerdicts } from "./edgeVerdicts.ts";
 
 /** Chain lengths and their weights. */
@@ -59,12 +59,12 @@ export function drawChain(source: ChainSource, random: Random): Chain | undefine
 }
 
 function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chain | undefined {
-  const graph = removeRejectedEdges(dependencyGraphOf(server), verdicts);
+  const graph = removeRejectedEdges(getDependencyGraph(server), verdicts);
   const length = random.pickWeighted(chainLengths, it => it.weight).tools;
   const rarity = (tool: string) => computeRarity(tool, uses);
-  const ends = [...server.tools.values()].filter(it => graph.edgesTo(it.name).length > 0);
-  const writes = ends.filter(it => it.effect === "write");
-  const pool = writes.length > 0 && random.boolean(writeEndShare) ? writes : ends;
+  const lastTools = [...server.tools.values()].filter(it => graph.edgesTo(it.name).length > 0);
+  const writes = lastTools.filter(it => it.effect === "write");
+  const pool = writes.length > 0 && random.boolean(writeEndShare) ? writes : lastTools;
   if (pool.length === 0) return undefined;
   let tools = [random.pickWeighted(pool, it => rarity(it.name)).name];
   const edges: Edge[] = [];
@@ -103,7 +103,7 @@ export function listIsolatedTools({
   server,
   verdicts,
 }: Pick<ChainSource, "server" | "verdicts">): readonly string[] {
-  const graph = removeRejectedEdges(dependencyGraphOf(server), verdicts);
+  const graph = removeRejectedEdges(getDependencyGraph(server), verdicts);
   return [...server.tools.keys()].filter(
     it => graph.edgesFrom(it).length === 0 && graph.edgesTo(it).length === 0,
   );

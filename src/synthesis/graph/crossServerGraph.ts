@@ -1,10 +1,10 @@
-/** The dependency graph of several servers: the edges within each of them. */
+/** Creates the dependency graph of several servers, with the edges within each of them. */
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";
-import { createGraph, dependencyGraphOf, type DependencyGraph } from "./dependencyGraph.ts";
+import { createGraph, getDependencyGraph, type DependencyGraph } from "./dependencyGraph.ts";
 
 export function createCrossServerGraph(servers: readonly Server[]): DependencyGraph {
-  const graphs = servers.map(dependencyGraphOf);
+  const graphs = servers.map(getDependencyGraph);
   return createGraph(
     {
       server: servers.map(it => it.name).join(", "),

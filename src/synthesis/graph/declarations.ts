@@ -56,7 +56,7 @@ export type Declarations = ReadonlyMap<string, ToolDeclaration>;
 
 const declarationsByServer = new WeakMap<Server, Declarations>();
 
-export function declarationsOf(server: Server): Declarations {
+export function getDeclarations(server: Server): Declarations {
   let declarations = declarationsByServer.get(server);
   if (!declarations)
     declarationsByServer.set(
@@ -67,32 +67,31 @@ export function declarationsOf(server: Server): Declarations {
 }
 
 function buildDeclarations(tools: readonly Tool[]): Declarations {
-  const raw = tools.map(tool => {
-    const [outputs, shown] = [
-      findKeyword(tool.outputSchema, "x-entity", ""),
-      findKeyword(tool.outputSchema, "x-label", ""),
-    ];
-    return { tool, ...readInputs(tool), outputs, shown };
-  });
-  const withIds = new Set(raw.flatMap(it => [...it.inputs, ...it.outputs].map(of => of.entity)));
+  const drafts = tools.map(tool => ({
+    tool,
+    ...readInputs(tool),
+    outputs: findKeyword(tool.outputSchema, "x-entity", ""),
+    labelOutputs: findKeyword(tool.outputSchema, "x-label", ""),
+  }));
+  const withIds = new Set(drafts.flatMap(it => [...it.inputs, ...it.outputs].map(of => of.entity)));
   const nameOnly = new Set(
-    raw
-      .flatMap(it => [...it.labels, ...it.shown].map(of => of.entity))
+    drafts
+      .flatMap(it => [...it.labels, ...it.labelOutputs].map(of => of.entity))
       .filter(it => !withIds.has(it)),
   );
   return new Map(
-    raw.map(({ tool, inputs, labels, values, outputs, shown }) => {
-      const named = labels
+    drafts.map(({ tool, inputs, labels, values, outputs, labelOutputs }) => {
+      const nameInputs = labels
         .filter(it => nameOnly.has(it.entity))
         .map(it => ({ ...it, isSpoken: true }));
       return [
         tool.name,
         {
           tool,
-          inputs: [...inputs, ...named],
+          inputs: [...inputs, ...nameInputs],
           labels: labels.filter(it => !nameOnly.has(it.entity)),
           values,
-          outputs: [...outputs, ...shown.filter(it => nameOnly.has(it.entity))],
+          outputs: [...outputs, ...labelOutputs.filter(it => nameOnly.has(it.entity))],
           nameOnly,
         },
       ];
@@ -107,7 +106,7 @@ interface ToolInputs {
 }
 
 function readInputs(tool: Tool): ToolInputs {
-  const found: ToolInputs = { inputs: [], labels: [], values: [] };
+  const result: ToolInputs = { inputs: [], labels: [], values: [] };
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   for (const [key, published] of Object.entries(
     (tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>,
@@ -121,15 +120,15 @@ function readInputs(tool: Tool): ToolInputs {
     const isList = items !== undefined;
     if (entity !== undefined) {
       const isSpoken = (items ?? schema)["x-spoken"] === true;
-      found.inputs.push({ key, entity, isRequired, isSpoken, isList, schema });
+      result.inputs.push({ key, entity, isRequired, isSpoken, isList, schema });
     } else if (label !== undefined)
-      found.labels.push({ key, entity: label, isRequired, isList, schema });
+      result.labels.push({ key, entity: label, isRequired, isList, schema });
     else {
       const isSensitive = isSensitiveArgument(key, schema);
-      found.values.push({ key, isRequired, isSensitive, schema });
+      result.values.push({ key, isRequired, isSensitive, schema });
     }
   }
-  return found;
+  return result;
 }
 
 /** A schema's first branch that is not `null`, with the keywords beside the branches. */
@@ -172,19 +171,20 @@ export function isSensitiveArgument(key: string, schema: JsonSchema): boolean {
 
 /** Finds the paths in a result's schema that carry a keyword. */
 function findKeyword(schema: JsonSchema, keyword: string, path: string): EntityOutput[] {
-  const found = branchesOf(schema).flatMap(it => findKeyword(it, keyword, path));
+  const outputs = listBranches(schema).flatMap(it => findKeyword(it, keyword, path));
   const entity = getKeyword(schema, keyword);
-  if (entity !== undefined) found.push({ path, entity });
+  if (entity !== undefined) outputs.push({ path, entity });
   const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>);
   for (const [key, it] of properties)
-    found.push(...findKeyword(it, keyword, path ? `${path}.${key}` : key));
-  if (isObject(schema["items"])) found.push(...findKeyword(schema["items"], keyword, `${path}[]`));
-  if (isObject(schema["additionalProperties"]))
-    found.push(...findKeyword(schema["additionalProperties"], keyword, `${path}{}`));
-  return found;
+    outputs.push(...findKeyword(it, keyword, path ? `${path}.${key}` : key));
+  const { items, additionalProperties } = schema;
+  if (isObject(items)) outputs.push(...findKeyword(items, keyword, `${path}[]`));
+  if (isObject(additionalProperties))
+    outputs.push(...findKeyword(additionalProperties, keyword, `${path}{}`));
+  return outputs;
 }
 
-export const branchesOf = (schema: JsonSchema): readonly JsonSchema[] =>
+export const listBranches = (schema: JsonSchema): readonly JsonSchema[] =>
   ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -196,13 +196,13 @@ export const isObject = (value: unknown): value is JsonObject =>
  */
 export function addServerPrefix(declaration: ToolDeclaration): ToolDeclaration {
   const prefix = `${declaration.tool.server}.`;
-  const prefixed = <T extends { readonly entity: string }>(list: readonly T[]): T[] =>
+  const addPrefix = <T extends { readonly entity: string }>(list: readonly T[]): T[] =>
     list.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
   return {
     ...declaration,
-    inputs: prefixed(declaration.inputs),
-    labels: prefixed(declaration.labels),
-    outputs: prefixed(declaration.outputs),
+    inputs: addPrefix(declaration.inputs),
+    labels: addPrefix(declaration.labels),
+    outputs: addPrefix(declaration.outputs),
     prefix,
   };
 }

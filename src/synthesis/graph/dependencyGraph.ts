@@ -5,7 +5,7 @@
  */
 import { computeDigest, deepFreeze, type Digest } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";
-import { declarationsOf, type ToolDeclaration } from "./declarations.ts";
+import { getDeclarations, type ToolDeclaration } from "./declarations.ts";
 
 export interface Edge {
   /** Full tool names: `a` before `b`. */
@@ -29,14 +29,14 @@ export interface DependencyGraph {
 
 const graphsByServer = new WeakMap<Server, DependencyGraph>();
 
-export function dependencyGraphOf(server: Server): DependencyGraph {
+export function getDependencyGraph(server: Server): DependencyGraph {
   let graph = graphsByServer.get(server);
   if (!graph) graphsByServer.set(server, (graph = buildGraph(server)));
   return graph;
 }
 
 function buildGraph(server: Server): DependencyGraph {
-  const all = [...declarationsOf(server).values()];
+  const all = [...getDeclarations(server).values()];
   const edges = all.flatMap(a => all.filter(b => b !== a).flatMap(b => findEdgesBetween(a, b)));
   const tools = all.map(({ tool: { name, summary, inputSchema, outputSchema, requires } }) => ({
     name,
@@ -67,9 +67,9 @@ export function createGraph(
   };
 }
 
-function groupByTool(edges: readonly Edge[], toolOf: (edge: Edge) => string): Map<string, Edge[]> {
+function groupByTool(edges: readonly Edge[], getTool: (edge: Edge) => string): Map<string, Edge[]> {
   const groups = new Map<string, Edge[]>();
-  for (const it of edges) groups.set(toolOf(it), [...(groups.get(toolOf(it)) ?? []), it]);
+  for (const it of edges) groups.set(getTool(it), [...(groups.get(getTool(it)) ?? []), it]);
   return groups;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The cache of labels that a chat model has given, a file of one line per label that only grows. A
- * pair is identified by a hash of both tools, the question and the model, so that no pair is asked
- * twice and a changed tool is asked about again.
+ * Caches the labels that a chat model has given in an append-only file, one label per line. A pair
+ * is identified by a hash of both tools, the question and the model, so that a pair is asked about
+ * again only if one of them changes.
  */
 import { z } from "zod";
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
@@ -37,6 +37,7 @@ export function computePairKey(
   question: string,
   model: string,
 ): string {
+  // the hash includes the key `cards`, so renaming it would invalidate every cache
   const cards = [a, b]
     .map(({ name, summary, inputSchema, outputSchema }) => ({
       name,

@@ -1,6 +1,6 @@
 /**
- * Labels of tool pairs: whether one tool's call can depend on the other's. Declarations, names and
- * chat models all produce labels in this shape, so that they can be compared.
+ * Defines labels of tool pairs, which say whether one tool's call can depend on the other's, and
+ * compares them. Declarations, names and chat models all produce labels of this type.
  */
 import type { Tool } from "../../environment/server.ts";
 import type { DependencyGraph } from "./dependencyGraph.ts";
@@ -54,13 +54,13 @@ export function measureAgreement(
   reference: readonly Label[],
   kind?: "explicit" | "implicit",
 ): Agreement {
-  const edgesOf = (list: readonly Label[]) =>
+  const listEdgeKeys = (list: readonly Label[]) =>
     new Set(
       list
         .filter(it => it.label !== "none" && (kind === undefined || it.label === kind))
         .map(it => `${it.a} > ${it.b}`),
     );
-  const [own, other] = [edgesOf(labels), edgesOf(reference)];
+  const [own, other] = [listEdgeKeys(labels), listEdgeKeys(reference)];
   const both = [...own].filter(it => other.has(it)).length;
   const ratio = (total: number) => (total === 0 ? 1 : Math.round((1000 * both) / total) / 1000);
   return {

@@ -67,12 +67,12 @@ export async function labelWithModel({
     pair,
     key: computePairKey(pair[0], pair[1], question, model.name),
   }));
-  const open = all.filter(it => !cache.get(it.key));
-  let known = all.length - open.length;
-  const batches = Array.from({ length: Math.ceil(open.length / pairsInRequest) }, (_, i) =>
-    open.slice(i * pairsInRequest, (i + 1) * pairsInRequest),
+  const unlabelled = all.filter(it => !cache.get(it.key));
+  let known = all.length - unlabelled.length;
+  const batches = Array.from({ length: Math.ceil(unlabelled.length / pairsInRequest) }, (_, i) =>
+    unlabelled.slice(i * pairsInRequest, (i + 1) * pairsInRequest),
   );
-  const work = async () => {
+  const labelBatches = async () => {
     for (let batch = batches.shift(); batch; batch = batches.shift()) {
       cache.add(
         model.name,
@@ -86,7 +86,7 @@ export async function labelWithModel({
       onProgress?.(known, all.length);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, labelBatches));
   return all.flatMap(it => cache.get(it.key)!);
 }
 

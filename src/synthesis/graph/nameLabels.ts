@@ -13,7 +13,7 @@ import type { Label, PublishedTool } from "./labels.ts";
 export function labelByNames(tools: readonly PublishedTool[]): Label[] {
   const outputs = new Map(tools.map(it => [it.name, listFields(it.outputSchema, "", "")]));
   return tools.flatMap(b =>
-    listRequired(b).flatMap(([input, type]) =>
+    listRequiredInputs(b).flatMap(([input, type]) =>
       tools.flatMap((a): Label[] => {
         if (a === b) return [];
         const field = outputs
@@ -97,7 +97,7 @@ function listFields(schema: JsonSchema, path: string, noun: string): Field[] {
   return [...own, ...branches.flatMap(it => listFields(it, path, noun))];
 }
 
-function listRequired({ inputSchema }: PublishedTool): [key: string, type: string][] {
+function listRequiredInputs({ inputSchema }: PublishedTool): [key: string, type: string][] {
   const properties = (inputSchema["properties"] ?? {}) as Record<string, JsonSchema>;
   return ((inputSchema["required"] ?? []) as readonly string[]).flatMap(
     (key): [string, string][] => {

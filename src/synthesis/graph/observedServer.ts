@@ -10,7 +10,7 @@ import type { Edge } from "./dependencyGraph.ts";
 import type { PublishedTool } from "./labels.ts";
 import { findStringsAt, type EdgeVerification } from "./verifyEdges.ts";
 
-/** A session on a connected server, which goes back to an earlier state by restarting. */
+/** A session on a connected server, which returns to an earlier state by restarting. */
 export interface LiveServer {
   readonly tools: ReadonlyMap<string, PublishedTool>;
   /** A call that is not allowed is refused without running. */
@@ -32,7 +32,7 @@ export async function observeServer(live: LiveServer, signal?: AbortSignal): Pro
   const tools: PublishedTool[] = [];
   for (const tool of live.tools.values()) {
     signal?.throwIfAborted();
-    const isCallable = tool.effect === "read" && requiredOf(tool).length === 0;
+    const isCallable = tool.effect === "read" && listRequiredKeys(tool).length === 0;
     const outcome = isCallable ? await live.call(tool.name, {}) : undefined;
     if (outcome?.kind === "ok") values.set(tool.name, outcome.value);
     const isPublished = Object.keys(tool.outputSchema).length > 0;
@@ -65,7 +65,7 @@ function inferSchema(value: Json): JsonSchema {
   };
 }
 
-/** Values of one argument that are tried: the first few in a result. */
+/** The most values of a result that are tried for one argument. */
 const maxTries = 3;
 
 /** Runs the explicit edges whose first tool was observed, passing its values to the second tool. */
@@ -82,16 +82,21 @@ export async function* verifyObservedEdges(
       continue;
     }
     const edge = { a, b, kind, via };
-    const untried = (why: string) => ({ ...edge, verified: "untried" as const, tries: 0, why });
-    const others = requiredOf(live.tools.get(b)!).filter(it => it !== via.input);
+    const createUntried = (why: string) => ({
+      ...edge,
+      verified: "untried" as const,
+      tries: 0,
+      why,
+    });
+    const others = listRequiredKeys(live.tools.get(b)!).filter(it => it !== via.input);
     const candidates = [...new Set(findStringsAt(values.get(a), via.output))].slice(0, maxTries);
     if (candidates.length === 0)
-      yield untried(
+      yield createUntried(
         values.has(a)
           ? `${a} showed no ${via.output}`
           : `${a} requires arguments or is not allowed to run`,
       );
-    else if (others.length > 0) yield untried(`${b} also requires ${others.join(" and ")}`);
+    else if (others.length > 0) yield createUntried(`${b} also requires ${others.join(" and ")}`);
     else yield { ...edge, ...(await tryValues(live, b, via.input, candidates)) };
   }
 }
@@ -119,5 +124,5 @@ async function tryValues(
   return { verified: "fails", tries: candidates.length, why };
 }
 
-const requiredOf = ({ inputSchema }: PublishedTool): readonly string[] =>
+const listRequiredKeys = ({ inputSchema }: PublishedTool): readonly string[] =>
   (inputSchema["required"] ?? []) as readonly string[];

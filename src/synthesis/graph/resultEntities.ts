@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import {
-  branchesOf,
+  listBranches,
   getKeyword,
   isObject,
   removeNull,
@@ -23,30 +23,30 @@ export function findEntities(
   { tool, nameOnly, prefix }: ToolDeclaration,
   value: Json,
 ): ResultEntity[] {
-  const found: ResultEntity[] = [];
-  collectEntities(tool.outputSchema, value, nameOnly, found);
+  const entities: ResultEntity[] = [];
+  collectEntities(tool.outputSchema, value, nameOnly, entities);
   return prefix === undefined
-    ? found
-    : found.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
+    ? entities
+    : entities.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
 }
 
 function collectEntities(
   schema: JsonSchema,
   value: Json,
   nameOnly: ReadonlySet<string>,
-  found: ResultEntity[],
+  entities: ResultEntity[],
 ): void {
-  for (const branch of branchesOf(schema)) collectEntities(branch, value, nameOnly, found);
+  for (const branch of listBranches(schema)) collectEntities(branch, value, nameOnly, entities);
   if (typeof value === "string") {
     const entity = getKeyword(schema, "x-entity");
     const label = getKeyword(schema, "x-label");
-    if (entity !== undefined) found.push({ entity, id: value, facts: {} });
+    if (entity !== undefined) entities.push({ entity, id: value, facts: {} });
     else if (label !== undefined && nameOnly.has(label))
-      found.push({ entity: label, id: value, label: value, facts: {} });
+      entities.push({ entity: label, id: value, label: value, facts: {} });
   } else if (Array.isArray(value)) {
     if (isObject(schema["items"]))
-      for (const it of value) collectEntities(schema["items"], it, nameOnly, found);
-  } else if (isObject(value)) collectFromRow(schema, value, nameOnly, found);
+      for (const it of value) collectEntities(schema["items"], it, nameOnly, entities);
+  } else if (isObject(value)) collectFromRow(schema, value, nameOnly, entities);
 }
 
 /** Collects a row's entities. The label and the facts of the row belong to its first id. */
@@ -54,19 +54,19 @@ function collectFromRow(
   schema: JsonSchema,
   row: JsonObject,
   nameOnly: ReadonlySet<string>,
-  found: ResultEntity[],
+  entities: ResultEntity[],
 ): void {
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
-  found.push(...readRow(properties, row, nameOnly));
+  entities.push(...readRow(properties, row, nameOnly));
   for (const [key, property] of Object.entries(properties)) {
     const it = row[key];
     if (it !== undefined && it !== null && typeof it === "object")
-      collectEntities(property, it, nameOnly, found);
+      collectEntities(property, it, nameOnly, entities);
   }
   if (isObject(schema["additionalProperties"]))
     for (const [key, it] of Object.entries(row))
       if (!Object.hasOwn(properties, key))
-        collectEntities(schema["additionalProperties"], it, nameOnly, found);
+        collectEntities(schema["additionalProperties"], it, nameOnly, entities);
 }
 
 function readRow(

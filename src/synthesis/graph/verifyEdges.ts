@@ -6,7 +6,7 @@ import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import { declarationsOf, type Declarations } from "./declarations.ts";
+import { getDeclarations, type Declarations } from "./declarations.ts";
 import type { Edge } from "./dependencyGraph.ts";
 import { findEntities, type ResultEntity } from "./resultEntities.ts";
 
@@ -95,7 +95,7 @@ class FixtureVerifier {
   readonly #open: () => Session;
 
   constructor({ catalog, server, seed, createChooser }: VerificationSetup, fixture: string) {
-    this.#declarations = declarationsOf(catalog.getServer(server));
+    this.#declarations = getDeclarations(catalog.getServer(server));
     this.#open = () => openSessionByName(catalog, { servers: [{ name: server, fixture }], seed });
     this.#chooseArguments = createChooser(this.#open(), fixture);
   }

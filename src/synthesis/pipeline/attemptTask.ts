@@ -1,4 +1,4 @@
-/** One attempt at a task: specification, conversation, task, filter. */
+/** Makes one attempt at a task: specifies it, runs its conversation, and filters the result. */
 import { createRandom } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
@@ -16,7 +16,7 @@ export type AttemptResult =
   | { readonly kind: "accepted"; readonly task: Task }
   | { readonly kind: "rejected"; readonly rejected: RejectedAttempt };
 
-/** What the attempts of one synthesis work with. */
+/** What the attempts of one synthesis share. */
 export interface AttemptContext {
   readonly options: SynthesisOptions;
   readonly synthesizer: Synthesizer;
@@ -39,7 +39,7 @@ export async function attemptTask(
   const random = createRandom(options.seed, "task", target.n);
   const specification = synthesizer.specifyTask(target, random);
   const result = specification
-    ? await makeTask(specification, target.n, random, context)
+    ? await synthesizeTask(specification, target.n, random, context)
     : { reason: "chain", explanation: "no chain here" };
   if ("reason" in result) {
     synthesizer.recordRejected(specification);
@@ -50,7 +50,7 @@ export async function attemptTask(
   return { kind: "accepted", task: result };
 }
 
-async function makeTask(
+async function synthesizeTask(
   specification: TaskSpecification,
   n: number,
   random: ReturnType<typeof createRandom>,

@@ -1,30 +1,30 @@
 /**
- * How many tasks of each kind there are among so many, and on which server each is made: exact
- * counts, spread evenly, the same for the same count. Knows kinds and names, not how a task is
- * made.
+ * Computes how many tasks of each kind a synthesis makes, and plans the kind and the server of each
+ * task. Counts are exact, kinds and servers are spread evenly, and the same input gives the same plan.
  */
 import type { Task } from "../../trajectory/task.ts";
 
 export type TaskKind = Task["kind"];
 
-/**
- * Weights of talks in several turns, of those with a missing tool, and of those in which nothing is
- * to be called; and the share of the first that nothing on offer can do.
- */
+/** The shares of the kinds of tasks. */
 export interface Mixture {
+  /** Weight of conversations of several turns. */
   readonly multi: number;
+  /** Weight of conversations with a missing tool. */
   readonly clarify: number;
+  /** Weight of conversations in which no tool should be called. */
   readonly abstain: number;
+  /** Share of the conversations of several turns that no tool on the menu can serve, 0 to 1. */
   readonly irrelevant: number;
 }
 
 export type Composition = Readonly<Record<TaskKind, number>>;
 
-/** Whole numbers that add up to n, by largest remainder. */
+/** Divides n into whole numbers in proportion to weights, by the largest remainder method. */
 export function apportion(weights: readonly number[], n: number): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   const counts = weights.map(it => Math.floor((n * it) / sum));
-  // what is left of the division, without its rounding
+  // remainders times the sum, which avoids a rounding error
   const remainders = weights.map((it, i) => n * it - counts[i]! * sum);
   const order = weights.map((_, i) => i).sort((a, b) => remainders[b]! - remainders[a]! || a - b);
   const left = n - counts.reduce((a, b) => a + b, 0);
@@ -32,37 +32,47 @@ export function apportion(weights: readonly number[], n: number): number[] {
   return counts;
 }
 
-/** The number of tasks of each kind among n. */
+/** Computes the number of tasks of each kind among n. */
 export function computeComposition(
   { multi, clarify, abstain, irrelevant }: Mixture,
   n: number,
 ): Composition {
-  const [talks, missing, idle] = apportion([multi, clarify, abstain], n) as [
+  const [multiCount, clarifyCount, abstainCount] = apportion([multi, clarify, abstain], n) as [
     number,
     number,
     number,
   ];
-  const [normal, foreign] = apportion([1 - irrelevant, irrelevant], talks) as [number, number];
-  return { normal, irrelevant: foreign, clarify: missing, abstain: idle };
+  const [normalCount, irrelevantCount] = apportion([1 - irrelevant, irrelevant], multiCount) as [
+    number,
+    number,
+  ];
+  return {
+    normal: normalCount,
+    irrelevant: irrelevantCount,
+    clarify: clarifyCount,
+    abstain: abstainCount,
+  };
 }
 
-/** What one place in the file is for. */
+/** The kind and the possible servers of one task in the file. */
 export interface TaskSlot {
   readonly kind: TaskKind;
-  /** Where it is best made, and where else if that comes to nothing. */
+  /** Names of servers in order of preference: the next one is used if the ones before fail. */
   readonly servers: readonly string[];
 }
 
+const kinds: readonly TaskKind[] = ["normal", "irrelevant", "clarify", "abstain"];
+
 /**
- * The places of n tasks in order, or of endlessly many: kinds alternate as their numbers have it,
- * and servers within each kind. Told which server took each place.
+ * Yields the slots of n tasks in order; n may be infinite. Kinds alternate in proportion to their
+ * counts, and servers alternate within each kind. Each `next` call takes the name of the server that
+ * was used for the slot before.
  */
 export function* planSlots(
   mixture: Mixture,
   n: number,
   servers: readonly string[],
 ): Generator<TaskSlot, void, string> {
-  const kinds: readonly TaskKind[] = ["normal", "irrelevant", "clarify", "abstain"];
   const { multi, clarify, abstain, irrelevant } = mixture;
   const weights = {
     normal: multi * (1 - irrelevant),
@@ -70,23 +80,25 @@ export function* planSlots(
     clarify,
     abstain,
   };
-  const wanted = Number.isFinite(n)
+  const totals = Number.isFinite(n)
     ? computeComposition(mixture, n)
     : { normal: Infinity, irrelevant: Infinity, clarify: Infinity, abstain: Infinity };
-  const given = { normal: 0, irrelevant: 0, clarify: 0, abstain: 0 };
-  const taken = new Map(
+  const counts = { normal: 0, irrelevant: 0, clarify: 0, abstain: 0 };
+  const countsByServer = new Map(
     servers.map(it => [it, { all: 0, normal: 0, irrelevant: 0, clarify: 0, abstain: 0 }]),
   );
+  const getCounts = (server: string) => countsByServer.get(server)!;
   for (let i = 0; i < n; i++) {
-    const open = kinds.filter(it => weights[it] > 0 && given[it] < wanted[it]);
-    const kind = open.reduce((a, b) =>
-      (given[b] + 0.5) / weights[b] < (given[a] + 0.5) / weights[a] ? b : a,
+    const openKinds = kinds.filter(it => weights[it] > 0 && counts[it] < totals[it]);
+    const kind = openKinds.reduce((a, b) =>
+      (counts[b] + 0.5) / weights[b] < (counts[a] + 0.5) / weights[a] ? b : a,
     );
-    const by = (it: string) => taken.get(it)!;
-    const order = servers.toSorted((a, b) => by(a)[kind] - by(b)[kind] || by(a).all - by(b).all);
-    given[kind]++;
-    const server = by(yield { kind, servers: order });
-    server[kind]++;
-    server.all++;
+    const order = servers.toSorted(
+      (a, b) => getCounts(a)[kind] - getCounts(b)[kind] || getCounts(a).all - getCounts(b).all,
+    );
+    counts[kind]++;
+    const usedCounts = getCounts(yield { kind, servers: order });
+    usedCounts[kind]++;
+    usedCounts.all++;
   }
 }

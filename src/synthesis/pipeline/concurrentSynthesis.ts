@@ -1,9 +1,9 @@
 /**
- * Synthesis with a language model: works on several slots of the file at once and yields their
- * attempts in the order of the file. Continues after attempts that were made before.
+ * Synthesizes tasks with a language model: fills several slots of the file at once and yields their
+ * attempts in the order of the file. Continues after earlier attempts.
  */
 import { PolicyFault } from "../../policy/policy.ts";
-import { attemptTask, type AttemptResult } from "./attemptTask.ts";
+import { attemptTask, type AttemptContext, type AttemptResult } from "./attemptTask.ts";
 import type { TaskSlot } from "./composition.ts";
 import { DuplicateFilter } from "./filter.ts";
 import { attemptsPerServer, planSynthesisSlots, selectServers } from "./synthesize.ts";
@@ -11,9 +11,9 @@ import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { Synthesizer } from "./synthesizer.ts";
 
 export interface ConcurrentOptions {
-  /** Slots worked on at once. */
+  /** The number of slots that are filled at once. */
   readonly concurrency: number;
-  /** Attempts that were made before, in their order. They come first, unchanged. */
+  /** Attempts of an earlier run, in order. They are yielded first, unchanged. */
   readonly earlierAttempts: readonly AttemptResult[];
 }
 
@@ -45,33 +45,13 @@ export async function* synthesizeConcurrently(
     context.synthesizer.recordAccepted(attempt.task);
     if (!slot.done) slot = slots.next(attempt.task.servers[0]!.name);
   }
-  let n = Math.max(-1, ...earlierAttempts.map(getNumber)) + 1;
-  let faults = 0;
-
-  /** The attempts for one slot. The last one is accepted unless the servers have no such task. */
-  async function fillSlot({ kind, servers }: TaskSlot): Promise<AttemptResult[]> {
-    const attempts: AttemptResult[] = [];
-    for (let i = 0; i < servers.length * attemptsPerServer; i++) {
-      signal.throwIfAborted();
-      const target = { n: n++, home: servers[Math.floor(i / attemptsPerServer)]!, kind };
-      const attempt = await attemptTask(target, context).catch((error: unknown) => {
-        if (!(error instanceof PolicyFault) || ++faults >= maxFaults) throw error;
-        return undefined;
-      });
-      if (!attempt) continue;
-      faults = 0;
-      attempts.push(attempt);
-      if (attempt.kind === "accepted") break;
-    }
-    return attempts;
-  }
-
+  const filler = new SlotFiller(context, signal, getNextNumber(earlierAttempts));
   const running: Promise<AttemptResult[]>[] = [];
   try {
     for (;;) {
       while (running.length < concurrency && !slot.done) {
-        const filling = fillSlot(slot.value);
-        // it is awaited in its turn; until then its rejection counts as handled
+        const filling = filler.fill(slot.value);
+        // it is awaited later; until then, this keeps its rejection from being reported as unhandled
         filling.catch(() => {});
         running.push(filling);
         slot = slots.next(slot.value.servers[0]!);
@@ -88,7 +68,44 @@ export async function* synthesizeConcurrently(
   }
 }
 
-/** An attempt's number, with which its id ends. */
+/** Makes the attempts for slots. Attempt numbers and faults are counted over all slots together. */
+class SlotFiller {
+  readonly #context: AttemptContext;
+  readonly #signal: AbortSignal;
+  #nextNumber: number;
+  #faultsInRow = 0;
+
+  constructor(context: AttemptContext, signal: AbortSignal, firstNumber: number) {
+    this.#context = context;
+    this.#signal = signal;
+    this.#nextNumber = firstNumber;
+  }
+
+  /** Makes the attempts for a slot. The last is accepted, unless no server has such a task. */
+  async fill({ kind, servers }: TaskSlot): Promise<AttemptResult[]> {
+    const attempts: AttemptResult[] = [];
+    for (let i = 0; i < servers.length * attemptsPerServer; i++) {
+      this.#signal.throwIfAborted();
+      const home = servers[Math.floor(i / attemptsPerServer)]!;
+      const attempt = await attemptTask({ n: this.#nextNumber++, home, kind }, this.#context).catch(
+        (error: unknown) => {
+          if (!(error instanceof PolicyFault) || ++this.#faultsInRow >= maxFaults) throw error;
+          return undefined;
+        },
+      );
+      if (!attempt) continue;
+      this.#faultsInRow = 0;
+      attempts.push(attempt);
+      if (attempt.kind === "accepted") break;
+    }
+    return attempts;
+  }
+}
+
+const getNextNumber = (attempts: readonly AttemptResult[]): number =>
+  Math.max(-1, ...attempts.map(getNumber)) + 1;
+
+/** The number of an attempt, which is the end of its id. */
 function getNumber(attempt: AttemptResult): number {
   const { id } = attempt.kind === "accepted" ? attempt.task : attempt.rejected;
   return Number(/-(\d+)$/.exec(id)?.[1] ?? -1);

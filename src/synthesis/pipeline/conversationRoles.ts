@@ -1,4 +1,4 @@
-/** Creates the user and the teacher of a conversation that need no language model. */
+/** Creates the roles of a conversation that need no language model: the user and the teacher. */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { GraphTeacher } from "../teachers/graphTeacher.ts";
@@ -14,7 +14,7 @@ export interface ConversationRoles {
   readonly teacher: Teacher;
 }
 
-/** The user that says the simulator's turns and gives it the outcomes of the teacher's calls. */
+/** Adapts the user simulator: returns its turns, and passes it the outcomes of the teacher's calls. */
 export function createUser(
   simulator: UserSimulator,
   teacher: GraphTeacher | RefusingTeacher,

@@ -1,4 +1,4 @@
-/** What a conversation is run with, and the result of running it. */
+/** The input and the result of running a conversation. */
 import type { Random } from "../../environment/random.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Conversation } from "../../policy/policy.ts";

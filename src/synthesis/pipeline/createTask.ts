@@ -1,19 +1,19 @@
-/** Creates a task from a finished conversation, or decides that it makes none. */
+/** Creates a task from a finished conversation, or says why the conversation cannot become one. */
 import type { Random } from "../../environment/random.ts";
 import { computeCallBudget, taskFormat, type Task } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
-import { dependencyGraphOf } from "../graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../graph/dependencyGraph.ts";
 import { connectsServers } from "./crossServerPlan.ts";
 import { extractGoals } from "./goals.ts";
 import { createMenu, type Menu } from "./menu.ts";
 import type { ConversationSummary, PreparedConversation } from "./preparedConversation.ts";
 import { presets } from "./presets.ts";
-import { splitOf } from "./split.ts";
+import { computeSplit } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
 
-/** Why a finished conversation makes no task, by the reason in a word. */
+/** Why a finished conversation cannot become a task, by the reason in a word. */
 export const unusableReasons = {
   "no goals": "no call succeeded",
   "no crossing": "nothing went from one server to another",
@@ -50,7 +50,7 @@ export function createTask(
   const { events } = prepared.setup.conversation;
   const graph = specification.crossServerPlan
     ? createCrossServerGraph(specification.servers.map(it => catalog.getServer(it.name)))
-    : dependencyGraphOf(catalog.getServer(specification.home));
+    : getDependencyGraph(catalog.getServer(specification.home));
   const goals = extractGoals(events, graph);
   const finished: FinishedConversation = {
     specification,
@@ -62,13 +62,13 @@ export function createTask(
     turns: extractTurns(events, goals),
     calls: events.filter(it => it.kind === "call"),
   };
-  const reason = findReason(finished, options);
+  const reason = findUnusableReason(finished, options);
   if (reason !== undefined) return reason;
   const menu = createTaskMenu(finished, options, random);
   return menu ? assembleTask(finished, menu) : "menu";
 }
 
-function findReason(
+function findUnusableReason(
   { specification, summary, goals, turns, calls }: FinishedConversation,
   { catalog, menu, preset = "paper" }: SynthesisOptions,
 ): UnusableReason | undefined {
@@ -123,7 +123,7 @@ function assembleTask(
     servers: [...header.servers],
     catalog: header.catalog,
     seed: header.seed,
-    split: goalTools.length > 0 ? splitOf(goalTools) : splitOf(chain, home),
+    split: goalTools.length > 0 ? computeSplit(goalTools) : computeSplit(chain, home),
     kind,
     persona: persona.name,
     now: conversation.now,
@@ -165,7 +165,7 @@ function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["tur
   return turns;
 }
 
-/** The event without patches, which files do not hold because replaying the calls restores them. */
+/** The event without patches. Files omit them because replaying the calls restores them. */
 export function removePatches(event: Event): Event {
   if (event.kind !== "call") return event;
   const { patches: _, ...rest } = event;

@@ -13,7 +13,7 @@ export interface UserPlanSource extends Pick<
 > {
   readonly preset: Preset;
   readonly hiddenTools: ReadonlySet<string>;
-  /** The words for what cannot be done. */
+  /** Texts for requests that cannot be fulfilled. */
   readonly templates: MissingCapabilityTemplates;
 }
 

@@ -40,10 +40,10 @@ export function planCrossServerTask(
   if (candidates.length === 0) return undefined;
   const getWeight = (it: CrossServerLink) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
   const first = random.pickWeighted(candidates, getWeight);
-  const returns = (it: CrossServerLink) =>
-    listServers([first], servers).includes(serverOf(it.to, servers));
+  const returnsToFirst = (it: CrossServerLink) =>
+    listServers([first], servers).includes(findServerOf(it.to, servers));
   const followers = links.filter(
-    it => it.from === first.to && it.after && !(it.second && returns(it)),
+    it => it.from === first.to && it.after && !(it.second && returnsToFirst(it)),
   );
   const second =
     followers.length > 0 && random.boolean(shares.second)
@@ -84,10 +84,10 @@ function createPlan(
 }
 
 const listServers = (links: readonly CrossServerLink[], servers: readonly string[]): string[] => [
-  ...new Set(links.flatMap(it => [serverOf(it.from, servers), serverOf(it.to, servers)])),
+  ...new Set(links.flatMap(it => [findServerOf(it.from, servers), findServerOf(it.to, servers)])),
 ];
 
-const serverOf = (tool: string, servers: readonly string[]): string =>
+const findServerOf = (tool: string, servers: readonly string[]): string =>
   servers.find(it => tool.startsWith(`${it}_`))!;
 
 /**

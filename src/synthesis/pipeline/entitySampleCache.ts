@@ -1,4 +1,4 @@
-/** The entity samples of one synthesis, by fixture. */
+/** Caches the entity samples of one synthesis by fixture. */
 import { LRUCache } from "lru-cache";
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom } from "../../environment/random.ts";

@@ -1,7 +1,7 @@
 /**
- * What a conversation must pass before it is a task: it replays byte for byte, it says nothing that
- * would give the answer away, its secrets have a source, and nothing like it is there already. Does
- * not know how it was made.
+ * Filters synthesized tasks. A task is rejected if its calls do not replay exactly, if the user
+ * reveals calls or ids, if a secret has no source, or if it makes nearly the same calls as an
+ * earlier task.
  */
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
@@ -12,33 +12,38 @@ import {
   listCalls,
   type CallEvent,
 } from "../../trajectory/trajectory.ts";
-import { declarationsOf } from "../graph/declarations.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 import { containsToken } from "../text/containsToken.ts";
 
-/** More failed calls than this share, and a conversation is of no use. */
-const mostErrors = 0.3;
+/** The highest share of failed calls in a task. */
+const maxFailedShare = 0.3;
 
-type Rejection = "replay" | "errors" | "leak" | "provenance" | "duplicate";
+interface Rejection {
+  readonly reason: "replay" | "errors" | "leak" | "provenance";
+  /** The reason in full. */
+  readonly why: string;
+}
 
-/** Why a task may not be kept, or undefined. */
-export function findRejection(
-  task: Task,
-  catalog: Catalog,
-): { reason: Rejection; why: string } | undefined {
+/** Finds the reason to reject a task, or undefined. Duplicates are found by `DuplicateFilter`. */
+export function findRejection(task: Task, catalog: Catalog): Rejection | undefined {
   const calls = listCalls(task.trajectory);
   const failed = calls.filter(it => it.outcome.kind !== "ok").length;
-  if (failed > mostErrors * calls.length)
+  if (failed > maxFailedShare * calls.length)
     return { reason: "errors", why: `${failed} of ${calls.length} calls failed` };
-  const differs = replayed(task, calls, catalog);
-  if (differs !== undefined) return { reason: "replay", why: differs };
-  const leak = leaked(task, catalog);
+  const difference = findReplayDifference(task, calls, catalog);
+  if (difference !== undefined) return { reason: "replay", why: difference };
+  const leak = findLeak(task, catalog);
   if (leak !== undefined) return { reason: "leak", why: leak };
-  const secret = unsourced(task, catalog);
+  const secret = findUnsourcedSecret(task, catalog);
   return secret === undefined ? undefined : { reason: "provenance", why: secret };
 }
 
-/** Does it all again on a fresh session that offers the task's own menu. */
-function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): string | undefined {
+/** Repeats the calls on a fresh session. Describes the first that has another outcome or state. */
+function findReplayDifference(
+  task: Task,
+  calls: readonly CallEvent[],
+  catalog: Catalog,
+): string | undefined {
   const session = openSessionByName(catalog, task.trajectory.header);
   for (const [i, it] of calls.entries()) {
     const { outcome, digest } = session.call(it.name, it.arguments);
@@ -52,18 +57,18 @@ function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): st
   return undefined;
 }
 
-/** What the user says holds no call, no tool's name and no id that only a look-up could know. */
-function leaked(task: Task, catalog: Catalog): string | undefined {
+/** Finds a call, a tool name or an id that people do not say in the user's texts. */
+function findLeak(task: Task, catalog: Catalog): string | undefined {
   const text = task.turns.map(it => it.user).join("\n");
-  const names = [...task.menu.map(it => it.name), ...task.hidden].find(it =>
+  const toolName = [...task.menu.map(it => it.name), ...task.hidden].find(it =>
     containsToken(text, it),
   );
-  if (names !== undefined) return `the user says ${names}`;
+  if (toolName !== undefined) return `the user says ${toolName}`;
   for (const { calls } of task.goals) {
     for (const call of calls) {
       if (Object.keys(call.arguments).length > 0 && text.includes(JSON.stringify(call.arguments)))
         return `the user says the arguments of ${call.name}`;
-      const id = unspokenIds(call.name, call.arguments, catalog).find(it =>
+      const id = listUnspokenIds(call.name, call.arguments, catalog).find(it =>
         containsToken(text, it),
       );
       if (id !== undefined) return `the user says the id ${id}`;
@@ -72,9 +77,10 @@ function leaked(task: Task, catalog: Catalog): string | undefined {
   return undefined;
 }
 
-function unspokenIds(name: string, args: JsonObject, catalog: Catalog): string[] {
+/** Lists the ids among a call's arguments that people do not say. */
+function listUnspokenIds(name: string, args: JsonObject, catalog: Catalog): string[] {
   const tool = catalog.tools.get(name)!;
-  const { inputs } = declarationsOf(catalog.getServer(tool.server)).get(name)!;
+  const { inputs } = getDeclarations(catalog.getServer(tool.server)).get(name)!;
   return inputs.flatMap(it =>
     it.isSpoken || args[it.key] === undefined
       ? []
@@ -82,78 +88,77 @@ function unspokenIds(name: string, args: JsonObject, catalog: Catalog): string[]
   );
 }
 
-/** Every sensitive value was said by the user or shown by a tool before it was used. */
-function unsourced(task: Task, catalog: Catalog): string | undefined {
-  let known = "";
+/** Finds a sensitive argument that neither the user nor a tool's result contained before. */
+function findUnsourcedSecret(task: Task, catalog: Catalog): string | undefined {
+  let earlierText = "";
   for (const event of task.trajectory.events) {
-    if (event.kind === "user") known += `\n${event.text}`;
+    if (event.kind === "user") earlierText += `\n${event.text}`;
     if (event.kind !== "call") continue;
     const tool = catalog.tools.get(event.name);
-    const secrets = tool
-      ? declarationsOf(catalog.getServer(tool.server))
+    const sensitiveInputs = tool
+      ? getDeclarations(catalog.getServer(tool.server))
           .get(event.name)!
           .values.filter(it => it.isSensitive)
       : [];
     const args = event.arguments as JsonObject;
-    const unknown = secrets.find(
-      ({ key }) => args[key] !== undefined && !containsToken(known, wordOf(args[key])),
+    const unsourced = sensitiveInputs.find(
+      ({ key }) => args[key] !== undefined && !containsToken(earlierText, formatPlain(args[key])),
     );
-    if (unknown) return `${event.name} uses a ${unknown.key} that nobody gave`;
-    known += `\n${JSON.stringify(getCallValue(event) ?? getCallFault(event)?.message)}`;
+    if (unsourced) return `${event.name} uses a ${unsourced.key} that nobody gave`;
+    earlierText += `\n${JSON.stringify(getCallValue(event) ?? getCallFault(event)?.message)}`;
   }
   return undefined;
 }
 
-const wordOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+const formatPlain = (value: Json): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
 
-/** How alike two conversations of one server may be: the share of calls they have in common. */
-const likeness = 0.7;
+/** Two tasks are duplicates if the Jaccard similarity of their calls is at least this. */
+const duplicateSimilarity = 0.7;
 
-/**
- * The conversations kept so far, found by the calls they make. Jaccard on tool and arguments, first
- * come first kept.
- */
+/** Finds tasks that make nearly the same calls as an earlier one, by Jaccard similarity. */
 export class DuplicateFilter {
-  readonly #byItem = new Map<string, number[]>();
+  /** Indexes of the tasks that have an item. */
+  readonly #tasksByItem = new Map<string, number[]>();
+  /** The number of items of each task. */
   readonly #sizes: number[] = [];
 
-  /** Whether nothing like it is kept yet; if so, it is from now on. */
+  /** Adds a task if it is no duplicate. Returns whether it was added. */
   addIfNew(task: Task): boolean {
-    const items = signatureOf(task);
-    const least = Math.ceil(likeness * items.length);
-    // whatever shares enough items shares one of these, the rarest
+    const items = listItems(task);
+    const minShared = Math.ceil(duplicateSimilarity * items.length);
+    // a task that shares enough items has at least one of these, the rarest
     const probes = items
-      .toSorted((a, b) => this.#count(a) - this.#count(b))
-      .slice(0, items.length - least + 1);
-    const alike = new Set(probes.flatMap(it => this.#byItem.get(it) ?? []));
-    for (const other of alike) {
-      const shared = items.filter(it => this.#byItem.get(it)?.includes(other)).length;
-      if (shared / (items.length + this.#sizes[other]! - shared) >= likeness) return false;
+      .toSorted((a, b) => this.#countTasks(a) - this.#countTasks(b))
+      .slice(0, items.length - minShared + 1);
+    const candidates = new Set(probes.flatMap(it => this.#tasksByItem.get(it) ?? []));
+    for (const other of candidates) {
+      const shared = items.filter(it => this.#tasksByItem.get(it)?.includes(other)).length;
+      const union = items.length + this.#sizes[other]! - shared;
+      if (shared / union >= duplicateSimilarity) return false;
     }
-    const own = this.#sizes.push(items.length) - 1;
+    const index = this.#sizes.push(items.length) - 1;
     for (const it of items) {
-      const at = this.#byItem.get(it);
-      if (at) at.push(own);
-      else this.#byItem.set(it, [own]);
+      const tasks = this.#tasksByItem.get(it);
+      if (tasks) tasks.push(index);
+      else this.#tasksByItem.set(it, [index]);
     }
     return true;
   }
 
-  #count(item: string): number {
-    return this.#byItem.get(item)?.length ?? 0;
+  #countTasks(item: string): number {
+    return this.#tasksByItem.get(item)?.length ?? 0;
   }
 }
 
-/**
- * Tool and arguments of each call, repeats numbered; of a talk without calls, what was asked first.
- */
-function signatureOf({ trajectory, servers, turns }: Task): string[] {
-  const seen = new Map<string, number>();
+/** Lists a task's calls as strings, with repeats numbered, or its first user turn if it has no calls. */
+function listItems({ trajectory, servers, turns }: Task): string[] {
+  const counts = new Map<string, number>();
   const home = `${servers[0]!.name}/${servers[0]!.fixture}`;
   const items = listCalls(trajectory).map(it => {
     const item = `${home} ${it.name} ${canonicalJson(it.arguments)}`;
-    const n = (seen.get(item) ?? 0) + 1;
-    seen.set(item, n);
+    const n = (counts.get(item) ?? 0) + 1;
+    counts.set(item, n);
     return n === 1 ? item : `${item} #${n}`;
   });
   return items.length > 0 ? items : [`"${turns[0]!.user}"`];

@@ -6,7 +6,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
 import { formatVariantName } from "../../environment/variant.ts";
-import { declarationsOf } from "../graph/declarations.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 
 /** Variants of a fixture, unless the options of the synthesis say otherwise. */
 export const defaultVariants = 40;
@@ -74,7 +74,7 @@ const hiddenIdsByServer = new WeakMap<Server, boolean>();
 export function hasHiddenIds(server: Server): boolean {
   let result = hiddenIdsByServer.get(server);
   if (result === undefined) {
-    const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
+    const inputs = [...getDeclarations(server).values()].flatMap(it => it.inputs);
     result = inputs.filter(it => !it.isSpoken).length * 2 > inputs.length;
     hiddenIdsByServer.set(server, result);
   }

@@ -1,22 +1,22 @@
 /**
- * Rows of others' abstention sets as tasks: When2Call (Ross et al. 2025) and xLAM-irrelevance
- * (MadeAgents), both CC-BY-4.0, from files that the person has. Only rows whose right answer is no
- * call become tasks. Knows rows, not where they were read.
+ * Converts rows of published abstention datasets into tasks: When2Call (Ross et al. 2025) and
+ * xLAM-irrelevance (MadeAgents), both CC-BY-4.0. Only rows whose correct answer is not a call become
+ * tasks. The caller reads the rows from the user's own files.
  */
 import { z } from "zod";
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { ListedTool } from "../../environment/menu.ts";
-import type { JsonObject } from "../../environment/json.ts";
+import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
 import { createTeacherHeader } from "../../trajectory/taskLine.ts";
 
-/** What a row says, whichever set it is of. */
+/** A row of either dataset. */
 export interface ImportedRow {
-  readonly asked: string;
+  readonly question: string;
   readonly reply: string;
   readonly tools: readonly ListedTool[];
-  /** Of a test set: never to be trained on. */
+  /** The row is of a test set and must not be trained on. */
   readonly isTest: boolean;
 }
 
@@ -27,16 +27,23 @@ export const importFormats = {
 
 export type ImportFormat = keyof typeof importFormats;
 
-/** Why a row became no task. `a call`: its right answer is to call a tool. */
+/** Why a row does not become a task. `a call`: its correct answer is to call a tool. */
 export type SkipReason = "a call" | "not one question" | "no row of this set";
 
-const message = z.object({ role: z.string(), content: z.string() });
-const tools = z.union([z.array(z.union([z.string(), z.record(z.string(), z.json())])), z.string()]);
+const messageSchema = z.object({ role: z.string(), content: z.string() });
+const toolsSchema = z.union([
+  z.array(z.union([z.string(), z.record(z.string(), z.json())])),
+  z.string(),
+]);
 
-const when2Call = z.union([
-  z.object({ tools, messages: z.array(message).min(1), chosen_response: message.optional() }),
+const when2CallSchema = z.union([
   z.object({
-    tools,
+    tools: toolsSchema,
+    messages: z.array(messageSchema).min(1),
+    chosen_response: messageSchema.optional(),
+  }),
+  z.object({
+    tools: toolsSchema,
     question: z.string(),
     correct_answer: z.string(),
     answers: z.record(z.string(), z.string()),
@@ -44,87 +51,86 @@ const when2Call = z.union([
 ]);
 
 /**
- * A row of When2Call: of its training sets, where the answer is a message, or of its test sets,
- * where it is one of four.
+ * Parses a row of When2Call. In its training sets the correct answer is a message, in its test sets
+ * one of four choices.
  */
-export function parseWhen2CallRow(json: unknown): ImportedRow | SkipReason {
-  const row = when2Call.safeParse(json).data;
-  if (!row) return "no row of this set";
-  const listed = toolsIn(row.tools);
-  if (!listed) return "no row of this set";
+function parseWhen2CallRow(json: unknown): ImportedRow | SkipReason {
+  const row = when2CallSchema.safeParse(json).data;
+  const tools = row && parseTools(row.tools);
+  if (!tools) return "no row of this set";
   if ("question" in row) {
     if (row.correct_answer === "tool_call") return "a call";
     return {
-      asked: row.question,
+      question: row.question,
       reply: row.answers[row.correct_answer] ?? "",
-      tools: listed,
+      tools,
       isTest: true,
     };
   }
   const conversation = row.messages.filter(it => it.role !== "system");
-  const said = row.chosen_response ?? conversation.at(-1)!;
-  const asked = conversation.filter(it => it !== said);
-  if (asked.length !== 1 || asked[0]!.role !== "user" || said.role !== "assistant")
+  const answer = row.chosen_response ?? conversation.at(-1)!;
+  const questions = conversation.filter(it => it !== answer);
+  if (questions.length !== 1 || questions[0]!.role !== "user" || answer.role !== "assistant")
     return "not one question";
-  if (/<toolcall/i.test(said.content)) return "a call";
-  return { asked: asked[0]!.content, reply: said.content, tools: listed, isTest: false };
+  if (/<toolcall/i.test(answer.content)) return "a call";
+  return { question: questions[0]!.content, reply: answer.content, tools, isTest: false };
 }
 
-const xlam = z.object({
+const xlamSchema = z.object({
   query: z.string(),
-  tools,
+  tools: toolsSchema,
   answers: z.union([z.string(), z.array(z.json())]).optional(),
 });
 
-/** A row of xLAM-irrelevance: a question and tools of which none can answer it. */
-export function parseXlamRow(json: unknown): ImportedRow | SkipReason {
-  const row = xlam.safeParse(json).data;
-  const listed = row && toolsIn(row.tools);
-  if (!listed) return "no row of this set";
+/** Parses a row of xLAM-irrelevance: a question, and tools of which none can answer it. */
+function parseXlamRow(json: unknown): ImportedRow | SkipReason {
+  const row = xlamSchema.safeParse(json).data;
+  const tools = row && parseTools(row.tools);
+  if (!tools) return "no row of this set";
   const answers =
     typeof row.answers === "string" ? row.answers.trim() : JSON.stringify(row.answers ?? []);
   if (answers !== "[]" && answers !== "") return "a call";
   return {
-    asked: row.query,
+    question: row.query,
     reply: "None of the tools I have can do that.",
-    tools: listed,
+    tools,
     isTest: false,
   };
 }
 
-/** What a task pins that is on no server. */
-const noDefinitions = computeDigest(deepFreeze([]));
+/** The catalog digest of a task without servers. */
+const emptyCatalogDigest = computeDigest(deepFreeze([]));
 
 export interface ImportedTaskOptions {
   readonly format: ImportFormat;
-  /** Line or element in its file, from 1. */
+  /** The line or element of the file, from 1. */
   readonly number: number;
   readonly split: Task["split"];
 }
 
 /**
- * A task without goals: the right thing is to call nothing. Its trajectory is what the set gives as
- * the right answer.
+ * Creates a task without goals, in which no tool should be called. Its trajectory is the row's
+ * correct answer.
  */
 export function createImportedTask(
-  { asked, reply, tools: listed }: ImportedRow,
+  { question, reply, tools }: ImportedRow,
   { format, number, split }: ImportedTaskOptions,
 ): Task {
   const task = {
     format: taskFormat,
     id: `${format}-${number}`,
     servers: [],
-    catalog: noDefinitions,
+    catalog: emptyCatalogDigest,
     seed: 0,
     split,
     kind: "abstain",
     persona: "",
-    // nobody says when it was asked
+    // the datasets have no times
     now: "2026-03-09T09:00",
-    menu: listed.map(({ name }) => ({ name })),
-    tools: listed.map(it => ({ ...it })),
+    menu: tools.map(({ name }) => ({ name })),
+    tools: tools.map(it => ({ ...it })),
     hidden: [],
-    turns: [{ user: asked, goals: [], reply }],
+    turns: [{ user: question, goals: [], reply }],
     goals: [],
     knobs: { imported: format },
     info: "complete",
@@ -132,47 +138,49 @@ export function createImportedTask(
     budget: { calls: 0, assistantMessages: 2 },
     provenance: { teacher: format, graph: "", log: [] },
   } satisfies Omit<Task, "trajectory">;
-  const said = reply.trim() === "" ? [] : [{ kind: "assistant" as const, message: 0, text: reply }];
+  const answer =
+    reply.trim() === "" ? [] : [{ kind: "assistant" as const, message: 0, text: reply }];
   return {
     ...task,
     trajectory: {
       header: createTeacherHeader(task),
-      events: [{ kind: "user", text: asked }, ...said, { kind: "ended", by: "policy" }],
+      events: [{ kind: "user", text: question }, ...answer, { kind: "ended", by: "policy" }],
     },
   };
 }
 
 /**
- * Both sets write tools as JSON in strings, and their arguments as JSON Schema or as a plain table.
- * Undefined where it is neither.
+ * Parses the tools of a row, which are JSON in strings, with parameters as JSON Schema or as a table.
+ * Returns undefined for any other form.
  */
-function toolsIn(given: z.infer<typeof tools>): ListedTool[] | undefined {
+function parseTools(published: z.infer<typeof toolsSchema>): ListedTool[] | undefined {
   const list =
-    typeof given === "string"
-      ? parsed(given)
-      : given.map(it => (typeof it === "string" ? parsed(it) : it));
+    typeof published === "string"
+      ? parseJsonText(published)
+      : published.map(it => (typeof it === "string" ? parseJsonText(it) : it));
   if (!Array.isArray(list)) return undefined;
   const names = new Set<string>();
-  const listed: ListedTool[] = [];
+  const tools: ListedTool[] = [];
   for (const it of list as unknown[]) {
-    const tool = published.safeParse(isFunction(it) ? it.function : it).data;
+    const tool = publishedToolSchema.safeParse(hasFunction(it) ? it.function : it).data;
     if (!tool) return undefined;
-    const name = unused(tool.name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 60), names);
-    listed.push({ name, description: tool.description, parameters: schemaOf(tool.parameters) });
+    const name = makeUnique(tool.name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 60), names);
+    names.add(name);
+    tools.push({ name, description: tool.description, parameters: toJsonSchema(tool.parameters) });
   }
-  return listed;
+  return tools;
 }
 
-const published = z.object({
+const publishedToolSchema = z.object({
   name: z.string().min(1),
   description: z.string().default(""),
   parameters: z.record(z.string(), z.json()).default({}),
 });
 
-const isFunction = (it: unknown): it is { function: unknown } =>
-  it !== null && typeof it === "object" && "function" in it;
+const hasFunction = (value: unknown): value is { function: unknown } =>
+  value !== null && typeof value === "object" && "function" in value;
 
-function parsed(text: string): unknown {
+function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -180,56 +188,55 @@ function parsed(text: string): unknown {
   }
 }
 
-function unused(name: string, names: Set<string>): string {
-  let free = name;
-  for (let n = 2; names.has(free); n++) free = `${name}_${n}`;
-  names.add(free);
-  return free;
+/** Appends a number to a name that exists already. */
+function makeUnique(name: string, names: ReadonlySet<string>): string {
+  let unique = name;
+  for (let n = 2; names.has(unique); n++) unique = `${name}_${n}`;
+  return unique;
 }
 
-function schemaOf(parameters: JsonObject): JsonSchema {
-  if (isObject(parameters["properties"])) return corrected(parameters);
-  // a table of arguments, each with its Python type; what has a default, or is said to be optional,
-  // need not be given
+function toJsonSchema(parameters: JsonObject): JsonSchema {
+  if (isObject(parameters["properties"])) return replacePythonTypes(parameters);
+  // a table of arguments with their Python types; an argument is required unless it has a default or
+  // its type says that it is optional
   const entries = Object.entries(parameters).filter((it): it is [string, JsonObject] =>
     isObject(it[1]),
   );
   const required = entries
-    .filter(([, it]) => !Object.hasOwn(it, "default") && !/optional/i.test(typeOf(it)))
+    .filter(([, it]) => !Object.hasOwn(it, "default") && !/optional/i.test(getTypeName(it)))
     .map(([key]) => key);
   return {
     type: "object",
     properties: Object.fromEntries(
-      entries.map(([key, it]) => [key, { ...it, ...typed(typeOf(it)) }]),
+      entries.map(([key, it]) => [key, { ...it, ...parsePythonType(getTypeName(it)) }]),
     ),
     required,
   };
 }
 
-const typeOf = ({ type }: JsonObject): string => (typeof type === "string" ? type : "any");
+const getTypeName = ({ type }: JsonObject): string => (typeof type === "string" ? type : "any");
 
-/** JSON Schema but for its names of types: Python's are put right, at every depth. */
-function corrected(schema: JsonObject): JsonObject {
-  const { type, ...rest } = schema;
-  const inner = Object.fromEntries(
-    Object.entries(rest).map(([key, it]) => [
-      key,
-      key === "properties" && isObject(it)
-        ? Object.fromEntries(
-            Object.entries(it).map(([name, of]) => [name, isObject(of) ? corrected(of) : of]),
-          )
-        : key === "items" && isObject(it)
-          ? corrected(it)
-          : it,
-    ]),
+/** Replaces Python type names in a JSON Schema by those of JSON Schema, at every depth. */
+function replacePythonTypes({ type, ...keywords }: JsonObject): JsonObject {
+  const replaced = Object.fromEntries(
+    Object.entries(keywords).map(([key, value]) => [key, replaceInKeyword(key, value)]),
   );
   return {
-    ...(typeof type === "string" ? typed(type) : type === undefined ? {} : { type }),
-    ...inner,
+    ...(typeof type === "string" ? parsePythonType(type) : type === undefined ? {} : { type }),
+    ...replaced,
   };
 }
 
-const types: Readonly<Record<string, string>> = {
+function replaceInKeyword(key: string, value: Json): Json {
+  if (!isObject(value)) return value;
+  if (key === "items") return replacePythonTypes(value);
+  if (key !== "properties") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, it]) => [name, isObject(it) ? replacePythonTypes(it) : it]),
+  );
+}
+
+const jsonTypes: Readonly<Record<string, string>> = {
   str: "string",
   string: "string",
   int: "integer",
@@ -248,15 +255,17 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * `List[str], optional` is an array of strings; what has no type in JSON, such as `any`, has none
- * here.
+ * Parses a Python type: `List[str], optional` becomes an array of strings. A type that JSON does not
+ * have, such as `any`, becomes a schema without a type.
  */
-function typed(python: string): JsonObject {
+function parsePythonType(text: string): JsonObject {
   const [, outer = "", inner] =
-    /^([a-z]+)(?:\[(.*)\])?/i.exec(python.replaceAll(/\s|,?\s*optional.*$/gi, "")) ?? [];
-  const type = types[outer.toLowerCase()];
+    /^([a-z]+)(?:\[(.*)\])?/i.exec(text.replaceAll(/\s|,?\s*optional.*$/gi, "")) ?? [];
+  const type = jsonTypes[outer.toLowerCase()];
   if (type === undefined) return {};
-  return type === "array" && inner !== undefined ? { type, items: typed(inner) } : { type };
+  return type === "array" && inner !== undefined
+    ? { type, items: parsePythonType(inner) }
+    : { type };
 }
 
 const isObject = (value: unknown): value is JsonObject =>

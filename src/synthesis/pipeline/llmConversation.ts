@@ -1,4 +1,4 @@
-/** Gives the roles of a conversation to a language model; the user simulator still plans the turns. */
+/** Assigns a conversation's roles to a language model. The user simulator still plans the turns. */
 import type { LlmRoles } from "../teachers/llmRoles.ts";
 import type { TurnPlan } from "../teachers/turnPlan.ts";
 import type { ConversationContext } from "../user/conversationContext.ts";

@@ -1,10 +1,10 @@
 /**
- * Creates the menu of a task: the tools that were called, with tools that do not help, in a random
- * order and with or without the lists of allowed values.
+ * Creates the menu of a task: the tools that were called and some that were not, in a random order,
+ * with or without the enums of their arguments.
  */
 import type { Server, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
-import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
+import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
 import type { MenuKind } from "./presets.ts";
 import { isSubstitute } from "./substitutes.ts";
 
@@ -67,7 +67,7 @@ interface Candidates {
 
 export function createMenu(options: MenuOptions, random: Random): Menu {
   const { servers, calledTools, hiddenTools, kind, stripsEnums } = options;
-  const declarations = servers.flatMap(it => [...declarationsOf(it).values()]);
+  const declarations = servers.flatMap(it => [...getDeclarations(it).values()]);
   const needed = declarations.filter(it => calledTools.has(it.tool.name));
   const hidden = declarations.filter(it => hiddenTools.has(it.tool.name));
   // a menu must not offer two right answers, nor a tool that does what a hidden one does

@@ -1,4 +1,4 @@
-/** A conversation that is ready to run, and what its task records of it afterwards. */
+/** A conversation that is ready to run, and the summary of it that its task records. */
 import type { Task } from "../../trajectory/task.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { ConversationSetup } from "./conversationSetup.ts";
@@ -21,7 +21,7 @@ export interface ConversationSummary {
   readonly knobs: Task["knobs"];
 }
 
-/** Summarizes what the user simulator has come upon. */
+/** Summarizes a conversation with the user simulator. */
 export function summarizeSimulation(
   { missingCapability, hasWithheld }: UserSimulator,
   { kind, info, crossServerPlan }: TaskSpecification,

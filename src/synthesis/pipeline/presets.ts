@@ -1,6 +1,6 @@
 /**
- * The two mixtures of tasks that are made: the paper's, and what the small student that ships can
- * hold and learn. Only numbers.
+ * The two presets of a synthesis: `paper` has the paper's mixture of tasks, `student` has tasks that
+ * fit the context and the ability of the small model that ships.
  */
 import type { Mixture } from "./composition.ts";
 
@@ -13,13 +13,11 @@ export interface Preset {
   readonly oneTurnShare: number;
   /** Calls in one task. */
   readonly maxCalls: Readonly<Record<MenuKind, number>>;
-  /** Characters of a result that is asked for. */
+  /** The longest result that a user asks for, in characters of JSON. */
   readonly maxResultLength: number;
-  /**
-   * Names that people know are half said now and then, and put right by what the server hints at.
-   */
+  /** Users sometimes say only a part of a name, which the assistant completes from a server's hint. */
   readonly usesPartialNames: boolean;
-  /** Letters of an answer that are still said, where it has to be short. */
+  /** The longest reply, in characters; unlimited where absent. */
   readonly maxReplyLength?: number;
   /** Share of tasks with three to eight tools of other servers beside the menu. */
   readonly distractorShare: number;
@@ -45,10 +43,10 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     name: "student",
     mixture: { multi: 1, clarify: 0, abstain: 0, irrelevant: 0.05 },
     oneTurnShare: 0.4,
-    // more calls do not fit what a small student can say
+    // more calls do not fit the small student's context
     maxCalls: { chain: 6, full: 12 },
     maxResultLength: 800,
-    // it does not read hints
+    // the small student does not use hints
     usesPartialNames: false,
     maxReplyLength: 60,
     distractorShare: 0,

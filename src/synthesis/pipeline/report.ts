@@ -1,7 +1,6 @@
 /**
- * What a synthesis leaves beside its tasks: the attempts that were turned down, a line each, and
- * the report that counts it all. Knows the shapes of these files and where they lie, not how a task
- * is made.
+ * Reads and writes the files beside a tasks file: the rejected attempts, one per line, and the
+ * report with the counts of the synthesis.
  */
 import { z } from "zod";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
@@ -18,32 +17,32 @@ import { logSchema } from "./stateLog.ts";
 export const rejectedFormat = "prove/rejected@1";
 export const reportFormat = "prove/report@1";
 
-/** An attempt that became no task. */
-export const rejectedSchema = z.strictObject({
+/** A rejected attempt at a task. */
+export const rejectedAttemptSchema = z.strictObject({
   format: z.literal(rejectedFormat),
   /** What the task's id would have been. */
   id: z.string(),
-  /** By name, the home first. */
+  /** Names of the servers, the home server first. */
   servers: z.array(z.string()).min(1),
   kind: z.enum(["normal", "clarify", "abstain", "irrelevant"]),
   chain: z.array(z.string()),
   /**
-   * One of few words: chain, query, teacher, length, broken, menu, no goals, split, replay, errors,
-   * leak, provenance, duplicate.
+   * The reason as a keyword: chain, query, teacher, length, broken, menu, no goals, split, replay,
+   * errors, leak, provenance, duplicate and others.
    */
   reason: z.string(),
-  /** The same in full, for a person. */
+  /** The reason as a text for people. */
   why: z.string(),
   log: logSchema,
-  /** What was said and called so far, without patches. */
+  /** The events of the conversation up to the rejection, without patches. */
   events: z.array(eventLineSchema),
 });
 
-export type RejectedAttempt = Omit<z.infer<typeof rejectedSchema>, "events"> & {
+export type RejectedAttempt = Omit<z.infer<typeof rejectedAttemptSchema>, "events"> & {
   readonly events: readonly Event[];
 };
 
-const counts = z.record(z.string(), z.int().min(0));
+const countsSchema = z.record(z.string(), z.int().min(0));
 
 export const reportSchema = z.strictObject({
   format: z.literal(reportFormat),
@@ -59,35 +58,35 @@ export const reportSchema = z.strictObject({
   attempts: z.int(),
   accepted: z.int(),
   /**
-   * How many tasks of each sort, by what they are sorted: server, kind, split, info, persona,
+   * Numbers of tasks by property and value. The properties are server, kind, split, info, persona,
    * turns, goals, calls, tools, and every knob.
    */
-  by: z.record(z.string(), counts),
-  /** By reason. */
-  rejected: counts,
-  /** Of accepted and rejected attempts together. */
+  by: z.record(z.string(), countsSchema),
+  /** Numbers of rejected attempts by reason. */
+  rejected: countsSchema,
+  /** Numbers of transitions in accepted and rejected attempts together. */
   transitions: z.array(
     z.strictObject({ from: z.string(), event: z.string(), to: z.string(), n: z.int() }),
   ),
-  /** Of all that users say: what `diversityOf` measures. */
+  /** The diversity of the user turns, as `measureDiversity` returns it. */
   diversity: z.record(z.string(), z.json()),
 });
 
 export type Report = z.infer<typeof reportSchema>;
 
 /**
- * The rejections that belong to a tasks file, and its report: `NAME.rejected.jsonl` and
- * `NAME.report.json` beside `NAME.tasks.jsonl`.
+ * The files that belong to `NAME.tasks.jsonl`: its rejected attempts, `NAME.rejected.jsonl`, and its
+ * report, `NAME.report.json`.
  */
-export const rejectedFileFor = (tasks: string): string => `${stemOf(tasks)}.rejected.jsonl`;
-export const reportFileFor = (tasks: string): string => `${stemOf(tasks)}.report.json`;
+export const rejectedFileFor = (tasks: string): string => `${getStem(tasks)}.rejected.jsonl`;
+export const reportFileFor = (tasks: string): string => `${getStem(tasks)}.report.json`;
 
-const stemOf = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "");
+const getStem = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "");
 
 export const formatRejected = (rejected: RejectedAttempt): string =>
   JSON.stringify({ ...rejected, events: rejected.events.map(formatEventLine) });
 
-/** Reads a file of rejections. Throws a `UserError` with file and line where one does not fit. */
+/** Reads a file of rejected attempts. Throws a `UserError` with file and line for an invalid one. */
 export async function* readRejected(
   file: string,
   signal?: AbortSignal,
@@ -96,22 +95,20 @@ export async function* readRejected(
     yield parseRejected(json, { file, line: number });
 }
 
-/**
- * A rejection of parsed JSON. Throws a `UserError` that says where it was and what does not fit.
- */
+/** Validates a rejected attempt. Throws a `UserError` that says where and why it is invalid. */
 export function parseRejected(json: unknown, source: JsonSource): RejectedAttempt {
-  checkJson(rejectedSchema, json, { ...source, noun: "a rejected attempt", remedy });
+  checkJson(rejectedAttemptSchema, json, { ...source, noun: "a rejected attempt", remedy });
   // the value itself: a copy would lack keys such as __proto__ that a policy may have written
-  const line = json as z.infer<typeof rejectedSchema>;
+  const line = json as z.infer<typeof rejectedAttemptSchema>;
   return { ...line, events: line.events.map(parseEventLine) };
 }
 
-/** Reads a report. Throws a `UserError` where the file is not one. */
+/** Reads a report. Throws a `UserError` if the file is not a report. */
 export const readReport = (file: string): Report =>
   readJsonFile(reportSchema, file, { noun: "a report of a synthesis", remedy });
 
 const remedy = "synthesize again, into another file";
 
-/** Writes a report, whole or not at all. */
+/** Writes a report atomically. */
 export const writeReport = (file: string, report: Report): Promise<void> =>
   writeFileAtomically(file, `${JSON.stringify(report, undefined, 1)}\n`);

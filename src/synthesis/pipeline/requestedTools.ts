@@ -9,7 +9,7 @@ import type { TaskSpecification } from "./taskSpecification.ts";
 /** How often the user asks for a look-up, and how often a hidden tool is a look-up. */
 const shares = { requestedLookUp: 0.15, hiddenLookUp: 0.4 };
 
-/** The tools, or the steps of the plan between servers, that the user asks for. */
+/** The tools, or the steps of the cross-server plan, that the user asks for. */
 export function selectTools(
   { kind, chain, script, crossServerPlan }: TaskSpecification,
   context: ConversationContext,

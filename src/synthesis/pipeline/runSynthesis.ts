@@ -19,9 +19,7 @@ import type { AttemptResult } from "./attemptTask.ts";
 import { synthesize } from "./synthesize.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 
-export type { SynthesisProgress } from "./synthesisProgress.ts";
-
-/** What to synthesize, and where to. */
+/** What to synthesize, and into which file. */
 export interface SynthesisRequest {
   /** The tasks file to write, an absolute path. */
   readonly file: string;
@@ -38,18 +36,18 @@ export interface SynthesisRequest {
   readonly resume?: boolean;
 }
 
-/** A chat model that teaches, and how many conversations it has at a time. */
+/** A chat model as the teacher, and the number of its concurrent conversations. */
 export interface ModelTeacher {
   readonly roles: LlmRoles;
   readonly concurrency: number;
 }
 
-/** What a synthesis works with. */
+/** The services that a synthesis uses. */
 export interface SynthesisDependencies extends SynthesisListeners {
   readonly catalog: Catalog;
   /** The product's `resources` folder. */
   readonly resources: string;
-  /** The workspace's `prove` folder, whose verdicts on edges count. */
+  /** The workspace's `prove` folder, which may have verdicts on edges of its own. */
   readonly prove: string;
   /** Creates the teacher once the options are known to be valid; the graph teaches otherwise. */
   readonly createTeacher: () => ModelTeacher | undefined;
@@ -113,14 +111,14 @@ function selectServers({ servers }: SynthesisRequest, catalog: Catalog): readonl
 }
 
 /**
- * The attempts of a teacher, after those that its file holds already. Ends when the model fails, so
- * that what was made so far is kept.
+ * The attempts of a teacher, after those that its file has already. Ends when the model fails, so
+ * that the tasks synthesized so far are kept.
  */
 class AttemptStream implements AsyncIterable<AttemptResult> {
   readonly #synthesis: SynthesisOptions;
   readonly #teacher: ModelTeacher | undefined;
   readonly #file: string;
-  /** What the model failed with. */
+  /** The fault that ended the attempts. */
   fault: PolicyFault | undefined;
 
   constructor(synthesis: SynthesisOptions, teacher: ModelTeacher | undefined, file: string) {

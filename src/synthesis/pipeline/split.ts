@@ -1,25 +1,25 @@
 /**
- * Which split a task belongs to: a pure function of the tools its goals call, so that no seed can
- * move a chain from one to the other.
+ * Computes the split of a task from the tools that its goals call. The seed has no influence, so a
+ * chain of tools is in the same split in every synthesis.
  */
 import { hash } from "node:crypto";
 import type { Task } from "../../trajectory/task.ts";
 
 export type Split = Task["split"];
 
-/** Servers whose tools no task for training shows: what is learned elsewhere is tested on them. */
+/** Servers whose tools are in no training task, to measure generalization to unseen servers. */
 export const heldOutServers: readonly string[] = ["trading", "marketplace", "team_chat", "vehicle"];
 
 export const isHeldOut = (server: string): boolean => heldOutServers.includes(server);
 
-/** Held out: one set of tools in five. */
-const heldOutOf = 5;
+/** One set of tools in this many is held out. */
+const heldOutInterval = 5;
 
 /**
- * By the tools' full names, or by the home's name where there are none. A set of one tool is for
- * training: what a single tool does must have been seen.
+ * Computes the split from the full names of the tools, or from the home server if there are none. A
+ * single tool is always for training, because a model must have seen what each tool does.
  */
-export function splitOf(tools: Iterable<string>, home = ""): Split {
+export function computeSplit(tools: Iterable<string>, home = ""): Split {
   const names = [...new Set(tools)].sort();
   if (
     isHeldOut(home) ||
@@ -27,7 +27,8 @@ export function splitOf(tools: Iterable<string>, home = ""): Split {
   )
     return "heldout-server";
   if (names.length < 2) return "train";
-  return Number.parseInt(hash("sha256", names.join("\n"), "hex").slice(0, 8), 16) % heldOutOf === 0
+  const digest = hash("sha256", names.join("\n"), "hex");
+  return Number.parseInt(digest.slice(0, 8), 16) % heldOutInterval === 0
     ? "heldout-chain"
     : "train";
 }

@@ -1,13 +1,12 @@
 /**
- * The conversation as an explicit state machine: the user's turns, the teacher's messages, the live
- * calls, and the recovery from a failed call. Every transition is logged, so that a rejected
- * conversation explains itself.
+ * Runs a conversation as an explicit state machine: the user's turns, the teacher's messages, the
+ * live calls, and the recovery from a failed call. Every transition is logged, so that the log of a
+ * rejected conversation shows why it was rejected.
  */
 import { findTypeMismatch } from "../../environment/typeCheck.ts";
 import type { Random } from "../../environment/random.ts";
 import type { AssistantMessage } from "../../policy/policy.ts";
 import { createCallEvent, getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
-
 import type { Recovery } from "../teachers/teacher.ts";
 import type { Continuation, TurnKind } from "../user/userPlan.ts";
 import type { ConversationResult, ConversationSetup } from "./conversationSetup.ts";
@@ -15,7 +14,7 @@ import type { State, Transition } from "./stateLog.ts";
 
 const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, retriesInTurn: 3 };
 
-/** How a conversation continues after two or more turns, as in the paper; after one it goes on. */
+/** How a conversation continues after the first turn and after later turns, as in the paper. */
 const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } };
 
 /** Runs a conversation to its end on the live session, and appends its events to the conversation. */
@@ -41,7 +40,7 @@ class ConversationRun {
   #calls: CallEvent[] = [];
   #failedCall: CallEvent | undefined;
   #recovery: { kind: Recovery; failed: CallEvent } | undefined;
-  /** What was wrong with the message before. */
+  /** What was wrong with the previous message. */
   #complaint: string | undefined;
   #retriesInTurn = 0;
   #gaveUp = false;

@@ -1,6 +1,6 @@
-/** Tools and servers that are about the same thing, and so must not be on a menu side by side. */
+/** Finds tools and servers that can replace each other, so that a menu has only one of them. */
 import type { Server } from "../../environment/server.ts";
-import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
+import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
 
 /**
  * Whether two reads take the same entities, and show the same entity or mostly the same fields.
@@ -28,11 +28,11 @@ const listFields = ({ tool }: ToolDeclaration): string[] =>
 
 /** The tools to hide so that nothing does what the named tools of a server do. */
 export function findToolsToHide(names: readonly string[], server: Server): Set<string> {
-  const declarations = [...declarationsOf(server).values()];
-  const named = declarations.filter(it => names.includes(it.tool.name));
+  const declarations = [...getDeclarations(server).values()];
+  const namedTools = declarations.filter(it => names.includes(it.tool.name));
   return new Set(
     declarations
-      .filter(it => named.some(other => other === it || isSubstitute(it, other)))
+      .filter(it => namedTools.some(other => other === it || isSubstitute(it, other)))
       .map(it => it.tool.name),
   );
 }
@@ -46,6 +46,6 @@ const relatedServers: readonly (readonly string[])[] = [
   ["maps", "vehicle", "travel_booking"],
 ];
 
-/** Whether two servers are about the same things, so that tools of one can stand in for the other's. */
+/** Whether two servers have so much in common that tools of one may replace tools of the other. */
 export const areRelatedServers = (a: string, b: string): boolean =>
   relatedServers.some(it => it.includes(a) && it.includes(b));

@@ -27,9 +27,9 @@ export interface SynthesisOptions {
   readonly variantsPerFixture?: number;
   /** Verdicts on the edges of the dependency graphs; the shipped ones where absent. */
   readonly edgeVerdicts?: EdgeVerdicts;
-  /** False keeps tasks that make the same calls as an earlier one. */
+  /** Whether tasks that make the same calls as an earlier one are rejected; true by default. */
   readonly rejectsDuplicates?: boolean;
-  /** The language model that words the user's turns and answers them, in place of the graph. */
+  /** The language model in the roles of user and teacher, in place of the graph teacher. */
   readonly llmRoles?: LlmRoles;
   readonly signal?: AbortSignal;
 }

@@ -1,7 +1,7 @@
 /**
- * The synthesizer: specifies tasks and prepares their conversations with a live session, a user and
- * a teacher. It keeps what the attempts of one synthesis share: templates, samples, and how often
- * each tool has been used.
+ * Specifies tasks and prepares their conversations with a live session, a user and a teacher. Keeps
+ * what the attempts of one synthesis share: templates, samples, and how often each tool has been
+ * used.
  */
 import { join } from "node:path";
 import { openSessionByName } from "../../environment/catalog.ts";
@@ -11,7 +11,7 @@ import type { Session } from "../../environment/session.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { trajectoryFormat, type Event, type Header } from "../../trajectory/trajectory.ts";
 import { computeRarity, countUses, type UseCounts } from "../graph/chains.ts";
-import { declarationsOf } from "../graph/declarations.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
 import { GraphTeacher } from "../teachers/graphTeacher.ts";
 import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
@@ -42,7 +42,7 @@ import {
 } from "./taskSpecification.ts";
 import { RefusingTeacher } from "../teachers/refusingTeacher.ts";
 
-/** Specifies the task of an attempt, or returns undefined if a draw has led to nothing. */
+/** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
 export type TaskSpecifier = (
   target: AttemptTarget,
   random: Random,
@@ -178,7 +178,7 @@ export class Synthesizer {
     }));
     if (crossServerPlan) return createCrossServerDomain(domains);
     const { server, templates, sample } = domains[0]!;
-    return { declarations: declarationsOf(server), templates, sample };
+    return { declarations: getDeclarations(server), templates, sample };
   }
 
   /** The setup with these roles, or with a language model in both roles where there is one. */
@@ -208,7 +208,7 @@ export class Synthesizer {
       : setup;
   }
 
-  /** The header of the teacher's trajectory. The menu follows when it is known what is called. */
+  /** The header of the teacher's trajectory. Its menu is added when the called tools are known. */
   #createHeader({ id, servers, sessionSeed }: TaskSpecification): Header {
     const { catalog, llmRoles } = this.#options;
     const teacher = llmRoles?.name ?? "graph";
@@ -228,7 +228,7 @@ export class Synthesizer {
     };
   }
 
-  /** Counts the tools of an accepted task, so that the next ones use others. */
+  /** Counts the tools and links of an accepted task, so that later tasks use others. */
   recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
     if (kind === "normal") this.#infoCounts.set(info, (this.#infoCounts.get(info) ?? 0) + 1);
     if (typeof knobs["bridges"] === "string") countUses(knobs["bridges"].split(", "), this.#uses);
@@ -238,7 +238,7 @@ export class Synthesizer {
     countUses(uncalled, this.#uses, true);
   }
 
-  /** Counts the tools and links of a rejected attempt, for less. */
+  /** Counts the tools and links of a rejected attempt as failed uses, which count less. */
   recordRejected(specification: TaskSpecification | undefined): void {
     const { chain = [], crossServerPlan } = specification ?? {};
     countUses([...chain, ...(crossServerPlan?.links ?? [])], this.#uses, true);

@@ -1,6 +1,6 @@
 /**
- * Specifies the task that an attempt is to make: the chain of tools, the fixtures, the persona, and
- * every other random choice that is made before the conversation.
+ * Specifies the task of an attempt: the chain of tools, the fixtures, the persona, and every other
+ * random choice that is made before the conversation.
  */
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -95,7 +95,7 @@ export interface AttemptTarget {
   readonly kind: TaskKind;
 }
 
-/** The task that an attempt is to make, or undefined if no chain could be drawn. */
+/** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
 export function specifyTask(
   context: SpecificationContext,
   { n, home, kind }: AttemptTarget,
@@ -146,7 +146,7 @@ function chooseChain(source: ChainSource, random: Random): readonly string[] | u
     : chain.tools;
 }
 
-/** With fewer tasks than this, their shares say nothing. */
+/** With fewer tasks than this, the shares measured so far are not used. */
 const minTasksForShares = 50;
 
 /**

@@ -12,7 +12,7 @@ import {
   type CallEvent,
   type Event,
 } from "../../trajectory/trajectory.ts";
-import { declarationsOf } from "../graph/declarations.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { createPlanFromLinks, type CrossServerPlan } from "./crossServerPlan.ts";
 import type { ConversationScript } from "./taskSpecification.ts";
@@ -25,7 +25,7 @@ export interface VariantPlan {
   readonly crossServerPlan?: CrossServerPlan;
 }
 
-/** The plan of a task, to be followed with other entities and words. */
+/** The plan of a task, which its variants follow with other entities and words. */
 export function createVariantPlan(
   task: Task,
   catalog: Catalog,
@@ -110,13 +110,13 @@ function isLookUp(
   catalog: Catalog,
 ): boolean {
   const tool = catalog.tools.get(call.name)!;
-  const { values } = declarationsOf(catalog.getServer(tool.server)).get(call.name)!;
+  const { values } = getDeclarations(catalog.getServer(tool.server)).get(call.name)!;
   if (tool.effect === "write" || values.some(it => it.key in (call.arguments as JsonObject)))
     return false;
-  const given = new Set(listTexts(call.arguments));
-  const shown = new Set(listTexts(getCallValue(call) ?? null));
+  const argumentTexts = new Set(listTexts(call.arguments));
+  const resultTexts = new Set(listTexts(getCallValue(call) ?? null));
   const isFirstShown = (text: string) =>
-    shown.has(text) && !given.has(text) && !knownTexts.has(text);
+    resultTexts.has(text) && !argumentTexts.has(text) && !knownTexts.has(text);
   return later.some(it => [...listTexts(it.arguments)].some(isFirstShown));
 }
 

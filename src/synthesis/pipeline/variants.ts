@@ -1,6 +1,6 @@
 /**
- * Synthesizes variants of a task: the same tools called in the same turns, of the same kind and with
- * as much information, about other entities and in other words.
+ * Synthesizes variants of a task. A variant has the same kind, the same information level and the
+ * same tools in the same turns, with other entities and other words.
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
@@ -9,7 +9,7 @@ import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
-import { attemptTask } from "./attemptTask.ts";
+import { attemptTask, type AttemptContext } from "./attemptTask.ts";
 import { DuplicateFilter } from "./filter.ts";
 import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
@@ -26,42 +26,66 @@ export interface VariantOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Failed attempts in a row after which the fixtures have no more tasks of this shape. */
+/** Failed attempts in a row before the synthesis gives up. */
 const maxFailures = 300;
 
-/** Variants of a fixture that one request draws from, because creating one takes long; of so many. */
+/** A request draws from `drawn` of `all` variants of a fixture, because creating one takes long. */
 const fixtureVariants = { drawn: 4, all: 40 };
 
-/** How often the fixture is that of the task. */
+/** How often the variant uses the task's own fixture. */
 const ownFixtureShare = 0.85;
 
 /**
- * Yields variants of a task, as many as wanted or as there are; the same options give the same
- * bytes. Throws a `UserError` if a server of the task does not exist.
+ * Yields variants of a task until there are `count` or no more can be found. The same options give
+ * the same bytes. Throws a `UserError` if a server of the task does not exist.
  */
 export async function* synthesizeVariants(
   task: Task,
-  { catalog, resources, seed, count, signal }: VariantOptions,
+  options: VariantOptions,
 ): AsyncGenerator<Task> {
-  for (const { name } of task.servers)
-    if (!catalog.servers.has(name))
-      throw new UserError(
-        `task ${task.id} is of ${name}, which is not here`,
-        "start it, or choose another task",
-      );
+  const { count, signal } = options;
+  const context = createAttemptContext(task, options);
+  const target = { home: task.servers[0]!.name, kind: task.kind };
+  const shape = getTaskShape(task);
+  let failures = 0;
+  for (let n = 0, found = 0; found < count && failures < maxFailures; n++) {
+    signal?.throwIfAborted();
+    const result = await attemptTask({ n, ...target }, context);
+    const isVariant =
+      result.kind === "accepted" &&
+      getTaskShape(result.task) === shape &&
+      context.duplicates.addIfNew(result.task);
+    if (!isVariant) {
+      failures++;
+      continue;
+    }
+    failures = 0;
+    found++;
+    yield result.task;
+  }
+}
+
+function createAttemptContext(
+  task: Task,
+  { catalog, resources, seed, signal }: VariantOptions,
+): AttemptContext {
   const servers = task.servers.map(it => it.name);
+  const missing = servers.find(it => !catalog.servers.has(it));
+  if (missing !== undefined)
+    throw new UserError(
+      `task ${task.id} is of ${missing}, which is not here`,
+      "start it, or choose another task",
+    );
   const options: SynthesisOptions = {
     catalog,
     resources,
     seed,
     servers,
     menu: task.knobs["menu"] === "full" ? "full" : "chain",
-    // duplicates are checked below, after the shape
+    // `synthesizeVariants` checks for duplicates after the shape
     rejectsDuplicates: false,
     ...(signal ? { signal } : {}),
   };
-  const duplicates = new DuplicateFilter();
-  duplicates.addIfNew(task);
   const source = {
     task,
     catalog,
@@ -69,27 +93,13 @@ export async function* synthesizeVariants(
     links: readCrossServerLinks(resources, catalog),
     styleGuide: readStyleGuide(resources),
   };
-  const synthesizer = new Synthesizer(options, ({ n }, random) =>
-    specifyVariant(source, n, random),
-  );
-  const context = { options, synthesizer, duplicates };
-  const shape = getTaskShape(task);
-  let failures = 0;
-  for (let n = 0, made = 0; made < count && failures < maxFailures; n++) {
-    signal?.throwIfAborted();
-    const result = await attemptTask({ n, home: servers[0]!, kind: task.kind }, context);
-    const isVariant =
-      result.kind === "accepted" &&
-      getTaskShape(result.task) === shape &&
-      duplicates.addIfNew(result.task);
-    if (!isVariant) {
-      failures++;
-      continue;
-    }
-    failures = 0;
-    made++;
-    yield result.task;
-  }
+  const duplicates = new DuplicateFilter();
+  duplicates.addIfNew(task);
+  return {
+    options,
+    synthesizer: new Synthesizer(options, ({ n }, random) => specifyVariant(source, n, random)),
+    duplicates,
+  };
 }
 
 /** Equal for tasks of the same kind and information, with the same tools in the same turns. */
@@ -109,7 +119,7 @@ interface VariantSource {
   readonly styleGuide: StyleGuide;
 }
 
-/** Attempt number n at a variant of the task. */
+/** Specifies attempt number n at a variant of the task. */
 function specifyVariant(source: VariantSource, n: number, random: Random): TaskSpecification {
   const { task, catalog, seed, links, styleGuide } = source;
   const { id, kind, info, turns, chain, knobs, servers } = task;

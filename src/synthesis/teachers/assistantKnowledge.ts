@@ -1,6 +1,6 @@
 /**
- * What the assistant knows in a conversation: the ids that it has seen in results or heard from the
- * user, and the calls that it has made. Decides which look-ups a request needs first.
+ * Keeps what the assistant knows in a conversation: the ids in results and in the user's texts, and
+ * the calls that it has made. Decides which look-ups a request needs first.
  */
 import { canonicalJson, type Json } from "../../environment/json.ts";
 import type { Call } from "../../policy/policy.ts";

@@ -77,7 +77,10 @@ export class ChatModelTeacher implements Teacher {
     return message.calls.length > 0 ? { ...message, text: "" } : message;
   }
 
-  /** The user's second choice or giving up; any recovery after a mistake of the model's own. */
+  /**
+   * A call for an intent can only be retried as the intent's fallback; any recovery is possible after
+   * another call.
+   */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
     const { turn } = this.#options.getPlan() ?? {};
     const intent = turn?.intents.find(it => matchesIntent(failed, it));

@@ -1,7 +1,7 @@
 /**
- * The graph teacher: a policy that knows what the user wants and looks up what is missing. It uses
- * no id that it has not seen in a result or heard from the user. The state machine chooses how it
- * recovers from a failed call.
+ * The graph teacher: a policy that knows the user's intents and looks up what is missing. It uses
+ * only ids that a result or the user has shown. The state machine chooses how it recovers from a
+ * failed call.
  */
 import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
 import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
@@ -78,7 +78,7 @@ export class GraphTeacher implements Teacher {
     return { text: renderTurnMessage(outcome) || random.pick(this.#style.done), calls: [] };
   }
 
-  /** What the user said to do in that case, or, for a look-up, another way to look it up. */
+  /** The intent's fallback, or, for a look-up, another look-up. */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
     const intent = this.#findIntent(failed);
     if (intent && getCallFault(failed)?.type === "not_found" && substitutePartialNames(intent))

@@ -35,14 +35,15 @@ export function findGroundingFlaw(text: string, plan: TurnPlan): TextFlaw | unde
       complaint: `it says the identifier ${id}, which no person knows`,
     };
   for (const intent of listIntents(plan)) {
-    const lost = findLostWords(intent, text, plan);
-    if (lost !== undefined) return { event: "loses a value", complaint: `it does not say ${lost}` };
+    const lostWords = findLostWords(intent, text, plan);
+    if (lostWords !== undefined)
+      return { event: "loses a value", complaint: `it does not say ${lostWords}` };
   }
-  const invented = findInvention(text, plan);
-  if (invented !== undefined)
+  const invention = findInvention(text, plan);
+  if (invention !== undefined)
     return {
       event: "makes something up",
-      complaint: `it speaks of ${invented}, which was not given`,
+      complaint: `it speaks of ${invention}, which was not given`,
     };
   return findLengthFlaw(text, plan);
 }
@@ -63,9 +64,9 @@ function findFormatFlaw(text: string): TextFlaw | undefined {
 function findLengthFlaw(text: string, { isMinimal, plain }: TurnPlan): TextFlaw | undefined {
   const { factor, more } = limits.minimal;
   const words = countWords(text);
-  const most = isMinimal ? factor * plain.split(/\s+/).length + more : limits.words;
-  return words > most
-    ? { event: "too long", complaint: `it has ${words} words, where ${most} are enough` }
+  const maxWords = isMinimal ? factor * plain.split(/\s+/).length + more : limits.words;
+  return words > maxWords
+    ? { event: "too long", complaint: `it has ${words} words, where ${maxWords} are enough` }
     : undefined;
 }
 

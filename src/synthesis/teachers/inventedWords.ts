@@ -6,14 +6,14 @@ import { isReticent, listIntents, type TurnPlan } from "./turnPlan.ts";
 
 /** Finds a name, number, day, quotation or address that nothing in the plan accounts for. */
 export function findInvention(text: string, plan: TurnPlan): string | undefined {
-  const given = collectGivenText(plan);
-  const normalized = normalizeText(given);
+  const givenText = collectGivenText(plan);
+  const normalized = normalizeText(givenText);
   const address = text
     .match(/[\w.+-]+@[\w.-]+\w|https?:\/\/\S+|(?<![\w/])\/[\w./-]*\w/g)
     ?.find(it => !normalized.includes(it.toLowerCase()));
   if (address !== undefined) return address;
   for (const [, quoted] of text.matchAll(/["“]([^"”]{2,})["”]/g))
-    if (!includesText(given, quoted!.replace(/[.,!?]$/, ""))) return `"${quoted!}"`;
+    if (!includesText(givenText, quoted!.replace(/[.,!?]$/, ""))) return `"${quoted!}"`;
   const number = findInventedNumber(text, normalized, plan);
   if (number !== undefined) return `the number ${number}`;
   const day = text
@@ -22,8 +22,8 @@ export function findInvention(text: string, plan: TurnPlan): string | undefined 
   return day !== undefined ? `"${day}"` : findInventedName(text, normalized);
 }
 
-function findInventedNumber(text: string, given: string, plan: TurnPlan): number | undefined {
-  const numbers = new Set(listNumbers(given));
+function findInventedNumber(text: string, givenText: string, plan: TurnPlan): number | undefined {
+  const numbers = new Set(listNumbers(givenText));
   // the numbers of a list are not values
   const withoutBullets = text.replaceAll(/(^|\s)\d[.)](?=\s)/g, " ");
   return listNumbers(withoutBullets).find(
@@ -32,8 +32,8 @@ function findInventedNumber(text: string, given: string, plan: TurnPlan): number
 }
 
 /** Finds a capitalized word within a sentence that was not given. */
-function findInventedName(text: string, given: string): string | undefined {
-  const known = new Set(given.split(/[^\p{L}\p{N}]+/u));
+function findInventedName(text: string, givenText: string): string | undefined {
+  const known = new Set(givenText.split(/[^\p{L}\p{N}]+/u));
   for (const { 0: word, index } of text.matchAll(/\p{Lu}[\p{L}\p{N}]*/gu)) {
     const before = text.slice(0, index);
     const isFirst = /(^|[.!?:)\n-]["“'’]?\s*)$/.test(before);

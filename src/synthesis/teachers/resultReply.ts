@@ -1,4 +1,4 @@
-/** The assistant's reply to one successful call. Combining the replies of a turn is done elsewhere. */
+/** Renders the assistant's reply to one successful call. `renderReply` joins the replies of a turn. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { StyleGuide } from "../text/personas.ts";
@@ -24,7 +24,7 @@ export interface ResultReplyOptions {
   readonly before?: string;
 }
 
-/** The reply to an intent whose call succeeded, with its values marked. */
+/** Renders the reply to an intent whose call succeeded, with its values marked. */
 export function renderResultReply(
   intent: Intent,
   call: CallEvent,
@@ -34,49 +34,85 @@ export function renderResultReply(
 ): ResultReply {
   const { templates, random, maxReplyLength = Infinity } = context;
   const toolTemplates = templates.tools[intent.tool.name]!;
+  const value = getCallValue(call);
+  const rows = findRows(value);
   const isWrite = intent.tool.effect === "write";
-  const rows = findRows(getCallValue(call));
-  const replyNothing = (): ResultReply => ({
-    text: random.pick(toolTemplates.empty ?? styleGuide.nothing),
+  const pickReply = (texts: readonly string[]): ResultReply => ({
+    text: random.pick(texts),
     isWrite,
     listedRows: [],
   });
-  const getCountedField = (path: string): Json | undefined =>
-    getField(getCallValue(call), path) ?? (path === "count" ? rows?.length : undefined);
+  const pickEmptyReply = () => pickReply(toolTemplates.empty ?? styleGuide.nothing);
+  const getFieldOrCount = (path: string): Json | undefined =>
+    getField(value, path) ?? (path === "count" ? rows?.length : undefined);
   const order = <T>(replies: readonly T[]): readonly T[] => {
     const shuffled = random.shuffle(replies);
     return isAlone ? shuffled : sortForCombination(shuffled, before);
   };
-  const intentReplies = selectReplies(intent.replies ?? [], getCountedField, order);
-  const toolReplies = selectReplies(toolTemplates.reply ?? styleGuide.done, getCountedField, order);
-  if (
-    isEmptyResult(getCallValue(call)) &&
-    !hasConditions(intent.replies ?? toolTemplates.reply ?? [])
-  )
-    return replyNothing();
+  const intentReplies = selectReplies(intent.replies ?? [], getFieldOrCount, order);
+  const toolReplies = selectReplies(toolTemplates.reply ?? styleGuide.done, getFieldOrCount, order);
+  if (isEmptyResult(value) && !hasConditions(intent.replies ?? toolTemplates.reply ?? []))
+    return pickEmptyReply();
   const lacksRows =
     rows?.length === 0 && intentReplies.length > 0 && intentReplies.every(listsItems);
-  const renderSlot = (slot: string) => renderField(slot, intent, call, rows, context);
-  const maxLength = isAlone ? maxReplyLength : maxReplyLength / 2;
-  let shortest: ResultReply | undefined;
+  const reply = findFittingReply(
+    [...intentReplies, ...toolReplies],
+    lacksRows ? toolReplies[0] : undefined,
+    (template, avoidsRepetition) =>
+      renderTemplate(template, avoidsRepetition, { intent, call, context, rows }),
+    isAlone ? maxReplyLength : maxReplyLength / 2,
+  );
+  return reply ?? (rows?.length === 0 ? pickEmptyReply() : pickReply(styleGuide.done));
+}
+
+/**
+ * Finds the first reply that is short enough, or else the shortest one. Replies that repeat a value
+ * are considered only if there is no other. Returns undefined when it comes to the template `end`.
+ */
+function findFittingReply(
+  templates: readonly string[],
+  end: string | undefined,
+  render: (template: string, avoidsRepetition: boolean) => ResultReply | undefined,
+  maxLength: number,
+): ResultReply | undefined {
   for (const avoidsRepetition of [true, false]) {
-    for (const template of [...intentReplies, ...toolReplies]) {
-      if (lacksRows && template === toolReplies[0]) return replyNothing();
-      const chosen = chooseAlternatives(template, random);
-      if (avoidsRepetition && repeatsValue(chosen, renderSlot)) continue;
-      const text = fillSlots(chosen, renderSlot);
-      if (text === undefined) continue;
-      const listedRows =
-        listsItems(chosen) && rows ? listShownRows(intent, call, rows, context) : [];
-      const reply = { text, isWrite, listedRows };
-      if (text.length <= maxLength) return reply;
-      if (!shortest || text.length < shortest.text.length) shortest = reply;
+    let shortest: ResultReply | undefined;
+    for (const template of templates) {
+      if (template === end) return undefined;
+      const reply = render(template, avoidsRepetition);
+      if (!reply) continue;
+      if (reply.text.length <= maxLength) return reply;
+      if (!shortest || reply.text.length < shortest.text.length) shortest = reply;
     }
     if (shortest) return shortest;
   }
-  return rows?.length === 0
-    ? replyNothing()
-    : { text: random.pick(styleGuide.done), isWrite, listedRows: [] };
+  return undefined;
+}
+
+interface ReplySource {
+  readonly intent: Intent;
+  readonly call: CallEvent;
+  readonly context: ConversationContext;
+  /** The rows of the result's first list. */
+  readonly rows: readonly Json[] | undefined;
+}
+
+/** Renders one template, or returns undefined if a slot has no text. */
+function renderTemplate(
+  template: string,
+  avoidsRepetition: boolean,
+  { intent, call, context, rows }: ReplySource,
+): ResultReply | undefined {
+  const chosen = chooseAlternatives(template, context.random);
+  const renderSlot = (slot: string) => renderField(slot, intent, call, rows, context);
+  if (avoidsRepetition && repeatsValue(chosen, renderSlot)) return undefined;
+  const text = fillSlots(chosen, renderSlot);
+  if (text === undefined) return undefined;
+  return {
+    text,
+    isWrite: intent.tool.effect === "write",
+    listedRows: listsItems(chosen) && rows ? listShownRows(intent, call, rows, context) : [],
+  };
 }
 
 const findRows = (value: Json | undefined): readonly Json[] | undefined =>

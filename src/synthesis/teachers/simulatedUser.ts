@@ -1,4 +1,4 @@
-/** The interface of the simulated user: produces the user's turns and is told their results. */
+/** The interface of the simulated user, which produces turns and receives their results. */
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { TurnKind } from "../user/userPlan.ts";
 

@@ -47,15 +47,16 @@ function checkIntents(
     // no offered tool can do it or find its entity
     if (blockedReply !== undefined || !tools.some(it => it.name === tool.name)) break;
     const call = findSuccess(intent);
-    const refused = calls.find(it => matchesIntent(it, intent));
-    const instead = fallback && findSuccess(fallback);
+    const refusedCall = calls.find(it => matchesIntent(it, intent));
+    const fallbackCall = fallback && findSuccess(fallback);
     if (call) done.push({ intent, call });
-    else if (!refused) return { done, failure: `${tool.name} was not called as the user asked` };
-    else if (instead) done.push({ intent: fallback, call: instead });
+    else if (!refusedCall)
+      return { done, failure: `${tool.name} was not called as the user asked` };
+    else if (fallbackCall) done.push({ intent: fallback, call: fallbackCall });
     else if (fallback)
       return { done, failure: `the user's way out of a refused ${tool.name} was not taken` };
     else {
-      done.push({ intent, call: refused });
+      done.push({ intent, call: refusedCall });
       break;
     }
   }
@@ -77,17 +78,18 @@ export function matchesIntent(call: CallEvent, { tool, arguments: args }: Intent
     Array.isArray(call.arguments)
   )
     return false;
-  const given = call.arguments as Readonly<Record<string, Json>>;
-  if (!Object.entries(args).every(([key, value]) => isAlike(value, given[key]))) return false;
+  const callArguments = call.arguments as Readonly<Record<string, Json>>;
+  if (!Object.entries(args).every(([key, value]) => isAlike(value, callArguments[key])))
+    return false;
   return (
     tool.effect === "read" ||
-    Object.entries(given).every(
-      ([key, value]) => key in args || value === null || isAlike(defaultOf(tool, key), value),
+    Object.entries(callArguments).every(
+      ([key, value]) => key in args || value === null || isAlike(getDefault(tool, key), value),
     )
   );
 }
 
-const defaultOf = ({ inputSchema }: Tool, key: string): Json | undefined =>
+const getDefault = ({ inputSchema }: Tool, key: string): Json | undefined =>
   (inputSchema["properties"] as Record<string, { default?: Json }> | undefined)?.[key]?.default;
 
 /** Whether values are equal. Texts of several words may differ in case, quotes and full stop. */

@@ -109,13 +109,13 @@ function listNames({ turn, sample }: TurnPlan): JsonObject {
   const kinds = [
     ...new Set([...mentioned.map(it => it.entity), ...(sample?.instances.keys() ?? [])]),
   ].slice(0, nameLimits.kinds);
-  const namesOf = (kind: string) => {
+  const listNamesOfKind = (kind: string) => {
     const instances = [...mentioned, ...(sample?.instances.get(kind) ?? [])];
     const names = instances.filter(it => it.entity === kind).flatMap(getName);
     return [...new Set(names)].slice(0, nameLimits.names);
   };
   return Object.fromEntries(
-    kinds.map(it => [it, namesOf(it)] as const).filter(([, names]) => names.length > 0),
+    kinds.map(it => [it, listNamesOfKind(it)] as const).filter(([, names]) => names.length > 0),
   );
 }
 

@@ -30,22 +30,22 @@ export function composeTurn(
   filler = "",
 ): string {
   const { persona, random } = voice;
-  const numbered =
-    position === "first" && filler === "" ? renderNumbered(clauses, voice) : undefined;
-  if (numbered !== undefined)
-    return finishTurn(random.pick(persona.open ?? [""]) + numbered, persona);
+  const numberedList =
+    position === "first" && filler === "" ? renderNumberedList(clauses, voice) : undefined;
+  if (numberedList !== undefined)
+    return finishTurn(random.pick(persona.open ?? [""]) + numberedList, persona);
   const sentences = joinClauses(clauses, voice);
   const first = sentences[0]!;
   const lead = pickLead(position, first, voice);
-  const shownFiller = isBarePosition(position) ? "" : filler;
-  const framed = frameSentence(first, lead, { position, hasFiller: filler !== "" }, voice);
+  const usableFiller = isBarePosition(position) ? "" : filler;
+  const request = frameSentence(first, lead, { position, hasFiller: filler !== "" }, voice);
   const isLowerCase =
     (isRunOnLead(lead) && filler === "") ||
-    (persona.casual && position !== "bare" && lead === "" && shownFiller === "");
-  const opening = isLowerCase ? framed : capitalize(framed);
+    (persona.casual && position !== "bare" && lead === "" && usableFiller === "");
+  const opening = isLowerCase ? request : capitalize(request);
   const text = [opening, ...sentences.slice(1).map(capitalize)].map(endSentence).join(" ");
   const close = position === "first" && !persona.casual ? random.pick(persona.close ?? [""]) : "";
-  return finishTurn(`${lead}${leadIntoFiller(shownFiller, lead)}${text}`, persona, close);
+  return finishTurn(`${lead}${leadIntoFiller(usableFiller, lead)}${text}`, persona, close);
 }
 
 /** In these positions, the turn has neither a frame nor a filler. */
@@ -120,7 +120,7 @@ function pickFrame(clause: string, { persona, random }: Voice): string {
 }
 
 /** Renders two or three clauses as a numbered list, now and then. */
-function renderNumbered(
+function renderNumberedList(
   clauses: readonly string[],
   { persona, style, random }: Voice,
 ): string | undefined {

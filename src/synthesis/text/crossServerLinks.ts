@@ -1,7 +1,7 @@
 /**
- * Cross-server links, read from resources/crossServerLinks.json: which value in one tool's result a
- * tool of another server takes, and the clauses in which users ask for it. Whether a value exists in
- * a session is checked by the user simulator.
+ * Reads and checks the cross-server links in resources/crossServerLinks.json: which value in one
+ * tool's result a tool of another server takes, and the clauses in which users ask for it. The user
+ * simulator checks whether a value exists in a session.
  *
  * ```
  * { "format": "prove/crossServerLinks@1", "links": [ {
@@ -125,11 +125,11 @@ function checkTools({ forms, after }: CrossServerLink, from: Tool, to: Tool): st
 
 function checkArguments(link: CrossServerLink, from: Tool, to: Tool): string[] {
   const { fill, fixed = {}, needs = [], without = [], never = {}, like = {}, cases = [] } = link;
-  const [fromKeys, toKeys] = [argumentsOf(from), argumentsOf(to)];
+  const [fromKeys, toKeys] = [listArguments(from), listArguments(to)];
   const isShown = (path: string) =>
     path.startsWith("=")
       ? fromKeys.includes(path.slice(1))
-      : Object.hasOwn(propertiesOf(from.outputSchema), path.split(".")[0]!);
+      : Object.hasOwn(getProperties(from.outputSchema), path.split(".")[0]!);
   const isArgument = (key: string) =>
     key.startsWith("from.") ? fromKeys.includes(key.slice(5)) : toKeys.includes(key);
   return [
@@ -160,7 +160,7 @@ function checkClauses(link: CrossServerLink, from: Tool, to: Tool): string[] {
   return [
     ...[...forms, ...after].flatMap(it => checkClause(it, given, from, to)),
     ...forms.flatMap(form =>
-      requiredOf(from)
+      listRequiredKeys(from)
         .filter(key => isUnnamed(form, key))
         .map(key => `"${form}" does not name {from.${key}}`),
     ),
@@ -171,29 +171,31 @@ function checkClause(text: string, given: readonly string[], from: Tool, to: Too
   const slots = findSlots(text);
   const own = slots.filter(it => !it.startsWith("from."));
   const unknown = [
-    ...slots.filter(it => it.startsWith("from.") && !argumentsOf(from).includes(it.slice(5))),
-    ...own.filter(it => !argumentsOf(to).includes(it)),
+    ...slots.filter(it => it.startsWith("from.") && !listArguments(from).includes(it.slice(5))),
+    ...own.filter(it => !listArguments(to).includes(it)),
   ];
   return [
     ...unknown.map(it => `"${text}" has a slot {${it}} that is no argument`),
     ...own.filter(it => given.includes(it)).map(it => `"${text}" says {${it}}, which should flow`),
-    ...requiredOf(to)
+    ...listRequiredKeys(to)
       .filter(it => ![...own, ...given].includes(it))
       .map(it => `"${text}" does not say ${it}`),
   ];
 }
 
-const propertiesOf = (schema: JsonObject): JsonObject => (schema["properties"] ?? {}) as JsonObject;
-const argumentsOf = (tool: Tool): string[] => Object.keys(propertiesOf(tool.inputSchema));
-const requiredOf = (tool: Tool) => (tool.inputSchema["required"] ?? []) as readonly string[];
+const getProperties = (schema: JsonObject): JsonObject =>
+  (schema["properties"] ?? {}) as JsonObject;
+const listArguments = (tool: Tool): string[] => Object.keys(getProperties(tool.inputSchema));
+const listRequiredKeys = (tool: Tool) => (tool.inputSchema["required"] ?? []) as readonly string[];
 
 /** The value at a path of a result. A step into a list is an index or `last`. */
 export function getValueAt(value: Json, path: string): Json | undefined {
-  let at: Json | undefined = value;
+  let current: Json | undefined = value;
   for (const step of path.split(".")) {
-    if (at === null || typeof at !== "object") return undefined;
-    if (Array.isArray(at)) at = at.at(step === "last" ? -1 : Number(step)) as Json | undefined;
-    else at = Object.hasOwn(at, step) ? (at as JsonObject)[step] : undefined;
+    if (current === null || typeof current !== "object") return undefined;
+    if (Array.isArray(current))
+      current = current.at(step === "last" ? -1 : Number(step)) as Json | undefined;
+    else current = Object.hasOwn(current, step) ? (current as JsonObject)[step] : undefined;
   }
-  return at;
+  return current;
 }

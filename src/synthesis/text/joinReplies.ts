@@ -38,8 +38,8 @@ export function joinReplies(
       text += " The same goes for the other one.";
       continue;
     }
-    const news = removeAcknowledgement(removeRepeatedSentences(sentence, text));
-    const next = replaceSubject(last, news, isEntity);
+    const newText = removeAcknowledgement(removeRepeatedSentences(sentence, text));
+    const next = replaceSubject(last, newText, isEntity);
     const second = findSecondSubject(last, next);
     if (second !== undefined) text = `${text.slice(0, -1)}, and so is ${second}.`;
     else if (!random) text = `${text} ${next}`;
@@ -73,10 +73,10 @@ function addConnector(next: string, random: Random): string {
 /** Removes the sentences that the text before contains already, unless they begin with a pronoun. */
 function removeRepeatedSentences(reply: string, before: string): string {
   const sentences = reply.split(/(?<=[.!?]) (?=[A-Z])/);
-  const news = sentences.filter(
+  const newSentences = sentences.filter(
     it => !it.includes("\u0001") || /^(It|They|That|This)\b/.test(it) || !before.includes(it),
   );
-  return news.length === 0 ? reply : news.join(" ");
+  return newSentences.length === 0 ? reply : newSentences.join(" ");
 }
 
 /** Adds a full stop after a quotation at the end that has none. */

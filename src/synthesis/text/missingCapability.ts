@@ -10,7 +10,12 @@ import { removeAllMarks } from "./valueMarks.ts";
 /** What is missing: the tool itself, or a look-up of the entity that the user named. */
 export type MissingCapability =
   | { readonly kind: "tool" }
-  | { readonly kind: "thing"; readonly noun: string; readonly said: string };
+  | {
+      readonly kind: "thing";
+      readonly noun: string;
+      /** How the user named the entity. */
+      readonly mention: string;
+    };
 
 /** Templates for the assistant's answer and for the user who continues after it. */
 export interface MissingCapabilityTemplates {
@@ -58,10 +63,10 @@ export function renderMissingCapability(
   { templates, position, random }: RefusalContext,
 ): string {
   if (missing.kind === "thing") {
-    const { noun, said } = missing;
+    const { noun, mention } = missing;
     return random
       .pick(templates.thing)
-      .replaceAll("{thing}", () => addressUser(said))
+      .replaceAll("{thing}", () => addressUser(mention))
       .replaceAll("{noun}", noun);
   }
   const isRepeatable =

@@ -1,4 +1,4 @@
-/** The style guide and the personas of simulated users, read from resources/personas.json. */
+/** Reads resources/personas.json: the style guide and the personas of simulated users. */
 import { join } from "node:path";
 import { z } from "zod";
 import type { Random } from "../../environment/random.ts";

@@ -37,13 +37,15 @@ export function renderReply(parts: ReplyParts, style: StyleGuide, random: Random
     isBrief ? undefined : random,
   );
   const opener = isBrief ? "" : pickOpener(parts, joined, style, random);
-  const asked =
+  const questionText =
     question === undefined || joined === ""
       ? question
       : addLead(random.pick(style.asking), question);
-  const refused =
+  const refusalText =
     refusal === undefined || joined === "" ? refusal : addRefusal(refusal, style, random);
-  const text = [joined, refused, asked].filter(it => it !== undefined && it !== "").join(" ");
+  const text = [joined, refusalText, questionText]
+    .filter(it => it !== undefined && it !== "")
+    .join(" ");
   return cleanUpReply(opener === "" ? text : addLead(opener, text));
 }
 

@@ -66,7 +66,7 @@ function checkMissingTemplates(
 ): string[] {
   const isSaid = (text: string) => findSlots(text).includes(key);
   return [
-    ...(requiredOf(tool).includes(key) ? [] : [`missing ${key} is no required argument`]),
+    ...(listRequiredKeys(tool).includes(key) ? [] : [`missing ${key} is no required argument`]),
     ...forms.flatMap(it => [
       ...findUnknownSlots(getTemplateText(it), tool),
       ...findUnsaidArguments(it, tool, key),
@@ -90,10 +90,10 @@ function findUnknownSlots(text: string, tool: Tool): string[] {
 
 function findUnsaidArguments(template: ClauseTemplate, tool: Tool, withheld?: string): string[] {
   const text = getTemplateText(template);
-  const said = [...findSlots(text), ...Object.keys(getFixedArguments(template))];
-  return requiredOf(tool)
-    .filter(key => key !== withheld && !said.includes(key))
+  const keys = [...findSlots(text), ...Object.keys(getFixedArguments(template))];
+  return listRequiredKeys(tool)
+    .filter(key => key !== withheld && !keys.includes(key))
     .map(key => `"${text}" does not say ${key}`);
 }
 
-const requiredOf = (tool: Tool) => (tool.inputSchema["required"] ?? []) as readonly string[];
+const listRequiredKeys = (tool: Tool) => (tool.inputSchema["required"] ?? []) as readonly string[];

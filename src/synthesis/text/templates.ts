@@ -1,13 +1,13 @@
 /**
- * The templates of a server, read from its resources folder and completed with plain ones for what
- * the file leaves out.
+ * Reads the templates of a server from its resources folder and adds plain ones for the tools and
+ * entities that the file leaves out.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { declarationsOf } from "../graph/declarations.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 import { findTemplateErrors } from "./templateErrors.ts";
 import {
   serverTemplatesSchema,
@@ -42,7 +42,7 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
       known?.tools[it.name] ?? createToolTemplates(it),
     ]),
   );
-  const declarations = [...declarationsOf(server).values()];
+  const declarations = [...getDeclarations(server).values()];
   const declared = [
     ...declarations.flatMap(it => it.outputs.map(({ entity }) => ({ entity, isSpoken: false }))),
     ...declarations.flatMap(it => it.inputs),
@@ -73,9 +73,9 @@ const createEntityTemplates = (entity: string, isSpoken: boolean) => ({
 function createToolTemplates(tool: Tool): ToolTemplates {
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   const verb = toWords(tool.name.slice(tool.server.length + 1));
-  const named = required.map(key => `${toWords(key).replace(/ id$/, "")} {${key}}`);
+  const phrases = required.map(key => `${toWords(key).replace(/ id$/, "")} {${key}}`);
   return {
-    forms: [named.length > 0 ? `${verb} with ${named.join(" and ")}` : verb],
+    forms: [phrases.length > 0 ? `${verb} with ${phrases.join(" and ")}` : verb],
     reply: ["Done."],
   };
 }

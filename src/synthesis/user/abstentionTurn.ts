@@ -1,7 +1,7 @@
 /**
- * Conversations of one turn in which the assistant calls nothing, of the three sorts of When2Call:
- * no tool can do what is asked for, a value is missing that only the user knows, or no tool is
- * needed.
+ * Creates conversations of one turn in which the assistant calls nothing, of the three categories of
+ * When2Call: no tool can fulfil the request, a value is missing that only the user knows, or no tool
+ * is needed.
  */
 import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";
@@ -17,7 +17,7 @@ export interface AbstentionTurn {
   readonly sort: "cannot" | "question" | "no-need";
   readonly user: string;
   readonly reply: string;
-  /** The tool that a value is missing for: it has to be on the menu. */
+  /** The tool for which a value is missing; it must be on the menu. */
   readonly tool?: string;
 }
 

@@ -58,10 +58,10 @@ export function generateValue(
   switch (schema["type"]) {
     case "integer":
     case "number": {
-      const least = Math.ceil((schema["minimum"] as number | undefined) ?? 1);
-      const most = (schema["maximum"] as number | undefined) ?? 60;
-      const end = Math.min(most, ((schema["minimum"] as number | undefined) ?? 1) + 60);
-      return least + random.integer(Math.max(1, end - least));
+      const { minimum = 1, maximum = 60 } = schema as { minimum?: number; maximum?: number };
+      const start = Math.ceil(minimum);
+      const end = Math.min(maximum, minimum + 60);
+      return start + random.integer(Math.max(1, end - start));
     }
     case "boolean":
       return random.boolean(0.5);

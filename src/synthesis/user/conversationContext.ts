@@ -1,11 +1,11 @@
-/** What the user simulator needs in order to put an intent into words at one point of a conversation. */
+/** The context in which the user simulator puts an intent into words. */
 import type { Random } from "../../environment/random.ts";
 import type { Declarations } from "../graph/declarations.ts";
 import type { Persona, StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
 
-/** What can be talked about: the tools of one or several servers, their words and their entities. */
+/** What a conversation can be about: the tools of one or several servers, their texts and entities. */
 export interface ConversationDomain {
   readonly declarations: Declarations;
   readonly templates: ServerTemplates;

@@ -97,11 +97,11 @@ function addLabels(
   draft: IntentDraft,
 ): boolean {
   for (const { key, entity } of declaration.labels) {
-    const given = passed?.values[key];
-    if (!wantedKeys.has(key) && given === undefined) continue;
+    const passedValue = passed?.values[key];
+    if (!wantedKeys.has(key) && passedValue === undefined) continue;
     const label =
-      given !== undefined
-        ? given
+      passedValue !== undefined
+        ? passedValue
         : isSettled
           ? base?.arguments[key]
           : pickInstance(context, entity, [], it => it.label !== undefined)?.label;
@@ -120,11 +120,12 @@ function addValues(
 ): boolean {
   const { tool } = declaration;
   for (const { key, schema, isSensitive } of declaration.values) {
-    const given = passed?.values[key];
-    if (!wantedKeys.has(key) && given === undefined) continue;
-    const settled = given !== undefined ? given : isSettled ? base?.arguments[key] : undefined;
+    const passedValue = passed?.values[key];
+    if (!wantedKeys.has(key) && passedValue === undefined) continue;
+    const settledValue =
+      passedValue !== undefined ? passedValue : isSettled ? base?.arguments[key] : undefined;
     const owners = isSensitive ? draft.mentions : [];
-    const value = settled ?? pickArgumentValue(context, { tool, key, schema, owners });
+    const value = settledValue ?? pickArgumentValue(context, { tool, key, schema, owners });
     if (value === undefined) return false;
     draft.arguments[key] = value;
     draft.argumentTexts[key] = renderArgumentValue(context, { tool, key, schema, value });

@@ -3,7 +3,7 @@
  * prefix, so that a category of the budget differs from a category of the shop.
  */
 import type { Server } from "../../environment/server.ts";
-import { addServerPrefix, declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
+import { addServerPrefix, getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { ConversationDomain } from "./conversationContext.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
@@ -53,7 +53,10 @@ function listPrefixedDeclarations(server: Server): [string, ToolDeclaration][] {
   if (!declarations)
     declarationsByServer.set(
       server,
-      (declarations = [...declarationsOf(server)].map(([name, it]) => [name, addServerPrefix(it)])),
+      (declarations = [...getDeclarations(server)].map(([name, it]) => [
+        name,
+        addServerPrefix(it),
+      ])),
     );
   return declarations;
 }

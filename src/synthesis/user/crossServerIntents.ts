@@ -111,12 +111,12 @@ function checkTarget(request: StepRequest, checker: FeasibilityChecker): StepRes
   }
   if (!link.forms) return `${link.from} was not asked for`;
   const template = context.random.pick(link.forms);
-  const silent = checkSilentSource(request, template, checker);
-  if (typeof silent === "string") return silent;
-  if (silent.outcome.kind !== "ok") return silent.outcome.message;
-  const source = { intent: silent.intent, result: silent.outcome.value };
+  const sourceResult = checkUnrequestedSource(request, template, checker);
+  if (typeof sourceResult === "string") return sourceResult;
+  if (sourceResult.outcome.kind !== "ok") return sourceResult.outcome.message;
+  const source = { intent: sourceResult.intent, result: sourceResult.outcome.value };
   const result = checkTargetCall(request, { template, source, isRequested: false }, checker);
-  return typeof result === "string" ? result : { source: silent, result };
+  return typeof result === "string" ? result : { source: sourceResult, result };
 }
 
 /** The first call as an intent of its own, about what the case names. */
@@ -142,7 +142,7 @@ function checkRequestedSource(
 }
 
 /** The first call without being asked for; its clause is how the second call's clause names it. */
-function checkSilentSource(
+function checkUnrequestedSource(
   { link: { from, with: fixed = {} }, linkCase }: StepRequest,
   template: string,
   checker: FeasibilityChecker,
@@ -201,8 +201,8 @@ function checkTargetCall(
     },
   });
   if (typeof result === "string") return result;
-  const said = `${earlierText}\n${source.intent.clause}\n${result.intent.clause}`;
-  const isSaid = (value: Json) => containsToken(said, formatPlain(value));
+  const userText = `${earlierText}\n${source.intent.clause}\n${result.intent.clause}`;
+  const isSaid = (value: Json) => containsToken(userText, formatPlain(value));
   return Object.keys(link.fill).every(key => isSaid(linked.values[key]!))
     ? "the user says it already"
     : result;

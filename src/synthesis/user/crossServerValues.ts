@@ -1,4 +1,4 @@
-/** The values that a link between servers passes on, and those that its cases set. */
+/** Computes the values that a cross-server link passes on, and those that its cases set. */
 import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";

@@ -4,12 +4,12 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import { createRandom } from "../../environment/random.ts";
-import { declarationsOf } from "../graph/declarations.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 import type { VerificationSetup } from "../graph/verifyEdges.ts";
 import type { Persona } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import { sampleEntities } from "./entitySampling.ts";
-import { mergeShownEntity } from "./entityInstance.ts";
+import { mergeResultEntity } from "./entityInstance.ts";
 import { createIntent } from "./createIntent.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 
@@ -32,7 +32,7 @@ export function createVerificationSetup({
   seed,
 }: VerificationOptions): VerificationSetup {
   const server = catalog.getServer(name);
-  const declarations = declarationsOf(server);
+  const declarations = getDeclarations(server);
   const createChooser: VerificationSetup["createChooser"] = (session, fixture) => {
     const now = session.state[name]!.clock;
     const sample = sampleEntities(server, session, createRandom(seed, "audit", name, fixture));
@@ -50,7 +50,7 @@ export function createVerificationSetup({
         isMinimal: false,
       };
       const found = given && sample.find(given.entity.entity, given.entity.id);
-      const flow = given && { [given.input]: [mergeShownEntity(found, given.entity, {})] };
+      const flow = given && { [given.input]: [mergeResultEntity(found, given.entity, {})] };
       return createIntent(context, {
         declaration: declarations.get(tool)!,
         template: random.pick(templates.tools[tool]!.forms),

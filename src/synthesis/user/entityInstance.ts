@@ -37,20 +37,20 @@ export function getParentIds(
 }
 
 /**
- * Adds what a result shows of an entity to what is known of it. Known values stay, because the
+ * Adds the fields of an entity in a result to a known instance. Known values stay, because the
  * look-up with the fewest arguments comes first.
  */
-export function mergeShownEntity(
+export function mergeResultEntity(
   known: EntityInstance | undefined,
-  shown: ResultEntity,
+  entity: ResultEntity,
   parents: Readonly<Record<string, string>>,
 ): EntityInstance {
-  const { [shown.entity]: _, ...others } = parents;
-  if (!known) return { ...shown, parents: others };
-  const label = known.label ?? shown.label;
+  const { [entity.entity]: _, ...others } = parents;
+  if (!known) return { ...entity, parents: others };
+  const label = known.label ?? entity.label;
   return {
     ...known,
     ...(label === undefined ? {} : { label }),
-    facts: { ...shown.facts, ...known.facts },
+    facts: { ...entity.facts, ...known.facts },
   };
 }

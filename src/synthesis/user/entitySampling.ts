@@ -3,11 +3,11 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Random } from "../../environment/random.ts";
-import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
+import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
 import { findEntities } from "../graph/resultEntities.ts";
 import {
   getParentIds,
-  mergeShownEntity,
+  mergeResultEntity,
   type EntityInstance,
   type EntitySample,
 } from "./entityInstance.ts";
@@ -25,27 +25,27 @@ type InstancesById = Map<string, EntityInstance>;
  * entities found so far.
  */
 export function sampleEntities(server: Server, session: Session, random: Random): EntitySample {
-  const found = new Map<string, InstancesById>();
-  const tools = [...declarationsOf(server).values()].filter(isDiscoveryTool);
+  const byEntity = new Map<string, InstancesById>();
+  const tools = [...getDeclarations(server).values()].filter(isDiscoveryTool);
   const called = new Set<string>();
   for (let round = 0; round < 3; round++) {
     for (const declaration of tools) {
-      for (const args of chooseArguments(declaration, found, random)) {
+      for (const args of chooseArguments(declaration, byEntity, random)) {
         const key = `${declaration.tool.name} ${JSON.stringify(args)}`;
         if (called.has(key) || called.size >= limits.calls) continue;
         called.add(key);
         const { outcome } = session.call(declaration.tool.name, args);
-        if (outcome.kind === "ok") addInstances(declaration, args, outcome.value, found);
+        if (outcome.kind === "ok") addInstances(declaration, args, outcome.value, byEntity);
       }
     }
   }
   const instances = new Map(
-    [...found].map(([entity, all]) => [
+    [...byEntity].map(([entity, all]) => [
       entity,
       random.shuffle([...all.values()]).slice(0, limits.instances),
     ]),
   );
-  return { instances, find: (entity, id) => found.get(entity)?.get(id) };
+  return { instances, find: (entity, id) => byEntity.get(entity)?.get(id) };
 }
 
 /** Whether a tool is a read whose only required input, if any, is an entity. */
@@ -57,14 +57,14 @@ const isDiscoveryTool = ({ tool, labels, values, inputs, outputs }: ToolDeclarat
 
 function chooseArguments(
   { inputs, values }: ToolDeclaration,
-  found: ReadonlyMap<string, InstancesById>,
+  byEntity: ReadonlyMap<string, InstancesById>,
   random: Random,
 ): JsonObject[] {
   const input = inputs.find(it => it.isRequired);
   const limit = getMaxLimit(values);
   // some tools return more rows when no argument narrows them down
   if (!input) return "limit" in limit ? [limit, {}] : [limit];
-  const known = [...(found.get(input.entity)?.values() ?? [])];
+  const known = [...(byEntity.get(input.entity)?.values() ?? [])];
   return random
     .shuffle(known)
     .slice(0, limits.callsPerRound)
@@ -73,20 +73,20 @@ function chooseArguments(
 
 /** The argument for the largest number of rows, so that not only the first rows are sampled. */
 function getMaxLimit(values: ToolDeclaration["values"]): JsonObject {
-  const most = values.find(it => it.key === "limit")?.schema["maximum"];
-  return typeof most === "number" ? { limit: most } : {};
+  const maximum = values.find(it => it.key === "limit")?.schema["maximum"];
+  return typeof maximum === "number" ? { limit: maximum } : {};
 }
 
 function addInstances(
   declaration: ToolDeclaration,
   args: JsonObject,
   value: Json,
-  found: Map<string, InstancesById>,
+  byEntity: Map<string, InstancesById>,
 ): void {
   const parents = getParentIds(declaration, args);
   for (const it of findEntities(declaration, value)) {
-    const all = found.get(it.entity) ?? new Map<string, EntityInstance>();
-    found.set(it.entity, all);
-    all.set(it.id, mergeShownEntity(all.get(it.id), it, parents));
+    const all = byEntity.get(it.entity) ?? new Map<string, EntityInstance>();
+    byEntity.set(it.entity, all);
+    all.set(it.id, mergeResultEntity(all.get(it.id), it, parents));
   }
 }

@@ -12,7 +12,7 @@ import { createIntent } from "./createIntent.ts";
 import {
   entityKey,
   getParentIds,
-  mergeShownEntity,
+  mergeResultEntity,
   type EntityInstance,
 } from "./entityInstance.ts";
 import type { FeasibilityResult } from "./feasibilityResult.ts";
@@ -37,8 +37,8 @@ export class FeasibilityChecker {
   readonly #options: FeasibilityOptions;
   readonly #spokenEntities: ReadonlySet<string>;
   readonly #history = new ChangeHistory();
-  /** The instances that the last committed intent named. */
-  #lastNamed: readonly EntityInstance[] = [];
+  /** The instances that the last committed intent mentioned. */
+  #lastMentioned: readonly EntityInstance[] = [];
   #fork: Session;
 
   constructor(
@@ -69,7 +69,7 @@ export class FeasibilityChecker {
     this.#fork = this.#live.fork();
   }
 
-  /** A checker for what may not happen; it starts from the live session with the same look-ups. */
+  /** A checker for hypothetical intents; it starts from the live session with the same look-ups. */
   fork(): FeasibilityChecker {
     const lookUpPlan = new LookUpPlan(this.#options, this.lookUpPlan.lookUps);
     return new FeasibilityChecker(this.#live, this.context, this.#options, lookUpPlan);
@@ -148,38 +148,42 @@ export class FeasibilityChecker {
     this.last = { intent, result: outcome.value };
     this.#history.recordRequest(intent);
     const parents = getParentIds(declaration, intent.arguments);
-    const shown = entities.map(it => this.#getShownInstance(it, parents));
-    const named = intent.mentions.map(
-      ({ instance }) => shown.find(it => entityKey(it) === entityKey(instance)) ?? instance,
+    const resultInstances = entities.map(it => this.#getResultInstance(it, parents));
+    const mentioned = intent.mentions.map(
+      ({ instance }) =>
+        resultInstances.find(it => entityKey(it) === entityKey(instance)) ?? instance,
     );
+    const focus = [...mentioned, ...this.#selectFocus(resultInstances, mentioned)];
     this.context = {
       ...this.context,
-      known: new Map([...known, ...mapByKey([...named, ...shown])]),
-      focus: [...mapByKey([...named, ...this.#selectFocus(shown, named)]).values()],
-      recent: [...this.#lastNamed, ...named],
+      known: new Map([...known, ...mapByKey([...mentioned, ...resultInstances])]),
+      focus: [...mapByKey(focus).values()],
+      recent: [...this.#lastMentioned, ...mentioned],
     };
-    this.#lastNamed = named;
+    this.#lastMentioned = mentioned;
   }
 
-  /** The instance with what a result shows of it; a new label replaces the known one. */
-  #getShownInstance(
+  /** The instance of an entity in a result; a new label replaces the known one. */
+  #getResultInstance(
     entity: ResultEntity,
     parents: Readonly<Record<string, string>>,
   ): EntityInstance {
     const { known, sample } = this.context;
     const instance = known.get(entityKey(entity)) ?? sample.find(entity.entity, entity.id);
     return {
-      ...mergeShownEntity(instance, entity, parents),
+      ...mergeResultEntity(instance, entity, parents),
       ...(entity.label === undefined ? {} : { label: entity.label }),
     };
   }
 
-  /** The shown instances that can be told apart from the others of the result. */
+  /** The instances of a result that differ from its others by a label or a spoken id. */
   #selectFocus(
-    shown: readonly EntityInstance[],
-    named: readonly EntityInstance[],
+    resultInstances: readonly EntityInstance[],
+    mentioned: readonly EntityInstance[],
   ): EntityInstance[] {
-    const others = shown.filter(it => !named.some(other => entityKey(other) === entityKey(it)));
+    const others = resultInstances.filter(
+      it => !mentioned.some(other => entityKey(other) === entityKey(it)),
+    );
     return others.filter(
       it =>
         others.filter(other => other.entity === it.entity).length === 1 ||
@@ -258,8 +262,8 @@ export class FeasibilityChecker {
       if (key === undefined || requiresMore || tool.effect === "write") continue;
       const { outcome } = this.#fork.call(tool.name, { [key]: label });
       const rows = outcome.kind === "ok" ? findEntities(declaration, outcome.value) : [];
-      const found = rows.filter(it => it.entity === entity && it.label === label);
-      if (found.length === 1) return mergeShownEntity(undefined, found[0]!, {});
+      const matches = rows.filter(it => it.entity === entity && it.label === label);
+      if (matches.length === 1) return mergeResultEntity(undefined, matches[0]!, {});
     }
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * The look-ups by which the assistant can find what the user has named, and what it cannot find or
- * do because tools are hidden.
+ * Plans the look-ups with which the assistant finds the entities that the user mentions, and finds
+ * what is impossible because tools are hidden.
  */
 import type { Session } from "../../environment/session.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
@@ -47,9 +47,9 @@ export class LookUpPlan {
   ): MissingCapability | string | undefined {
     const { hiddenTools } = this.#options;
     if (hiddenTools?.has(intent.tool.name)) return { kind: "tool" };
-    const lost = intent.mentions.find(it => !this.#canFind(it, context, session));
-    if (!lost) return undefined;
-    const { instance, partialName } = lost;
+    const unfindable = intent.mentions.find(it => !this.#canFind(it, context, session));
+    if (!unfindable) return undefined;
+    const { instance, partialName } = unfindable;
     const { declarations, sample, templates } = context;
     const allLookUps = () =>
       findLookUps(instance, declarations, sample, { ...this.#options, hiddenTools: noTools });
@@ -60,9 +60,9 @@ export class LookUpPlan {
     const key = Object.keys(intent.arguments).find(it =>
       [intent.arguments[it]].flat().includes(instance.id),
     );
-    const said = key === undefined ? undefined : intent.argumentTexts[key];
-    return isHidden && said !== undefined
-      ? { kind: "thing", noun: templates.entities[instance.entity]!.noun, said }
+    const mention = key === undefined ? undefined : intent.argumentTexts[key];
+    return isHidden && mention !== undefined
+      ? { kind: "thing", noun: templates.entities[instance.entity]!.noun, mention }
       : "no look-up";
   }
 

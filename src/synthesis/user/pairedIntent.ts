@@ -1,4 +1,4 @@
-/** Two intents in one clause: `freeze the Travel card and the Gift card`. */
+/** Combines two intents in one clause: `freeze the Travel card and the Gift card`. */
 import { pointingWords } from "./entityMentions.ts";
 import type { FeasibilityResult } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";

@@ -1,4 +1,4 @@
-/** A value that the user corrects in the same sentence: `40, no, 45 euros`. */
+/** Creates corrections of a value within the same sentence: `40, no, 45 euros`. */
 import { formatValue, isMoney } from "../text/formatValue.ts";
 import { isDate, isDateTime, pickArgumentValue } from "./argumentValues.ts";
 import type { ConversationContext } from "./conversationContext.ts";

@@ -1,4 +1,4 @@
-/** What the user simulator is to ask for in a conversation, and the turns that it produces. */
+/** Types of the user simulator: the plan of a conversation, and the turns that it produces. */
 import type { Session } from "../../environment/session.ts";
 import type { MissingCapabilityTemplates } from "../text/missingCapability.ts";
 import type { StyleGuide } from "../text/personas.ts";

@@ -1,4 +1,4 @@
-/** A value that the user leaves out, so that the assistant has to ask for it, and the answer. */
+/** Withholds a value, so that the assistant has to ask for it, and answers the question. */
 import { entityKey } from "./entityInstance.ts";
 import { describeProblem } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";

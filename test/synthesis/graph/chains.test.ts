@@ -17,7 +17,7 @@ import {
   removeRejectedEdges,
   readVerdicts,
 } from "../../../src/synthesis/graph/edgeVerdicts.ts";
-import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 
 const servers = await loadServers();
 
@@ -36,7 +36,7 @@ test.each(servers.map(it => [it.name, it] as const))(
   "of %s: simple paths of two to five tools with something flowing",
   (_, server) => {
     const edges = new Set(
-      removeRejectedEdges(dependencyGraphOf(server), verdicts).edges.map(it => `${it.a} ${it.b}`),
+      removeRejectedEdges(getDependencyGraph(server), verdicts).edges.map(it => `${it.a} ${it.b}`),
     );
     for (const { tools, edges: walked } of chains(server, 200)) {
       expect(tools.length).toBeGreaterThanOrEqual(2);

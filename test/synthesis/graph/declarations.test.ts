@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { id, label, spokenId } from "../../../src/environment/fieldSchemas.ts";
 import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
-import { declarationsOf, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
+import { getDeclarations, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
 import { findEntities } from "../../../src/synthesis/graph/resultEntities.ts";
 import { library } from "../library.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
@@ -29,7 +29,7 @@ test("what is declared so is sensitive whatever its name", () => {
 });
 
 test("entities, labels and values of an input", () => {
-  const { inputs, labels, values } = declarationsOf(library).get("library_lend")!;
+  const { inputs, labels, values } = getDeclarations(library).get("library_lend")!;
   expect(inputs.map(it => [it.key, it.entity, it.isRequired, it.isSpoken, it.isList])).toEqual([
     ["book_id", "book", true, false, false],
     ["member_id", "member", true, false, false],
@@ -37,7 +37,7 @@ test("entities, labels and values of an input", () => {
   expect(labels).toEqual([]);
   expect(values.map(it => [it.key, it.isSensitive])).toEqual([["pin", true]]);
   expect(
-    declarationsOf(library)
+    getDeclarations(library)
       .get("library_list_books")!
       .labels.map(it => [it.key, it.entity, it.isRequired]),
   ).toEqual([["title", "book", false]]);
@@ -67,7 +67,7 @@ const club = defineServer({
 });
 
 test("an entity without ids goes by its label, which people say", () => {
-  const { inputs } = declarationsOf(club).get("club_invite")!;
+  const { inputs } = getDeclarations(club).get("club_invite")!;
   expect(inputs.map(it => [it.key, it.entity, it.isSpoken, it.isList])).toEqual([
     ["room", "room", true, false],
     ["people", "person", true, true],
@@ -75,7 +75,7 @@ test("an entity without ids goes by its label, which people say", () => {
 });
 
 test("what a result shows, row by row", () => {
-  const declared = declarationsOf(club).get("club_invite")!;
+  const declared = getDeclarations(club).get("club_invite")!;
   expect(
     findEntities(declared, {
       host: "Ada",
@@ -91,7 +91,7 @@ test("what a result shows, row by row", () => {
 });
 
 test("two reads that would do the same are substitutes, others are not", () => {
-  const of = (name: string) => declarationsOf(library).get(`library_${name}`)!;
+  const of = (name: string) => getDeclarations(library).get(`library_${name}`)!;
   expect(isSubstitute(of("list_books"), of("list_books"))).toBe(true);
   expect(isSubstitute(of("list_books"), of("get_book"))).toBe(false);
   expect(isSubstitute(of("list_books"), of("find_member"))).toBe(false);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { id } from "../../../src/environment/fieldSchemas.ts";
 import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
-import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { graph } from "../../../src/cli/graph.ts";
 import { library } from "../library.ts";
@@ -11,7 +11,7 @@ import { library } from "../library.ts";
 const short = (tool: string) => tool.slice("library_".length);
 
 test("every edge of the library", () => {
-  const edges = dependencyGraphOf(library).edges.map(
+  const edges = getDependencyGraph(library).edges.map(
     ({ a, b, kind, via, confidence }) =>
       `${short(a)} > ${short(b)} ${kind}${via ? ` ${via.output} > ${via.input}` : ""} ${confidence}`,
   );
@@ -46,8 +46,10 @@ test("the hash follows the declarations", () => {
       },
     });
   };
-  expect(dependencyGraphOf(serverWith("a")).hash).toBe(dependencyGraphOf(serverWith("a")).hash);
-  expect(dependencyGraphOf(serverWith("a")).hash).not.toBe(dependencyGraphOf(serverWith("b")).hash);
+  expect(getDependencyGraph(serverWith("a")).hash).toBe(getDependencyGraph(serverWith("a")).hash);
+  expect(getDependencyGraph(serverWith("a")).hash).not.toBe(
+    getDependencyGraph(serverWith("b")).hash,
+  );
 });
 
 test("graph prints a line for each edge, and --json the same edges", async () => {

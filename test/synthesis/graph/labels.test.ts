@@ -24,7 +24,7 @@ import {
   readVerdicts,
   findVerdict,
 } from "../../../src/synthesis/graph/edgeVerdicts.ts";
-import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import {
   measureAgreement,
   listDeclaredLabels,
@@ -85,7 +85,7 @@ test("an id counts by its noun, a direction before it does not count, a number i
 });
 
 test("agreement counts pairs by direction: names find 7 of the library's 7 explicit pairs and none of its implicit one", () => {
-  const declared = listDeclaredLabels(dependencyGraphOf(library));
+  const declared = listDeclaredLabels(getDependencyGraph(library));
   expect(measureAgreement(labelByNames(tools), declared, "explicit")).toEqual({
     labelled: 7,
     reference: 7,
@@ -108,7 +108,7 @@ test("an edge works where the second call succeeds with what the first one showe
     templates: readTemplates(folder, library),
     seed: 1,
   });
-  const { edges } = dependencyGraphOf(library);
+  const { edges } = getDependencyGraph(library);
   const verdicts = [...verifyEdges(edges, setup)];
   expect(
     verdicts.map(
@@ -131,7 +131,7 @@ test("an edge works where the second call succeeds with what the first one showe
 
 test("what fails when it is run is not walked: nobody pays a payee who has just been added and sent no bill", () => {
   const server = catalog.getServer("banking");
-  const { edges } = dependencyGraphOf(server);
+  const { edges } = getDependencyGraph(server);
   const verdicts = [
     ...verifyEdges(
       edges,
@@ -155,8 +155,8 @@ test("what fails when it is run is not walked: nobody pays a payee who has just 
     verdict: "reject",
     author: "run",
   });
-  expect(removeRejectedEdges(dependencyGraphOf(server), audit).edges.some(isPaid)).toBe(false);
-  expect(dependencyGraphOf(server).edges.some(isPaid)).toBe(true);
+  expect(removeRejectedEdges(getDependencyGraph(server), audit).edges.some(isPaid)).toBe(false);
+  expect(getDependencyGraph(server).edges.some(isPaid)).toBe(true);
   expect(verdicts.filter(it => it.verified === "works").length).toBeGreaterThan(0.8 * edges.length);
 });
 
@@ -212,7 +212,7 @@ test("a model is asked twenty pairs at a time, and never twice: 21 pairs in two 
   expect(labels.filter(it => it.label !== "none").map(said)).toEqual([
     "lend > return_loan explicit loan_id > loan_id",
   ]);
-  expect(measureAgreement(labels, listDeclaredLabels(dependencyGraphOf(library)))).toMatchObject({
+  expect(measureAgreement(labels, listDeclaredLabels(getDependencyGraph(library)))).toMatchObject({
     labelled: 1,
     reference: 8,
     precision: 1,
@@ -285,7 +285,7 @@ test("what a workspace says of an edge counts over what ships, and a line that i
   );
   const audit = readVerdicts(listVerdictFiles(join(root, "resources"), folder));
   expect(
-    removeRejectedEdges(dependencyGraphOf(catalog.getServer("banking")), audit).edges.some(
+    removeRejectedEdges(getDependencyGraph(catalog.getServer("banking")), audit).edges.some(
       it => it.a === edge.a && it.b === edge.b,
     ),
   ).toBe(true);

@@ -3,7 +3,7 @@
  * would use.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
+import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
@@ -25,7 +25,7 @@ describe.each([...catalog.servers.values()].map(it => [it.name, it] as const))(
     });
 
     test("is spoken of without ids but the ones people know, and without names of tools", () => {
-      const declarations = declarationsOf(server);
+      const declarations = getDeclarations(server);
       for (const { turns, goals } of tasks) {
         const said = turns.map(it => it.user).join("\n");
         expect([...server.tools.keys()].filter(it => containsToken(said, it))).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Json } from "../../../src/environment/json.ts";
 import { extractGoals } from "../../../src/synthesis/pipeline/goals.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
-import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import type { Event } from "../../../src/trajectory/trajectory.ts";
 import { library } from "../library.ts";
 
@@ -23,7 +23,7 @@ const call = (
 });
 
 const rows = (...events: Event[]) =>
-  extractGoals(events, dependencyGraphOf(library)).map(
+  extractGoals(events, getDependencyGraph(library)).map(
     it =>
       `${it.turn}: ${it.calls.map(({ name }) => name.slice(8)).join("+")}${it.after.map(of => ` <- ${of.goal} ${of.kind}${of.via ? ` ${of.via}` : ""}`).join("")}`,
   );

@@ -8,7 +8,7 @@ import {
   computeComposition,
   planSlots,
 } from "../../../src/synthesis/pipeline/composition.ts";
-import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
+import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { parseStateLog } from "../../../src/synthesis/pipeline/stateLog.ts";
 import { presets } from "../../../src/synthesis/pipeline/presets.ts";
 import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
@@ -179,7 +179,7 @@ describe("two thousand tasks", () => {
     const both = of("irrelevant");
     for (const it of both) {
       const server = catalog.getServer(it.servers[0]!.name);
-      const declared = declarationsOf(server);
+      const declared = getDeclarations(server);
       expect(listCalls(it.trajectory)).toEqual([]);
       expect(it.goals).toEqual([]);
       expect(it.hidden.length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 /** The split is a function of the tools alone. */
 import { expect, test } from "vitest";
 import { loadServers } from "../../../src/servers/catalog.ts";
-import { heldOutServers, isHeldOut, splitOf } from "../../../src/synthesis/pipeline/split.ts";
+import { heldOutServers, isHeldOut, computeSplit } from "../../../src/synthesis/pipeline/split.ts";
 
 const servers = await loadServers();
 
@@ -10,25 +10,25 @@ const names = servers.filter(it => !isHeldOut(it.name)).flatMap(it => [...it.too
 test("order and repeats change nothing", () => {
   for (let i = 0; i + 2 < names.length; i++) {
     const [a, b, c] = names.slice(i, i + 3) as [string, string, string];
-    expect(splitOf([a, b, c])).toBe(splitOf([c, a, b, a]));
+    expect(computeSplit([a, b, c])).toBe(computeSplit([c, a, b, a]));
   }
 });
 
 test("a single tool is always for training", () => {
-  expect(names.map(it => splitOf([it]))).toEqual(names.map(() => "train"));
-  expect(splitOf([])).toBe("train");
+  expect(names.map(it => computeSplit([it]))).toEqual(names.map(() => "train"));
+  expect(computeSplit([])).toBe("train");
 });
 
 test("about a fifth of the pairs are held out", () => {
-  const pairs = names.flatMap((a, i) => names.slice(i + 1).map(b => splitOf([a, b])));
+  const pairs = names.flatMap((a, i) => names.slice(i + 1).map(b => computeSplit([a, b])));
   const share = pairs.filter(it => it === "heldout-chain").length / pairs.length;
   expect(share).toBeGreaterThan(0.17);
   expect(share).toBeLessThan(0.23);
 });
 
 test("these chains stay where they are", () => {
-  expect(splitOf(["banking_list_accounts", "banking_transfer"])).toBe("train");
-  expect(splitOf(["banking_list_payees", "banking_list_accounts", "banking_pay_bill"])).toBe(
+  expect(computeSplit(["banking_list_accounts", "banking_transfer"])).toBe("train");
+  expect(computeSplit(["banking_list_payees", "banking_list_accounts", "banking_pay_bill"])).toBe(
     "heldout-chain",
   );
 });
@@ -38,10 +38,10 @@ test("one tool of a held-out server is enough, and without tools its name", () =
   expect(held.map(it => it.name).toSorted()).toEqual(heldOutServers.toSorted());
   for (const { name, tools } of held)
     for (const tool of tools.keys())
-      expect([splitOf([tool]), splitOf([...names.slice(0, 2), tool]), splitOf([], name)]).toEqual([
-        "heldout-server",
-        "heldout-server",
-        "heldout-server",
-      ]);
-  expect(splitOf([], "banking")).toBe("train");
+      expect([
+        computeSplit([tool]),
+        computeSplit([...names.slice(0, 2), tool]),
+        computeSplit([], name),
+      ]).toEqual(["heldout-server", "heldout-server", "heldout-server"]);
+  expect(computeSplit([], "banking")).toBe("train");
 });

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
-import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
+import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
-import { splitOf } from "../../../src/synthesis/pipeline/split.ts";
+import { computeSplit } from "../../../src/synthesis/pipeline/split.ts";
 import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
@@ -49,7 +49,7 @@ describe("a user", () => {
       const text = turns.map(it => it.user).join("\n");
       expect([...catalog.tools.keys()].filter(it => containsToken(text, it))).toEqual([]);
       for (const call of goals.flatMap(it => it.calls)) {
-        const { inputs } = declarationsOf(
+        const { inputs } = getDeclarations(
           catalog.getServer(catalog.tools.get(call.name)!.server),
         ).get(call.name)!;
         for (const { key, isSpoken } of inputs)
@@ -179,7 +179,7 @@ test("a task without goals calls nothing and wants what is not on the menu", () 
 test("splits follow from the tools alone, and a wish for one split is granted", async () => {
   for (const { goals, split } of tasks)
     if (goals.length > 0)
-      expect(split).toBe(splitOf(goals.flatMap(it => it.calls.map(call => call.name))));
+      expect(split).toBe(computeSplit(goals.flatMap(it => it.calls.map(call => call.name))));
   const held = await made(15, { split: "heldout-chain" });
   expect(held.tasks.map(it => it.split)).toEqual(held.tasks.map(() => "heldout-chain"));
 });
