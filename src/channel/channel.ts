@@ -1,6 +1,7 @@
 /**
- * Typed JSON-RPC between two programs, over a fork's channel or a socket. The types in `protocol`
- * say which messages each end accepts. A `UserError` and a cancellation arrive as what they were.
+ * Typed JSON-RPC between two programs, over the channel of a forked process or over a socket. The
+ * types in `protocol` define which messages each end accepts. A `UserError` that a handler throws is
+ * a `UserError` at the other end too, and a request can be canceled.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
@@ -38,7 +39,8 @@ type Result<Request> = Request extends { readonly result: infer R } ? R : never;
 export interface Channel<Local extends Messages, Remote extends Messages> {
   /**
    * Resolves with the other end's answer. Rejects with its `UserError`, with the signal's reason
-   * once the other end has stopped, or with an `Error` when it failed or has gone.
+   * once the other end has canceled the request, or with an `Error` if the handler failed or the
+   * other end has disconnected.
    */
   request<M extends Name<Remote["requests"]>>(
     method: M,
@@ -61,15 +63,15 @@ export interface Channel<Local extends Messages, Remote extends Messages> {
     method: M,
     listener: (params: Local["notifications"][M]) => void,
   ): void;
-  /** Runs when the other end has gone, or sends what is not JSON-RPC. */
+  /** The listener runs once, when the other end has disconnected or sent what is not JSON-RPC. */
   onClose(listener: () => void): void;
-  /** Starts to read; handlers and listeners must have been set. */
+  /** Starts to read messages. Set handlers and listeners before. */
   open(): void;
-  /** Sends what was notified before, then closes. */
+  /** Sends the notifications that are still queued, then disconnects. */
   close(): Promise<void>;
 }
 
-/** A channel to a forked program or, from inside it with `process`, to the one that forked it. */
+/** A channel to a forked process or, in that process with `process`, to its parent. */
 export function createForkChannel<Local extends Messages, Remote extends Messages>(
   fork: ChildProcess | NodeJS.Process,
 ): Channel<Local, Remote> {
@@ -83,21 +85,23 @@ export function createForkChannel<Local extends Messages, Remote extends Message
   return channel;
 }
 
-/** A channel over a connected socket, which is closed with it. */
-export const createSocketChannel = <Local extends Messages, Remote extends Messages>(
+/** A channel over a connected socket. The socket is closed when the channel ends. */
+export function createSocketChannel<Local extends Messages, Remote extends Messages>(
   socket: Socket,
-): Channel<Local, Remote> =>
-  new RpcChannel<Local, Remote>(
-    new StreamMessageReader(socket),
-    new StreamMessageWriter(socket),
-    () => void socket.end(),
+): Channel<Local, Remote> {
+  const reader = new StreamMessageReader(socket);
+  // after half a message its timer would run again and again, and keep the process from exiting
+  reader.partialMessageTimeout = 0;
+  return new RpcChannel<Local, Remote>(reader, new StreamMessageWriter(socket), () =>
+    socket.destroySoon(),
   );
+}
 
-/** Whether the connection puts a message in its queue; it may process a cancellation at once. */
+/** Whether the connection queues a message. It can process a cancellation without queueing it. */
 const isQueued = (message: Message): boolean =>
   (message as { readonly method?: string }).method !== "$/cancelRequest";
 
-/** Codes of this program's own errors, outside the range that JSON-RPC reserves. */
+/** Error codes of this program, outside the range that JSON-RPC reserves. */
 const userErrorCode = 1;
 const canceledCode = 2;
 
@@ -109,7 +113,7 @@ class RpcChannel<Local extends Messages, Remote extends Messages> implements Cha
   readonly #closeTransport: () => void;
   readonly #closeListeners: (() => void)[] = [];
   #lastWrite: Promise<void> = Promise.resolve();
-  /** Messages that were received, and those among them that the connection has handled. */
+  /** How many messages were received, and how many of them the connection has handled. */
   #received = 0;
   #handled = 0;
   #hasEnded = false;
@@ -156,7 +160,7 @@ class RpcChannel<Local extends Messages, Remote extends Messages> implements Cha
 
   notify(method: string, params: unknown): void {
     if (this.#hasEnded) return;
-    // a write fails when the other end has gone, which `onClose` reports
+    // a write fails if the other end has disconnected, which `onClose` reports
     this.#lastWrite = this.#connection.sendNotification(method, params).catch(() => {});
   }
 
@@ -188,20 +192,26 @@ class RpcChannel<Local extends Messages, Remote extends Messages> implements Cha
 
   async close(): Promise<void> {
     await this.#lastWrite;
-    this.#closeTransport();
     await this.end();
   }
 
   /**
-   * Handles the messages that have arrived, rejects the requests that are still open, and calls the
-   * listeners, once. The connection handles one message per turn of the event loop and would drop
-   * the others.
+   * Handles the messages that have arrived, rejects the open requests, disconnects and calls the
+   * listeners, once. The connection handles one message per turn of the event loop and drops those
+   * that are left when it is disposed. Messages that share an id can be handled as one, so the wait
+   * also ends when nothing more is handled.
    */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    while (this.#handled < this.#received) await setImmediate();
+    let idleTurns = 0;
+    while (this.#handled < this.#received && idleTurns < 3) {
+      const handled = this.#handled;
+      await setImmediate();
+      idleTurns = this.#handled === handled ? idleTurns + 1 : 0;
+    }
     this.#connection.dispose();
+    this.#closeTransport();
     for (const it of this.#closeListeners) it();
   }
 }

@@ -1,59 +1,62 @@
 /**
- * What a trainer process and those attached to it say to each other, one JSON object a line over a
- * local socket. Types only; the run folder's files are the truth, and whoever attaches late reads
- * them first.
+ * The messages between a trainer process and the clients attached to it, as JSON-RPC over a local
+ * socket. Types only. The files in the run folder have all that a client needs to know about the
+ * time before it attached.
  */
 import type { StepMetrics } from "../run/metrics.ts";
 
 export type TrainerState = "starting" | "training" | "paused" | "stopping" | "finished" | "failed";
 
-/**
- * Where a trainer stands. The answer to every request, and the first thing said to whoever
- * attaches.
- */
+/** The state of a trainer and its progress. */
 export interface TrainerStatus {
   readonly state: TrainerState;
   /** The run folder, absolute. */
   readonly run: string;
   readonly pid: number;
   readonly method: "grpo" | "sft";
-  /** Steps done, counted from the run's beginning. */
+  /** Completed steps, counted from the beginning of the run. */
   readonly step: number;
-  /** Steps to do; absent where the run ends by the clock. */
+  /** Steps of the whole run; absent if only time limits it. */
   readonly steps?: number;
-  /** Seconds of training spent, and the limit where the run ends by the clock. */
+  /** Seconds spent on training, and their limit if the run has one. */
   readonly spent: number;
   readonly seconds?: number;
-  /** What is being done just now, for a person: `reading tasks`, `step 12 of 100`. */
+  /** What the trainer does now, for a person: `reading tasks`, `step 12 of 100`. */
   readonly doing: string;
 }
 
-/** What a trainer says without being asked. */
 export type TrainerEvent =
+  /** The first event that a client receives; later, a change of state. */
   | { readonly kind: "status"; readonly status: TrainerStatus }
   | { readonly kind: "stepped"; readonly metrics: StepMetrics }
-  /** A checkpoint lies complete in its folder. */
+  /** A checkpoint is complete in its folder. */
   | { readonly kind: "saved"; readonly step: number; readonly folder: string }
-  /**
-   * The last fact of a run that ended well: every step done, the time used up, or stopped on
-   * request.
-   */
+  /** The last event of a run that did all its steps, used its time or was stopped. */
   | { readonly kind: "finished"; readonly step: number; readonly by: "steps" | "time" | "stop" }
-  /** The last fact of a run that could not go on; what was written stays and can be resumed. */
+  /** The last event of a run that failed; its files stay, and it can be resumed. */
   | { readonly kind: "failed"; readonly what: string; readonly remedy: string };
 
-/**
- * What may be asked of a trainer. Each is answered by a status once it has been taken up, not once
- * it is done.
- */
-export type TrainerRequest = "pause" | "resume" | "stop" | "status";
-
-/** On the wire, to the trainer. */
-export interface TrainerAsk {
-  readonly id: number;
-  readonly ask: TrainerRequest;
+/** A request to a trainer; the result is its status once it has accepted the request. */
+interface StatusRequest {
+  params: object;
+  result: TrainerStatus;
 }
 
-/** On the wire, from the trainer: a fact, or the answer to the request of that id. */
-export type TrainerSays =
-  TrainerEvent | { readonly kind: "answer"; readonly id: number; readonly status: TrainerStatus };
+/** What a trainer accepts. It carries out `pause`, `resume` and `stop` after it has answered. */
+export type TrainerMessages = {
+  requests: {
+    pause: StatusRequest;
+    resume: StatusRequest;
+    stop: StatusRequest;
+    status: StatusRequest;
+  };
+  notifications: object;
+};
+
+export type TrainerRequest = keyof TrainerMessages["requests"];
+
+/** What a client of a trainer accepts. */
+export type TrainerClientMessages = {
+  requests: object;
+  notifications: { event: TrainerEvent };
+};

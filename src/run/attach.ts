@@ -1,98 +1,98 @@
 /**
- * Whoever watches a training attaches here: the trainer's facts as they are said, and requests to
- * it. A lost connection ends the facts and nothing else; the run's files tell what was missed, and
- * one can attach again.
+ * Attaches to the trainer of a run folder: receives its events and sends it requests. If the
+ * connection is lost, only the events end: the run's files have what was missed, and a client can
+ * attach again.
  */
-import { connect, type Socket } from "node:net";
-import { UserError } from "../userError.ts";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createSocketChannel, type Channel } from "../channel/channel.ts";
 import type {
-  TrainerAsk,
+  TrainerClientMessages,
   TrainerEvent,
+  TrainerMessages,
   TrainerRequest,
-  TrainerSays,
   TrainerStatus,
 } from "../protocol/trainer.ts";
-import { readEnd } from "./folder.ts";
-import { onLines } from "./lineSocket.ts";
+import { UserError } from "../userError.ts";
+import { readEnd, type RunEnd } from "./folder.ts";
 import { readTrainerLock } from "./trainerLock.ts";
 
 export interface Attachment {
   /**
-   * What the trainer says from now on, its status first. Ends when the trainer has gone or `close`
-   * was called.
+   * The trainer's events from now on, its status first. They end when the trainer has exited or
+   * `close` was called.
    */
   readonly events: AsyncIterable<TrainerEvent>;
   /**
-   * Resolves with the trainer's status once it has taken the request up. Rejects with a `UserError`
-   * where it has gone.
+   * Resolves with the trainer's status once it has accepted the request. Rejects with a `UserError`
+   * if the trainer has exited.
    */
-  request(ask: TrainerRequest): Promise<TrainerStatus>;
-  /** Lets go. The trainer trains on. */
+  request(request: TrainerRequest): Promise<TrainerStatus>;
+  /** Detaches. The trainer keeps running. */
   close(): void;
 }
 
-/** Attaches to the trainer of a run folder, or undefined where none is at work there. */
+/** Attaches to the trainer of a run folder. The result is undefined if no trainer is running. */
 export async function attachTrainer(folder: string): Promise<Attachment | undefined> {
   const lock = readTrainerLock(folder);
   if (!lock) return undefined;
   const socket = connect(lock.address);
-  const isOpen = await new Promise<boolean>(resolve => {
-    socket.once("connect", () => resolve(true));
-    socket.once("error", () => resolve(false));
-  });
-  return isOpen ? attachmentOn(socket, folder) : undefined;
+  try {
+    await once(socket, "connect");
+  } catch {
+    return undefined; // it is exiting, or its lock is stale
+  }
+  return createAttachment(createSocketChannel(socket), folder);
 }
 
-function attachmentOn(socket: Socket, folder: string): Attachment {
-  let isOver = false;
-  const answers = new Map<
-    number,
-    { resolve: (status: TrainerStatus) => void; reject: (error: Error) => void }
-  >();
-  const facts = new Said<TrainerEvent>();
-  let asked = 0;
-  onLines(socket, line => {
-    const said = JSON.parse(line) as TrainerSays;
-    if (said.kind === "finished" || said.kind === "failed") isOver = true;
-    if (said.kind !== "answer") return facts.push(said);
-    answers.get(said.id)?.resolve(said.status);
-    answers.delete(said.id);
+/** The last event of a run that ended like this. */
+export const createEndEvent = (end: RunEnd): TrainerEvent =>
+  end.by === "failed"
+    ? { kind: "failed", what: end.what, remedy: end.remedy }
+    : { kind: "finished", step: end.step, by: end.by };
+
+function createAttachment(
+  channel: Channel<TrainerClientMessages, TrainerMessages>,
+  folder: string,
+): Attachment {
+  const events = new EventQueue<TrainerEvent>();
+  let hasLastEvent = false;
+  channel.listen("event", event => {
+    hasLastEvent ||= event.kind === "finished" || event.kind === "failed";
+    events.push(event);
   });
-  const gone = () =>
-    new UserError("the trainer has gone", "look into the run folder; the run can be resumed");
-  socket.on("close", () => {
-    // a trainer that was ending as we came has said its last word to the folder only
-    const end = isOver ? undefined : readEnd(folder);
-    if (end)
-      facts.push(
-        end.by === "failed"
-          ? { kind: "failed", what: end.what, remedy: end.remedy }
-          : { kind: "finished", step: end.step, by: end.by },
-      );
-    facts.end();
-    for (const it of answers.values()) it.reject(gone());
-    answers.clear();
+  channel.onClose(() => {
+    // a trainer that was about to exit when this client attached has written its end to the folder
+    const end = hasLastEvent ? undefined : readEnd(folder);
+    if (end) events.push(createEndEvent(end));
+    events.end();
   });
+  channel.open();
   return {
-    events: facts,
-    request: ask =>
-      new Promise((resolve, reject) => {
-        if (socket.destroyed) return reject(gone());
-        answers.set(++asked, { resolve, reject });
-        socket.write(`${JSON.stringify({ id: asked, ask } satisfies TrainerAsk)}\n`);
-      }),
-    close: () => socket.end(),
+    events,
+    async request(request) {
+      try {
+        return await channel.request(request, {});
+      } catch (cause) {
+        throw new UserError(
+          "the trainer has exited",
+          "read trainer.log in the run folder; the run can be resumed",
+          { cause },
+        );
+      }
+    },
+    close: () => void channel.close(),
   };
 }
 
-/** A queue read as an async iterable, by one reader. */
-class Said<T> implements AsyncIterable<T> {
-  readonly #said: T[] = [];
+/** A queue that one reader reads as an async iterable. */
+class EventQueue<T> implements AsyncIterable<T> {
+  readonly #events: T[] = [];
   #wake: (() => void) | undefined;
   #hasEnded = false;
 
-  push(it: T): void {
-    this.#said.push(it);
+  push(event: T): void {
+    this.#events.push(event);
     this.#wake?.();
   }
 
@@ -103,7 +103,7 @@ class Said<T> implements AsyncIterable<T> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
-      while (this.#said.length > 0) yield this.#said.shift()!;
+      while (this.#events.length > 0) yield this.#events.shift()!;
       if (this.#hasEnded) return;
       await new Promise<void>(resolve => (this.#wake = resolve));
     }

@@ -1,7 +1,8 @@
 /**
- * Data parallel training over worker threads. Every replica runs the same program on the same
- * weights with a share of the batch; what they exchange is summed in the order of their ranks, so
- * that all stay equal to the bit. Knows neither losses nor tasks.
+ * Data-parallel training over worker threads: every replica runs the same program on the same
+ * weights with its share of the batch. Their messages to and from the main thread use the worker's
+ * port directly instead of a channel: a replica computes and waits for others synchronously, so it
+ * polls for messages between steps (`receiveMessageOnPort`), and JSON-RPC needs the event loop.
  */
 import {
   Worker,

@@ -27,6 +27,7 @@ import type {
   TrainerState,
   TrainerStatus,
 } from "../protocol/trainer.ts";
+import { createEndEvent } from "../run/attach.ts";
 import type { RunConfig } from "../run/config.ts";
 import {
   appendMetrics,
@@ -45,7 +46,7 @@ import { openEventWriter } from "../run/tensorboard.ts";
 import type { ReplicaMessage, ReplicaSetup, ReplicaCommand } from "./loop.ts";
 import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
-import { listen, type Line } from "./socket.ts";
+import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
 /** How long replicas may take to finish the step they are in once they are told to stop. */
@@ -73,7 +74,7 @@ class Trainer {
   #step = 0;
   #spent = 0;
   #config: RunConfig | undefined;
-  #socket: Line | undefined;
+  #socket: TrainerSocket | undefined;
   #releaseLock: (() => void) | undefined;
   #replicas: ReplicaGroup<ReplicaCommand> | undefined;
   #isStopping = false;
@@ -88,7 +89,7 @@ class Trainer {
     let end: RunEnd;
     try {
       this.#config = readRun(this.#folder);
-      this.#socket = await listen(
+      this.#socket = await openTrainerSocket(
         () => this.#getStatus(),
         request => this.#handleRequest(request),
       );
@@ -105,11 +106,7 @@ class Trainer {
       this.#state = "failed";
       end = describeFailure(error, this.#step);
     }
-    this.#publish(
-      end.by === "failed"
-        ? { kind: "failed", what: end.what, remedy: end.remedy }
-        : { kind: "finished", step: end.step, by: end.by },
-    );
+    this.#publish(createEndEvent(end));
     try {
       writeEnd(this.#folder, end);
     } catch (error) {
@@ -319,8 +316,8 @@ class Trainer {
     };
   }
 
-  #publish(fact: TrainerEvent): void {
-    this.#socket?.say(fact);
+  #publish(event: TrainerEvent): void {
+    this.#socket?.publish(event);
   }
 }
 

@@ -2,6 +2,8 @@
  * The trainer as those outside it meet it: a process on a run folder, talked to over its socket,
  * killed and resumed.
  */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,6 +42,7 @@ import { readGroups } from "../../src/run/group.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
+import { findProcessStart } from "../../src/storage/processStart.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
@@ -245,6 +248,24 @@ describe("a trainer", () => {
     expect(performance.now() - asked).toBeLessThan(4_000);
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
     expect(findLatestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
+  });
+
+  test("trains on and exits at the end, whatever its clients send", async () => {
+    const folder = newRun(grpo({ steps: 100_000 }));
+    const attachment = await startOn(folder);
+    const { address, pid } = readTrainerLock(folder)!;
+    const texts = ["hello\r\n\r\n", 'Content-Length: 99\r\n\r\n{"jsonrpc"', "Content-"];
+    for (const text of texts) {
+      const client = connect(address).on("error", () => {});
+      client.end(text);
+      await once(client.resume(), "close");
+    }
+    const halfway = connect(address).on("error", () => {});
+    halfway.write('Content-Length: 99\r\n\r\n{"jsonrpc"');
+    for await (const event of attachment.events) if (event.kind === "stepped") break;
+    await attachment.request("stop");
+    while (findProcessStart(pid) !== undefined) await sleep(20);
+    expect(readEnd(folder)).toMatchObject({ by: "stop" });
   });
 
   test("keeps a second one out of its folder, and leaves it when it is killed", async () => {
