@@ -2,10 +2,12 @@
  * `world`: fixtures of all servers that tell of the same people, firms, places and money; made from
  * a seed, or held against one another.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { getFixtureFile } from "../environment/fixture.ts";
+import { readIfExists } from "../storage/fileErrors.ts";
+import { getFixtureFile, type Fixture } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { shippedSeed } from "../servers/shared/cast.ts";
@@ -52,13 +54,26 @@ export const world: CliCommand = {
       readShipped: shippedOf(terminal),
     })) {
       const file = getFixtureFile(folder, server, name);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileAtomicallySync(file, formatFixture(fixture));
+      if (!containsFixture(file, fixture)) {
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileAtomicallySync(file, formatFixture(fixture));
+      }
       terminal.print(relative(terminal.cwd, file));
     }
     return 0;
   },
 };
+
+/** Whether the file already contains this fixture. Its layout does not matter. */
+function containsFixture(file: string, fixture: Fixture): boolean {
+  const text = readIfExists(file, () => readFileSync(file, "utf8"));
+  if (text === undefined) return false;
+  try {
+    return isDeepStrictEqual(JSON.parse(text), fixture);
+  } catch {
+    return false; // the file is not JSON and is overwritten
+  }
+}
 
 /** The fixtures that ship, whatever the workspace has of that name. */
 export function shippedOf({

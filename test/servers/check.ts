@@ -1,7 +1,6 @@
 /**
- * How a server's tools are tested by hand: calls in order on a fresh session of its small fixture,
- * the last answer held against what is expected; and at the end, that no tool was left out. Needs
- * the server alone, not the catalog.
+ * Tests the tools of one server: `check` makes calls on a fresh session of the small fixture and
+ * compares the last outcome with the expected one. Independent of the catalog of all servers.
  */
 import { expect, test } from "vitest";
 import { join } from "node:path";
@@ -15,21 +14,24 @@ export type Call = readonly [tool: string, args: Record<string, Json>];
 
 export interface Checks {
   /**
-   * Makes the calls in order; all but the last must succeed. The last must give what is expected,
-   * and change nothing unless it succeeds as a write.
+   * Makes the calls in order. All but the last must succeed. The last must have the expected outcome,
+   * and changes the state only if it is a write that succeeds.
    */
   check: (calls: readonly Call[], expected: object) => void;
   /**
-   * To stand last in the file: every tool has succeeded once and has been turned down once in the
-   * checks above.
+   * Defines a test that every tool succeeded once and was refused once in the checks before it. Call
+   * it at the end of the file.
    */
   checkAllTools: () => void;
 }
 
-export function createChecks(server: Server): Checks {
-  const catalog = openCatalog([server], [join(import.meta.dirname, "../../resources/servers")]);
-  const given = new Set<string>();
-  const refused = new Set<string>();
+const shippedFixtures = join(import.meta.dirname, "../../resources/servers");
+
+/** The checks of a server whose small fixture is in this folder. */
+export function createChecks(server: Server, folder = shippedFixtures): Checks {
+  const catalog = openCatalog([server], [folder]);
+  const succeededTools = new Set<string>();
+  const refusedTools = new Set<string>();
   return {
     check(calls, expected) {
       const session = openSessionByName(catalog, {
@@ -40,7 +42,7 @@ export function createChecks(server: Server): Checks {
         expect(session.call(`${server.name}_${tool}`, args).outcome, tool).toMatchObject({
           kind: "ok",
         });
-        given.add(tool);
+        succeededTools.add(tool);
       }
       const [tool, args] = calls.at(-1)!;
       const before = session.digest;
@@ -49,29 +51,27 @@ export function createChecks(server: Server): Checks {
       const isWritten =
         outcome.kind === "ok" && server.tools.get(`${server.name}_${tool}`)!.effect === "write";
       if (!isWritten) expect(session.digest).toBe(before);
-      (outcome.kind === "ok" ? given : refused).add(tool);
+      (outcome.kind === "ok" ? succeededTools : refusedTools).add(tool);
       expect(
         server.schema.safeParse(session.state[server.name]!.world).error?.message,
       ).toBeUndefined();
     },
     checkAllTools() {
-      test("every tool has succeeded once and was turned down once", () => {
+      test("every tool has succeeded once and was refused once", () => {
         const names = [...server.tools.keys()].map(it => it.slice(server.name.length + 1));
         expect({
-          neverGiven: names.filter(it => !given.has(it)),
-          neverRefused: names.filter(it => !refused.has(it)),
-        }).toEqual({ neverGiven: [], neverRefused: [] });
+          neverSucceeded: names.filter(it => !succeededTools.has(it)),
+          neverRefused: names.filter(it => !refusedTools.has(it)),
+        }).toEqual({ neverSucceeded: [], neverRefused: [] });
       });
     },
   };
 }
 
-/** The call succeeds, and its value holds at least this. */
+/** The call succeeds, and its value contains at least this. */
 export const returns = (value: object) => ({ kind: "ok", value });
 
-/**
- * The call is turned down by the server's rules or the tool's whole schema, in words that match.
- */
+/** The tool's full schema or the server's rules refuse the call, with a message that matches. */
 export const refuses = (type: ErrorType, message: RegExp) => ({
   kind: "refused",
   type,

@@ -1,0 +1,178 @@
+/**
+ * The example server of docs/contributing-a-server.md works with every part of the product, without
+ * an entry in the catalog, and the snippets in the document are parts of its files.
+ */
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import {
+  findInconsistencies,
+  formatFixture,
+  generateFixtures,
+} from "../../src/servers/generateFixtures.ts";
+import type { FixtureSize } from "../../src/servers/shared/generator.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
+import { serve, type Serving } from "../../src/service/serve.ts";
+import { dependencyGraphOf } from "../../src/synthesis/graph/dependencyGraph.ts";
+import { parseTemplates } from "../../src/synthesis/text/templates.ts";
+import { checkReplay } from "../../src/trajectory/replay.ts";
+import { listCalls } from "../../src/trajectory/trajectory.ts";
+import { clientAt, root } from "../contracts/doors.ts";
+import { made } from "../synthesis/made.ts";
+import { generator } from "./example/plantCare/generate.ts";
+import { server } from "./example/plantCare/server.ts";
+
+const exampleFolder = join(import.meta.dirname, "example");
+const resourcesFolder = join(exampleFolder, "resources");
+const readExample = (path: string) => readFileSync(join(exampleFolder, path), "utf8");
+const catalog = openCatalog([server], [resourcesFolder]);
+
+describe("the generated fixtures", () => {
+  const generate = (seed: number, size: FixtureSize) =>
+    generateFixtures([generator], {
+      seed,
+      size,
+      name: size,
+      readShipped: catalog.getFixture,
+    }).get(server.name)!;
+
+  test("of seed 1 are the ones in the folder", () =>
+    expect(formatFixture(generate(1, "small"))).toBe(
+      readExample("resources/plant_care/fixtures/small.fixture.json"),
+    ));
+
+  test.each([1, 2, 77])("of seed %i are consistent, small and full", seed => {
+    for (const size of ["small", "full"] as const) {
+      const states = new Map([[server.name, generate(seed, size).state]]);
+      expect(findInconsistencies([generator], states, seed)).toEqual([]);
+    }
+  });
+
+  test("with another keeper are reported", () => {
+    const { state } = generate(2, "small");
+    expect(findInconsistencies([generator], new Map([[server.name, state]]), 1)).toContainEqual(
+      expect.stringMatching(
+        /^plant_care: plant_\d+ is looked after by .+, who is not on the staff$/,
+      ),
+    );
+  });
+});
+
+test("the dependency graph follows from the ids and from `requires`", () => {
+  const { edges } = dependencyGraphOf(server);
+  const edgesTo = (tool: string) =>
+    edges.filter(it => it.b === tool).map(({ a, kind, via }) => [a, via?.input ?? kind]);
+  expect(edgesTo("plant_care_water_plant")).toEqual([
+    ["plant_care_list_plants", "plant_id"],
+    ["plant_care_get_plant", "plant_id"],
+    ["plant_care_fill_can", "implicit"],
+    ["plant_care_move_plant", "plant_id"],
+  ]);
+  expect(edgesTo("plant_care_fill_can")).toEqual([]);
+});
+
+describe("over MCP", () => {
+  let serving: Serving;
+  beforeAll(async () => {
+    serving = await serve({ catalog });
+  });
+  afterAll(() => serving.close());
+
+  test("its tools are listed and called", async () => {
+    const id = newSessionId();
+    await fetch(`${serving.url}/v1/sessions/${id}`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ servers: [server.name], fixture: "small", seed: 1 }),
+    });
+    const client = await clientAt(`${serving.url}${serving.mcpPath(id, server.name)}`);
+    const { tools } = await client.listTools();
+    expect(tools.map(it => it.name)).toEqual([...server.tools.keys()]);
+    expect(await client.callTool({ name: "plant_care_fill_can", arguments: {} })).toMatchObject({
+      structuredContent: { can: 3000 },
+    });
+    await client.close();
+  });
+});
+
+describe("in synthesis", () => {
+  test("its templates have no errors and cover every tool", () => {
+    const templates = parseTemplates(
+      server,
+      readExample("resources/plant_care/templates.json"),
+      "templates.json",
+    );
+    expect(Object.keys(templates.tools)).toEqual([...server.tools.keys()]);
+  });
+
+  test("tasks use every tool in the words of the templates, and replay exactly", async () => {
+    const resources = mkdtempSync(join(tmpdir(), "prove-rl-"));
+    try {
+      for (const name of ["abstentions.json", "crossServerLinks.json", "personas.json"])
+        cpSync(join(root, "resources", name), join(resources, name));
+      cpSync(resourcesFolder, join(resources, "servers"), { recursive: true });
+      const { tasks } = await made(60, { catalog, resources, servers: [server.name] });
+      const calls = new Set(tasks.flatMap(it => listCalls(it.trajectory).map(call => call.name)));
+      expect([...calls].toSorted()).toEqual([...server.tools.keys()].toSorted());
+      const turns = tasks.flatMap(it => it.turns.map(turn => turn.user)).join("\n");
+      expect(turns).toMatch(/the (Big|Little|Old|Tall|New) \w+/);
+      expect(turns).not.toMatch(/plant_\d/);
+      for (const it of tasks)
+        expect(checkReplay(catalog, it.trajectory).verdict, it.id).toBe("same");
+    } finally {
+      rmSync(resources, { recursive: true });
+    }
+  });
+});
+
+describe("the document", () => {
+  const document = readFileSync(join(root, "docs/contributing-a-server.md"), "utf8");
+  // a snippet of a file follows a line with the file's path: `src/servers/plantCare/state.ts`
+  const snippets = [...document.matchAll(/^`([\w./]+)`:?\n\n```\w+\n([\s\S]*?)^```$/gm)].map(
+    ([, path, text]) => ({ path: path!, text: text! }),
+  );
+
+  test("shows every file of the example", () =>
+    expect(new Set(snippets.map(it => it.path))).toEqual(
+      new Set([
+        ...["state", "parameters", "plantTools", "server", "generate"].map(
+          it => `src/servers/plantCare/${it}.ts`,
+        ),
+        "resources/servers/plant_care/templates.json",
+        "test/servers/plantCare.test.ts",
+      ]),
+    ));
+
+  test.each(snippets)("shows $path as it is", ({ path, text }) => {
+    const file = readExample(
+      path
+        .replace("src/servers/", "")
+        .replace("resources/servers/", "resources/")
+        .replace("test/servers/", ""),
+    );
+    expect(findMissingPart(text, adaptImports(file))).toBeUndefined();
+  });
+});
+
+/** The text of an example's file with the imports that it would have in `src/servers`. */
+const adaptImports = (text: string) =>
+  text.replaceAll("../../../../src/servers/", "../").replaceAll("../../../../src/", "../../");
+
+/**
+ * The first part of a snippet that the file does not contain after the parts before it, if any. The
+ * parts of a snippet are separated by `…`; differences in white space are ignored.
+ */
+function findMissingPart(snippet: string, file: string): string | undefined {
+  const text = normalizeSpace(file);
+  let end = 0;
+  for (const part of snippet.split("…").map(normalizeSpace)) {
+    const start = text.indexOf(part, end);
+    if (start < 0) return part;
+    end = start + part.length;
+  }
+  return undefined;
+}
+
+const normalizeSpace = (text: string) => text.replaceAll(/\s+/g, " ").trim();

@@ -1,0 +1,73 @@
+/** The tools of the example server: what they return, what they change, and what they refuse. */
+import { join } from "node:path";
+import { test } from "vitest";
+import { createChecks, refuses, returns } from "../check.ts";
+import { server } from "./plantCare/server.ts";
+
+const { check, checkAllTools } = createChecks(server, join(import.meta.dirname, "resources"));
+
+const [monstera, lemonTree] = ["plant_101", "plant_104"] as const;
+
+test("the plants of a room are listed, those that need water soonest first", () => {
+  check(
+    [["list_plants", { room: "kitchen", limit: 2 }]],
+    returns({
+      plants: [
+        { plant: "Big Monstera", plant_id: monstera, due: "2026-03-07" },
+        { plant: "Big Lemon Tree", plant_id: lemonTree, due: "2026-03-09" },
+      ],
+    }),
+  );
+  check([["list_plants", { limit: 0 }]], refuses("invalid_params", /limit/));
+});
+
+test("a plant has its waterings, the latest first", () => {
+  check(
+    [["get_plant", { plant_id: monstera }]],
+    returns({
+      species: "Monstera deliciosa",
+      keeper: "Farid Haddad",
+      waterings: [{ day: "2026-02-27" }, { day: "2026-02-19" }],
+    }),
+  );
+  check([["get_plant", { plant_id: "plant_1" }]], refuses("not_found", /no plant plant_1/));
+});
+
+test("the can is filled once", () => {
+  check([["fill_can", {}]], returns({ can: 3000 }));
+  check(
+    [
+      ["fill_can", {}],
+      ["fill_can", {}],
+    ],
+    refuses("conflict", /the can is full/),
+  );
+});
+
+test("a plant is watered once a day, from a can that was filled", () => {
+  const water = ["water_plant", { plant_id: monstera, millilitres: 400 }] as const;
+  check([["fill_can", {}], water], returns({ plant: "Big Monstera", can: 2600 }));
+  check([["fill_can", {}], water, water], refuses("conflict", /was watered today/));
+  check([water], refuses("precondition_failed", /the can holds 0 ml/));
+});
+
+test("a watered plant is due after its interval", () => {
+  check(
+    [
+      ["fill_can", {}],
+      ["water_plant", { plant_id: monstera, millilitres: 400 }],
+      ["list_plants", { name: "monstera" }],
+    ],
+    returns({ plants: [{ plant_id: monstera, due: "2026-03-17" }] }),
+  );
+});
+
+test("a plant moves to another room", () => {
+  check([["move_plant", { plant_id: monstera, room: "hall" }]], returns({ room: "hall" }));
+  check(
+    [["move_plant", { plant_id: monstera, room: "kitchen" }]],
+    refuses("conflict", /in the kitchen already/),
+  );
+});
+
+checkAllTools();

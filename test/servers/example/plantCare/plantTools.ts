@@ -1,0 +1,119 @@
+/** The tools of the plant care server: finding plants, watering them and moving them. */
+import { z } from "zod";
+import { day, label } from "../../../../src/environment/fieldSchemas.ts";
+import { createToolFactory, refuse } from "../../../../src/environment/server.ts";
+import { containsText } from "../../../../src/environment/textSearch.ts";
+import { addDays } from "../../../../src/environment/time.ts";
+import { plantFields, plantId, room } from "./parameters.ts";
+import { canSize, findPlant, listWaterings, PlantCare } from "./state.ts";
+
+const tool = createToolFactory(PlantCare);
+
+export const plantTools = {
+  list_plants: tool({
+    effect: "read",
+    summary: "List the office's plants, those that need water soonest first.",
+    input: {
+      name: label("plant").optional().describe("Only plants whose name contains this"),
+      room: room.optional().describe("Only plants in this room"),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given"),
+    },
+    returns: {
+      plants: z.array(
+        z.object({ ...plantFields, room, due: day().describe("When it needs water again") }),
+      ),
+    },
+    run(state, { name, room: wantedRoom, limit = 10 }, { now }) {
+      const rows = Object.entries(state.plants)
+        .filter(
+          ([, it]) =>
+            (!name || containsText(it.name, name)) && (!wantedRoom || it.room === wantedRoom),
+        )
+        .map(([plant_id, it]) => {
+          const latest = listWaterings(state, plant_id)[0];
+          const due = latest ? addDays(latest.day, it.interval) : now.slice(0, 10);
+          return { plant: it.name, plant_id, room: it.room, due };
+        });
+      return { plants: rows.sort((a, b) => (a.due < b.due ? -1 : 1)).slice(0, limit) };
+    },
+  }),
+  get_plant: tool({
+    effect: "read",
+    summary: "Get a plant's species, who looks after it, and when it was watered.",
+    input: { plant_id: plantId },
+    returns: {
+      ...plantFields,
+      species: z.string(),
+      room,
+      keeper: z.string(),
+      waterings: z.array(z.object({ day: day(), millilitres: z.int() })),
+    },
+    run(state, { plant_id }) {
+      const { name, species, room: current, keeper } = findPlant(state, plant_id);
+      const waterings = listWaterings(state, plant_id).map(it => ({
+        day: it.day,
+        millilitres: it.millilitres,
+      }));
+      return { plant: name, plant_id, species, room: current, keeper, waterings };
+    },
+  }),
+  fill_can: tool({
+    effect: "write",
+    summary: "Fill the watering can up at the tap.",
+    input: {},
+    returns: { can: z.int().describe("Millilitres in the can") },
+    run(state) {
+      if (state.can === canSize)
+        refuse(
+          "conflict",
+          `the can is full: it holds ${canSize} ml`,
+          "water a plant with plant_care_water_plant",
+        );
+      state.can = canSize;
+      return { can: canSize };
+    },
+  }),
+  water_plant: tool({
+    effect: "write",
+    summary: "Water a plant from the can, at most once a day.",
+    requires: ["fill_can"],
+    input: {
+      plant_id: plantId,
+      millilitres: z
+        .int()
+        .min(50)
+        .max(1000)
+        .describe("How much water, in millilitres")
+        .meta({ examples: [100, 150, 200, 250, 300, 400, 500] }),
+    },
+    returns: { ...plantFields, millilitres: z.int(), can: z.int().describe("What is left in it") },
+    run(state, { plant_id, millilitres }, { now, newId }) {
+      const { name } = findPlant(state, plant_id);
+      const today = now.slice(0, 10);
+      if (listWaterings(state, plant_id)[0]?.day === today)
+        refuse("conflict", `${name} (${plant_id}) was watered today`, "choose another plant");
+      if (millilitres > state.can)
+        refuse(
+          "precondition_failed",
+          `the can holds ${state.can} ml, and ${name} should get ${millilitres} ml`,
+          "call plant_care_fill_can first",
+        );
+      state.can -= millilitres;
+      state.waterings[newId("watering")] = { plant_id, day: today, millilitres };
+      return { plant: name, plant_id, millilitres, can: state.can };
+    },
+  }),
+  move_plant: tool({
+    effect: "write",
+    summary: "Move a plant to another room.",
+    input: { plant_id: plantId, room: room.describe("The room to move it to") },
+    returns: { ...plantFields, room },
+    run(state, { plant_id, room: wantedRoom }) {
+      const plant = findPlant(state, plant_id);
+      if (plant.room === wantedRoom)
+        refuse("conflict", `${plant.name} (${plant_id}) is in the ${wantedRoom} already`);
+      plant.room = wantedRoom;
+      return { plant: plant.name, plant_id, room: wantedRoom };
+    },
+  }),
+};

@@ -1,0 +1,12 @@
+/** The plants of an office: 5 tools, in their fixed order. */
+import { defineServer } from "../../../../src/environment/server.ts";
+import { plantTools } from "./plantTools.ts";
+import { PlantCare } from "./state.ts";
+
+export const server = defineServer({
+  name: "plant_care",
+  category: "Lifestyle",
+  summary: "plants in rooms, who looks after them, waterings, a watering can",
+  schema: PlantCare,
+  tools: plantTools,
+});
