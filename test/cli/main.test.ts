@@ -11,10 +11,11 @@ test("servers --json lists name, category, tools and summary", async () => {
   const { code, stdout } = await run(["servers", "--json"]);
   expect(code).toBe(0);
   const rows = JSON.parse(stdout) as { name: string; tools: number }[];
-  const counts =
+  const paperCounts =
     "banking 17, trading 13, payments 10, calendar 17, email 17, filesystem 40, shopping 23, marketplace 13, retail_chain 11, travel_booking 20, maps 16, social_media 15, team_chat 11, iot_devices 25, vehicle 20, crm 16, issue_tracker 20, budget 12, food_delivery 17, video_meeting 10";
-  expect(rows.map(it => `${it.name} ${it.tools}`).join(", ")).toBe(counts);
-  expect(rows.reduce((sum, it) => sum + it.tools, 0)).toBe(343);
+  const paperRows = rows.slice(0, paperCounts.split(", ").length);
+  expect(paperRows.map(it => `${it.name} ${it.tools}`).join(", ")).toBe(paperCounts);
+  expect(paperRows.reduce((sum, it) => sum + it.tools, 0)).toBe(343);
   expect(Object.keys(rows[0]!)).toEqual(["name", "category", "tools", "summary"]);
 });
 

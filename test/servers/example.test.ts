@@ -13,8 +13,8 @@ import {
   generateFixtures,
 } from "../../src/servers/generateFixtures.ts";
 import type { FixtureSize } from "../../src/servers/shared/generator.ts";
-import { newSessionId } from "../../src/service/sessionId.ts";
-import { serve, type Serving } from "../../src/service/serve.ts";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
+import { createSessionId } from "../../src/service/sessionId.ts";
 import { dependencyGraphOf } from "../../src/synthesis/graph/dependencyGraph.ts";
 import { parseTemplates } from "../../src/synthesis/text/templates.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
@@ -35,7 +35,7 @@ describe("the generated fixtures", () => {
       seed,
       size,
       name: size,
-      readShipped: catalog.getFixture,
+      readShipped: (name, size) => catalog.getFixture(name, size),
     }).get(server.name)!;
 
   test("of seed 1 are the ones in the folder", () =>
@@ -74,20 +74,20 @@ test("the dependency graph follows from the ids and from `requires`", () => {
 });
 
 describe("over MCP", () => {
-  let serving: Serving;
+  let httpServer: RunningHttpServer;
   beforeAll(async () => {
-    serving = await serve({ catalog });
+    httpServer = await startHttpServer({ catalog });
   });
-  afterAll(() => serving.close());
+  afterAll(() => httpServer.close());
 
   test("its tools are listed and called", async () => {
-    const id = newSessionId();
-    await fetch(`${serving.url}/v1/sessions/${id}`, {
+    const id = createSessionId();
+    await fetch(`${httpServer.url}/v1/sessions/${id}`, {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ servers: [server.name], fixture: "small", seed: 1 }),
     });
-    const client = await clientAt(`${serving.url}${serving.mcpPath(id, server.name)}`);
+    const client = await clientAt(`${httpServer.url}${httpServer.mcpPath(id, server.name)}`);
     const { tools } = await client.listTools();
     expect(tools.map(it => it.name)).toEqual([...server.tools.keys()]);
     expect(await client.callTool({ name: "plant_care_fill_can", arguments: {} })).toMatchObject({
