@@ -15,7 +15,7 @@ import {
 import type { FixtureSize } from "../../src/servers/shared/generator.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import { dependencyGraphOf } from "../../src/synthesis/graph/dependencyGraph.ts";
+import { getDependencyGraph } from "../../src/synthesis/graph/dependencyGraph.ts";
 import { parseTemplates } from "../../src/synthesis/text/templates.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
@@ -61,16 +61,16 @@ describe("the generated fixtures", () => {
 });
 
 test("the dependency graph follows from the ids and from `requires`", () => {
-  const { edges } = dependencyGraphOf(server);
-  const edgesTo = (tool: string) =>
+  const { edges } = getDependencyGraph(server);
+  const listEdgesTo = (tool: string) =>
     edges.filter(it => it.b === tool).map(({ a, kind, via }) => [a, via?.input ?? kind]);
-  expect(edgesTo("plant_care_water_plant")).toEqual([
+  expect(listEdgesTo("plant_care_water_plant")).toEqual([
     ["plant_care_list_plants", "plant_id"],
     ["plant_care_get_plant", "plant_id"],
-    ["plant_care_fill_can", "implicit"],
+    ["plant_care_undo_watering", "plant_id"],
     ["plant_care_move_plant", "plant_id"],
   ]);
-  expect(edgesTo("plant_care_fill_can")).toEqual([]);
+  expect(listEdgesTo("plant_care_undo_watering")).toEqual([["plant_care_water_plant", "implicit"]]);
 });
 
 describe("over MCP", () => {
@@ -90,9 +90,12 @@ describe("over MCP", () => {
     const client = await clientAt(`${httpServer.url}${httpServer.mcpPath(id, server.name)}`);
     const { tools } = await client.listTools();
     expect(tools.map(it => it.name)).toEqual([...server.tools.keys()]);
-    expect(await client.callTool({ name: "plant_care_fill_can", arguments: {} })).toMatchObject({
-      structuredContent: { can: 3000 },
-    });
+    expect(
+      await client.callTool({
+        name: "plant_care_move_plant",
+        arguments: { plant_id: "plant_101", room: "hall" },
+      }),
+    ).toMatchObject({ structuredContent: { plant: "Big Monstera", room: "hall" } });
     await client.close();
   });
 });

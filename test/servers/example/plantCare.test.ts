@@ -33,28 +33,27 @@ test("a plant has its waterings, the latest first", () => {
   check([["get_plant", { plant_id: "plant_1" }]], refuses("not_found", /no plant plant_1/));
 });
 
-test("the can is filled once", () => {
-  check([["fill_can", {}]], returns({ can: 3000 }));
-  check(
-    [
-      ["fill_can", {}],
-      ["fill_can", {}],
-    ],
-    refuses("conflict", /the can is full/),
-  );
+test("a plant is watered at most once a day", () => {
+  const water = ["water_plant", { plant_id: monstera, millilitres: 400 }] as const;
+  check([water], returns({ plant: "Big Monstera", millilitres: 400 }));
+  check([water, water], refuses("conflict", /got 400 ml today/));
+  check([water, ["undo_watering", {}], water], returns({ plant: "Big Monstera" }));
 });
 
-test("a plant is watered once a day, from a can that was filled", () => {
-  const water = ["water_plant", { plant_id: monstera, millilitres: 400 }] as const;
-  check([["fill_can", {}], water], returns({ plant: "Big Monstera", can: 2600 }));
-  check([["fill_can", {}], water, water], refuses("conflict", /was watered today/));
-  check([water], refuses("precondition_failed", /the can holds 0 ml/));
+test("only a watering of today is undone", () => {
+  check(
+    [
+      ["water_plant", { plant_id: monstera, millilitres: 400 }],
+      ["undo_watering", {}],
+    ],
+    returns({ plant: "Big Monstera", millilitres: 400 }),
+  );
+  check([["undo_watering", {}]], refuses("precondition_failed", /no plant was watered today/));
 });
 
 test("a watered plant is due after its interval", () => {
   check(
     [
-      ["fill_can", {}],
       ["water_plant", { plant_id: monstera, millilitres: 400 }],
       ["list_plants", { name: "monstera" }],
     ],

@@ -27,7 +27,7 @@ const species = [
 const sizes = ["Big", "Little", "Old", "Tall", "New"] as const;
 
 function generate({ cast, size, random, nextId }: GeneratorContext): PlantCare {
-  const state: PlantCare = { can: 0, plants: {}, waterings: {} };
+  const state: PlantCare = { plants: {}, waterings: {} };
   const isFull = size === "full";
   const names = sizes.flatMap(it =>
     species.map(([name, latin]) => [`${it} ${name}`, latin] as const),

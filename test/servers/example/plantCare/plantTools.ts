@@ -5,7 +5,7 @@ import { createToolFactory, refuse } from "../../../../src/environment/server.ts
 import { containsText } from "../../../../src/environment/textSearch.ts";
 import { addDays } from "../../../../src/environment/time.ts";
 import { plantFields, plantId, room } from "./parameters.ts";
-import { canSize, findPlant, listWaterings, PlantCare } from "./state.ts";
+import { findPlant, listWaterings, PlantCare } from "./state.ts";
 
 const tool = createToolFactory(PlantCare);
 
@@ -57,26 +57,9 @@ export const plantTools = {
       return { plant: name, plant_id, species, room: current, keeper, waterings };
     },
   }),
-  fill_can: tool({
-    effect: "write",
-    summary: "Fill the watering can up at the tap.",
-    input: {},
-    returns: { can: z.int().describe("Millilitres in the can") },
-    run(state) {
-      if (state.can === canSize)
-        refuse(
-          "conflict",
-          `the can is full: it holds ${canSize} ml`,
-          "water a plant with plant_care_water_plant",
-        );
-      state.can = canSize;
-      return { can: canSize };
-    },
-  }),
   water_plant: tool({
     effect: "write",
-    summary: "Water a plant from the can, at most once a day.",
-    requires: ["fill_can"],
+    summary: "Water a plant, at most once a day, and note it in the log.",
     input: {
       plant_id: plantId,
       millilitres: z
@@ -86,21 +69,33 @@ export const plantTools = {
         .describe("How much water, in millilitres")
         .meta({ examples: [100, 150, 200, 250, 300, 400, 500] }),
     },
-    returns: { ...plantFields, millilitres: z.int(), can: z.int().describe("What is left in it") },
+    returns: { ...plantFields, millilitres: z.int() },
     run(state, { plant_id, millilitres }, { now, newId }) {
       const { name } = findPlant(state, plant_id);
       const today = now.slice(0, 10);
-      if (listWaterings(state, plant_id)[0]?.day === today)
-        refuse("conflict", `${name} (${plant_id}) was watered today`, "choose another plant");
-      if (millilitres > state.can)
+      const latest = listWaterings(state, plant_id)[0];
+      if (latest?.day === today)
         refuse(
-          "precondition_failed",
-          `the can holds ${state.can} ml, and ${name} should get ${millilitres} ml`,
-          "call plant_care_fill_can first",
+          "conflict",
+          `${name} (${plant_id}) got ${latest.millilitres} ml today`,
+          "choose another plant, or take that back with plant_care_undo_watering",
         );
-      state.can -= millilitres;
       state.waterings[newId("watering")] = { plant_id, day: today, millilitres };
-      return { plant: name, plant_id, millilitres, can: state.can };
+      return { plant: name, plant_id, millilitres };
+    },
+  }),
+  undo_watering: tool({
+    effect: "write",
+    summary: "Remove the latest of today's waterings from the log.",
+    requires: ["water_plant"],
+    input: {},
+    returns: { ...plantFields, millilitres: z.int() },
+    run(state, _, { now }) {
+      const latest = Object.entries(state.waterings).findLast(([, it]) => now.startsWith(it.day));
+      if (!latest) return refuse("precondition_failed", "no plant was watered today");
+      const [wateringId, { plant_id, millilitres }] = latest;
+      delete state.waterings[wateringId];
+      return { plant: findPlant(state, plant_id).name, plant_id, millilitres };
     },
   }),
   move_plant: tool({

@@ -6,7 +6,7 @@ import { PlantCare } from "./state.ts";
 export const server = defineServer({
   name: "plant_care",
   category: "Lifestyle",
-  summary: "plants in rooms, who looks after them, waterings, a watering can",
+  summary: "plants in rooms, who looks after them, a log of waterings",
   schema: PlantCare,
   tools: plantTools,
 });

@@ -1,12 +1,9 @@
-/** The state of the plant care server: the plants of an office, a log of waterings, and a can. */
+/** The state of the plant care server: the plants of an office and a log of their waterings. */
 import { z } from "zod";
 import { day } from "../../../../src/environment/fieldSchemas.ts";
 import { findEntity } from "../../../../src/environment/server.ts";
 
 export const rooms = ["hall", "kitchen", "library", "lobby", "studio"] as const;
-
-/** What the watering can holds, in millilitres. */
-export const canSize = 3000;
 
 const Plant = z.strictObject({
   name: z.string().min(1),
@@ -25,8 +22,6 @@ const Watering = z.strictObject({
 });
 
 export const PlantCare = z.strictObject({
-  /** Millilitres in the watering can. */
-  can: z.int().min(0).max(canSize),
   plants: z.record(z.string(), Plant),
   waterings: z.record(z.string(), Watering),
 });
