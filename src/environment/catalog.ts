@@ -32,8 +32,8 @@ export interface Catalog {
   hashTools(servers: readonly string[]): string;
 }
 
-/** Thousands of variants would fill the memory, and creating one again is quick. */
-const maxCachedVariants = 256;
+/** A variant takes some 60 kB once all of its tables have been read. */
+const maxCachedVariants = 2048;
 
 /**
  * Opens a catalog of a list of servers, whose fixtures are searched in the folders in order. It

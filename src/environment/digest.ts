@@ -8,7 +8,7 @@
 export type Digest = string & { readonly digest: unique symbol };
 
 /** A hash of 128 bits, as four signed 32-bit integers, which V8 stores without allocating. */
-interface Hash {
+export interface Hash {
   a: number;
   b: number;
   c: number;
@@ -19,7 +19,7 @@ interface Hash {
  * The hash of an object before it is finalized: the sum of the hashes of its entries or items, so
  * that one entry can be subtracted and another added.
  */
-interface EntrySum extends Hash {
+export interface EntrySum extends Hash {
   /** The number of entries or items. */
   count: number;
   /** The digest as text, once it has been asked for. */
@@ -27,11 +27,12 @@ interface EntrySum extends Hash {
 }
 
 const entrySums = new WeakMap<object, EntrySum>();
+const deferredSums = new WeakMap<object, () => EntrySum>();
 
 /** The digest of a deeply frozen value. The caller guarantees that the value never changes. */
 export function computeDigest(frozen: object): Digest {
   const sum = getEntrySum(frozen);
-  return (sum.digest ??= formatHash(finalizeSum(frozen, sum)));
+  return (sum.digest ??= formatHash(computeContainerHash(sum, Array.isArray(frozen))));
 }
 
 /**
@@ -51,6 +52,11 @@ export function deriveDigest(before: object, after: object, changedKeys: Iterabl
   entrySums.set(after, sum);
 }
 
+/** Registers how the sum of a deeply frozen object is computed once its digest is needed. */
+export function deferDigest(object: object, computeSum: () => EntrySum): void {
+  deferredSums.set(object, computeSum);
+}
+
 /** Freezes a JSON value and everything in it, in place, and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === "object" && !Object.isFrozen(value)) {
@@ -62,12 +68,14 @@ export function deepFreeze<T>(value: T): T {
 
 function getEntrySum(value: object): EntrySum {
   let sum = entrySums.get(value);
-  if (!sum) entrySums.set(value, (sum = sumEntries(value)));
+  if (!sum) entrySums.set(value, (sum = deferredSums.get(value)?.() ?? sumEntries(value)));
   return sum;
 }
 
+export const createEntrySum = (): EntrySum => ({ a: 0, b: 0, c: 0, d: 0, count: 0 });
+
 function sumEntries(value: object): EntrySum {
-  const sum: EntrySum = { a: 0, b: 0, c: 0, d: 0, count: 0 };
+  const sum = createEntrySum();
   if (Array.isArray(value)) for (let i = 0; i < value.length; i++) addEntry(sum, i, value[i], 1);
   else
     for (const key of Object.keys(value))
@@ -79,12 +87,17 @@ function sumEntries(value: object): EntrySum {
  * Adds an entry to a sum, or subtracts it. Sums do not depend on the order of keys, and an undefined
  * value counts as no entry.
  */
-function addEntry(sum: EntrySum, key: string | number, value: unknown, sign: 1 | -1): void {
-  if (value === undefined) return;
-  const hash =
-    value !== null && typeof value === "object"
-      ? finalizeSum(value, getEntrySum(value))
-      : hashPrimitive(value);
+export function addEntry(sum: EntrySum, key: string | number, value: unknown, sign: 1 | -1): void {
+  if (value !== undefined) addHashedEntry(sum, key, computeValueHash(value), sign);
+}
+
+/** Adds an entry whose value is given by its hash. */
+export function addHashedEntry(
+  sum: EntrySum,
+  key: string | number,
+  hash: Hash,
+  sign: 1 | -1 = 1,
+): void {
   const { a, b, c, d } = typeof key === "number" ? mixHash(hash, key) : hashText(key, hash);
   sum.a = (sum.a + sign * a) | 0;
   sum.b = (sum.b + sign * b) | 0;
@@ -93,9 +106,15 @@ function addEntry(sum: EntrySum, key: string | number, value: unknown, sign: 1 |
   sum.count += sign;
 }
 
-/** The hash of an object. Its kind and its length are part of it. */
-const finalizeSum = (value: object, sum: EntrySum): Hash =>
-  mixHash(sum, Array.isArray(value) ? -1 - sum.count : sum.count);
+/** The hash of a JSON value, deeply frozen. */
+export const computeValueHash = (value: unknown): Hash =>
+  value !== null && typeof value === "object"
+    ? computeContainerHash(getEntrySum(value), Array.isArray(value))
+    : hashPrimitive(value);
+
+/** The hash of a record or list. Its kind and its length are part of it. */
+export const computeContainerHash = (sum: EntrySum, isList: boolean): Hash =>
+  mixHash(sum, isList ? -1 - sum.count : sum.count);
 
 const textSeed: Hash = { a: 0x243f6a88, b: 0x85a308d3 | 0, c: 0x13198a2e, d: 0x03707344 };
 const numberSeed: Hash = { a: 0xa4093822 | 0, b: 0x299f31d0, c: 0x082efa98, d: 0xec4e6c89 | 0 };

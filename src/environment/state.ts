@@ -7,7 +7,7 @@ import { checkJson } from "../storage/parseJson.ts";
 import { deepFreeze } from "./digest.ts";
 import { minute } from "./fieldSchemas.ts";
 import type { Fixture } from "./fixture.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
 
 /** The state of one server: its world, its time, and how often its generator has been drawn from. */
@@ -62,22 +62,10 @@ const serverStates = new WeakMap<Fixture, ServerState>();
 function getServerState(fixture: Fixture): ServerState {
   let state = serverStates.get(fixture);
   if (!state) {
-    const world = rebuildRecords(fixture.state) as JsonObject;
-    state = deepFreeze({ world, clock: fixture.now, draws: 0 });
+    state = deepFreeze({ world: fixture.state, clock: fixture.now, draws: 0 });
     serverStates.set(fixture, state);
   }
   return state;
-}
-
-/**
- * The same value with its records built anew. V8 stores the keys of such a record in a shape that
- * all its copies share, but those of a parsed record with more than some 130 keys in a hash table,
- * which makes every copy and every iteration slower.
- */
-function rebuildRecords(value: Json): Json {
-  if (Array.isArray(value)) return value.map((it: Json) => rebuildRecords(it));
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, rebuildRecords(it)]));
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { deepFreeze } from "./digest.ts";
 import type { Fixture } from "./fixture.ts";
-import type { Json } from "./json.ts";
+import { createIdTemplate, type IdTemplate } from "./idTemplate.ts";
 import { shuffle } from "./random.ts";
 
 const separator = "~";
@@ -24,44 +24,27 @@ export function parseVariantName(
 export const formatVariantName = (fixture: string, number: number): string =>
   `${fixture}${separator}${number}`;
 
+const templates = new WeakMap<Fixture, IdTemplate>();
+
 /** The fixture with its ids renumbered; equal numbers give equal fixtures. */
 export function createVariant(fixture: Fixture, number: number): Fixture {
-  const ids = [...collectIds(fixture.state, new Set())].sort();
-  const numbers = shuffleNumbers(900, number).map(it => it + 100);
-  const newIds = new Map(
-    ids.map((id, i) => [
-      id,
-      `${id.slice(0, id.lastIndexOf("_"))}_${numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length)}`,
-    ]),
-  );
-  return deepFreeze({
+  let template = templates.get(fixture);
+  if (!template) templates.set(fixture, (template = createIdTemplate(deepFreeze(fixture.state))));
+  const { ids, instantiate } = template;
+  let newIds: readonly string[] | undefined;
+  return Object.freeze({
     ...fixture,
     name: formatVariantName(fixture.name, number),
-    state: replaceIds(fixture.state, newIds) as Fixture["state"],
+    state: instantiate(() => (newIds ??= renumberIds(ids, number))),
   });
 }
 
-/**
- * Collects the keys of rows that look like ids: letters, an underscore, digits. A key such as
- * `per_100` whose value is a number is not an id.
- */
-function collectIds(value: Json, ids: Set<string>): Set<string> {
-  if (Array.isArray(value)) for (const it of value) collectIds(it, ids);
-  else if (value !== null && typeof value === "object")
-    for (const [key, it] of Object.entries(value)) {
-      if (it !== null && typeof it === "object" && /^[a-z]+_\d{1,3}$/.test(key)) ids.add(key);
-      collectIds(it, ids);
-    }
-  return ids;
-}
-
-function replaceIds(value: Json, newIds: ReadonlyMap<string, string>): Json {
-  if (typeof value === "string") return newIds.get(value) ?? value;
-  if (Array.isArray(value)) return value.map((it: Json) => replaceIds(it, newIds));
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, it]) => [newIds.get(key) ?? key, replaceIds(it, newIds)]),
-  );
+function renumberIds(ids: readonly string[], seed: number): string[] {
+  const numbers = shuffleNumbers(900, seed).map(it => it + 100);
+  return ids.map((id, i) => {
+    const number = numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length);
+    return `${id.slice(0, id.lastIndexOf("_"))}_${number}`;
+  });
 }
 
 /** The numbers below n, in an order that depends only on the seed. */

@@ -1,0 +1,173 @@
+/**
+ * A template of a frozen JSON value in which ids are to be replaced. Values without ids are shared
+ * by everything created from the template, and tables are created when they are first read, so that
+ * opening a variant of a fixture costs a few microseconds.
+ */
+import {
+  addEntry,
+  addHashedEntry,
+  computeContainerHash,
+  computeValueHash,
+  createEntrySum,
+  deferDigest,
+  type EntrySum,
+  type Hash,
+} from "./digest.ts";
+import type { Json, JsonObject } from "./json.ts";
+
+/** The place of an id in the sorted list of ids. */
+type IdIndex = number;
+
+/** A part of a value: it contains ids and has to be created, or is shared as it is. */
+type Template =
+  | { readonly kind: "shared"; readonly value: Json }
+  | { readonly kind: "id"; readonly id: IdIndex }
+  | ContainerTemplate;
+
+interface ContainerTemplate {
+  readonly kind: "list" | "record";
+  readonly original: Json[] | JsonObject;
+  /** The keys of a record; a number stands for an id. Empty for a list. */
+  readonly keys: readonly (string | IdIndex)[];
+  readonly values: readonly Template[];
+  readonly hasIdKeys: boolean;
+  /** The positions of the entries whose key or value contains an id. */
+  readonly variable: readonly number[];
+  /** The digest's sum over the other entries. */
+  readonly constantSum: EntrySum;
+}
+
+export interface IdTemplate {
+  /** The ids of the value, sorted. */
+  readonly ids: readonly string[];
+  /** The value with other ids, `newIds()[i]` in place of `ids[i]`. Frozen. */
+  instantiate(newIds: () => readonly string[]): JsonObject;
+}
+
+/** Creates the template of a deeply frozen record, usually the state in a fixture. */
+export function createIdTemplate(value: JsonObject): IdTemplate {
+  const ids = [...collectIds(value, new Set())].sort();
+  const template = compile(value, new Map(ids.map((id, i) => [id, i])));
+  return {
+    ids,
+    instantiate: newIds => (template.kind === "record" ? createLazily(template, newIds) : value),
+  };
+}
+
+/**
+ * Collects the keys of rows that look like ids: letters, an underscore, digits. A key such as
+ * `per_100` whose value is a number is not an id.
+ */
+function collectIds(value: Json, ids: Set<string>): Set<string> {
+  if (Array.isArray(value)) for (const it of value) collectIds(it, ids);
+  else if (value !== null && typeof value === "object")
+    for (const [key, it] of Object.entries(value)) {
+      if (it !== null && typeof it === "object" && /^[a-z]+_\d{1,3}$/.test(key)) ids.add(key);
+      collectIds(it, ids);
+    }
+  return ids;
+}
+
+function compile(value: Json, ids: ReadonlyMap<string, IdIndex>): Template {
+  if (typeof value === "string") {
+    const id = ids.get(value);
+    return id === undefined ? { kind: "shared", value } : { kind: "id", id };
+  }
+  if (value === null || typeof value !== "object") return { kind: "shared", value };
+  const isList = Array.isArray(value);
+  const keys = isList ? [] : Object.keys(value).map(key => ids.get(key) ?? key);
+  const values = Object.values(value).map((it: Json) => compile(it, ids));
+  const variable = values.flatMap((it, i) =>
+    it.kind !== "shared" || typeof keys[i] === "number" ? [i] : [],
+  );
+  if (variable.length === 0) return { kind: "shared", value };
+  const isVariable = new Set(variable);
+  const constantSum = createEntrySum();
+  Object.entries(value).forEach(([key, it], i) => {
+    if (!isVariable.has(i)) addEntry(constantSum, isList ? i : key, it, 1);
+  });
+  const hasIdKeys = keys.some(key => typeof key === "number");
+  const kind = isList ? "list" : "record";
+  return {
+    kind,
+    original: value as Json[] | JsonObject,
+    keys,
+    values,
+    hasIdKeys,
+    variable,
+    constantSum,
+  };
+}
+
+/** The record whose entries with ids are created when they are first read. */
+function createLazily(template: ContainerTemplate, newIds: () => readonly string[]): JsonObject {
+  if (template.hasIdKeys) return createContainer(template, newIds()) as JsonObject;
+  const properties: PropertyDescriptorMap = {};
+  for (const [i, it] of template.values.entries()) {
+    let created: Json | undefined;
+    properties[template.keys[i]!] =
+      it.kind === "shared"
+        ? { value: it.value, enumerable: true }
+        : { get: () => (created ??= create(it, newIds())), enumerable: true };
+  }
+  const record = Object.freeze(Object.defineProperties({}, properties)) as JsonObject;
+  deferDigest(record, () => sumEntries(template, newIds()));
+  return record;
+}
+
+function create(template: Template, newIds: readonly string[]): Json {
+  switch (template.kind) {
+    case "shared":
+      return template.value;
+    case "id":
+      return newIds[template.id]!;
+    default: {
+      const container = createContainer(template, newIds);
+      deferDigest(container as object, () => sumEntries(template, newIds));
+      return container;
+    }
+  }
+}
+
+function createContainer(template: ContainerTemplate, newIds: readonly string[]): Json {
+  const { original, keys, values, variable } = template;
+  let container: Record<string | number, Json>;
+  if (template.hasIdKeys) {
+    container = {};
+    for (const [i, it] of values.entries()) {
+      const key = keys[i]!;
+      container[typeof key === "number" ? newIds[key]! : key] = create(it, newIds);
+    }
+  } else {
+    container = (
+      template.kind === "list" ? [...(original as Json[])] : { ...original }
+    ) as typeof container;
+    for (const i of variable)
+      container[template.kind === "list" ? i : keys[i]!] = create(values[i]!, newIds);
+  }
+  return Object.freeze(container) as Json;
+}
+
+function sumEntries(template: ContainerTemplate, newIds: readonly string[]): EntrySum {
+  const sum = { ...template.constantSum };
+  for (const i of template.variable) {
+    const key = template.keys[i] ?? i;
+    addHashedEntry(
+      sum,
+      typeof key === "number" && template.kind === "record" ? newIds[key]! : key,
+      hash(template.values[i]!, newIds),
+    );
+  }
+  return sum;
+}
+
+function hash(template: Template, newIds: readonly string[]): Hash {
+  switch (template.kind) {
+    case "shared":
+      return computeValueHash(template.value);
+    case "id":
+      return computeValueHash(newIds[template.id]!);
+    default:
+      return computeContainerHash(sumEntries(template, newIds), template.kind === "list");
+  }
+}
