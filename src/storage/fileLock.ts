@@ -2,7 +2,15 @@
  * A lock file that names the process holding it, by id and start time. A lock whose process has
  * ended is stale and can be taken over.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
@@ -54,21 +62,72 @@ export function acquireLock(file: string, { address, createConflict }: LockOptio
     ...(address === undefined ? {} : { address }),
   };
   mkdirSync(dirname(file), { recursive: true });
-  for (let attempt = 0; attempt < 3; attempt++)
-    try {
-      writeFileSync(file, `${JSON.stringify(lock)}\n`, { flag: "wx" });
-      return () => rmSync(file, { force: true });
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw toWriteError(file, cause);
-      const holder = readLock(file);
-      if (holder) throw createConflict(holder.pid);
-      rmSync(file, { force: true });
-    }
-  throw new UserError(
-    `other processes keep taking ${file}`,
-    "wait until no other process writes there",
-  );
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, `${JSON.stringify(lock)}\n`);
+    if (!publishFile(draft, file)) takeOverStaleLock(draft, file, createConflict);
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw toWriteError(file, cause);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return () => rmSync(file, { force: true });
 }
+
+/**
+ * Replaces a lock whose process has ended. Only one process at a time does this, under a second
+ * lock: removing the file is safe only while nobody else can have replaced it in between.
+ */
+function takeOverStaleLock(
+  draft: string,
+  file: string,
+  createConflict: LockOptions["createConflict"],
+): void {
+  const holder = readLock(file);
+  if (holder) throw createConflict(holder.pid);
+  const guard = `${file}.takeover`;
+  if (!publishFile(draft, guard)) {
+    const other = readLock(guard);
+    if (other) throw createConflict(other.pid);
+    rmSync(guard, { force: true });
+    throw new UserError(`${file} was left by a process that was killed`, "try again");
+  }
+  try {
+    const newHolder = readLock(file);
+    if (newHolder) throw createConflict(newHolder.pid);
+    rmSync(file, { force: true });
+    if (!publishFile(draft, file))
+      throw new UserError(`another process has just taken ${file}`, "wait until it has finished");
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+/**
+ * Gives a finished file its name, with all of its content at once, unless a file of that name
+ * exists. A file that is created first and written afterwards could be read while it is empty.
+ */
+function publishFile(draft: string, file: string): boolean {
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    // FAT and some network file systems have no hard links
+    if (!hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS")) throw error;
+  }
+  try {
+    copyFileSync(draft, file, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  codes.includes((error as NodeJS.ErrnoException).code ?? "");
 
 function parseText(text: string): unknown {
   try {
