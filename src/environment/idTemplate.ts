@@ -26,7 +26,7 @@ type Template =
 
 interface ContainerTemplate {
   readonly kind: "list" | "record";
-  readonly original: Json[] | JsonObject;
+  readonly original: Json;
   /** The keys of a record; a number stands for an id. Empty for a list. */
   readonly keys: readonly (string | IdIndex)[];
   readonly values: readonly Template[];
@@ -41,7 +41,7 @@ export interface IdTemplate {
   /** The ids of the value, sorted. */
   readonly ids: readonly string[];
   /** The value with other ids, `newIds()[i]` in place of `ids[i]`. Frozen. */
-  instantiate(newIds: () => readonly string[]): JsonObject;
+  readonly instantiate: (this: void, newIds: () => readonly string[]) => JsonObject;
 }
 
 /** Creates the template of a deeply frozen record, usually the state in a fixture. */
@@ -50,7 +50,12 @@ export function createIdTemplate(value: JsonObject): IdTemplate {
   const template = compile(value, new Map(ids.map((id, i) => [id, i])));
   return {
     ids,
-    instantiate: newIds => (template.kind === "record" ? createLazily(template, newIds) : value),
+    instantiate(newIds) {
+      if (template.kind !== "record") return value;
+      return template.hasIdKeys
+        ? Object.freeze(createRecord(template, newIds()))
+        : createLazily(template, newIds);
+    },
   };
 }
 
@@ -90,7 +95,7 @@ function compile(value: Json, ids: ReadonlyMap<string, IdIndex>): Template {
   const kind = isList ? "list" : "record";
   return {
     kind,
-    original: value as Json[] | JsonObject,
+    original: value,
     keys,
     values,
     hasIdKeys,
@@ -101,18 +106,24 @@ function compile(value: Json, ids: ReadonlyMap<string, IdIndex>): Template {
 
 /** The record whose entries with ids are created when they are first read. */
 function createLazily(template: ContainerTemplate, newIds: () => readonly string[]): JsonObject {
-  if (template.hasIdKeys) return createContainer(template, newIds()) as JsonObject;
   const properties: PropertyDescriptorMap = {};
   for (const [i, it] of template.values.entries()) {
     let created: Json | undefined;
     properties[template.keys[i]!] =
       it.kind === "shared"
         ? { value: it.value, enumerable: true }
-        : { get: () => (created ??= create(it, newIds())), enumerable: true };
+        : { get: () => (created ??= createTable(it, newIds())), enumerable: true };
   }
   const record = Object.freeze(Object.defineProperties({}, properties)) as JsonObject;
   deferDigest(record, () => sumEntries(template, newIds()));
   return record;
+}
+
+function createTable(template: Template, newIds: readonly string[]): Json {
+  const table = create(template, newIds);
+  if (template.kind === "list" || template.kind === "record")
+    deferDigest(table as object, () => sumEntries(template, newIds));
+  return table;
 }
 
 function create(template: Template, newIds: readonly string[]): Json {
@@ -121,42 +132,35 @@ function create(template: Template, newIds: readonly string[]): Json {
       return template.value;
     case "id":
       return newIds[template.id]!;
-    default: {
-      const container = createContainer(template, newIds);
-      deferDigest(container as object, () => sumEntries(template, newIds));
-      return container;
-    }
+    case "list":
+      return Object.freeze(template.values.map(it => create(it, newIds)));
+    case "record":
+      return Object.freeze(createRecord(template, newIds));
   }
 }
 
-function createContainer(template: ContainerTemplate, newIds: readonly string[]): Json {
+function createRecord(template: ContainerTemplate, newIds: readonly string[]): JsonObject {
   const { original, keys, values, variable } = template;
-  let container: Record<string | number, Json>;
   if (template.hasIdKeys) {
-    container = {};
-    for (const [i, it] of values.entries()) {
-      const key = keys[i]!;
-      container[typeof key === "number" ? newIds[key]! : key] = create(it, newIds);
-    }
-  } else {
-    container = (
-      template.kind === "list" ? [...(original as Json[])] : { ...original }
-    ) as typeof container;
-    for (const i of variable)
-      container[template.kind === "list" ? i : keys[i]!] = create(values[i]!, newIds);
+    const record: Record<string, Json> = {};
+    for (const [i, it] of values.entries()) record[getKey(keys[i]!, newIds)] = create(it, newIds);
+    return record;
   }
-  return Object.freeze(container) as Json;
+  // copies of one record have the same hidden class
+  const record = { ...(original as JsonObject) } as Record<string, Json>;
+  for (const i of variable) record[keys[i]!] = create(values[i]!, newIds);
+  return record;
 }
+
+const getKey = (key: string | IdIndex, newIds: readonly string[]): string =>
+  typeof key === "number" ? newIds[key]! : key;
 
 function sumEntries(template: ContainerTemplate, newIds: readonly string[]): EntrySum {
   const sum = { ...template.constantSum };
+  const isList = template.kind === "list";
   for (const i of template.variable) {
-    const key = template.keys[i] ?? i;
-    addHashedEntry(
-      sum,
-      typeof key === "number" && template.kind === "record" ? newIds[key]! : key,
-      hash(template.values[i]!, newIds),
-    );
+    const key = isList ? i : getKey(template.keys[i]!, newIds);
+    addHashedEntry(sum, key, hash(template.values[i]!, newIds));
   }
   return sum;
 }
