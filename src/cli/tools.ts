@@ -1,11 +1,8 @@
 /** `tools`: the function schemas as models are given them. */
 import { join } from "node:path";
 import type { Tool } from "../environment/server.ts";
-import {
-  connectServer,
-  type ConnectedSession,
-  type ConnectedTool,
-} from "../mcp/connectedSession.ts";
+import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
+import type { ConnectedTool } from "../mcp/serverConnection.ts";
 import { findServerEntry } from "../mcp/mcpConfig.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { CliCommand, CliContext } from "./command.ts";

@@ -1,7 +1,6 @@
 /**
- * The sessions that one connection holds of its own, and the requests by which their owner opens,
- * reads, restores and closes them. They are custom requests and never tools: the agent gets tools,
- * only we get reset. Knows no transport.
+ * The sessions of one connection, and the requests that open, read, restore and close them. These
+ * are custom requests rather than tools, so that an agent cannot reset its own environment.
  */
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
@@ -11,14 +10,14 @@ import { parseState, type State } from "../environment/state.ts";
 import type { RequestMethod } from "./exposedServer.ts";
 import { JsonRpcError, type Params } from "./jsonRpc.ts";
 
-/** What a connection's own session, and those it opens without saying otherwise, start from. */
+/** What sessions start from when `prove/open` does not say otherwise. */
 export interface SessionDefaults {
   readonly catalog: Catalog;
   readonly fixture: string;
   readonly seed: number;
 }
 
-/** How many sessions one connection may hold; one more is refused, none is ever evicted. */
+/** How many sessions a connection may have. Opening another one is refused; none is evicted. */
 export const maxSessions = 16_384;
 
 export interface ConnectionSessions {
@@ -26,71 +25,74 @@ export interface ConnectionSessions {
   readonly methods: Readonly<Record<string, RequestMethod>>;
 }
 
-const own = "";
+/** The id of the connection's own session, which requests without an id are about. */
+const ownId = "";
+
+interface OpenedSession {
+  readonly session: Session;
+  readonly initialState: State;
+}
 
 export function createConnectionSessions(
   server: Server,
-  start: SessionDefaults,
+  defaults: SessionDefaults,
 ): ConnectionSessions {
-  const held = new Map<string, { readonly session: Session; readonly first: State }>();
+  const sessions = new Map<string, OpenedSession>();
 
-  const open = (id: string, fixture: string, seed: number) => {
-    if (!held.has(id) && held.size >= maxSessions)
+  const open = (id: string, fixture: string, seed: number): OpenedSession => {
+    if (!sessions.has(id) && sessions.size >= maxSessions)
       throw new JsonRpcError(
         "invalid request",
         `limit_exceeded: this connection holds ${maxSessions} sessions; close one first`,
       );
     const session = openSession({
-      servers: [{ server, fixture: start.catalog.getFixture(server.name, fixture) }],
+      servers: [{ server, fixture: defaults.catalog.getFixture(server.name, fixture) }],
       seed,
     });
-    const opened = { session, first: session.state };
-    held.set(id, opened);
+    const opened = { session, initialState: session.state };
+    sessions.set(id, opened);
     return opened;
   };
   /**
-   * The connection's own session is opened on first use, so that ordinary clients just work; others
-   * by `prove/open`.
+   * The connection's own session opens on first use, so that it works for clients that know no
+   * custom requests. Others are opened by `prove/open`.
    */
-  const find = (id = own) => {
-    const known = held.get(id);
-    if (known) return known;
-    if (id !== own)
+  const find = (id = ownId): OpenedSession => {
+    const opened = sessions.get(id);
+    if (opened) return opened;
+    if (id !== ownId)
       throw new JsonRpcError(
         "no such session",
         `there is no session ${id}; open it with prove/open`,
       );
-    return open(own, start.fixture, start.seed);
+    return open(ownId, defaults.fixture, defaults.seed);
   };
-  const standing = ({ session }: { session: Session }) => ({
-    state: session.state,
-    digest: session.digest,
-  });
 
   return {
     getSession: id => find(id).session,
     methods: {
-      "prove/open": (params, id = own) => {
-        const { fixture = start.fixture, seed = start.seed } = parsed(opening, params);
+      "prove/open": (params, id = ownId) => {
+        const { fixture = defaults.fixture, seed = defaults.seed } = parseOpenParams(params);
         return { digest: open(id, fixture, seed).session.digest };
       },
-      "prove/state": (_, id) => standing(find(id)),
-      "prove/restore": (params, id) => {
-        const it = find(id);
-        it.session.restore(
-          params["state"] === undefined ? it.first : parseState([server], params["state"]),
-        );
-        return standing(it);
+      "prove/state": (_, id) => describeState(find(id)),
+      "prove/restore": ({ state }, id) => {
+        const opened = find(id);
+        const { session, initialState } = opened;
+        session.restore(state === undefined ? initialState : parseState([server], state));
+        return describeState(opened);
       },
-      "prove/close": (_, id = own) => {
-        held.delete(id);
+      "prove/close": (_, id = ownId) => {
+        sessions.delete(id);
         return {};
       },
     },
   };
 }
 
-const opening = z.object({
+const describeState = ({ session: { state, digest } }: OpenedSession) => ({ state, digest });
+
+const openParams = z.object({
   fixture: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/)
@@ -98,9 +100,9 @@ const opening = z.object({
   seed: z.int().min(0).optional(),
 });
 
-function parsed<T>(schema: z.ZodType<T>, params: Params): T {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
+function parseOpenParams(params: Params): z.output<typeof openParams> {
+  const { success, data, error } = openParams.safeParse(params);
+  if (success) return data;
+  const issue = error.issues[0]!;
   throw new JsonRpcError("invalid params", `${issue.path.join(".")}: ${issue.message}`);
 }

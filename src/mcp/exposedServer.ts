@@ -1,93 +1,85 @@
 /**
- * A server's sessions as an MCP server: tools to call and the state as resources, over whichever
- * transport. Which session a request is about stands in its `_meta`; whoever holds the sessions
- * finds it. Knows no trajectories, and of control only that there may be more methods.
+ * Exposes the sessions of a server over MCP, with tools to call and the state as resources. It works
+ * with any transport; a transport may add request methods of its own. Requests name their session in
+ * `_meta`, and the caller looks the session up.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
-import { UserError } from "../userError.ts";
-import type { Fault, Outcome } from "../environment/outcome.ts";
+import { isJsonObject } from "../environment/json.ts";
+import { createUnknownToolFault, type Fault, type Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
+import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
-import { readStateResource, listStateResources, listStateTemplates } from "./stateResources.ts";
-import {
-  formatError,
-  isRequestId,
-  isRecord,
-  formatReply,
-  JsonRpcError,
-  type Params,
-} from "./jsonRpc.ts";
+import { formatError, formatReply, isRequestId, JsonRpcError, type Params } from "./jsonRpc.ts";
+import { listStateResources, listStateTemplates, readStateResource } from "./stateResources.ts";
 
-/** Which session a request is about, inside `params._meta`; absent for the connection's own. */
+/** The key of `params._meta` that names a request's session; absent for the connection's own. */
 export const sessionIdKey = "prove/sessionId";
 
-/** What a client acts on: a session, or something that stands for one. */
+/** A session, or an object that forwards to one. */
 export type CallableSession = Pick<Session, "tools" | "state" | "call">;
 
 /**
- * A request's result, from its parameters and the id of the session that it is about. Throws
- * `RequestFault` or `UserError`.
+ * Computes the result of a request from its parameters and the id of its session. Throws a
+ * `JsonRpcError` or a `UserError`.
  */
-export type RequestMethod = (params: Params, session: string | undefined) => object;
+export type RequestMethod = (params: Params, sessionId: string | undefined) => object;
 
-/** One server on the wire. */
 export interface ExposedServer {
-  /** The SDK's part: shaking hands, and whatever is about no session. */
+  /** Answers what is not about a session, such as the handshake. */
   readonly sdkServer: McpServer;
   /**
-   * The whole answer to a request about a session, as JSON text; undefined for any other message,
-   * which goes to the wire. It is given at once, so that requests take effect in the order in which
-   * they come.
+   * The reply to a request about a session, as JSON text; undefined for any other message, which
+   * the caller passes to `sdkServer`. It is synchronous, so that requests take effect in the order
+   * in which they arrive.
    */
   readonly answer: (message: Params) => string | undefined;
 }
 
-/** Puts a server on the wire, with further methods where a transport has them. */
+/** Exposes a server, with the methods of a transport in addition to those of MCP. */
 export function exposeServer(
   server: Server,
-  sessionOf: (id: string | undefined) => CallableSession,
-  more: Readonly<Record<string, RequestMethod>> = {},
+  getSession: (id: string | undefined) => CallableSession,
+  transportMethods: Readonly<Record<string, RequestMethod>> = {},
 ): ExposedServer {
   const methods: Readonly<Record<string, RequestMethod>> = {
-    "tools/list": (_, id) => ({ tools: offered(server, sessionOf(id)) }),
-    "resources/list": (_, id) => ({ resources: listStateResources(server, sessionOf(id).state) }),
+    "tools/list": (_, id) => ({ tools: listTools(server, getSession(id)) }),
+    "resources/list": (_, id) => ({ resources: listStateResources(server, getSession(id).state) }),
     "resources/templates/list": () => ({ resourceTemplates: listStateTemplates(server) }),
     "resources/read": ({ uri }, id) => ({
-      contents: [readStateResource(server, sessionOf(id).state, uri)],
+      contents: [readStateResource(server, getSession(id).state, uri)],
     }),
-    ...more,
+    ...transportMethods,
   };
-  const resultText = (method: string, params: Params, id: string | undefined): string =>
-    method === "tools/call"
-      ? callText(outcomeOf(server, sessionOf(id), params))
-      : JSON.stringify(methods[method]!(params, id));
-  const isOurs = (method: unknown): method is string =>
+  const isSessionMethod = (method: unknown): method is string =>
     method === "tools/call" || (typeof method === "string" && Object.hasOwn(methods, method));
+  /** The JSON text of a request's result. */
+  const createResult = (method: string, params: Params): string =>
+    withRpcErrors(() => {
+      const id = getSessionId(params);
+      return method === "tools/call"
+        ? formatCallResult(callTool(server, getSession(id), params))
+        : JSON.stringify(methods[method]!(params, id));
+    });
 
-  const wire = new McpServer(
+  const sdkServer = new McpServer(
     { name: `prove-${server.name}`, version },
     { capabilities: { tools: {}, resources: {} }, instructions: server.summary },
   );
-  // a transport that does not ask `answer` first gets the same answers from the SDK
-  wire.fallbackRequestHandler = async ({ method, params = {} }) => {
-    if (!isOurs(method))
+  // for transports that do not call `answer` first
+  sdkServer.fallbackRequestHandler = async ({ method, params = {} }) => {
+    if (!isSessionMethod(method))
       throw new JsonRpcError("method not found", `there is no method ${String(method)}`);
-    return JSON.parse(guarded(() => resultText(method, params, sessionIn(params)))) as Record<
-      string,
-      unknown
-    >;
+    return JSON.parse(createResult(method, params)) as Record<string, unknown>;
   };
   return {
-    sdkServer: wire,
+    sdkServer,
     answer({ id, method, params = {} }) {
-      if (!isOurs(method) || !isRequestId(id)) return undefined;
+      if (!isSessionMethod(method) || !isRequestId(id)) return undefined;
       try {
-        if (!isRecord(params)) throw new JsonRpcError("invalid params", "params must be an object");
-        return formatReply(
-          id,
-          guarded(() => resultText(method, params, sessionIn(params))),
-        );
+        if (!isJsonObject(params))
+          throw new JsonRpcError("invalid params", "params must be an object");
+        return formatReply(id, createResult(method, params));
       } catch (error) {
         if (error instanceof JsonRpcError) return formatError(id, error);
         throw error;
@@ -96,8 +88,8 @@ export function exposeServer(
   };
 }
 
-/** What a person could mend is the client's fault on a wire. */
-function guarded<T>(run: () => T): T {
+/** Turns a `UserError` into a `JsonRpcError`, because the client is the user who can fix it. */
+function withRpcErrors<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -107,8 +99,8 @@ function guarded<T>(run: () => T): T {
   }
 }
 
-function sessionIn({ _meta: meta }: Params): string | undefined {
-  if (!isRecord(meta) || meta[sessionIdKey] === undefined) return undefined;
+function getSessionId({ _meta: meta }: Params): string | undefined {
+  if (!isJsonObject(meta) || meta[sessionIdKey] === undefined) return undefined;
   const id = meta[sessionIdKey];
   if (typeof id === "string" && id.length > 0 && id.length <= 200) return id;
   throw new JsonRpcError(
@@ -117,32 +109,27 @@ function sessionIn({ _meta: meta }: Params): string | undefined {
   );
 }
 
-function outcomeOf(
+function callTool(
   server: Server,
   session: CallableSession,
   { name, arguments: args = {} }: Params,
 ): Outcome {
   if (typeof name !== "string")
     throw new JsonRpcError("invalid params", "tools/call needs the name of a tool");
-  if (!isRecord(args))
+  if (!isJsonObject(args))
     throw new JsonRpcError("invalid params", "the arguments of a call are an object");
-  const known = session.tools.get(name);
-  // the session may have another server's tool of that name, but not at this address
-  if (known && known.server !== server.name)
-    return {
-      kind: "unknown-tool",
-      type: "unknown_tool",
-      message: `there is no tool ${name}`,
-      hint: "call one of the tools on offer",
-    };
+  const tool = session.tools.get(name);
+  // the session may have a tool of this name on another server, which has an address of its own
+  if (tool && tool.server !== server.name) return createUnknownToolFault(name);
   return session.call(name, args).outcome;
 }
 
 /**
- * Success is the value as text and as `structuredContent`; failure is `isError` with what a model
- * can act on. Written as text: the value's JSON stands in it twice, and is made once.
+ * The result of `tools/call` as JSON text: the value as text and as `structuredContent`, or a fault
+ * with `isError`. The text is assembled by hand, because the value occurs in it twice and would
+ * otherwise be serialized twice.
  */
-function callText(outcome: Outcome): string {
+function formatCallResult(outcome: Outcome): string {
   if (outcome.kind === "ok") {
     const value = JSON.stringify(outcome.value);
     return `{"content":[{"type":"text","text":${JSON.stringify(value)}}],"structuredContent":${value}}`;
@@ -150,13 +137,14 @@ function callText(outcome: Outcome): string {
   return `{"isError":true,"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(formatFault(outcome)))}}]}`;
 }
 
+/** A failed call as clients receive it. */
 export interface ToolError {
   readonly error_type: string;
   readonly message: string;
   readonly hint?: string;
 }
 
-/** A failed call in words for a client; of what broke, where it broke stays here. */
+/** A fault for a client. The stack trace of a broken call is left out. */
 export function formatFault({ kind, type, message, hint }: Fault): ToolError {
   return {
     error_type: type,
@@ -165,22 +153,21 @@ export function formatFault({ kind, type, message, hint }: Fault): ToolError {
   };
 }
 
-const lists = new WeakMap<CallableSession["tools"], Map<Server, readonly object[]>>();
+const toolLists = new WeakMap<CallableSession["tools"], Map<Server, readonly object[]>>();
 
-/** The session's tools of this server as a client sees them; made once for each menu. */
-function offered(server: Server, { tools }: CallableSession): readonly object[] {
-  let list = lists.get(tools);
-  if (!list) lists.set(tools, (list = new Map()));
-  let known = list.get(server);
-  if (!known)
-    list.set(
-      server,
-      (known = [...tools.values()].filter(it => it.server === server.name).map(listed)),
-    );
-  return known;
+/** The session's tools on this server, as `tools/list` returns them. Cached for each menu. */
+function listTools(server: Server, { tools }: CallableSession): readonly object[] {
+  let lists = toolLists.get(tools);
+  if (!lists) toolLists.set(tools, (lists = new Map()));
+  let list = lists.get(server);
+  if (!list) {
+    list = [...tools.values()].filter(it => it.server === server.name).map(describeTool);
+    lists.set(server, list);
+  }
+  return list;
 }
 
-const listed = (tool: Tool) => ({
+const describeTool = (tool: Tool) => ({
   name: tool.name,
   description: tool.summary,
   inputSchema: tool.inputSchema,

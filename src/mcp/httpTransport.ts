@@ -1,8 +1,7 @@
 /**
- * MCP over Streamable HTTP: one POST brings one message or a list of them, and its answers go back
- * as plain JSON. Only where something is said before the answer does the reply become an event
- * stream. Which session is meant is given by the URL, never by a header. Knows neither routes nor
- * who may come in; the body is read and the door is watched elsewhere.
+ * MCP over Streamable HTTP. A POST contains one message or a list of them; the response is plain
+ * JSON, or an event stream if the server sends messages before its reply. The URL names the session.
+ * Routing, authorization and reading the body are left to the caller.
  */
 import type {
   Transport,
@@ -13,41 +12,50 @@ import {
   type JSONRPCMessage,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { isJsonObject } from "../environment/json.ts";
 import { sessionIdKey, type ExposedServer } from "./exposedServer.ts";
-import { formatError, isRecord, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
+import { formatError, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
 
-/** What a request for MCP brought along. */
+/** A POST to an MCP address. */
 export interface McpRequest {
   readonly headers: IncomingHttpHeaders;
-  /** The body as parsed JSON. Its messages become ours: their `_meta` gets the session. */
+  /** The body as parsed JSON. */
   readonly body: unknown;
-  /** The session that the URL names; absent where the server has none. */
-  readonly session?: string;
+  /** The id of the session that the URL names; absent for a server without sessions. */
+  readonly sessionId?: string;
 }
 
-/** One list of requests that came together, and what has been answered of it. */
-interface Post {
+/** A POST that is being answered. */
+interface PendingPost {
   readonly response: ServerResponse;
   readonly isList: boolean;
   readonly replies: string[];
-  open: number;
+  /** How many of its requests have no reply yet. */
+  openRequests: number;
 }
 
-const longestList = 100;
+interface PendingRequest {
+  readonly post: PendingPost;
+  /** The client's own id of the request. */
+  readonly id: string | number;
+}
+
+const maxListLength = 100;
 
 /**
- * One for each exposed server: requests of all its sessions and clients pass through it, told apart
- * by numbers of our own.
+ * The transport of one exposed server, which serves all its sessions and clients. Requests that the
+ * SDK answers get ids of our own, because those of different clients may be equal.
  */
 export class HttpTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: Transport["onclose"];
   onerror?: Transport["onerror"];
   readonly #answer: ExposedServer["answer"];
-  readonly #asked = new Map<number, { readonly post: Post; readonly id: string | number }>();
-  #number = 0;
+  /** The requests that the SDK is answering, by our id. */
+  readonly #requests = new Map<number, PendingRequest>();
+  #lastId = 0;
 
-  /** `answer` gives what is answered at once; without it everything goes through the SDK. */
+  /** `answer` is asked first; messages that it does not answer go to the SDK. */
   constructor(answer: ExposedServer["answer"] = () => undefined) {
     this.#answer = answer;
   }
@@ -55,74 +63,79 @@ export class HttpTransport implements Transport {
   async start(): Promise<void> {}
 
   async close(): Promise<void> {
-    for (const { post } of this.#asked.values()) post.response.destroy();
-    this.#asked.clear();
+    for (const { post } of this.#requests.values()) post.response.destroy();
+    this.#requests.clear();
     this.onclose?.();
   }
 
-  /** Answers one POST. Whatever is wrong with it is said in the reply. */
-  handlePost({ headers, body, session }: McpRequest, response: ServerResponse): void {
-    const why =
-      complaintOf(headers) ??
-      (Array.isArray(body) && (body.length === 0 || body.length > longestList)
-        ? refused(400, `a list holds 1 to ${longestList} messages`)
+  /** Answers one POST. An invalid request gets an error response. */
+  handlePost({ headers, body, sessionId }: McpRequest, response: ServerResponse): void {
+    const error =
+      findHeaderError(headers) ??
+      (Array.isArray(body) && (body.length === 0 || body.length > maxListLength)
+        ? createHttpError(400, `a list holds 1 to ${maxListLength} messages`)
         : undefined);
-    if (why) return reply(response, why.status, formatError(null, why.fault));
-    const post: Post = { response, isList: Array.isArray(body), replies: [], open: 0 };
-    const later: JSONRPCMessage[] = [];
+    if (error) return sendText(response, error.status, formatError(null, error.cause));
+    const post: PendingPost = {
+      response,
+      isList: Array.isArray(body),
+      replies: [],
+      openRequests: 0,
+    };
+    const sdkMessages: JSONRPCMessage[] = [];
     try {
       for (const it of post.isList ? (body as unknown[]) : [body]) {
-        const message = session === undefined ? it : inSession(it, session);
-        const answer = isRecord(message) ? this.#answer(message) : undefined;
-        if (answer === undefined) later.push(parseMessage(message));
+        const message = sessionId === undefined ? it : withSessionId(it, sessionId);
+        const answer = isJsonObject(message) ? this.#answer(message) : undefined;
+        if (answer === undefined) sdkMessages.push(parseMessage(message));
         else post.replies.push(answer);
       }
-    } catch (error) {
-      if (error instanceof JsonRpcError) return reply(response, 400, formatError(null, error));
-      throw error;
+    } catch (cause) {
+      if (cause instanceof JsonRpcError) return sendText(response, 400, formatError(null, cause));
+      throw cause;
     }
-    this.#handOver(later, post);
-    if (post.open > 0) return;
+    this.#passToSdk(sdkMessages, post);
+    if (post.openRequests > 0) return;
     if (post.replies.length > 0) this.#finish(post);
     else response.writeHead(202).end();
   }
 
-  /** Gives the SDK what it has to answer, or only to hear. */
-  #handOver(messages: readonly JSONRPCMessage[], post: Post): void {
-    const numbers: number[] = [];
-    const numbered = messages.map(message => {
+  #passToSdk(messages: readonly JSONRPCMessage[], post: PendingPost): void {
+    const ids: number[] = [];
+    const sdkMessages = messages.map(message => {
       if (!("method" in message && "id" in message)) return message;
-      const number = ++this.#number;
-      this.#asked.set(number, { post, id: message.id });
-      numbers.push(number);
-      return { ...message, id: number };
+      const id = ++this.#lastId;
+      this.#requests.set(id, { post, id: message.id });
+      ids.push(id);
+      return { ...message, id };
     });
-    post.open = numbers.length;
-    if (numbers.length > 0)
-      post.response.once("close", () => numbers.forEach(it => this.#asked.delete(it)));
-    // a client cancels by its own number, which may be another client's as well: what is asked here
-    // is answered before that
-    for (const it of numbered)
+    post.openRequests = ids.length;
+    if (ids.length > 0)
+      post.response.once("close", () => ids.forEach(it => this.#requests.delete(it)));
+    // a cancellation names the client's id, which may be our id of another client's request; requests
+    // are answered at once, so that ignoring it loses nothing
+    for (const it of sdkMessages)
       if (!("method" in it && it.method === "notifications/cancelled")) this.onmessage?.(it);
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    const isAnswer = !("method" in message);
-    const number = isAnswer ? message.id : options?.relatedRequestId;
-    const asked = typeof number === "number" ? this.#asked.get(number) : undefined;
-    // who asked has gone, or nobody did: there is no stream beside the requests'
-    if (!asked) return;
-    const { post, id } = asked;
-    const text = JSON.stringify(isAnswer ? { ...message, id } : message);
-    if (!isAnswer) return this.#event(post, text);
-    this.#asked.delete(number as number);
-    post.open--;
-    if (post.response.headersSent) this.#event(post, text);
+    const isReply = !("method" in message);
+    const sdkId = isReply ? message.id : options?.relatedRequestId;
+    const request = typeof sdkId === "number" ? this.#requests.get(sdkId) : undefined;
+    // the client has disconnected, or the message belongs to no request; there is no other stream
+    if (!request) return;
+    const { post, id } = request;
+    const text = JSON.stringify(isReply ? { ...message, id } : message);
+    if (!isReply) return this.#sendEvent(post, text);
+    this.#requests.delete(sdkId as number);
+    post.openRequests--;
+    if (post.response.headersSent) this.#sendEvent(post, text);
     else post.replies.push(text);
-    if (post.open === 0) this.#finish(post);
+    if (post.openRequests === 0) this.#finish(post);
   }
 
-  #event({ response, replies }: Post, text: string): void {
+  /** Sends an event, after the replies so far if the stream begins with it. */
+  #sendEvent({ response, replies }: PendingPost, text: string): void {
     if (!response.headersSent)
       response.writeHead(200, {
         "content-type": "text/event-stream",
@@ -132,65 +145,64 @@ export class HttpTransport implements Transport {
       response.write(`event: message\ndata: ${it}\n\n`);
   }
 
-  #finish({ response, isList, replies }: Post): void {
+  #finish({ response, isList, replies }: PendingPost): void {
     if (response.headersSent) response.end();
-    else reply(response, 200, isList ? `[${replies.join(",")}]` : replies[0]!);
+    else sendText(response, 200, isList ? `[${replies.join(",")}]` : replies[0]!);
   }
 }
 
 /**
- * An ordinary GET asks for a stream of what a server says unasked, and DELETE ends a session of
- * headers: there is neither.
+ * Answers any method but POST. In the protocol, GET opens a stream for messages that belong to no
+ * request and DELETE ends a session of headers; this server has neither.
  */
 export function sendMethodNotAllowed(response: ServerResponse): void {
   response.setHeader("allow", "POST");
-  reply(
-    response,
+  const error = createHttpError(
     405,
-    formatError(
-      null,
-      new JsonRpcError(
-        "invalid request",
-        "only POST is answered here: there is no stream beside the requests', and the session is the URL's",
-      ),
-    ),
+    "only POST is answered here: there is no stream beside the requests', and the session is the URL's",
   );
+  sendText(response, error.status, formatError(null, error.cause));
 }
 
-const refused = (status: number, message: string) => ({
+interface StatusError {
+  readonly status: number;
+  readonly cause: JsonRpcError;
+}
+
+const createHttpError = (status: number, message: string): StatusError => ({
   status,
-  fault: new JsonRpcError("invalid request", message),
+  cause: new JsonRpcError("invalid request", message),
 });
 
-function complaintOf({
+function findHeaderError({
   accept,
   "mcp-protocol-version": protocol,
-}: IncomingHttpHeaders): { status: number; fault: JsonRpcError } | undefined {
+}: IncomingHttpHeaders): StatusError | undefined {
   if (accept !== undefined && !/\bapplication\/(json|\*)|\*\/\*/.test(accept))
-    return refused(406, "the client must accept application/json");
+    return createHttpError(406, "the client must accept application/json");
   if (protocol !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocol as string))
-    return refused(
+    return createHttpError(
       400,
       `protocol version ${String(protocol)} is not supported; choose one of ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}`,
     );
   return undefined;
 }
 
-/** The message as one about the URL's session, whatever it says itself. */
-function inSession(message: unknown, session: string): unknown {
-  if (!isRecord(message) || !("id" in message) || !("method" in message)) return message;
+/** The message with the URL's session in its `_meta`, in place of any that the client named. */
+function withSessionId(message: unknown, sessionId: string): unknown {
+  if (!isJsonObject(message) || !("id" in message) || !("method" in message)) return message;
   const { params = {} } = message as { params?: unknown };
-  if (!isRecord(params)) return message;
+  if (!isJsonObject(params)) return message;
   return {
     ...message,
     params: {
       ...params,
-      _meta: { ...(params["_meta"] as Params | undefined), [sessionIdKey]: session },
+      _meta: { ...(params["_meta"] as Params | undefined), [sessionIdKey]: sessionId },
     },
   };
 }
 
-function reply(response: ServerResponse, status: number, text: string): void {
+function sendText(response: ServerResponse, status: number, text: string): void {
   response
     .writeHead(status, {
       "content-type": "application/json",

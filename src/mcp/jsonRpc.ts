@@ -1,4 +1,4 @@
-/** JSON-RPC messages as text and as values from outside. Knows no methods and no transport. */
+/** Parses and formats JSON-RPC messages. Independent of methods and transports. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 
@@ -13,7 +13,7 @@ const codes = {
   "no such session": -32001,
 } as const;
 
-/** A request that cannot be answered, and why; the SDK reads the code as well. */
+/** Why a request cannot be answered. The SDK, too, reads its `code`. */
 export class JsonRpcError extends Error {
   readonly code: number;
   constructor(kind: keyof typeof codes, message: string, options?: ErrorOptions) {
@@ -22,20 +22,17 @@ export class JsonRpcError extends Error {
   }
 }
 
-export const isRecord = (value: unknown): value is Params =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
-
 export const isRequestId = (value: unknown): value is string | number =>
   typeof value === "string" || Number.isSafeInteger(value);
 
-/** A reply from the JSON text of its result. */
+/** The text of a reply, from the JSON text of its result. */
 export const formatReply = (id: string | number, result: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
 export const formatError = (id: string | number | null, { code, message }: JsonRpcError): string =>
   JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
 
-/** The value as a message, or a `RequestFault`. */
+/** Checks that a value is a message. Throws a `JsonRpcError` if it is not. */
 export function parseMessage(value: unknown): JSONRPCMessage {
   const parsed = JSONRPCMessageSchema.safeParse(value);
   if (parsed.success) return parsed.data;

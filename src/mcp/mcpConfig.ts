@@ -1,6 +1,6 @@
 /**
- * The third-party servers that a workspace names in its `mcp.json`, in the format of the editor's
- * own: how each is started, and what may be run on it. Starts nothing.
+ * Reads a workspace's `prove/mcp.json`, which lists third-party MCP servers in the format of VS
+ * Code's own `mcp.json`: how to start each server, and whether its tools may change things.
  */
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
@@ -8,19 +8,17 @@ import { z } from "zod";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 
+/** One server of the file, with its defaults filled in. */
 export interface ServerEntry {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** All that the server is given of an environment, beside PATH. */
+  /** The server's whole environment, except PATH. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Whether everything that the server can reach may be changed. */
+  /** Whether everything that the server can reach may be changed or lost. */
   readonly isDisposable: boolean;
-  /**
-   * Keys of a result by which the server says that a call failed, where it does not say so as MCP
-   * does.
-   */
+  /** Keys of a result that report a failed call, for servers that do not set MCP's `isError`. */
   readonly errorKeys: readonly string[];
 }
 
@@ -57,9 +55,7 @@ const entrySchema = z.strictObject({
     ),
 });
 
-/**
- * The shape of `prove/mcp.json`; also the source of the JSON Schema that the editor completes with.
- */
+/** The schema of `prove/mcp.json`, which also gives the JSON Schema for the editor. */
 export const mcpConfigSchema = z.strictObject({
   $schema: z.string().optional(),
   servers: z.record(
@@ -74,10 +70,13 @@ export const mcpConfigSchema = z.strictObject({
 });
 
 /**
- * The entries of a `prove/mcp.json`, none where there is no such file. Throws a `UserError` that
- * names the first place that does not fit.
+ * Reads the entries of a `prove/mcp.json` by name; a missing file has none. Relative paths in it
+ * start at `workspace`. Throws a `UserError` that names the first value that does not fit.
  */
-export function readServerEntries(file: string, folder: string): ReadonlyMap<string, ServerEntry> {
+export function readServerEntries(
+  file: string,
+  workspace: string,
+): ReadonlyMap<string, ServerEntry> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -89,16 +88,17 @@ export function readServerEntries(file: string, folder: string): ReadonlyMap<str
       { cause },
     );
   }
-  return parseServerEntries(text, file, folder);
+  return parseServerEntries(text, file, workspace);
 }
 
 /**
- * The entry of that name. Throws a `UserError` that says how one is written, or which there are.
+ * Reads the entry with that name. Throws a `UserError` that lists the names, or shows how to write
+ * an entry, if there is none.
  */
-export function findServerEntry(file: string, folder: string, name: string): ServerEntry {
-  const entries = readServerEntries(file, folder);
-  const found = entries.get(name);
-  if (found) return found;
+export function findServerEntry(file: string, workspace: string, name: string): ServerEntry {
+  const entries = readServerEntries(file, workspace);
+  const entry = entries.get(name);
+  if (entry) return entry;
   const example = `{"servers": {"${name}": {"command": "npx", "args": ["-y", "<package>"]}}}`;
   throw new UserError(
     `${file} has no server ${name}`,
@@ -109,15 +109,15 @@ export function findServerEntry(file: string, folder: string, name: string): Ser
 export function parseServerEntries(
   text: string,
   file: string,
-  folder: string,
+  workspace: string,
 ): ReadonlyMap<string, ServerEntry> {
   const { servers } = parseJson(mcpConfigSchema, text, { file, noun: "a file of MCP servers" });
   return new Map(
-    Object.entries(servers).map(([name, it]) => [name, entryOf(name, it, file, folder)]),
+    Object.entries(servers).map(([name, it]) => [name, createEntry(name, it, file, workspace)]),
   );
 }
 
-function entryOf(
+function createEntry(
   name: string,
   {
     command,
@@ -128,24 +128,24 @@ function entryOf(
     errorKeys = ["success", "error"],
   }: z.output<typeof entrySchema>,
   file: string,
-  folder: string,
+  workspace: string,
 ): ServerEntry {
-  const filled = (text: string) => {
-    const asked = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
-    if (asked)
+  const substitute = (text: string) => {
+    const variable = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
+    if (variable)
       throw new UserError(
-        `${file} has ${asked[0]} in server ${name}`,
+        `${file} has ${variable[0]} in server ${name}`,
         "write the value itself; only ${workspaceFolder} is filled in",
       );
-    return text.replaceAll("${workspaceFolder}", folder);
+    return text.replaceAll("${workspaceFolder}", workspace);
   };
-  const at = filled(cwd);
+  const folder = substitute(cwd);
   return {
     name,
-    command: filled(command),
-    args: args.map(filled),
-    env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, filled(value)])),
-    cwd: isAbsolute(at) ? at : resolve(folder, at),
+    command: substitute(command),
+    args: args.map(substitute),
+    env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, substitute(value)])),
+    cwd: isAbsolute(folder) ? folder : resolve(workspace, folder),
     isDisposable: disposable,
     errorKeys,
   };

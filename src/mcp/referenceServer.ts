@@ -1,6 +1,6 @@
 /**
- * The SDK's own server on the SDK's own HTTP transport with one tool that does nothing: what ours
- * is measured against. Loopback only, for one client, and nothing of ours in it.
+ * A minimal MCP server built on the SDK alone, with one tool that does nothing. Benchmarks compare
+ * our own server with it. Listens on loopback, for one client.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -14,16 +14,19 @@ export async function startReferenceServer(): Promise<{
   readonly url: string;
   readonly close: () => void;
 }> {
-  const wire = new McpServer({ name: "reference", version: "1" }, { capabilities: { tools: {} } });
-  wire.setRequestHandler(ListToolsRequestSchema, () => ({
+  const sdkServer = new McpServer(
+    { name: "reference", version: "1" },
+    { capabilities: { tools: {} } },
+  );
+  sdkServer.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [{ name: "empty", inputSchema: { type: "object" as const } }],
   }));
-  wire.setRequestHandler(CallToolRequestSchema, () => ({ content: [] }));
+  sdkServer.setRequestHandler(CallToolRequestSchema, () => ({ content: [] }));
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     enableJsonResponse: true,
   });
-  await wire.connect(transport);
+  await sdkServer.connect(transport);
   const server = createServer(
     (request, response) => void transport.handleRequest(request, response),
   );

@@ -1,81 +1,79 @@
 /**
- * A server's process as a transport: started with an environment of its own, spoken to over its
- * stdin and stdout, ended with everything that it started. Knows no tools.
+ * Runs an MCP server as a child process and exchanges messages over its stdin and stdout. The
+ * process gets its own environment and is ended together with everything that it started.
  */
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { execFile, spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerEntry } from "./mcpConfig.ts";
 
-/**
- * How long a server may take to end once its stdin is closed, and once it was told to, in
- * milliseconds.
- */
-const grace = [300, 700] as const;
+/** Milliseconds that a server may take to end, after its stdin is closed and after SIGTERM. */
+const gracePeriods = [300, 700] as const;
 
-/** The longest message taken in, in bytes. */
-const longest = 10 * 1024 * 1024;
+/** The longest message that is accepted, in bytes. */
+const maxMessageBytes = 10 * 1024 * 1024;
 
 export class ServerProcess implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #entry: ServerEntry;
-  readonly #buffer = new ReadBuffer({ maxBufferSize: longest });
+  readonly #buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes });
   #process: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
-  #gone: Promise<void> = Promise.resolve();
-  #why: string | undefined;
-  /** Why we end it, where it is we who do. */
-  #asked: string | undefined;
-  #said = "";
+  /** Resolves when the process has ended. */
+  #exited: Promise<void> = Promise.resolve();
+  #exitReason: string | undefined;
+  /** Why this program ended the process, if it did. */
+  #stopReason: string | undefined;
+  #stderrTail = "";
 
   constructor(entry: ServerEntry) {
     this.#entry = entry;
   }
 
-  /** How it came to its end; undefined while it is there. */
+  /** How the process ended; undefined while it runs. */
   getExitReason(): string | undefined {
-    return this.#why;
+    return this.#exitReason;
   }
 
-  /** The end of what it wrote on stderr, for a person. */
+  /** The last characters that the server wrote to stderr, for error messages. */
   get stderrTail(): string {
-    return this.#said;
+    return this.#stderrTail;
   }
 
-  /** Resolves when the process runs, rejects where it cannot be started. */
+  /** Resolves when the process runs, rejects if it cannot be started. */
   start(): Promise<void> {
     const { command, args, env, cwd } = this.#entry;
-    // a group of its own, so that what it starts is ended with it
+    // a process group of its own, so that what the server starts is ended with it
     const child = spawn(command, args, {
       cwd,
-      env: { ...pathOf(process.env), ...env },
+      env: { ...selectPath(process.env), ...env },
       stdio: ["pipe", "pipe", "pipe"],
       detached: !isWindows,
       windowsHide: true,
     });
     this.#process = child;
-    child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
+    child.stdout.on("data", (chunk: Buffer) => this.#readChunk(chunk));
     child.stderr
       .setEncoding("utf8")
-      .on("data", (text: string) => (this.#said = `${this.#said}${text}`.slice(-2000)));
-    // a server that no longer reads has ended or is about to: that is told by its exit
+      .on("data", (text: string) => (this.#stderrTail = `${this.#stderrTail}${text}`.slice(-2000)));
+    // writing fails when the server has ended or is about to; the exit event reports that
     child.stdin.on("error", () => {});
-    running.add(this);
+    runningProcesses.add(this);
     return new Promise((resolve, reject) => {
       child.once("spawn", resolve);
-      this.#gone = new Promise(gone => {
+      this.#exited = new Promise(resolveExited => {
         child.once("error", error => {
-          this.#end(error.message);
+          this.#handleExit(error.message);
           reject(error);
-          gone();
+          resolveExited();
         });
         child.once("exit", (code, signal) => {
-          this.#end(signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
-          gone();
+          this.#handleExit(signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
+          resolveExited();
         });
       });
     });
@@ -83,27 +81,33 @@ export class ServerProcess implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const child = this.#process;
-    if (!child || this.#why !== undefined)
-      throw new Error(`${this.#entry.name} ${this.#why ?? "was not started"}`);
+    if (!child || this.#exitReason !== undefined)
+      throw new Error(`${this.#entry.name} ${this.#exitReason ?? "was not started"}`);
     if (!child.stdin.write(serializeMessage(message)))
-      await Promise.race([new Promise(resolve => child.stdin.once("drain", resolve)), this.#gone]);
+      await Promise.race([
+        new Promise(resolve => child.stdin.once("drain", resolve)),
+        this.#exited,
+      ]);
   }
 
-  /** Ends the server and what it started: asks first, insists then. Resolves when it is gone. */
+  /**
+   * Ends the server and what it started: closes its stdin, then sends SIGTERM, then SIGKILL.
+   * Resolves when the process has ended.
+   */
   async close(): Promise<void> {
     const child = this.#process;
-    if (!child || this.#why !== undefined) return;
-    this.#asked ??= "was stopped";
+    if (!child || this.#exitReason !== undefined) return;
+    this.#stopReason ??= "was stopped";
     child.stdin.end();
-    for (const [i, milliseconds] of grace.entries()) {
-      await Promise.race([this.#gone, pause(milliseconds, undefined, { ref: false })]);
-      if (this.#why !== undefined) return;
+    for (const [i, milliseconds] of gracePeriods.entries()) {
+      await Promise.race([this.#exited, sleep(milliseconds, undefined, { ref: false })]);
+      if (this.#exitReason !== undefined) return;
       this.kill(i === 0 ? "SIGTERM" : "SIGKILL");
     }
-    await this.#gone;
+    await this.#exited;
   }
 
-  /** Ends it at once, with all its group. */
+  /** Sends a signal to the process and its group. Windows ends the process tree at once. */
   kill(signal: NodeJS.Signals): void {
     const pid = this.#process?.pid;
     if (pid === undefined) return;
@@ -118,12 +122,12 @@ export class ServerProcess implements Transport {
     }
   }
 
-  #take(chunk: Buffer): void {
+  #readChunk(chunk: Buffer): void {
     try {
       this.#buffer.append(chunk);
     } catch (error) {
       this.onerror?.(error as Error);
-      this.#asked = `wrote a line of more than ${longest} bytes`;
+      this.#stopReason = `wrote a line of more than ${maxMessageBytes} bytes`;
       this.kill("SIGKILL");
       return;
     }
@@ -132,7 +136,7 @@ export class ServerProcess implements Transport {
       try {
         message = this.#buffer.readMessage();
       } catch (error) {
-        // many servers print a greeting or a log line on stdout: what is no message is passed over
+        // many servers print a greeting or log lines on stdout, which are skipped
         this.onerror?.(error as Error);
         continue;
       }
@@ -141,11 +145,11 @@ export class ServerProcess implements Transport {
     }
   }
 
-  #end(why: string): void {
-    if (this.#why !== undefined) return;
-    this.#why = this.#asked ?? why;
-    running.delete(this);
-    // what it left behind in its group goes too
+  #handleExit(reason: string): void {
+    if (this.#exitReason !== undefined) return;
+    this.#exitReason = this.#stopReason ?? reason;
+    runningProcesses.delete(this);
+    // ends what the server left behind in its group
     this.kill("SIGKILL");
     this.onclose?.();
   }
@@ -153,12 +157,12 @@ export class ServerProcess implements Transport {
 
 const isWindows = process.platform === "win32";
 
-/** PATH by whatever spelling this system has it. */
-const pathOf = (env: NodeJS.ProcessEnv) =>
+/** The PATH variable, however this system spells it. */
+const selectPath = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([key]) => key.toUpperCase() === "PATH"));
 
-/** Whoever ends without having closed them takes them along. */
-const running = new Set<ServerProcess>();
+/** Processes that are still running when this program exits are ended with it. */
+const runningProcesses = new Set<ServerProcess>();
 process.on("exit", () => {
-  for (const it of running) it.kill("SIGKILL");
+  for (const it of runningProcesses) it.kill("SIGKILL");
 });

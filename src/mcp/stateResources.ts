@@ -1,6 +1,6 @@
 /**
- * A session's state as MCP resources: `state://<server>` for all of it, `state://<server>/<table>`
- * for one table. Reads only.
+ * Lists and reads a session's state as MCP resources: `state://<server>` is the whole state,
+ * `state://<server>/<table>` one table of it.
  */
 import type { Server } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
@@ -32,23 +32,23 @@ export const listStateTemplates = (server: Server): readonly object[] => [
   },
 ];
 
-/** The content of a resource as it is now. Throws a `RequestFault` where there is none. */
+/** The current content of a resource. Throws a `JsonRpcError` if there is no such resource. */
 export function readStateResource(server: Server, state: State, uri: unknown): object {
   if (typeof uri !== "string")
     throw new JsonRpcError("invalid params", "resources/read needs a uri");
-  const all = `state://${server.name}`;
-  const whole = state[server.name];
-  if (whole && uri === all) return { uri, mimeType, text: JSON.stringify(whole) };
-  const table = uri.startsWith(`${all}/`) ? uri.slice(all.length + 1) : "";
-  if (whole && listTables(server, state).includes(table))
-    return { uri, mimeType, text: JSON.stringify(whole.world[table]) };
+  const stateUri = `state://${server.name}`;
+  const serverState = state[server.name];
+  if (serverState && uri === stateUri) return { uri, mimeType, text: JSON.stringify(serverState) };
+  const table = uri.startsWith(`${stateUri}/`) ? uri.slice(stateUri.length + 1) : "";
+  if (serverState && listTables(server, state).includes(table))
+    return { uri, mimeType, text: JSON.stringify(serverState.world[table]) };
   throw new JsonRpcError(
     "no such resource",
     `there is no resource ${uri}; resources/list has them`,
   );
 }
 
-/** What the world holds by name: its records and lists; single values are read with the whole. */
+/** The records and lists of the world. Its single values are read with the whole state. */
 function listTables(server: Server, state: State): readonly string[] {
   const world = state[server.name]?.world ?? {};
   return Object.keys(world).filter(it => world[it] !== null && typeof world[it] === "object");

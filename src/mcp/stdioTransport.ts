@@ -1,20 +1,21 @@
-/** Connects one server to this process's stdin and stdout, where each line is one MCP message. */
+/** Serves a server over MCP on this process's stdin and stdout, where each line is one message. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Readable, Writable } from "node:stream";
+import { isJsonObject } from "../environment/json.ts";
 import type { Server } from "../environment/server.ts";
 import { createConnectionSessions, type SessionDefaults } from "./connectionSessions.ts";
 import { exposeServer, type ExposedServer } from "./exposedServer.ts";
-import { formatError, isRecord, parseMessage, JsonRpcError } from "./jsonRpc.ts";
+import { formatError, parseMessage, JsonRpcError } from "./jsonRpc.ts";
 
-/** Serves until the other side closes stdin, or the signal aborts. */
+/** Serves until the client closes stdin or the signal aborts. */
 export async function serveStdio(
   server: Server,
-  start: SessionDefaults,
+  defaults: SessionDefaults,
   signal: AbortSignal,
 ): Promise<void> {
-  const { getSession: sessionOf, methods } = createConnectionSessions(server, start);
-  const exposed = exposeServer(server, sessionOf, methods);
+  const { getSession, methods } = createConnectionSessions(server, defaults);
+  const exposed = exposeServer(server, getSession, methods);
   const closed = new Promise<void>(resolve => {
     exposed.sdkServer.onclose = resolve;
     signal.addEventListener("abort", () => void exposed.sdkServer.close(), { once: true });
@@ -23,13 +24,13 @@ export async function serveStdio(
   await closed;
 }
 
-/** No line may be longer: a message that never ends would fill the memory. */
-const longestLine = 16 * 2 ** 20;
+/** A limit, so that a message that never ends does not fill the memory. */
+const maxLineLength = 16 * 2 ** 20;
 
 /**
- * Messages as lines. Unlike the SDK's own transport it answers what is about a session without the
- * SDK's checks of each message's whole shape, writes the answers to one chunk of input at once,
- * notices the end of its input, and reads no faster than it is read.
+ * Reads and writes messages as lines. Unlike the SDK's own transport it answers requests about a
+ * session without the SDK's validation, writes all replies to a chunk of input together, notices the
+ * end of its input, and stops reading while its output is not read.
  */
 export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
@@ -38,10 +39,11 @@ export class StdioTransport implements Transport {
   readonly #exposed: ExposedServer;
   readonly #input: Readable;
   readonly #output: Writable;
-  #rest = "";
-  #closed = false;
-  readonly #take = (chunk: string) => this.#chunk(chunk);
-  readonly #end = () => void this.close();
+  /** The beginning of a line whose end has not been read. */
+  #partialLine = "";
+  #isClosed = false;
+  readonly #onData = (chunk: string) => this.#handleChunk(chunk);
+  readonly #onEnd = () => void this.close();
 
   constructor(exposed: ExposedServer, input: Readable, output: Writable) {
     this.#exposed = exposed;
@@ -50,7 +52,7 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    this.#input.setEncoding("utf8").on("data", this.#take).once("end", this.#end);
+    this.#input.setEncoding("utf8").on("data", this.#onData).once("end", this.#onEnd);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -58,42 +60,43 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#input.off("data", this.#take).off("end", this.#end).pause();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#input.off("data", this.#onData).off("end", this.#onEnd).pause();
     this.onclose?.();
   }
 
-  #chunk(chunk: string): void {
-    let answers = "";
+  #handleChunk(chunk: string): void {
+    let replies = "";
     if (chunk.includes("\n")) {
-      const lines = (this.#rest + chunk).split("\n");
-      this.#rest = lines.pop()!;
-      for (const line of lines) if (line.trim() !== "") answers += this.#line(line);
-    } else this.#rest += chunk;
-    if (this.#rest.length > longestLine) {
-      this.#rest = "";
-      answers += `${formatError(null, new JsonRpcError("invalid request", `a message is longer than ${longestLine} characters`))}\n`;
+      const lines = (this.#partialLine + chunk).split("\n");
+      this.#partialLine = lines.pop()!;
+      for (const line of lines) if (line.trim() !== "") replies += this.#handleLine(line);
+    } else this.#partialLine += chunk;
+    if (this.#partialLine.length > maxLineLength) {
+      this.#partialLine = "";
+      const message = `a message is longer than ${maxLineLength} characters`;
+      replies += formatErrorLine(new JsonRpcError("invalid request", message));
       void this.close();
     }
-    if (answers !== "") this.#write(answers);
+    if (replies !== "") this.#write(replies);
   }
 
-  /** The answer to one line, or nothing where the SDK will send it. */
-  #line(line: string): string {
+  /** The reply to one line; empty if the SDK will send it. */
+  #handleLine(line: string): string {
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
-      return `${formatError(null, new JsonRpcError("parse error", "this line is not JSON"))}\n`;
+      return formatErrorLine(new JsonRpcError("parse error", "this line is not JSON"));
     }
-    const answer = isRecord(message) ? this.#exposed.answer(message) : undefined;
+    const answer = isJsonObject(message) ? this.#exposed.answer(message) : undefined;
     if (answer !== undefined) return `${answer}\n`;
     try {
       this.onmessage?.(parseMessage(message));
       return "";
     } catch (error) {
-      if (error instanceof JsonRpcError) return `${formatError(null, error)}\n`;
+      if (error instanceof JsonRpcError) return formatErrorLine(error);
       throw error;
     }
   }
@@ -102,7 +105,9 @@ export class StdioTransport implements Transport {
     if (this.#output.write(text)) return;
     this.#input.pause();
     this.#output.once("drain", () => {
-      if (!this.#closed) this.#input.resume();
+      if (!this.#isClosed) this.#input.resume();
     });
   }
 }
+
+const formatErrorLine = (error: JsonRpcError): string => `${formatError(null, error)}\n`;

@@ -1,49 +1,49 @@
 /**
- * What another server answered, as an outcome: its value, or a fault in words that a model can act
- * on. Knows the several ways in which servers say that a call failed, and no process.
+ * Converts the result or error of another server's tool call to an outcome: its value, or a fault
+ * that a model can act on. Servers report failed calls in several ways, all of which are recognized.
  */
 import { ErrorCode, type CallToolResult, type McpError } from "@modelcontextprotocol/sdk/types.js";
-import type { Json, JsonObject } from "../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { ErrorType, Fault, Outcome } from "../environment/outcome.ts";
 
-/** A result is a fault where it is marked so, or where one of the keys says so in its value. */
+/** A result is a fault if it is marked as an error, or if an error key in its value says so. */
 export function createOutcome(result: CallToolResult, errorKeys: readonly string[]): Outcome {
-  const value = valueOf(result);
-  if (result.isError) return refused(value);
-  return isRecord(value) && errorKeys.some(key => saysFailed(key, value))
-    ? refused(value)
+  const value = parseResult(result);
+  if (result.isError) return createRefusal(value);
+  return isJsonObject(value) && errorKeys.some(key => indicatesError(key, value))
+    ? createRefusal(value)
     : { kind: "ok", value };
 }
 
-/** An error of the protocol that the server sent in place of a result. */
+/** The fault of a protocol error that the server sent instead of a result. */
 export function createErrorFault(error: McpError): Fault {
   const type =
     error.code === (ErrorCode.InvalidParams as number) ? "invalid_params" : "precondition_failed";
-  return { kind: "refused", type, message: error.message.replace(/^MCP error -?\d+: /, "") };
+  return { kind: "refused", type, message: removeErrorPrefix(error.message) };
 }
 
-/** `success` and `ok` say so by being false, any other key by holding something. */
-function saysFailed(key: string, value: JsonObject): boolean {
+/** `success` and `ok` indicate an error if they are false, any other key if it is not empty. */
+function indicatesError(key: string, value: JsonObject): boolean {
   if (!Object.hasOwn(value, key)) return false;
   const it = value[key]!;
   if (key === "success" || key === "ok") return it === false;
   return it !== null && it !== false && it !== "" && !(Array.isArray(it) && it.length === 0);
 }
 
-/** The structured value; else what the content says: one part as itself, several as a list. */
-function valueOf({ structuredContent, content }: CallToolResult): Json {
+/** The structured value; without one, the content: a single part as itself, several as a list. */
+function parseResult({ structuredContent, content }: CallToolResult): Json {
   if (structuredContent) return structuredContent as JsonObject;
-  const parts = content.map(partOf);
+  const parts = content.map(parsePart);
   return parts.length === 1 ? parts[0]! : parts;
 }
 
-function partOf(part: CallToolResult["content"][number]): Json {
+function parsePart(part: CallToolResult["content"][number]): Json {
   switch (part.type) {
     case "text":
-      return textOf(part.text);
+      return parseText(part.text);
     case "image":
     case "audio":
-      // the bytes are for eyes and ears; a model and a person read of them that they are there
+      // the bytes themselves would be of no use to a model that reads text
       return {
         type: part.type,
         mimeType: part.mimeType,
@@ -58,12 +58,12 @@ function partOf(part: CallToolResult["content"][number]): Json {
         ...("text" in part.resource ? { text: part.resource.text } : {}),
       };
     default:
-      throw new Error(`no value of ${JSON.stringify(part satisfies never)}`);
+      throw new Error(`unknown content ${JSON.stringify(part satisfies never)}`);
   }
 }
 
-/** JSON where the text is an object or a list: a bare word or number is a text. */
-function textOf(text: string): Json {
+/** Parses text that is a JSON object or list. A bare word or number stays text. */
+function parseText(text: string): Json {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text) as Json;
@@ -82,24 +82,23 @@ const errorTypes: Readonly<Record<ErrorType, true>> = {
   limit_exceeded: true,
 };
 
-/** A fault in the server's own words; one of our servers says its type and hint as well. */
-function refused(value: Json): Fault {
-  const { error_type: type, message, error, hint } = isRecord(value) ? value : {};
-  const words = [message, error, value].find(it => typeof it === "string" && it !== "") as
-    string | undefined;
-  const text = words ?? JSON.stringify(value);
+const isErrorType = (type: unknown): type is ErrorType =>
+  typeof type === "string" && Object.hasOwn(errorTypes, type);
+
+/** A refusal with the server's own message. Servers of this program also send a type and a hint. */
+function createRefusal(value: Json): Fault {
+  const { error_type: type, message, error, hint } = isJsonObject(value) ? value : {};
+  const text = findText(message, error, value) ?? JSON.stringify(value);
+  const isInvalid = /MCP error -32602|^invalid arguments/i.test(text);
   return {
     kind: "refused",
-    type:
-      typeof type === "string" && Object.hasOwn(errorTypes, type)
-        ? (type as ErrorType)
-        : /MCP error -32602|^invalid arguments/i.test(text)
-          ? "invalid_params"
-          : "precondition_failed",
-    message: text.replace(/^MCP error -?\d+: /, ""),
+    type: isErrorType(type) ? type : isInvalid ? "invalid_params" : "precondition_failed",
+    message: removeErrorPrefix(text),
     ...(typeof hint === "string" ? { hint } : {}),
   };
 }
 
-const isRecord = (value: Json): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
+const findText = (...values: readonly (Json | undefined)[]): string | undefined =>
+  values.find((it): it is string => typeof it === "string" && it !== "");
+
+const removeErrorPrefix = (message: string) => message.replace(/^MCP error -?\d+: /, "");

@@ -95,7 +95,7 @@ export class Routes {
     if (request.method !== "POST") return sendMethodNotAllowed(response);
     const body = await readJsonBody(request);
     const transport = await this.#transport(name);
-    transport.handlePost({ headers: request.headers, body, session: id }, response);
+    transport.handlePost({ headers: request.headers, body, sessionId: id }, response);
   }
 
   async #transport(name: string): Promise<HttpTransport> {

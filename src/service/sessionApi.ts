@@ -5,10 +5,9 @@
  */
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
-import type { Json } from "../environment/json.ts";
+import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
 import { formatFault } from "../mcp/exposedServer.ts";
-import { isRecord } from "../mcp/jsonRpc.ts";
 import { excerptJson } from "../trajectory/excerpt.ts";
 import { HttpError } from "./httpError.ts";
 import { findSessionIdProblem } from "./sessionId.ts";
@@ -210,7 +209,7 @@ const ok = (value: object): JsonResponse => ({ status: 200, text: JSON.stringify
 const ttlOf = (seconds: number | undefined) =>
   seconds === undefined ? {} : { ttlMs: seconds * 1_000 };
 const isTask = (body: unknown): body is { readonly task_id: unknown } =>
-  isRecord(body) && Object.hasOwn(body, "task_id");
+  isJsonObject(body) && Object.hasOwn(body, "task_id");
 
 const opened = ({ id: session_id, digest, servers }: TableSession): JsonResponse =>
   ok({

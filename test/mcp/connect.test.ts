@@ -3,11 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import {
-  connectServer,
-  type ConnectedSession,
-  type Timeouts,
-} from "../../src/mcp/connectedSession.ts";
+import { connectServer, type ConnectedSession } from "../../src/mcp/connectedSession.ts";
+import type { Timeouts } from "../../src/mcp/serverConnection.ts";
 import { findServerEntry, parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -141,7 +138,7 @@ describe("server-memory", () => {
     await session.call("create_entities", ana);
     const differences = await session.restart(2);
     expect(differences.map(it => it.call.name)).toEqual(["read_graph", "create_entities"]);
-    expect(differences[0]!.now).toMatchObject({
+    expect(differences[0]!.newOutcome).toMatchObject({
       kind: "ok",
       value: { entities: [{ name: "Ana" }] },
     });

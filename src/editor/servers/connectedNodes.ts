@@ -4,7 +4,7 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/connectedSession.ts";
+import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";

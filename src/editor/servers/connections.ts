@@ -14,11 +14,8 @@ import {
 } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
-import type {
-  ConnectedSession,
-  ConnectedTool,
-  ReplayDifference,
-} from "../../mcp/connectedSession.ts";
+import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
+import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import { readServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
