@@ -1,4 +1,4 @@
-/** What the service offers: `GET /health` and `GET /v1/catalog`. */
+/** The responses to `GET /health` and `GET /v1/catalog`. */
 import type { Catalog } from "../environment/catalog.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { version } from "../version.ts";
@@ -9,10 +9,10 @@ export const describeHealth = (catalog: Catalog, table: SessionTable): object =>
   sessions: table.size,
   capacity: table.capacity,
   version,
-  catalog_hash: hashOf(catalog),
+  catalog_hash: computeCatalogHash(catalog),
 });
 
-/** Every server's tools as an engine renders them, in their fixed order. */
+/** Every server's tools as function definitions, in their fixed order. */
 export const describeCatalog = (catalog: Catalog): object => ({
   protocol: "prove/1",
   tools: [...catalog.tools.values()].map(({ name, summary, inputSchema }) => ({
@@ -27,7 +27,7 @@ export const describeCatalog = (catalog: Catalog): object => ({
     fixtures: catalog.listFixtures(name),
   })),
   components: partNames,
-  catalog_hash: hashOf(catalog),
+  catalog_hash: computeCatalogHash(catalog),
 });
 
-const hashOf = (catalog: Catalog) => catalog.hashTools([...catalog.servers.keys()]);
+const computeCatalogHash = (catalog: Catalog) => catalog.hashTools([...catalog.servers.keys()]);

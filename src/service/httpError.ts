@@ -1,4 +1,4 @@
-/** What goes wrong on the wire, as the one shape that every route answers with. Knows no routes. */
+/** The error of a request: a status, a code and a message, in one format for all routes. */
 
 const statuses = {
   INVALID_REQUEST: 400,
@@ -18,7 +18,7 @@ const statuses = {
 
 export type HttpErrorCode = keyof typeof statuses;
 
-/** A refused request. Routes throw it; the response is `{"error":{"code","message"}}`. */
+/** Thrown to refuse a request; the response is `{"error":{"code","message"}}`. */
 export class HttpError extends Error {
   readonly code: HttpErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,6 +37,7 @@ export class HttpError extends Error {
     return statuses[this.code];
   }
 
+  /** The body of the response. */
   get text(): string {
     return JSON.stringify({ error: { code: this.code, message: this.message } });
   }

@@ -1,7 +1,7 @@
 /**
- * The HTTP service: one door for outside trainers (`/v1`) and for MCP clients
- * (`/s/{session}/{server}/mcp`), over one table of sessions. Runs in the terminal program and in
- * the editor's host alike; plain node:http, no file is ever opened for a request.
+ * The HTTP server for external trainers (`/v1`) and for MCP clients (`/s/{session}/{server}/mcp`),
+ * which share one table of sessions. The command-line program and the editor both run it. It serves
+ * no files.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,13 +20,11 @@ export interface HttpServerOptions {
   readonly port?: number;
   readonly token?: string | undefined;
   readonly capacity?: number;
-  /**
-   * A table that is open already, and that whoever hands it in ends; a new one where it is absent.
-   */
+  /** A table to share, which is not closed with the server; a new table if absent. */
   readonly sessions?: SessionTable;
-  /** Milliseconds, for telling what is idle. */
+  /** Milliseconds from any starting point, used to find idle sessions. */
   readonly clock?: () => number;
-  /** Hears of bugs of ours that a request met. */
+  /** Receives unexpected errors, which clients see as `INTERNAL`. */
   readonly onBug?: (error: unknown) => void;
 }
 
@@ -34,17 +32,17 @@ export interface RunningHttpServer {
   /** `http://127.0.0.1:8970`, without a slash at the end. */
   readonly url: string;
   readonly sessions: SessionTable;
-  /** The path under `url` where a server of a session speaks MCP. */
+  /** The path under `url` at which a server of a session is exposed over MCP. */
   readonly mcpPath: (session: string, server: string) => string;
-  /** Ends every session and connection. */
+  /** Closes all connections, and all sessions unless the table is shared. */
   readonly close: () => Promise<void>;
 }
 
 /** Connections stay open between the turns of a slow model. */
 const keepAliveMs = 620_000;
-const reapEveryMs = 15_000;
+const closeIdleEveryMs = 15_000;
 
-/** Listens. Throws a `UserError` where it may not or cannot. */
+/** Starts listening. Throws a `UserError` if the port is in use or a token is required. */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
   if (!isLoopbackHost(host) && token === undefined)
@@ -60,41 +58,41 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       ...(clock ? { clock } : {}),
     });
   const routes = new Routes(catalog, table);
-  const gate = createRequestGuard(host, token);
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const checkRequest = createRequestGuard(host, token);
+  const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     try {
-      gate.check(request);
+      checkRequest(request);
       await routes.answer(request, response);
     } catch (error) {
-      const failure = failureOf(error, options.onBug);
+      const httpError = toHttpError(error, options.onBug);
       if (response.headersSent) response.destroy();
-      else sendJson(response, failure, failure.headers);
+      else sendJson(response, httpError, httpError.headers);
     }
   };
   const server = createServer(
     { keepAliveTimeout: keepAliveMs },
-    (request, response) => void answer(request, response),
+    (request, response) => void handleRequest(request, response),
   );
-  await listening(server, host, port);
-  const reaper = setInterval(() => table.reap(), reapEveryMs);
-  reaper.unref();
-  const { port: bound } = server.address() as AddressInfo;
+  await listen(server, host, port);
+  const timer = setInterval(() => table.closeIdle(), closeIdleEveryMs);
+  timer.unref();
+  const { port: actualPort } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     sessions: table,
     mcpPath: (session, name) => `/s/${session}/${name}/mcp`,
     async close() {
-      clearInterval(reaper);
+      clearInterval(timer);
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       await routes.close();
       server.closeAllConnections();
-      if (!options.sessions) table.end();
+      if (!options.sessions) table.closeAll();
       await closed;
     },
   };
 }
 
-function listening(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const remedy =
@@ -111,8 +109,8 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** What the other side is told: its own mistakes in full, of ours only that there was one. */
-function failureOf(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
+/** The error that the client receives. Only errors that the client can fix are described. */
+function toHttpError(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof UserError) return new HttpError("INVALID_REQUEST", error.message);
   onBug?.(error);

@@ -1,13 +1,13 @@
-/** A request's body as JSON, within a limit. Knows no routes. */
+/** Reads a request's body as JSON, up to a size limit. */
 import type { IncomingMessage } from "node:http";
 import { HttpError } from "./httpError.ts";
 
 export const maxBodyBytes = 8 * 2 ** 20;
 
-/** Throws a `Failure` for a body that is too large or no JSON. */
+/** Throws an `HttpError` for a body that is too large or not JSON. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge();
-  const text = (await bytesOf(request)).toString("utf8");
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw createTooLargeError();
+  const text = (await readBytes(request)).toString("utf8");
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
@@ -15,8 +15,8 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** By events: a reader of many small bodies notices what an async iterator costs. */
-function bytesOf(request: IncomingMessage): Promise<Buffer> {
+/** Listens to events, because an async iterator is noticeably slower for many small bodies. */
+function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -24,11 +24,11 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
       length += chunk.length;
       if (length > maxBodyBytes) {
         request.pause().removeAllListeners("data");
-        reject(tooLarge());
+        reject(createTooLargeError());
       } else chunks.push(chunk);
     });
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    // cut off: nobody hears the answer
+    // the client has disconnected and will not see the response
     request.once("close", () => {
       if (!request.complete) reject(new HttpError("INVALID_REQUEST", "the body ended early"));
     });
@@ -36,5 +36,5 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-const tooLarge = () =>
+const createTooLargeError = () =>
   new HttpError("TOO_LARGE", `a body may have ${maxBodyBytes} bytes`, { connection: "close" });

@@ -1,4 +1,4 @@
-/** Which address is answered by what. Knows nothing of who may come in, which is the gate's. */
+/** Routes requests by path and method. The caller has validated them (`requestGuard.ts`). */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Catalog } from "../environment/catalog.ts";
 import { exposeServer } from "../mcp/exposedServer.ts";
@@ -13,7 +13,7 @@ export class Routes {
   readonly #catalog: Catalog;
   readonly #table: SessionTable;
   readonly #sessions: SessionApi;
-  /** One for each server, made when it is first asked for: all its sessions go through it. */
+  /** One transport for each server, shared by all sessions and created on first use. */
   readonly #transports = new Map<string, HttpTransport>();
 
   constructor(catalog: Catalog, table: SessionTable) {
@@ -22,69 +22,71 @@ export class Routes {
     this.#sessions = new SessionApi(catalog, table);
   }
 
-  /** Answers a request, or throws a `Failure`. */
+  /** Answers a request. Throws an `HttpError`. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path, query] = (request.url ?? "").split("?", 2) as [string, string | undefined];
     const parts = path.split("/").slice(1);
     if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
-      return this.#mcp(parts[1]!, parts[2]!, request, response);
-    sendJson(response, await this.#plain(request, parts, new URLSearchParams(query)));
+      return this.#answerMcp(parts[1]!, parts[2]!, request, response);
+    sendJson(response, await this.#answerJson(request, parts, new URLSearchParams(query)));
   }
 
   async close(): Promise<void> {
     for (const it of this.#transports.values()) await it.close();
   }
 
-  async #plain(
+  async #answerJson(
     request: IncomingMessage,
     parts: readonly string[],
     query: URLSearchParams,
   ): Promise<JsonResponse> {
-    const [first, second, id, verb, ...rest] = parts;
+    const [first, second, id, action, ...rest] = parts;
     if (first === "health" && parts.length === 1)
-      return only(request, "GET", () => ({
+      return answerMethod(request, "GET", () => ({
         status: 200,
         text: JSON.stringify(describeHealth(this.#catalog, this.#table)),
       }));
     if (first === "v1" && second === "catalog" && parts.length === 2)
-      return only(request, "GET", () => ({
+      return answerMethod(request, "GET", () => ({
         status: 200,
         text: JSON.stringify(describeCatalog(this.#catalog)),
       }));
     if (first === "v1" && second === "sessions" && id && rest.length === 0)
-      return this.#session(request, id, verb, query);
+      return this.#answerSession(request, id, action, query);
     throw new HttpError("UNKNOWN_ROUTE", "nothing is served at this address");
   }
 
-  async #session(
+  async #answerSession(
     request: IncomingMessage,
     id: string,
-    verb: string | undefined,
+    action: string | undefined,
     query: URLSearchParams,
   ): Promise<JsonResponse> {
     const sessions = this.#sessions;
-    switch (verb) {
+    switch (action) {
       case undefined:
         if (request.method === "DELETE") return sessions.delete(id);
-        return only(
+        return answerMethod(
           request,
           "PUT",
           async () => sessions.open(id, await readJsonBody(request)),
           "PUT, DELETE",
         );
       case "state":
-        return only(request, "GET", () => sessions.state(id, query.get("server")));
+        return answerMethod(request, "GET", () => sessions.state(id, query.get("server")));
       case "call":
       case "fork":
       case "restore":
       case "reset":
-        return only(request, "POST", async () => sessions[verb](id, await readJsonBody(request)));
+        return answerMethod(request, "POST", async () =>
+          sessions[action](id, await readJsonBody(request)),
+        );
       default:
-        throw new HttpError("UNKNOWN_ROUTE", `a session has no ${verb}`);
+        throw new HttpError("UNKNOWN_ROUTE", `a session has no ${action}`);
     }
   }
 
-  async #mcp(
+  async #answerMcp(
     id: string,
     name: string,
     request: IncomingMessage,
@@ -94,13 +96,13 @@ export class Routes {
       throw new HttpError("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
     if (request.method !== "POST") return sendMethodNotAllowed(response);
     const body = await readJsonBody(request);
-    const transport = await this.#transport(name);
+    const transport = await this.#openTransport(name);
     transport.handlePost({ headers: request.headers, body, sessionId: id }, response);
   }
 
-  async #transport(name: string): Promise<HttpTransport> {
-    const known = this.#transports.get(name);
-    if (known) return known;
+  async #openTransport(name: string): Promise<HttpTransport> {
+    const existing = this.#transports.get(name);
+    if (existing) return existing;
     const exposed = exposeServer(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
     const transport = new HttpTransport(exposed.answer);
     this.#transports.set(name, transport);
@@ -109,7 +111,8 @@ export class Routes {
   }
 }
 
-async function only(
+/** Answers requests with one method; refuses others and lists the allowed methods. */
+async function answerMethod(
   request: IncomingMessage,
   method: string,
   answer: () => JsonResponse | Promise<JsonResponse>,

@@ -1,26 +1,21 @@
 /**
- * `/v1/sessions/{id}`: opened, called, forked, read, restored, reset and deleted. A call carries
- * its number, so that repeating it after a cut connection gives the stored answer and never runs
- * twice. Knows no HTTP beyond what a request says and what is answered.
+ * Answers the requests under `/v1/sessions/{id}`: open, call, fork, state, restore, reset and delete.
+ * Calls are numbered, so that a client can repeat one after a lost connection without running it
+ * twice.
  */
 import { z } from "zod";
-import type { Catalog } from "../environment/catalog.ts";
+import type { Catalog, SessionPins } from "../environment/catalog.ts";
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
 import { formatFault } from "../mcp/exposedServer.ts";
 import { excerptJson } from "../trajectory/excerpt.ts";
 import { HttpError } from "./httpError.ts";
 import { findSessionIdProblem } from "./sessionId.ts";
-import {
-  CapacityError,
-  SessionIdConflict,
-  type TableSession,
-  type Origin,
-  type SessionTable,
-} from "./sessionTable.ts";
+import { CapacityError, SessionIdConflict, type SessionTable } from "./sessionTable.ts";
+import type { TableSession } from "./tableSession.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
-/** A name and no path: it becomes part of a file's name. */
+/** Becomes part of a file name, so it must not be a path. */
 const fixtureName = z.string().regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/);
 const id = z.string().max(200);
 const ttl = z.number().min(1).max(86_400).optional();
@@ -50,7 +45,7 @@ const forkBody = z.strictObject({ session_id: id, owner, ttl_s: ttl });
 const restoreBody = z.strictObject({ state: z.record(z.string(), z.unknown()) });
 const emptyBody = z.strictObject({});
 
-/** What is answered: a status and JSON text. */
+/** A response: its status and its body as JSON text. */
 export interface JsonResponse {
   readonly status: number;
   readonly text: string;
@@ -59,10 +54,10 @@ export interface JsonResponse {
 export class SessionApi {
   readonly #catalog: Catalog;
   readonly #table: SessionTable;
-  /** The last numbered call of each session and its answer. */
-  readonly #last = new WeakMap<
+  /** The number and the response of the last call in each session. */
+  readonly #lastCalls = new WeakMap<
     TableSession,
-    { readonly seq: number; readonly answer: JsonResponse }
+    { readonly seq: number; readonly response: JsonResponse }
   >();
 
   constructor(catalog: Catalog, table: SessionTable) {
@@ -71,7 +66,7 @@ export class SessionApi {
   }
 
   open(sessionId: string, body: unknown): JsonResponse {
-    if (isTask(body))
+    if (hasTaskId(body))
       throw new HttpError(
         "UNKNOWN_TASK",
         `there is no task ${String(body.task_id).slice(0, 200)}: this service was given none`,
@@ -81,54 +76,61 @@ export class SessionApi {
       fixture = "full",
       seed = 1,
       menu,
-      owner: by,
+      owner: ownerName,
       ttl_s,
-    } = parsed(openBody, body);
+    } = parseBody(openBody, body);
     const pins = servers.map(it =>
       typeof it === "string"
         ? { name: it, fixture }
         : { name: it.name, fixture: it.fixture ?? fixture },
     );
-    const twice = pins.find((it, i) => pins.findIndex(other => other.name === it.name) !== i);
-    if (twice) throw new HttpError("INVALID_REQUEST", `server ${twice.name} is listed twice`);
-    const origin: Origin = {
-      servers: pins,
-      seed,
-      ...(menu ? { menu: this.#checkedMenu(menu, pins) } : {}),
-    };
-    return opened(
-      this.#held(sessionId, () =>
-        this.#table.open({ id: sessionId, owner: by ?? "client", ...ttlOf(ttl_s), ...origin }),
+    const duplicate = pins.find((it, i) => pins.findIndex(other => other.name === it.name) !== i);
+    if (duplicate)
+      throw new HttpError("INVALID_REQUEST", `server ${duplicate.name} is listed twice`);
+    if (menu) this.#checkMenu(menu, pins);
+    const origin: SessionPins = { servers: pins, seed, ...(menu ? { menu } : {}) };
+    return createOpenResponse(
+      this.#withConflictErrors(sessionId, () =>
+        this.#table.open({
+          id: sessionId,
+          owner: ownerName ?? "client",
+          ...createTtl(ttl_s),
+          ...origin,
+        }),
       ),
     );
   }
 
   fork(sessionId: string, body: unknown): JsonResponse {
-    const from = this.get(sessionId);
-    const { session_id, owner: by, ttl_s } = parsed(forkBody, body);
-    return opened(
-      this.#held(session_id, () =>
-        this.#table.fork(from, { id: session_id, ...(by ? { owner: by } : {}), ...ttlOf(ttl_s) }),
+    const source = this.get(sessionId);
+    const { session_id, owner: ownerName, ttl_s } = parseBody(forkBody, body);
+    return createOpenResponse(
+      this.#withConflictErrors(session_id, () =>
+        this.#table.fork(source, {
+          id: session_id,
+          ...(ownerName ? { owner: ownerName } : {}),
+          ...createTtl(ttl_s),
+        }),
       ),
     );
   }
 
   call(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
-    const { seq, name: tool, arguments: args = {} } = parsed(callBody, body);
-    const last = this.#last.get(session);
-    if (last?.seq === seq) return last.answer;
-    const due = (last?.seq ?? 0) + 1;
-    if (seq !== due)
+    const { seq, name: tool, arguments: args = {} } = parseBody(callBody, body);
+    const last = this.#lastCalls.get(session);
+    if (last?.seq === seq) return last.response;
+    const nextSeq = (last?.seq ?? 0) + 1;
+    if (seq !== nextSeq)
       throw new HttpError(
         "OUT_OF_ORDER",
-        `seq ${seq} is out of order: the next call is ${due}${last ? `, and ${last.seq} may be repeated` : ""}`,
+        `seq ${seq} is out of order: the next call is ${nextSeq}${last ? `, and ${last.seq} may be repeated` : ""}`,
       );
     const start = performance.now();
     const { outcome, digest } = session.call(tool, args);
-    const answer = answerOf(outcome, digest, performance.now() - start);
-    this.#last.set(session, { seq, answer });
-    return answer;
+    const response = createCallResponse(outcome, digest, performance.now() - start);
+    this.#lastCalls.set(session, { seq, response });
+    return response;
   }
 
   /** The state of the whole session, or of one of its servers. */
@@ -145,15 +147,15 @@ export class SessionApi {
 
   restore(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
-    session.restore(parsed(restoreBody, body).state);
-    return opened(session);
+    session.restore(parseBody(restoreBody, body).state);
+    return createOpenResponse(session);
   }
 
   reset(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
-    parsed(emptyBody, body);
+    parseBody(emptyBody, body);
     session.reset();
-    return opened(session);
+    return createOpenResponse(session);
   }
 
   delete(sessionId: string): JsonResponse {
@@ -161,19 +163,19 @@ export class SessionApi {
     return ok({});
   }
 
-  /** The session of that id, or a `Failure` that says what became of it. */
+  /** The session with that id. Throws an `HttpError` that says whether it was closed. */
   get(sessionId: string): TableSession {
     const session = this.#table.get(sessionId);
     if (session) return session;
-    const why = this.#table.wasIdle(sessionId)
+    const reason = this.#table.wasIdle(sessionId)
       ? `session ${sessionId} was idle for longer than its ttl_s and is closed`
       : `there is no session ${sessionId}`;
-    throw new HttpError("UNKNOWN_SESSION", `${why}: open it with PUT /v1/sessions/${sessionId}`);
+    throw new HttpError("UNKNOWN_SESSION", `${reason}: open it with PUT /v1/sessions/${sessionId}`);
   }
 
-  #held(sessionId: string, open: () => TableSession): TableSession {
-    const why = findSessionIdProblem(sessionId);
-    if (why) throw new HttpError("INVALID_REQUEST", why);
+  #withConflictErrors(sessionId: string, open: () => TableSession): TableSession {
+    const problem = findSessionIdProblem(sessionId);
+    if (problem) throw new HttpError("INVALID_REQUEST", problem);
     try {
       return open();
     } catch (error) {
@@ -192,7 +194,8 @@ export class SessionApi {
     }
   }
 
-  #checkedMenu(menu: readonly string[], pins: Origin["servers"]): readonly string[] {
+  /** Throws an `HttpError` for a menu with a tool that none of the servers has. */
+  #checkMenu(menu: readonly string[], pins: SessionPins["servers"]): void {
     const unknown = menu.find(
       it => !pins.some(pin => this.#catalog.getServer(pin.name).tools.has(it)),
     );
@@ -201,25 +204,24 @@ export class SessionApi {
         "INVALID_REQUEST",
         `the menu offers ${unknown}, which none of the session's servers has`,
       );
-    return menu;
   }
 }
 
 const ok = (value: object): JsonResponse => ({ status: 200, text: JSON.stringify(value) });
-const ttlOf = (seconds: number | undefined) =>
+const createTtl = (seconds: number | undefined) =>
   seconds === undefined ? {} : { ttlMs: seconds * 1_000 };
-const isTask = (body: unknown): body is { readonly task_id: unknown } =>
+const hasTaskId = (body: unknown): body is { readonly task_id: unknown } =>
   isJsonObject(body) && Object.hasOwn(body, "task_id");
 
-const opened = ({ id: session_id, digest, servers }: TableSession): JsonResponse =>
+const createOpenResponse = ({ id: session_id, digest, servers }: TableSession): JsonResponse =>
   ok({
     session_id,
     digest,
     mcp: Object.fromEntries(servers.map(it => [it.name, `/s/${session_id}/${it.name}/mcp`])),
   });
 
-/** A tool's own failure is an answer; a bug of ours is none, and is never scored. */
-function answerOf(outcome: Outcome, digest: string, elapsed: number): JsonResponse {
+/** A tool's failure is a normal response. A broken call is an error, so that it is never scored. */
+function createCallResponse(outcome: Outcome, digest: string, elapsedMs: number): JsonResponse {
   if (outcome.kind === "broken")
     return { status: 500, text: new HttpError("INTERNAL", formatFault(outcome).message).text };
   const structured: Json = outcome.kind === "ok" ? outcome.value : { ...formatFault(outcome) };
@@ -229,12 +231,12 @@ function answerOf(outcome: Outcome, digest: string, elapsed: number): JsonRespon
     text,
     structured,
     digest,
-    elapsed_ms: Number(elapsed.toFixed(3)),
+    elapsed_ms: Number(elapsedMs.toFixed(3)),
     truncated,
   });
 }
 
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
+function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const { path, message } = result.error.issues[0]!;

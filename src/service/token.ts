@@ -1,27 +1,25 @@
 /**
- * Where the service's token comes from: the environment, or a file that nobody else can read. Never
- * an argument, and never shown.
+ * Reads the service's token from an environment variable or from a file that only its owner can
+ * read. A command-line argument is not accepted, because other users can see it.
  */
 import { readFileSync, statSync } from "node:fs";
 import { UserError } from "../userError.ts";
 
-/**
- * The token, or undefined where there is none to be had. Throws a `UserError` where it will not do.
- */
+/** The token, or undefined if there is none. Throws a `UserError` if it is not acceptable. */
 export function readToken(
   environment: string | undefined,
   file: string | undefined,
 ): string | undefined {
-  if (file !== undefined) return checked(readPrivate(file), file);
+  if (file !== undefined) return checkToken(readPrivateFile(file), file);
   return environment === undefined || environment === ""
     ? undefined
-    : checked(environment, "PROVE_TOKEN");
+    : checkToken(environment, "PROVE_TOKEN");
 }
 
-function readPrivate(file: string): string {
+function readPrivateFile(file: string): string {
   try {
     const { mode } = statSync(file);
-    // Windows keeps who may read a file elsewhere
+    // on Windows the mode does not say who may read a file
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       throw new UserError(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`);
     return readFileSync(file, "utf8").trim();
@@ -35,10 +33,10 @@ function readPrivate(file: string): string {
   }
 }
 
-function checked(token: string, from: string): string {
+function checkToken(token: string, source: string): string {
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return token;
   throw new UserError(
-    `the token in ${from} is not 16 to 512 letters, digits and signs`,
-    "make one, for instance with: openssl rand -hex 32",
+    `the token in ${source} is not 16 to 512 letters, digits and signs`,
+    "create one, for example with: openssl rand -hex 32",
   );
 }

@@ -1,7 +1,7 @@
 /**
  * Whatever the official conformance suite wants to meet in a server (images, sounds, logs,
  * progress, questions to the client, prompts, completions), on the very transport and behind the
- * very gate that serve the product's own servers.
+ * request guard that serve the product's own servers.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
@@ -42,10 +42,10 @@ export async function serveFixture(): Promise<{
 }> {
   const transport = new HttpTransport();
   await fixtureServer().connect(transport);
-  const gate = createRequestGuard("127.0.0.1", undefined);
+  const guard = createRequestGuard("127.0.0.1", undefined);
   const http = createServer((request, response) => {
     const answer = async () => {
-      gate.check(request);
+      guard(request);
       if (request.method !== "POST") return sendMethodNotAllowed(response);
       transport.handlePost(
         { headers: request.headers, body: await readJsonBody(request) },

@@ -230,7 +230,7 @@ describe("the session", () => {
       headers: { "mcp-session-id": other.id },
     });
     expect(other.digest).toBe(before);
-    expect(serving.sessions.get(id)!.calls).toBe(1);
+    expect(serving.sessions.get(id)!.callCount).toBe(1);
   });
 
   test("is shared with `/v1`, whose numbers do not count calls made here", async () => {
@@ -297,7 +297,7 @@ describe("the session", () => {
         isError: true,
         content: [{ text: expect.stringContaining("unknown_tool") as string }],
       });
-      expect(both.calls).toBe(0);
+      expect(both.callCount).toBe(0);
       await Promise.all([banking!.close(), calendar!.close()]);
     } finally {
       await all.close();

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import type { SessionChange } from "../../src/service/sessionTable.ts";
+import type { SessionChange } from "../../src/service/tableSession.ts";
 import { ask, countingCatalog, type Said } from "./ground.ts";
 
 let serving: RunningHttpServer;
@@ -291,7 +291,7 @@ describe("seq", () => {
       expect((await add(seq)).json.structured.value).toBe(seq);
     }
     expect(await value()).toBe(20);
-    expect(serving.sessions.all[0]!.calls).toBe(20);
+    expect(serving.sessions.all[0]!.callCount).toBe(20);
   });
 
   test("a call whose body is cut off never runs", async () => {

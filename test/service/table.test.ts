@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import { SessionTable, type SessionChange } from "../../src/service/sessionTable.ts";
+import { SessionTable } from "../../src/service/sessionTable.ts";
+import type { SessionChange } from "../../src/service/tableSession.ts";
 import { catalog as everything } from "../contracts/doors.ts";
 import { ask, countingCatalog } from "./ground.ts";
 
@@ -74,10 +75,10 @@ describe("an idle session", () => {
     passes(30 * minute);
     expect((await add(id, 1)).status).toBe(200);
     passes(30 * minute);
-    serving.sessions.reap();
+    serving.sessions.closeIdle();
     expect(serving.sessions.size).toBe(1);
     passes(1);
-    serving.sessions.reap();
+    serving.sessions.closeIdle();
     expect(serving.sessions.size).toBe(0);
     expect(changes.at(-1)).toMatchObject({ kind: "closed", why: "idle", session: { id } });
     const late = await add(id, 2);
@@ -102,7 +103,7 @@ describe("an idle session", () => {
     await open(id);
     await add(id, 1);
     passes(31 * minute);
-    serving.sessions.reap();
+    serving.sessions.closeIdle();
     await open(id);
     expect((await add(id, 2)).status).toBe(409);
     expect((await add(id, 1)).json.structured.value).toBe(1);
@@ -117,7 +118,7 @@ describe("an idle session", () => {
       ttlMs: Infinity,
     });
     passes(1e12);
-    serving.sessions.reap();
+    serving.sessions.closeIdle();
     expect(serving.sessions.all.map(it => it.owner)).toEqual(["editor"]);
   });
 });

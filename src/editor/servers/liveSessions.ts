@@ -5,12 +5,8 @@
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { UserError } from "../../userError.ts";
-import type {
-  SessionChange,
-  TableSession,
-  SessionCall,
-  SessionTable,
-} from "../../service/sessionTable.ts";
+import type { SessionTable } from "../../service/sessionTable.ts";
+import type { SessionChange, TableSession, SessionCall } from "../../service/tableSession.ts";
 import type { Definitions } from "./definitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
@@ -106,7 +102,7 @@ export class LiveSessions implements Disposable {
 
   dispose(): void {
     clearTimeout(this.#pendingChange);
-    void this.#table?.then(it => it.end());
+    void this.#table?.then(it => it.closeAll());
     this.#sessions.clear();
     this.#changed.dispose();
     this.#sessionOpened.dispose();
@@ -186,7 +182,7 @@ export function formatSessionTitle({ number, held, forkOf }: LiveSession): strin
 
 /** Describes the owner of a session and its calls. */
 export function describeSession({ held, calls }: LiveSession): string {
-  const unchanged = held.calls === 0 ? "as opened" : "reset";
+  const unchanged = held.callCount === 0 ? "as opened" : "reset";
   const history = calls.length === 0 ? unchanged : formatCount(calls.length, "call");
   return held.owner === personOwner ? history : `${held.owner} · ${history}`;
 }

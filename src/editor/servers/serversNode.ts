@@ -1,6 +1,6 @@
 /** The nodes of the Servers view. */
 import type { Server, Tool } from "../../environment/server.ts";
-import type { SessionCall } from "../../service/sessionTable.ts";
+import type { SessionCall } from "../../service/tableSession.ts";
 import type { FixtureFile } from "../fixtures/fixtureFiles.ts";
 import type { ValueNode } from "../shared/valueTree.ts";
 import type { ConnectedNode } from "./connectedNodes.ts";

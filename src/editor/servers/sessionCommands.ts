@@ -6,7 +6,7 @@ import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonicalJson } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import type { SessionCall } from "../../service/sessionTable.ts";
+import type { SessionCall } from "../../service/tableSession.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { shorten, showOutcome } from "./callResult.ts";
 import { listEntities } from "./entities.ts";
@@ -51,7 +51,7 @@ export class SessionCommands {
       node?.kind === "tool"
         ? node.tool
         : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
-    const session = live.held.forked();
+    const session = live.held.fork();
     const args = await askArguments({
       tool,
       entities: kind => listEntities(kind, tool.server, session),

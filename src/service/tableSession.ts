@@ -1,0 +1,126 @@
+/**
+ * A session of the service's table: how it was opened, when it was last used, and the changes that
+ * listeners of the table are told about. Calls are executed by the session that it wraps.
+ */
+import type { SessionPins } from "../environment/catalog.ts";
+import type { Digest } from "../environment/digest.ts";
+import type { Json } from "../environment/json.ts";
+import type { CallResult, CompletedCall } from "../environment/outcome.ts";
+import type { Server } from "../environment/server.ts";
+import type { Session } from "../environment/session.ts";
+import { parseState, type State } from "../environment/state.ts";
+
+/** One call in a session, with the states before and after it, which are shared values. */
+export interface SessionCall extends CompletedCall, CallResult {
+  /** From 1. */
+  readonly number: number;
+  readonly before: State;
+  readonly after: State;
+}
+
+export type SessionChange =
+  | { readonly kind: "opened" | "restored"; readonly session: TableSession }
+  | { readonly kind: "called"; readonly session: TableSession; readonly call: SessionCall }
+  | {
+      readonly kind: "closed";
+      readonly session: TableSession;
+      readonly why: "deleted" | "idle" | "ended";
+    };
+
+export interface TableSessionOptions {
+  readonly id: string;
+  /** How the session was opened, to tell a repeated request from a different one. */
+  readonly key: string;
+  /** Who opened the session, as text for people: `agent`, `trl`, … */
+  readonly owner: string;
+  /** The names of the servers and fixtures that it was opened on. */
+  readonly origin: SessionPins;
+  readonly servers: readonly Server[];
+  /** Milliseconds without use after which the session is closed. */
+  readonly ttlMs: number;
+  readonly usedAt: number;
+  /** The state that a reset restores; the session's own state if absent. */
+  readonly initialState?: State;
+}
+
+export class TableSession {
+  readonly id: string;
+  readonly key: string;
+  readonly owner: string;
+  readonly origin: SessionPins;
+  readonly servers: readonly Server[];
+  readonly ttlMs: number;
+  readonly initialState: State;
+  usedAt: number;
+  readonly #session: Session;
+  readonly #notify: (change: SessionChange) => void;
+  #callCount = 0;
+
+  constructor(
+    options: TableSessionOptions,
+    session: Session,
+    notify: (change: SessionChange) => void,
+  ) {
+    this.id = options.id;
+    this.key = options.key;
+    this.owner = options.owner;
+    this.origin = options.origin;
+    this.servers = options.servers;
+    this.ttlMs = options.ttlMs;
+    this.usedAt = options.usedAt;
+    this.initialState = options.initialState ?? session.state;
+    this.#session = session;
+    this.#notify = notify;
+  }
+
+  get tools(): Session["tools"] {
+    return this.#session.tools;
+  }
+
+  get state(): State {
+    return this.#session.state;
+  }
+
+  get digest(): Digest {
+    return this.#session.digest;
+  }
+
+  /** The number of calls since the session was opened. */
+  get callCount(): number {
+    return this.#callCount;
+  }
+
+  call(name: string, args: unknown): CallResult {
+    const before = this.state;
+    const result = this.#session.call(name, args);
+    this.#notify({
+      kind: "called",
+      session: this,
+      call: {
+        number: ++this.#callCount,
+        name,
+        arguments: args as Json,
+        ...result,
+        before,
+        after: this.state,
+      },
+    });
+    return result;
+  }
+
+  /** Replaces the state with one from outside. Throws a `UserError` if it does not match. */
+  restore(state: unknown): void {
+    this.#session.restore(parseState(this.servers, state));
+    this.#notify({ kind: "restored", session: this });
+  }
+
+  reset(): void {
+    this.#session.restore(this.initialState);
+    this.#notify({ kind: "restored", session: this });
+  }
+
+  /** Opens a session, outside the table, that starts from this one's state. */
+  fork(): Session {
+    return this.#session.fork();
+  }
+}
