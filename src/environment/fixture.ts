@@ -1,5 +1,5 @@
 /** A fixture: a named initial state of a server, as plain JSON in a file that a person can edit. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readIfExists } from "../storage/fileErrors.ts";
@@ -9,6 +9,7 @@ import { deepFreeze } from "./digest.ts";
 import { minute } from "./fieldSchemas.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
+import { readTextFile } from "../storage/readTextFile.ts";
 
 export const fixtureFormat = "prove/fixture@1";
 
@@ -68,7 +69,7 @@ export type FixtureFolders = readonly string[];
 export function readFixture(folders: FixtureFolders, server: Server, name: string): Fixture {
   for (const folder of folders) {
     const file = getFixtureFile(folder, server.name, name);
-    const text = readIfExists(file, () => readFileSync(file, "utf8"));
+    const text = readIfExists(file, () => readTextFile(file));
     if (text !== undefined) return parseFixture(server, text, file);
   }
   const names = listFixtureNames(folders, server.name);

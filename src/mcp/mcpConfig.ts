@@ -2,11 +2,11 @@
  * Reads a workspace's `prove/mcp.json`, which lists third-party MCP servers in the format of VS
  * Code's own `mcp.json`: how to start each server, and whether its tools may change things.
  */
-import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
+import { readTextFile } from "../storage/readTextFile.ts";
 
 /** One server of the file, with its defaults filled in. */
 export interface ServerEntry {
@@ -79,7 +79,7 @@ export function readServerEntries(
 ): ReadonlyMap<string, ServerEntry> {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readTextFile(file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
     throw new UserError(

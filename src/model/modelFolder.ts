@@ -3,7 +3,6 @@
  * beside it its weights and its tokenizer. Refuses a student whose tools or way of reading are no
  * longer the ones it learned. Knows no training.
  */
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -15,6 +14,7 @@ import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
 import { createModel, type Model } from "./transformer.ts";
 import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
 import { listParameters, type Architecture } from "./architecture.ts";
+import { readTextFile } from "../storage/readTextFile.ts";
 
 export const modelFormat = "prove/model@1";
 
@@ -76,7 +76,7 @@ export function readModelFolder(folder: string): StoredModel {
   const config = readConfig(folder);
   let tokenizer: Tokenizer;
   try {
-    tokenizer = parseTokenizer(readFileSync(join(folder, "tokenizer.json"), "utf8"));
+    tokenizer = parseTokenizer(readTextFile(join(folder, "tokenizer.json")));
   } catch (cause) {
     throw new UserError(
       `${folder} has no readable tokenizer.json`,
@@ -95,7 +95,7 @@ export function readModelFolder(folder: string): StoredModel {
 function readConfig(folder: string): ModelConfig {
   let text: string;
   try {
-    text = readFileSync(join(folder, "config.json"), "utf8");
+    text = readTextFile(join(folder, "config.json"));
   } catch (cause) {
     throw new UserError(
       `${folder} is not a model folder: it has no readable config.json`,

@@ -3,15 +3,7 @@
  * truth: what they hold is the run, whoever wrote them. Knows no tensors and not how training
  * works.
  */
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  truncateSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
@@ -22,6 +14,7 @@ import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
+import { maxLogBytes, readTextFile } from "../storage/readTextFile.ts";
 
 /** Says in write errors that a run whose disk was full can be continued. */
 export const resumable: WriteContext = {
@@ -66,7 +59,7 @@ export function readRun(folder: string): RunConfig {
   const file = getRunFile(folder);
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readTextFile(file);
   } catch (cause) {
     throw new UserError(
       `${folder} is not a run folder: it has no readable run.json`,
@@ -142,7 +135,7 @@ export async function writeCheckpoint(
 export function discardAfter(folder: string, step: number): { readonly discarded: number } {
   const file = getMetricsFile(folder);
   if (!existsSync(file)) return { discarded: 0 };
-  const lines = readFileSync(file, "utf8")
+  const lines = readTextFile(file, maxLogBytes)
     .split("\n")
     .filter(it => it !== "");
   const stepOf = (line: string): number => {

@@ -2,8 +2,9 @@
  * Reads the service's token from an environment variable or from a file that only its owner can
  * read. A command-line argument is not accepted, because other users can see it.
  */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { UserError } from "../userError.ts";
+import { readTextFile } from "../storage/readTextFile.ts";
 
 /** The token, or undefined if there is none. Throws a `UserError` if it is not acceptable. */
 export function readToken(
@@ -22,7 +23,7 @@ function readPrivateFile(file: string): string {
     // on Windows the mode does not say who may read a file
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       throw new UserError(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`);
-    return readFileSync(file, "utf8").trim();
+    return readTextFile(file).trim();
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     throw new UserError(

@@ -2,20 +2,13 @@
  * A lock file that names the process holding it, by id and start time. A lock whose process has
  * ended is stale and can be taken over.
  */
-import {
-  constants,
-  copyFileSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { constants, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { isMissing, toReadError, toWriteError } from "./fileErrors.ts";
 import { findProcessStart } from "./processStart.ts";
+import { readTextFile } from "./readTextFile.ts";
 
 const lockFormat = "prove/lock@1";
 
@@ -44,7 +37,7 @@ export interface LockOptions {
 export function readLock(file: string): Lock | undefined {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readTextFile(file);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw toReadError(file, error);

@@ -2,11 +2,12 @@
  * Reads JSON Lines: files that stream line by line, and small logs that are read whole. A last line
  * that was cut off while it was written is reported and skipped.
  */
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import type { z } from "zod";
 import { UserError } from "../userError.ts";
 import { isMissing, toReadError } from "./fileErrors.ts";
 import { parseJson, type JsonSource } from "./parseJson.ts";
+import { maxLogBytes, readTextFile } from "./readTextFile.ts";
 
 export interface Line {
   /** From 1. */
@@ -174,7 +175,7 @@ function* readNumberedLines(
 ): Generator<{ readonly line: number; readonly text: string; readonly whole: boolean }> {
   let content: string;
   try {
-    content = readFileSync(file, "utf8");
+    content = readTextFile(file, maxLogBytes);
   } catch (cause) {
     if (isMissing(cause)) return;
     throw toReadError(file, cause);

@@ -2,11 +2,11 @@
  * Parses JSON and checks it against a schema. An error names the file, the line, and the first
  * value that does not fit.
  */
-import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
 import { findLine, findSyntaxErrorLine } from "./jsonPosition.ts";
+import { readTextFile } from "./readTextFile.ts";
 
 /** Where a JSON text comes from, and how errors describe it. */
 export interface JsonSource {
@@ -45,7 +45,7 @@ export function readJsonFile<T>(
   file: string,
   source: Omit<JsonSource, "file"> = {},
 ): T {
-  const text = withReadErrors(file, () => readFileSync(file, "utf8"));
+  const text = withReadErrors(file, () => readTextFile(file));
   return parseJson(schema, text, { ...source, file });
 }
 

@@ -7,7 +7,6 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { countParameters } from "../model/architecture.ts";
@@ -48,6 +47,7 @@ import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
+import { readTextFile } from "../storage/readTextFile.ts";
 
 /** How long replicas may take to finish the step they are in once they are told to stop. */
 const stopTimeout = 1_500;
@@ -372,7 +372,7 @@ function readState(folder: string, step: number): { readonly spent: number } {
   try {
     return z
       .object({ spent: z.number() })
-      .parse(JSON.parse(readFileSync(join(folder, "state.json"), "utf8")));
+      .parse(JSON.parse(readTextFile(join(folder, "state.json"))));
   } catch (cause) {
     throw new UserError(
       `${folder} has no readable state.json`,

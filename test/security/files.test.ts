@@ -1,11 +1,23 @@
 /** Attacks through files: folders that others use too, and files that are not what they claim. */
-import { fork, spawn } from "node:child_process";
+import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import { readRun } from "../../src/run/folder.ts";
 import { getTrainerLockFile } from "../../src/run/trainerLock.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
+import { readServerEntries } from "../../src/mcp/mcpConfig.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -40,3 +52,34 @@ test.each([
   }
   expect(winners).toEqual(Array.from({ length: rounds }, () => 1));
 });
+
+const hostileFiles: [name: string, create: (file: string) => void, message: RegExp][] = [
+  ["a named pipe", file => void execFileSync("mkfifo", [file]), /is not a regular file/],
+  ["a link to a device", file => symlinkSync("/dev/zero", file), /is not a regular file/],
+  ["a folder", file => mkdirSync(file), /is not a regular file/],
+  [
+    "a file of 2 GB",
+    file => {
+      writeFileSync(file, "{");
+      truncateSync(file, 2 * 2 ** 30);
+    },
+    /has 2048 MB, more than the 32 MB that are read/,
+  ],
+  ["a fixture of 100 MB", file => writeFileSync(file, " ".repeat(100 * 2 ** 20)), /has 100 MB/],
+];
+const servers = await loadServers();
+
+test.skipIf(process.platform === "win32").each(hostileFiles)(
+  "a file of the workspace neither blocks the program nor fills its memory: %s",
+  (_, create, message) => {
+    const name = (file: string) => join(folder, file);
+    mkdirSync(name("banking"));
+    create(name("banking/small.fixture.json"));
+    const catalog = openCatalog(servers, [folder]);
+    expect(() => catalog.getFixture("banking", "small")).toThrow(message);
+    create(name("mcp.json"));
+    expect(() => readServerEntries(name("mcp.json"), folder)).toThrow(message);
+    create(name("run.json"));
+    expect(() => readRun(folder)).toThrow(/is not a run folder/);
+  },
+);

@@ -25,7 +25,7 @@
  * of the first call, as people name it. A value that is passed on is never said in a clause, only in
  * replies. A first call that writes must be asked for.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Catalog } from "../../environment/catalog.ts";
@@ -34,6 +34,7 @@ import type { Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { findSlots } from "./templateText.ts";
+import { readTextFile } from "../../storage/readTextFile.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
@@ -78,7 +79,7 @@ export function readCrossServerLinks(
   catalog: Catalog,
 ): readonly CrossServerLink[] {
   const file = join(resources, "crossServerLinks.json");
-  return existsSync(file) ? parseCrossServerLinks(readFileSync(file, "utf8"), catalog, file) : [];
+  return existsSync(file) ? parseCrossServerLinks(readTextFile(file), catalog, file) : [];
 }
 
 /** Parses the text of a links file. Throws a `UserError` that names the file and the first error. */

@@ -2,7 +2,7 @@
  * Reads the templates of a server from its resources folder and adds plain ones for the tools and
  * entities that the file leaves out.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
@@ -14,6 +14,7 @@ import {
   type ServerTemplates,
   type ToolTemplates,
 } from "./templateSchema.ts";
+import { readTextFile } from "../../storage/readTextFile.ts";
 
 /**
  * Reads the templates of a server from the folder of all servers. What the file leaves out, or all
@@ -23,7 +24,7 @@ export function readTemplates(folder: string, server: Server): ServerTemplates {
   const file = join(folder, server.name, "templates.json");
   return completeTemplates(
     server,
-    existsSync(file) ? parseTemplates(server, readFileSync(file, "utf8"), file) : undefined,
+    existsSync(file) ? parseTemplates(server, readTextFile(file), file) : undefined,
   );
 }
 
