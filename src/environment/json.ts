@@ -9,6 +9,14 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
+/** A copy of an object without the keys whose values are undefined. */
+export const omitUndefined = <T extends object>(
+  value: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(value).filter(([, it]) => it !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+
 /** JSON with sorted keys and without undefined values: equal values give equal bytes. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

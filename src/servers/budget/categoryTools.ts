@@ -3,6 +3,7 @@
  * free.
  */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, label } from "../../environment/fieldSchemas.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
@@ -17,7 +18,7 @@ import {
   spentIn,
   requireOpenMonth,
 } from "./state.ts";
-import { categoryId, categoryRow, given, limitAmount, month } from "./parameters.ts";
+import { categoryId, categoryRow, limitAmount, month } from "./parameters.ts";
 
 const tool = createToolFactory(Budget);
 
@@ -33,7 +34,7 @@ export const money = {
 export function standing(budget: Budget, categoryKey: string, of: string) {
   const limit = limitIn(budget.categories[categoryKey]!, of);
   const spent = spentIn(budget, categoryKey, of);
-  return given({
+  return omitUndefined({
     limit,
     spent,
     left: limit === undefined ? undefined : roundToCents(limit - spent),
@@ -146,7 +147,7 @@ export const categoryTools = {
         limits: limit === undefined ? {} : { [now.slice(0, 7)]: limit },
         fixed,
       };
-      return given({
+      return omitUndefined({
         category: name.trim(),
         category_id,
         limit,

@@ -3,12 +3,13 @@
  * stays as the bank says it.
  */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { amount, categoryId, categoryRow, expenseId, given, listed, shop } from "./parameters.ts";
+import { amount, categoryId, categoryRow, expenseId, listed, shop } from "./parameters.ts";
 import {
   Budget,
   categoryOf,
@@ -91,7 +92,7 @@ export const expenseTools = {
         source: "own",
       };
       const spent = roundToCents(spentIn(old, category_id, month) + paid);
-      return given({
+      return omitUndefined({
         expense: text.trim(),
         expense_id,
         day: date,
@@ -137,7 +138,7 @@ export const expenseTools = {
       if (changed.length === 0)
         refuse("conflict", `${expense.text} (${expense_id}) is like that already`);
       requireNotFromBank(expense, expense_id, changed);
-      const after: Expense = { ...getOriginal(expense), ...given(wanted) };
+      const after: Expense = { ...getOriginal(expense), ...omitUndefined(wanted) };
       requirePastDay(after.day, now);
       const month = after.day.slice(0, 7);
       const isMoreThere =
@@ -146,12 +147,12 @@ export const expenseTools = {
         after.amount > expense.amount;
       if (isMoreThere) takes(budget, after.category_id, month, after.amount, expense_id);
       else requireOpenMonth(budget, month);
-      Object.assign(expense, given(wanted));
+      Object.assign(expense, omitUndefined(wanted));
       const spent = roundToCents(
         spentIn(getOriginal(budget), after.category_id, month, expense_id) + after.amount,
       );
       const { name } = categoryOf(budget, after.category_id);
-      return given({
+      return omitUndefined({
         expense: after.text,
         expense_id,
         day: after.day,

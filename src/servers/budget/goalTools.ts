@@ -1,12 +1,13 @@
 /** The budget's tools for savings goals: what is saved for what, and out of which month. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { given, goalAmount, goalId, goalRow, listed, target } from "./parameters.ts";
+import { goalAmount, goalId, goalRow, listed, target } from "./parameters.ts";
 import { balanceOf, Budget, goalOf, savedFor } from "./state.ts";
 
 const tool = createToolFactory(Budget);
@@ -18,7 +19,7 @@ const row = { ...goalRow, target: cents(), saved: cents(), missing: cents(), by:
 function standing(budget: Budget, goalKey: string) {
   const { name, target: wanted, by } = budget.goals[goalKey]!;
   const saved = savedFor(budget, goalKey);
-  return given({
+  return omitUndefined({
     goal: name,
     goal_id: goalKey,
     target: wanted,
@@ -76,8 +77,20 @@ export const goalTools = {
       if (Object.keys(old.goals).length >= mostGoals)
         refuse("limit_exceeded", `the budget has ${mostGoals} goals already`);
       const goal_id = newId("goal");
-      budget.goals[goal_id] = given({ name: name.trim(), target: wanted, by, created: today });
-      return given({ goal: name.trim(), goal_id, target: wanted, saved: 0, missing: wanted, by });
+      budget.goals[goal_id] = omitUndefined({
+        name: name.trim(),
+        target: wanted,
+        by,
+        created: today,
+      });
+      return omitUndefined({
+        goal: name.trim(),
+        goal_id,
+        target: wanted,
+        saved: 0,
+        missing: wanted,
+        by,
+      });
     },
   }),
   contribute_to_goal: tool({
@@ -159,7 +172,7 @@ export const goalTools = {
       return {
         goals: found
           .slice(0, most)
-          .map(it => given({ ...it, a_month: aMonth(it.missing, it.by, now) })),
+          .map(it => omitUndefined({ ...it, a_month: aMonth(it.missing, it.by, now) })),
       };
     },
   }),

@@ -56,9 +56,3 @@ export const listed = z
 
 export const categoryRow = { category: label("category"), category_id: id("category") };
 export const goalRow = { goal: label("goal"), goal_id: id("goal") };
-
-/** An object without the keys whose values are undefined. */
-export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

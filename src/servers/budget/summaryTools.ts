@@ -1,10 +1,11 @@
 /** Tools that summarize a month by category and over all categories. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { money, standing } from "./categoryTools.ts";
 import { balanceOf, categoryOf, monthOf, spentIn, Budget } from "./state.ts";
-import { categoryId, categoryRow, given, month } from "./parameters.ts";
+import { categoryId, categoryRow, month } from "./parameters.ts";
 
 const tool = createToolFactory(Budget);
 
@@ -51,7 +52,7 @@ export const summaryTools = {
       );
       const [largest] = lines.sort(([a, x], [b, y]) => y.amount - x.amount || (a < b ? -1 : 1));
       const last = monthBefore(wanted);
-      return given({
+      return omitUndefined({
         category: name,
         category_id,
         month: wanted,

@@ -1,9 +1,10 @@
 /** The CRM's tools for what is said and what is to do: notes on deals, and tasks with contacts. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { contactId, dealId, given, owner, person, taskRow, taskTitles } from "./parameters.ts";
+import { contactId, dealId, owner, person, taskRow, taskTitles } from "./parameters.ts";
 import {
   contactOf,
   Crm,
@@ -131,7 +132,7 @@ export const activityTools = {
         due,
         owner: userId,
         status: "open",
-        ...given({ deal_id }),
+        ...omitUndefined({ deal_id }),
       };
       return {
         task: title,

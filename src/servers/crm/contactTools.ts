@@ -3,6 +3,7 @@
  * reached.
  */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
@@ -12,7 +13,6 @@ import {
   dealRow,
   email,
   emails,
-  given,
   limit,
   owner,
   person,
@@ -143,7 +143,7 @@ export const contactTools = {
         task_id,
         due: it.due,
       }));
-      return given({
+      return omitUndefined({
         name,
         contact_id,
         status,
@@ -186,7 +186,7 @@ export const contactTools = {
         email: address,
         owner: crm.user,
         status: "active",
-        ...given({ job: work, phone: number }),
+        ...omitUndefined({ job: work, phone: number }),
       };
       return { name, contact_id, status: "active", firm: firm.name, firm_id };
     },
@@ -210,7 +210,7 @@ export const contactTools = {
     run(crm, { contact_id, owner: whose, ...values }) {
       const contact = contactOf(crm, contact_id);
       own(crm, `contact ${contact_id} (${contact.name})`, contact.owner);
-      const wanted = given({
+      const wanted = omitUndefined({
         ...values,
         owner: whose === undefined ? undefined : ownerNamed(crm, whose),
       });
@@ -229,7 +229,7 @@ export const contactTools = {
       if (changed.includes("status") && wanted.status === "left")
         requireNoOpenDeals(crm, contact_id);
       for (const key of changed) Object.assign(contact, { [key]: wanted[key] });
-      return given({
+      return omitUndefined({
         name: contact.name,
         contact_id,
         status: contact.status,

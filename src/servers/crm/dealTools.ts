@@ -3,6 +3,7 @@
  * stages.
  */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
@@ -12,7 +13,6 @@ import {
   contactId,
   dealId,
   dealRow,
-  given,
   limit,
   mostNotes,
   owner,
@@ -89,7 +89,7 @@ export const dealTools = {
         deals: found
           .slice(0, most)
           .map(([deal_id, it]) =>
-            given({ title: it.title, deal_id, stage: it.stage, closes: it.closes }),
+            omitUndefined({ title: it.title, deal_id, stage: it.stage, closes: it.closes }),
           ),
       };
     },
@@ -131,7 +131,7 @@ export const dealTools = {
         .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1))
         .slice(0, mostNotes)
         .map(([note_id, it]) => ({ note_id, by: userName(crm, it.by), at: it.at, text: it.text }));
-      return given({
+      return omitUndefined({
         title,
         deal_id,
         stage,
@@ -184,7 +184,7 @@ export const dealTools = {
         stage: "discovery",
         owner: crm.user,
         opened: now.slice(0, 10),
-        ...given({ amount: sum, closes }),
+        ...omitUndefined({ amount: sum, closes }),
       };
       return {
         title,
@@ -231,7 +231,7 @@ export const dealTools = {
       deal.stage = stage;
       const dropped =
         stage === "won" || stage === "lost" ? close(crm, deal_id, lost_reason, context) : 0;
-      return given({
+      return omitUndefined({
         title: deal.title,
         deal_id,
         stage,

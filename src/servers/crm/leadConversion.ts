@@ -1,10 +1,11 @@
 /** The tool that converts a lead into a contact, a company and a deal. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { id, label, money } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { Crm, leadOf, notKnown, own, titleIsFree, type Lead } from "./state.ts";
-import { amount, given, leadId, titles } from "./parameters.ts";
+import { amount, leadId, titles } from "./parameters.ts";
 
 const tool = createToolFactory(Crm);
 
@@ -61,7 +62,7 @@ export const leadConversion = {
         email: lead.email,
         owner: crm.user,
         status: "active",
-        ...given({ phone: lead.phone }),
+        ...omitUndefined({ phone: lead.phone }),
       };
       crm.deals[deal_id] = {
         title,
@@ -69,10 +70,10 @@ export const leadConversion = {
         stage: "discovery",
         owner: crm.user,
         opened: context.now.slice(0, 10),
-        ...given({ amount: sum ?? lead.estimate }),
+        ...omitUndefined({ amount: sum ?? lead.estimate }),
       };
       Object.assign(lead, { status: "converted", contact_id, deal_id });
-      return given({
+      return omitUndefined({
         name: lead.name,
         contact_id,
         firm: crm.firms[firm_id]!.name,

@@ -3,6 +3,7 @@
  * firm and deal.
  */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -26,7 +27,6 @@ import {
   email,
   emails,
   firmName,
-  given,
   leadId,
   limit,
   owner,
@@ -134,7 +134,7 @@ export const leadTools = {
         contact_id,
         deal_id,
       } = leadOf(crm, lead_id);
-      return given({
+      return omitUndefined({
         name,
         lead_id,
         status,
@@ -194,7 +194,7 @@ export const leadTools = {
         status: "new",
         owner: userId,
         created: now.slice(0, 10),
-        ...given({ phone: number, estimate }),
+        ...omitUndefined({ phone: number, estimate }),
       };
       return { name, lead_id, status: "new", owner: userName(crm, userId) };
     },
@@ -246,7 +246,7 @@ export const leadTools = {
       if (reason !== undefined && status !== "disqualified")
         refuse("invalid_params", "a reason is given with the status disqualified alone");
       const userId = whose === undefined ? undefined : ownerNamed(crm, whose);
-      const wanted = given({ ...values, owner: userId });
+      const wanted = omitUndefined({ ...values, owner: userId });
       if (status === undefined && Object.keys(wanted).length === 0)
         refuse(
           "invalid_params",
@@ -268,7 +268,7 @@ export const leadTools = {
         if (status === "disqualified") lead.reason = reason;
         else delete lead.reason;
       }
-      return given({
+      return omitUndefined({
         name: lead.name,
         lead_id,
         status: lead.status,

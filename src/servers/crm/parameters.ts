@@ -125,9 +125,3 @@ export const amount = money().meta({
 export const dealRow = { title: label("deal"), deal_id: id("deal"), stage: z.string() };
 export const taskRow = { task: label("task"), task_id: id("task"), due: day() };
 export const mostNotes = 3;
-
-/** An object without the keys whose values are undefined. */
-export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

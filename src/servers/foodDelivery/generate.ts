@@ -5,7 +5,7 @@
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
-import { addPastOrders, addPromos } from "./generateOrders.ts";
+import { addPastOrders } from "./generateOrders.ts";
 import {
   dishesTotal,
   kitchenHoursAt,
@@ -20,42 +20,6 @@ function generateSmall(context: GeneratorContext): FoodDeliveryWorld {
   const { now } = context.cast;
   const town = new TownBuilder(context);
   const { state } = town;
-  town.promo("BREAKFAST20", {
-    title: "20 % off breakfast",
-    kind: "percent",
-    value: 20,
-    minimum: 12,
-    until: "2026-03-31",
-  });
-  town.promo("WINTER5", {
-    title: "5 off in winter",
-    kind: "amount",
-    value: 5,
-    minimum: 15,
-    until: "2026-02-28",
-  });
-  town.promo("HELLO10", {
-    title: "10 % off the first order from a restaurant",
-    kind: "percent",
-    value: 10,
-    minimum: 0,
-    until: "2026-06-30",
-    first_only: true,
-  });
-  town.promo("SPRING2", {
-    title: "2 off in spring",
-    kind: "amount",
-    value: 2,
-    minimum: 5,
-    until: "2026-05-31",
-  });
-  town.promo("FREERIDE", {
-    title: "Free delivery over 25",
-    kind: "free delivery",
-    value: 0,
-    minimum: 25,
-    until: "2026-04-30",
-  });
   const line = (name: string, quantity: number, price: number, choices: string[] = []): Line => ({
     dish_id: town.dish(name),
     quantity,
@@ -95,7 +59,6 @@ function generateFull(context: GeneratorContext): FoodDeliveryWorld {
   const { now } = context.cast;
   const town = new TownBuilder(context);
   const { state } = town;
-  addPromos(town);
   for (let back = 72; back > 0; back -= back > 14 ? 3 : 1) addPastOrders(town, back);
   const plates = [{ ...town.lines("falafel", 1)[0]!, quantity: 4 }];
   town.order("falafel", onDay(now, 2, "13:15"), {

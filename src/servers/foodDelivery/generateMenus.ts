@@ -2,12 +2,13 @@
  * What the kitchens of a town cook: for each role of a place, its hours and its card. No two dishes
  * have one name.
  */
+import type { Weekday } from "../../environment/time.ts";
 
 export interface Kitchen {
   readonly cuisine: string;
   readonly opens: string;
   readonly closes: string;
-  readonly closedOn?: "Monday" | "Tuesday" | "Sunday" | "Wednesday";
+  readonly closedOn?: Weekday;
   readonly minimum: number;
   readonly fee: number;
   readonly cooking: number;

@@ -1,4 +1,4 @@
-/** Generates the past orders and the promo codes of the full fixture. */
+/** Generates the past orders of the full fixture. */
 import { addMinutes } from "../../environment/time.ts";
 import { kitchens } from "./generateMenus.ts";
 import { kitchenHoursAt, stagesOf } from "./server.ts";
@@ -18,82 +18,6 @@ const evenings: readonly string[] = [
 ];
 
 const mornings: readonly string[] = ["bakery", "cafe", "vegan", "tacos", "falafel"];
-
-export function addPromos(town: TownBuilder): void {
-  town.promo("BREAKFAST20", {
-    title: "20 % off breakfast",
-    kind: "percent",
-    value: 20,
-    minimum: 12,
-    until: "2026-03-31",
-  });
-  town.promo("MARCH15", {
-    title: "15 % off in March",
-    kind: "percent",
-    value: 15,
-    minimum: 20,
-    until: "2026-03-31",
-  });
-  town.promo("WINTER5", {
-    title: "5 off in winter",
-    kind: "amount",
-    value: 5,
-    minimum: 15,
-    until: "2026-02-28",
-  });
-  town.promo("HELLO10", {
-    title: "10 % off the first order from a restaurant",
-    kind: "percent",
-    value: 10,
-    minimum: 0,
-    until: "2026-06-30",
-    first_only: true,
-  });
-  town.promo("SPRING2", {
-    title: "2 off in spring",
-    kind: "amount",
-    value: 2,
-    minimum: 5,
-    until: "2026-05-31",
-  });
-  town.promo("FREERIDE", {
-    title: "Free delivery over 25",
-    kind: "free delivery",
-    value: 0,
-    minimum: 25,
-    until: "2026-04-30",
-  });
-  town.promo("GREENWEEK", {
-    title: "3 off vegan food",
-    kind: "amount",
-    value: 3,
-    minimum: 10,
-    until: "2026-03-15",
-    restaurant_id: town.restaurant("vegan"),
-  });
-  town.promo("TACODAY", {
-    title: "4 off tacos",
-    kind: "amount",
-    value: 4,
-    minimum: 18,
-    until: "2026-05-31",
-    restaurant_id: town.restaurant("tacos"),
-  });
-  town.promo("TEAMLUNCH", {
-    title: "10 off a big order",
-    kind: "amount",
-    value: 10,
-    minimum: 60,
-    until: "2026-12-31",
-  });
-  town.promo("VALENTINE", {
-    title: "14 % off for two",
-    kind: "percent",
-    value: 14,
-    minimum: 28,
-    until: "2026-02-15",
-  });
-}
 
 /** An order of some days ago, from a kitchen that worked then. */
 export function addPastOrders(town: TownBuilder, back: number): void {

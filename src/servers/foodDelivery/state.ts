@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { addMinutes, getWeekday } from "../../environment/time.ts";
+import { addMinutes, getWeekdayName, weekdays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 
 export const diets = [
@@ -17,15 +17,6 @@ export const diets = [
   "halal",
 ] as const;
 export const destinations = ["home", "studio"] as const;
-export const weekdays = [
-  "Sunday",
-  "Monday",
-  "Tuesday",
-  "Wednesday",
-  "Thursday",
-  "Friday",
-  "Saturday",
-] as const;
 
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 const minutes = z.int().min(1).max(180);
@@ -157,7 +148,7 @@ export function kitchenHoursAt(
   { name, opens, closes, closed_on }: Restaurant,
   at: string,
 ): { isOpen: boolean; why: string } {
-  const weekday = weekdays[getWeekday(at)]!;
+  const weekday = getWeekdayName(at);
   if (weekday === closed_on) return { isOpen: false, why: `${name} is closed on ${weekday}s` };
   return {
     isOpen: at.slice(11) >= opens && at.slice(11) < closes,

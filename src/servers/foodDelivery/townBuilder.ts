@@ -1,8 +1,8 @@
 /** Builds restaurants, dishes and orders of a generated food delivery state. */
 import { addMinutes } from "../../environment/time.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-
 import { dietLetters, kitchens, optionGroups, type Kitchen } from "./generateMenus.ts";
+import { promoPlans } from "./promoPlans.ts";
 import { dishesTotal, priceOf, type FoodDeliveryWorld } from "./server.ts";
 
 type Dish = FoodDeliveryWorld["dishes"][string];
@@ -78,6 +78,11 @@ export class TownBuilder {
       for (const it of kitchen.card.slice(0, size === "full" ? 9 : 5))
         this.state.dishes[context.nextId("dsh")] = dishOf(key, it);
     }
+    for (const { code, restaurant, isInSmall, ...promo } of promoPlans)
+      if (isInSmall || size === "full")
+        this.state.promos[code] = restaurant
+          ? { ...promo, restaurant_id: this.restaurant(restaurant) }
+          : promo;
   }
 
   restaurant(role: string): string {
@@ -88,10 +93,6 @@ export class TownBuilder {
     const found = Object.keys(this.state.dishes).find(key => this.state.dishes[key]!.name === name);
     if (found === undefined) throw new Error(`no dish is called ${name}`);
     return found;
-  }
-
-  promo(code: string, promo: FoodDeliveryWorld["promos"][string]): void {
-    this.state.promos[code] = promo;
   }
 
   /** Dishes of one restaurant for at least its least order. */

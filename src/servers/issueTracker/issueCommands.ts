@@ -1,5 +1,6 @@
 /** Tools that create and change issues and subtasks. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -20,7 +21,6 @@ import {
 } from "./state.ts";
 import {
   due,
-  given,
   issueId,
   issueKey,
   issueRow,
@@ -85,7 +85,7 @@ export const issueCommands = {
       const issue_id = addIssue(
         tracker,
         project_id,
-        given({
+        omitUndefined({
           ...rest,
           status: "todo" as const,
           priority: pressing,
@@ -94,7 +94,7 @@ export const issueCommands = {
           created: now.slice(0, 10),
         }) as Issue,
       );
-      return given({
+      return omitUndefined({
         title: rest.title,
         issue_id,
         status: "todo",
@@ -142,7 +142,7 @@ export const issueCommands = {
         );
       if (changed.includes("points") && issue.sprint_id !== undefined)
         hasRoom(tracker, issue.sprint_id, issue_id, wanted.points!);
-      Object.assign(issue, given(wanted));
+      Object.assign(issue, omitUndefined(wanted));
       return { title: issue.title, issue_id, changed };
     },
   }),
@@ -174,7 +174,7 @@ export const issueCommands = {
         );
       requireFreeTitle(tracker, title, project);
       const userId = who === undefined ? undefined : memberNamed(tracker, who, project);
-      const fresh = given({
+      const fresh = omitUndefined({
         title,
         type: "task" as const,
         status: "todo" as const,

@@ -1,5 +1,6 @@
 /** Tools that list projects and list, search and show issues. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -25,7 +26,6 @@ import {
 } from "./state.ts";
 import {
   due,
-  given,
   issueId,
   issueKey,
   issueRow,
@@ -235,7 +235,7 @@ export const issueQueries = {
       const sprintOrParents =
         it.sprint_id ??
         (it.parent_id === undefined ? undefined : tracker.issues[it.parent_id]!.sprint_id);
-      return given({
+      return omitUndefined({
         title: it.title,
         issue_id,
         status: it.status,

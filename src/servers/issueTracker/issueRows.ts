@@ -1,11 +1,12 @@
 /** The rows by which results list issues. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day } from "../../environment/fieldSchemas.ts";
 import { type Tracker, userName, type Issue } from "./state.ts";
-import { given, issueRow, person } from "./parameters.ts";
+import { issueRow, person } from "./parameters.ts";
 
 export const rowOf = (tracker: Tracker, [issue_id, it]: [string, Issue]) =>
-  given({
+  omitUndefined({
     title: it.title,
     issue_id,
     status: it.status,

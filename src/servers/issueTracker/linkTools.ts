@@ -1,5 +1,6 @@
 /** Tools that link issues. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -13,7 +14,7 @@ import {
   subtasksOf,
   type Link,
 } from "./state.ts";
-import { given, issueKey, issueRow } from "./parameters.ts";
+import { issueKey, issueRow } from "./parameters.ts";
 import { settle } from "./workflowTools.ts";
 
 const tool = createToolFactory(Tracker);
@@ -93,7 +94,7 @@ export const linkTools = {
       requireLinkable(tracker, kind, issue_id, other_id);
       tracker.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
       if (kind === "duplicates" && !isClosed(issue)) settle(tracker, issue, "cancelled", context);
-      return given({
+      return omitUndefined({
         title: issue.title,
         issue_id,
         status: issue.status,

@@ -100,9 +100,3 @@ export const newComment = z
       "Needs one more pair of eyes.",
     ],
   });
-
-/** An object without the keys whose values are undefined. */
-export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

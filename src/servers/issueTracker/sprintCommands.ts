@@ -1,5 +1,6 @@
 /** Tools that create sprints and plan issues into them. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -16,7 +17,7 @@ import {
   Tracker,
   userName,
 } from "./state.ts";
-import { given, issueId, issueKey, projectId, sprintId, sprintRow } from "./parameters.ts";
+import { issueId, issueKey, projectId, sprintId, sprintRow } from "./parameters.ts";
 
 const tool = createToolFactory(Tracker);
 
@@ -171,7 +172,7 @@ export const sprintCommands = {
       hasRoom(tracker, sprint_id, issue_id, issue.points);
       const moved_from = issue.sprint_id && tracker.sprints[issue.sprint_id]!.name;
       issue.sprint_id = sprint_id;
-      return given({
+      return omitUndefined({
         title: issue.title,
         issue_id,
         sprint: sprint.name,

@@ -1,12 +1,13 @@
 /** Tools that log work on issues. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { latest } from "./sprintCommands.ts";
 import { named, ownIssue, Tracker } from "./state.ts";
-import { given, issueId, issueKey } from "./parameters.ts";
+import { issueId, issueKey } from "./parameters.ts";
 
 const tool = createToolFactory(Tracker);
 
@@ -89,7 +90,13 @@ export const workTools = {
           `log at most ${mostMinutes - used} minutes, or another day`,
         );
       const work_id = newId("wrk");
-      tracker.work[work_id] = given({ issue_id, by: tracker.user, day: worked, minutes, note });
+      tracker.work[work_id] = omitUndefined({
+        issue_id,
+        by: tracker.user,
+        day: worked,
+        minutes,
+        note,
+      });
       return {
         title: issue.title,
         issue_id,

@@ -1,5 +1,6 @@
 /** Tools that move, assign and comment on issues. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
@@ -21,7 +22,7 @@ import {
   type Issue,
   type Status,
 } from "./state.ts";
-import { given, issueId, issueKey, issueRow, newComment, person } from "./parameters.ts";
+import { issueId, issueKey, issueRow, newComment, person } from "./parameters.ts";
 
 const tool = createToolFactory(Tracker);
 
@@ -126,7 +127,7 @@ export const workflowTools = {
               .map(it => it.to);
       settle(tracker, issue, status, context);
       const { workflow } = projectOf(tracker, projectIdOf(issue_id));
-      return given({
+      return omitUndefined({
         title: issue.title,
         issue_id,
         status,
@@ -156,7 +157,7 @@ export const workflowTools = {
           `${named(issue, issue_id)} is already assigned to ${userName(tracker, userId)}`,
         );
       issue.assignee = userId;
-      return given({
+      return omitUndefined({
         title: issue.title,
         issue_id,
         assignee: userName(tracker, userId),

@@ -1,23 +1,12 @@
 /** Times of day, traffic hours and time zones, all from texts in the home city's own time. */
-import { addMinutes, getWeekday } from "../../environment/time.ts";
+import { addMinutes, getWeekdayName } from "../../environment/time.ts";
 
 export const timeOf = (at: string): string => at.slice(11);
-
-const weekdays = [
-  "Sunday",
-  "Monday",
-  "Tuesday",
-  "Wednesday",
-  "Thursday",
-  "Friday",
-  "Saturday",
-] as const;
-export const dayNameOf = (at: string) => weekdays[getWeekday(at)]!;
 
 /** How much of the worst traffic there is at that time, 0 to 1. */
 export function rushAt(at: string): number {
   const time = timeOf(at);
-  if (["Saturday", "Sunday"].includes(dayNameOf(at)))
+  if (["Saturday", "Sunday"].includes(getWeekdayName(at)))
     return time >= "10:00" && time < "20:00" ? 0.4 : 0.1;
   if ((time >= "07:30" && time < "09:30") || (time >= "16:30" && time < "19:00")) return 1;
   return time >= "06:30" && time < "21:00" ? 0.5 : 0.1;

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { isWithin, timeOf, dayNameOf } from "./localTime.ts";
+import { isWithin, timeOf } from "./localTime.ts";
+import { getWeekdayName } from "../../environment/time.ts";
 import { footOn, metersBetween, pointAlong } from "./geometry.ts";
 import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./state.ts";
 
@@ -34,7 +35,9 @@ const listed = z.array(
 function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
   if (gone) return false;
   if (!hours) return undefined;
-  return dayNameOf(now) !== hours.closed_on && isWithin(timeOf(now), hours.opens, hours.closes);
+  return (
+    getWeekdayName(now) !== hours.closed_on && isWithin(timeOf(now), hours.opens, hours.closes)
+  );
 }
 
 const row = ([place_id, { name, category }]: [string, Place]) => ({ name, place_id, category });

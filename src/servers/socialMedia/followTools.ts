@@ -1,12 +1,13 @@
 /** Tools that follow people and list followers. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { mostRequests, profileRow, rowOf } from "./profileTools.ts";
 import { Network, followOf, openTo, profileOf, reachable } from "./state.ts";
-import { given, limit, profileId } from "./parameters.ts";
+import { limit, profileId } from "./parameters.ts";
 
 const tool = createToolFactory(Network);
 
@@ -100,7 +101,7 @@ function others(
     )
     .sort(([a, x], [b, y]) => (x.since === y.since ? (a < b ? 1 : -1) : x.since < y.since ? 1 : -1))
     .map(([, it]) =>
-      given({
+      omitUndefined({
         name: network.profiles[it[other]]!.name,
         profile_id: it[other],
         since: it.since,

@@ -89,9 +89,3 @@ export function rowOf(
     at,
   };
 }
-
-/** An object without the keys whose values are undefined. */
-export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

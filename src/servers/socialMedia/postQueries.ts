@@ -1,5 +1,6 @@
 /** Tools that show and search posts and the feed. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -15,7 +16,7 @@ import {
   Network,
   type Post,
 } from "./state.ts";
-import { given, hashtag, limit, postId, postRow, profileId, rowOf } from "./parameters.ts";
+import { hashtag, limit, postId, postRow, profileId, rowOf } from "./parameters.ts";
 
 const tool = createToolFactory(Network);
 
@@ -78,7 +79,7 @@ export const postQueries = {
       }));
       const original = post.shared === undefined ? undefined : network.posts[post.shared]!;
       const isGone = original !== undefined && !canSee(network, original);
-      return given({
+      return omitUndefined({
         ...rowOf(network, post_id, isGone ? { ...post, shared: undefined } : post),
         likes: post.likes.length,
         hashtags: hashtagsIn(isGone ? post.text : wordsOf(network, post)),

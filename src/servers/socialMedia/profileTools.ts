@@ -3,12 +3,13 @@
  * following itself.
  */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { Network, byTime, canSee, followOf, headline, reachable, type Profile } from "./state.ts";
-import { given, limit, profileId } from "./parameters.ts";
+import { limit, profileId } from "./parameters.ts";
 
 const tool = createToolFactory(Network);
 
@@ -72,7 +73,7 @@ export const profileTools = {
         post_id,
         at: post.at,
       }));
-      return given({
+      return omitUndefined({
         ...rowOf(network, profile_id),
         kind: it.kind,
         bio: it.bio,
@@ -174,7 +175,7 @@ export const profileTools = {
         key => wanted[key] !== own[key],
       );
       if (changed.length === 0) refuse("conflict", "your profile is like that already");
-      Object.assign(own, given(wanted));
+      Object.assign(own, omitUndefined(wanted));
       const waiting =
         changed.includes("private") && !own.private
           ? Object.entries(getOriginal(network).follows).filter(
@@ -182,7 +183,7 @@ export const profileTools = {
             )
           : [];
       for (const [followId] of waiting) network.follows[followId]!.status = "following";
-      return given({
+      return omitUndefined({
         ...rowOf(network, network.user),
         changed,
         let_in: waiting.length || undefined,
