@@ -74,7 +74,8 @@ export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): 
   };
 }
 
-function countErrors(calls: readonly CallEvent[]): CallErrors {
+/** Counts calls by what was wrong with them. */
+export function countErrors(calls: readonly CallEvent[]): CallErrors {
   const count = (passes: (it: CallEvent) => boolean) => calls.filter(passes).length;
   return {
     syntax: count(it => it.name === ""),

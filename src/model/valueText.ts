@@ -3,12 +3,12 @@
  * same value is the same tokens in a message, a result and a call. Written values read back
  * exactly, with the help of the tool's schema.
  */
+import { isJsonObject } from "../environment/json.ts";
 import type { Call, Conversation } from "../policy/policy.ts";
 
 export type Tool = Conversation["tools"][number];
 export type JsonSchema = Tool["inputSchema"];
 type Json = Call["arguments"];
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** An argument as text. What would read back as something else is written as JSON. */
 export function formatArgument(value: Json, schema: JsonSchema | undefined): string {
@@ -84,12 +84,12 @@ export function formatResultRows(
     return value.length
       ? value.map(it => formatRow(it, schema?.["items"] as JsonSchema | undefined, brief))
       : ["none"];
-  if (!isObject(value)) return [formatBare(value)];
+  if (!isJsonObject(value)) return [formatBare(value)];
   const keys = Object.keys(value);
   const only = keys.length === 1 ? value[keys[0]!] : undefined;
   if (Array.isArray(only)) return formatResultRows(only, propertyOf(schema, keys[0]!), brief);
   const lists = keys.filter(
-    key => Array.isArray(value[key]) && (value[key] as readonly Json[]).some(isObject),
+    key => Array.isArray(value[key]) && (value[key] as readonly Json[]).some(isJsonObject),
   );
   const head = formatRow(
     Object.fromEntries(keys.filter(key => !lists.includes(key)).map(key => [key, value[key]!])),
@@ -103,7 +103,7 @@ export function formatResultRows(
 }
 
 function formatRow(value: Json, schema: JsonSchema | undefined, brief: boolean): string {
-  if (!isObject(value)) return formatBare(value);
+  if (!isJsonObject(value)) return formatBare(value);
   const keys = Object.keys(value);
   const label = keys.find(key => hasKeyword(schema, key, "x-label"));
   const id = keys.find(key => hasKeyword(schema, key, "x-entity"));
@@ -111,7 +111,7 @@ function formatRow(value: Json, schema: JsonSchema | undefined, brief: boolean):
   const rest =
     brief && bare.length > 0 ? [] : keys.filter(key => !bare.includes(key) && value[key] !== null);
   const shown = (it: Json): string =>
-    isObject(it)
+    isJsonObject(it)
       ? `(${formatRow(it, undefined, false)})`
       : Array.isArray(it)
         ? it.length
@@ -124,7 +124,6 @@ function formatRow(value: Json, schema: JsonSchema | undefined, brief: boolean):
   ].join(" ");
 }
 
-const isObject = (value: Json): value is JsonObject => typeOf(value) === "object";
 const propertyOf = (schema: JsonSchema | undefined, key: string) =>
   (schema?.["properties"] as Record<string, JsonSchema> | undefined)?.[key];
 const hasKeyword = (schema: JsonSchema | undefined, key: string, word: string) =>

@@ -3,13 +3,12 @@
  * names, arguments and order, not weights; where names are opaque and there is no server it works
  * alike.
  */
-import type { Json } from "../environment/json.ts";
+import { isJsonObject, type Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { Goal } from "../trajectory/task.ts";
 import { compareArguments, computeEqualShare } from "./argument.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { isObject } from "./valueEquality.ts";
 import type { AlignedPair } from "./alignedPair.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
@@ -156,7 +155,7 @@ const canServe = (call: ScoredCall, { coverageRequiresSuccess }: AlignmentOption
   call.name !== "" && (!coverageRequiresSuccess || call.outcome.kind === "ok");
 
 const hasKeys = (args: Json, wanted: object) =>
-  isObject(args) && Object.keys(wanted).every(it => Object.hasOwn(args, it));
+  isJsonObject(args) && Object.keys(wanted).every(it => Object.hasOwn(args, it));
 
 /**
  * The position after which a successor is in order; nothing is after a goal that is not matched.

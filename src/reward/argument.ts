@@ -2,12 +2,12 @@
  * R_arg, equation (4): of the pairs already aligned, how many argument values are the goal's. Free
  * text under a mask is not compared.
  */
-import type { Json } from "../environment/json.ts";
+import { isJsonObject, type Json } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { GoalCall } from "../trajectory/task.ts";
 import type { AlignedPair } from "./alignedPair.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { areEqual, isObject, propertySchema } from "./valueEquality.ts";
+import { areEqual, propertySchema } from "./valueEquality.ts";
 
 /** R_arg = (1/|M|) Σ over pairs of the share of equal arguments; 0 where nothing is aligned. */
 export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
@@ -21,7 +21,7 @@ export function compareArguments(
   args: Json,
   schema?: JsonSchema,
 ): readonly ArgumentEvidence[] {
-  const given = isObject(args) ? args : {};
+  const given = isJsonObject(args) ? args : {};
   return Object.entries(goal.arguments).map(([key, wanted]) => {
     const has = Object.hasOwn(given, key);
     const model = has ? given[key]! : undefined;

@@ -4,11 +4,11 @@
  * contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
-import type { Json } from "../environment/json.ts";
+import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
-import { areEqual, isObject, propertySchema } from "./valueEquality.ts";
+import { areEqual, propertySchema } from "./valueEquality.ts";
 import { nameGeneratedIds, replaceIds, formatWorld, type IdNames } from "./stateText.ts";
 
 export interface Success {
@@ -104,7 +104,7 @@ function describeDifferences(
 
 /** The first place where two values differ as they stand, with both sides. */
 function findFirstDifference(goal: Json, reached: Json, at: string): string | undefined {
-  if (isObject(goal) && isObject(reached)) {
+  if (isJsonObject(goal) && isJsonObject(reached)) {
     for (const key of Object.keys({ ...goal, ...reached })) {
       const path = `${at}/${key}`;
       if (!Object.hasOwn(reached, key)) return `${path} is missing`;
@@ -160,7 +160,7 @@ function findMissingReads(
   return missing;
 
   function answers(wanted: GoalCall, call: CallEvent): boolean {
-    if (call.name !== wanted.name || !isObject(call.arguments)) return false;
+    if (call.name !== wanted.name || !isJsonObject(call.arguments)) return false;
     const given = call.arguments;
     const schema = tools.get(wanted.name)?.inputSchema;
     if (Object.keys(given).length !== Object.keys(wanted.arguments).length) return false;

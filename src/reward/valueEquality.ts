@@ -2,7 +2,7 @@
  * When two JSON values mean the same: the one notion of equality of the reward. Does not know which
  * tool they were given to.
  */
-import type { Json, JsonObject } from "../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
@@ -18,11 +18,8 @@ export function areEqual(a: Json, b: Json, schema?: JsonSchema): boolean {
     return a.normalize("NFC").trim() === b.normalize("NFC").trim();
   if (Array.isArray(a) && Array.isArray(b))
     return equalArrays(a as readonly Json[], b as readonly Json[], schema);
-  return isObject(a) && isObject(b) && equalObjects(a, b, schema);
+  return isJsonObject(a) && isJsonObject(b) && equalObjects(a, b, schema);
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 function equalArrays(
   a: readonly Json[],
@@ -59,5 +56,5 @@ export const propertySchema = (
 
 const getInnerSchema = (schema: JsonSchema | undefined, key: string): JsonSchema | undefined => {
   const inner = schema?.[key];
-  return isObject(inner) ? inner : undefined;
+  return isJsonObject(inner) ? inner : undefined;
 };

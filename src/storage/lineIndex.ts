@@ -19,7 +19,7 @@ export interface IndexedLines<Entry> {
 }
 
 /** The entry of a line's text, or the reason why the line has none. */
-export type ParseEntry<Entry> = (text: string, range: LineRange, whole: boolean) => Entry | string;
+export type ParseEntry<Entry> = (text: string, range: LineRange) => Entry | string;
 
 const tornReason = "the line is torn: its end was never written";
 
@@ -85,7 +85,7 @@ export class LineIndex<Entry extends LineRange> {
     const start = this.#position.offset;
     for await (const line of readLines(this.#file, this.#position)) {
       const { number, offset, bytes, whole } = line;
-      const entry = this.#parseEntry(line.text, { number, offset, bytes }, whole);
+      const entry = this.#parseEntry(line.text, { number, offset, bytes });
       if (typeof entry === "object") this.#entries.push(entry);
       else this.#skipped.push({ line: number, reason: whole ? entry : tornReason });
       if (!whole) continue;

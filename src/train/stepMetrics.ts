@@ -2,6 +2,7 @@
  * Adds up a step's attempts over all replicas and turns the sums into the step's metrics. Knows no
  * tensors.
  */
+import { countErrors } from "../evaluation/row.ts";
 import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
 import type { ScoredAttempt } from "./scoredAttempt.ts";
@@ -23,6 +24,7 @@ export function sumAttempts(
   const tasked = all.filter(it => it.breakdown.rule === "tool");
   const abstained = all.filter(it => it.breakdown.rule === "abstain");
   const calls = all.flatMap(it => listCalls(it.trajectory));
+  const errors = countErrors(calls);
   const over = <T>(list: readonly T[], of: (it: T) => number) =>
     list.reduce((sum, it) => sum + of(it), 0);
   const part = (name: keyof ScoredAttempt["breakdown"]["parts"]) =>
@@ -46,10 +48,10 @@ export function sumAttempts(
     success: over(all, it => Number(it.success)),
     calls: calls.length,
     budget: over(all, it => it.breakdown.budget),
-    syntax: calls.filter(it => it.name === "").length,
-    unknown: calls.filter(it => it.name !== "" && it.outcome.kind === "unknown-tool").length,
-    misfit: calls.filter(it => it.outcome.kind === "bad-arguments").length,
-    refused: calls.filter(it => it.outcome.kind === "refused").length,
+    syntax: errors.syntax,
+    unknown: errors.tool,
+    misfit: errors.arguments,
+    refused: errors.refused,
     cut: all.filter(it => getEnd(it.trajectory).by === "limit").length,
     tokens: over(all, it => it.logprobs.length),
     surprise: over(all, it => -over(it.logprobs, lp => lp)),

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { findTypeMismatch } from "../../environment/typeCheck.ts";
-import type { Json } from "../../environment/json.ts";
+import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { formatJson, isJsonObject } from "../shared/valueText.ts";
+import { formatJson } from "../shared/valueText.ts";
 import { formatIssue } from "./fieldIssues.ts";
 
 interface FieldProperties {

@@ -2,10 +2,10 @@
  * The entities of a session's state, for a person to choose from: ids with short descriptions. They
  * are found in the tables of the state, otherwise with the read tools of the server on a fork.
  */
-import type { Json, JsonObject } from "../../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
-import { describeEntity, formatJson, isJsonObject } from "../shared/valueText.ts";
+import { describeEntity, formatJson } from "../shared/valueText.ts";
 
 export interface Entity {
   readonly id: string;

@@ -1,12 +1,9 @@
 /** Short text for JSON values, as trees and quick picks show them. */
-import type { Json, JsonObject } from "../../environment/json.ts";
+import { isJsonObject, type Json } from "../../environment/json.ts";
 
 /** A string as it is, any other value as JSON. */
 export const formatJson = (value: Json): string =>
   typeof value === "string" ? value : JSON.stringify(value);
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 const nameKeys = ["name", "title", "label", "summary", "text", "subject"];
 

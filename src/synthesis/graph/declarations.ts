@@ -2,7 +2,7 @@
  * Reads what a tool's published schemas declare: the entities that go in and come out, the labels
  * that look an entity up, and the plain values. Works for every server that annotates its schemas.
  */
-import type { Json, JsonObject } from "../../environment/json.ts";
+import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { JsonSchema, Server, Tool } from "../../environment/server.ts";
 
 export interface EntityInput {
@@ -178,17 +178,14 @@ function findKeyword(schema: JsonSchema, keyword: string, path: string): EntityO
   for (const [key, it] of properties)
     outputs.push(...findKeyword(it, keyword, path ? `${path}.${key}` : key));
   const { items, additionalProperties } = schema;
-  if (isObject(items)) outputs.push(...findKeyword(items, keyword, `${path}[]`));
-  if (isObject(additionalProperties))
+  if (isJsonObject(items)) outputs.push(...findKeyword(items, keyword, `${path}[]`));
+  if (isJsonObject(additionalProperties))
     outputs.push(...findKeyword(additionalProperties, keyword, `${path}{}`));
   return outputs;
 }
 
 export const listBranches = (schema: JsonSchema): readonly JsonSchema[] =>
   ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
-
-export const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /**
  * The same declaration with the server's name before each entity name, so that entities of the same

@@ -1,13 +1,7 @@
 /** Finds the entities in a tool's result, with their labels and the plain fields beside them. */
-import type { Json, JsonObject } from "../../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import {
-  listBranches,
-  getKeyword,
-  isObject,
-  removeNull,
-  type ToolDeclaration,
-} from "./declarations.ts";
+import { listBranches, getKeyword, removeNull, type ToolDeclaration } from "./declarations.ts";
 
 /** An entity in a result. */
 export interface ResultEntity {
@@ -44,9 +38,9 @@ function collectEntities(
     else if (label !== undefined && nameOnly.has(label))
       entities.push({ entity: label, id: value, label: value, facts: {} });
   } else if (Array.isArray(value)) {
-    if (isObject(schema["items"]))
+    if (isJsonObject(schema["items"]))
       for (const it of value) collectEntities(schema["items"], it, nameOnly, entities);
-  } else if (isObject(value)) collectFromRow(schema, value, nameOnly, entities);
+  } else if (isJsonObject(value)) collectFromRow(schema, value, nameOnly, entities);
 }
 
 /** Collects a row's entities. The label and the facts of the row belong to its first id. */
@@ -63,7 +57,7 @@ function collectFromRow(
     if (it !== undefined && it !== null && typeof it === "object")
       collectEntities(property, it, nameOnly, entities);
   }
-  if (isObject(schema["additionalProperties"]))
+  if (isJsonObject(schema["additionalProperties"]))
     for (const [key, it] of Object.entries(row))
       if (!Object.hasOwn(properties, key))
         collectEntities(schema["additionalProperties"], it, nameOnly, entities);

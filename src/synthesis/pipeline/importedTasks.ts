@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { ListedTool } from "../../environment/menu.ts";
-import type { Json, JsonObject } from "../../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
 import { createTeacherHeader } from "../../trajectory/taskLine.ts";
@@ -196,11 +196,11 @@ function makeUnique(name: string, names: ReadonlySet<string>): string {
 }
 
 function toJsonSchema(parameters: JsonObject): JsonSchema {
-  if (isObject(parameters["properties"])) return replacePythonTypes(parameters);
+  if (isJsonObject(parameters["properties"])) return replacePythonTypes(parameters);
   // a table of arguments with their Python types; an argument is required unless it has a default or
   // its type says that it is optional
   const entries = Object.entries(parameters).filter((it): it is [string, JsonObject] =>
-    isObject(it[1]),
+    isJsonObject(it[1]),
   );
   const required = entries
     .filter(([, it]) => !Object.hasOwn(it, "default") && !/optional/i.test(getTypeName(it)))
@@ -228,11 +228,14 @@ function replacePythonTypes({ type, ...keywords }: JsonObject): JsonObject {
 }
 
 function replaceInKeyword(key: string, value: Json): Json {
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   if (key === "items") return replacePythonTypes(value);
   if (key !== "properties") return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, it]) => [name, isObject(it) ? replacePythonTypes(it) : it]),
+    Object.entries(value).map(([name, it]) => [
+      name,
+      isJsonObject(it) ? replacePythonTypes(it) : it,
+    ]),
   );
 }
 
@@ -267,6 +270,3 @@ function parsePythonType(text: string): JsonObject {
     ? { type, items: parsePythonType(inner) }
     : { type };
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
