@@ -9,7 +9,7 @@ import { openEndpointFor } from "../../src/cli/endpoints.ts";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { callsFor, chatServer, says, type Answering } from "../policy/chatServer.ts";
-import { made } from "../synthesis/made.ts";
+import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -19,7 +19,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 async function folderWithTasks(): Promise<string> {
   const cwd = emptyFolder();
-  const { tasks } = await made(4, { servers: ["banking"], split: "train" });
+  const { tasks } = await synthesizeTasks(4, { servers: ["banking"], split: "train" });
   writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
   return cwd;
 }

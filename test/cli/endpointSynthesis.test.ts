@@ -11,7 +11,7 @@ import { createRequestBody, parseAnswer } from "../../src/policy/endpointFormat.
 import type { SynthesisWork } from "../../src/protocol/work.ts";
 import { root } from "../contracts/doors.ts";
 import { chatServer, type Answering, type ChatBody } from "../policy/chatServer.ts";
-import { competentModel } from "../synthesis/competentModel.ts";
+import { createScriptedModel } from "../synthesis/scriptedChatModel.ts";
 import { requestWork } from "./editor.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
@@ -21,7 +21,7 @@ const key = "sk-planted-0c55e1aa";
 afterEach(() => void vi.unstubAllEnvs());
 
 const competent = (): Answering => {
-  const model = competentModel();
+  const model = createScriptedModel();
   return ({ body }) => model(body);
 };
 
@@ -103,7 +103,7 @@ test("a file of another teacher's is not gone on with", async () => {
 
 test("a planted key is in no file and no line, whatever the endpoint does with it", async () => {
   vi.stubEnv("PROVE_API_KEY", key);
-  const model = competentModel();
+  const model = createScriptedModel();
   const [cwd, server] = [
     emptyFolder(),
     await chatServer(({ body, headers }, n) => {
@@ -173,7 +173,7 @@ describe("for the editor", () => {
   const editorTeacher = { kind: "editor", model: "copilot-4" } as const;
 
   test("the editor's own model teaches over the channel, and is given only the conversation's tools", async () => {
-    const [cwd, model] = [emptyFolder(), competentModel()];
+    const [cwd, model] = [emptyFolder(), createScriptedModel()];
     const { result, completions } = await requestWork(createWork(cwd, editorTeacher), {
       complete: ({ model: name, messages, tools }) => {
         const body = JSON.parse(

@@ -18,7 +18,7 @@ import { findProcessStart } from "../../src/storage/processStart.ts";
 import { formatVerdict } from "../../src/synthesis/graph/edgeVerdicts.ts";
 import { parseStateLog } from "../../src/synthesis/pipeline/stateLog.ts";
 import { readRejected, readReport } from "../../src/synthesis/pipeline/report.ts";
-import { libraryCatalog } from "../synthesis/library.ts";
+import { createLibraryCatalog } from "../synthesis/libraryServer.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -159,7 +159,7 @@ test("where the servers have no more to give it says so and ends with 1", async 
   const cwd = emptyFolder();
   const { code, out } = await runCommand(synthesize, ["--out", "a.jsonl", "--count", "1000000"], {
     cwd,
-    catalog: libraryCatalog(),
+    catalog: createLibraryCatalog(),
   });
   expect(code).toBe(1);
   expect(out.at(-1)).toMatch(/the servers have no more to give: 999\d\d\d tasks are missing/);

@@ -9,14 +9,14 @@ import { variants } from "../../src/cli/variants.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import { made } from "../synthesis/made.ts";
+import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
 const cwd = emptyFolder();
 let task: Task;
 beforeAll(async () => {
-  const { tasks } = await made(6, { servers: ["banking"], preset: "paper", seed: 3 });
+  const { tasks } = await synthesizeTasks(6, { servers: ["banking"], preset: "paper", seed: 3 });
   task = tasks.find(it => it.kind === "normal")!;
   writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
 });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../src/trajectory/task.ts";
 import { createManyTasks } from "../editor/manyTasks.ts";
 import { chatServer } from "../policy/chatServer.ts";
-import { competentModel } from "../synthesis/competentModel.ts";
+import { createScriptedModel } from "../synthesis/scriptedChatModel.ts";
 import { beginMeter, endMeter, printMeasure } from "./meter.ts";
 import { checkGone, checkVisible, Workbench } from "./workbench.ts";
 
@@ -165,7 +165,7 @@ test("before requests to another machine, the user sees their address and conten
 
 test("an endpoint is used once its key is stored, the key is written nowhere, and synthesis resumes", async () => {
   const key = "sk-planted-7d1c40e2";
-  const model = competentModel();
+  const model = createScriptedModel();
   const server = await chatServer(({ body, headers }) =>
     headers.authorization === `Bearer ${key}`
       ? model(body)

@@ -20,7 +20,7 @@ import { parseTemplates } from "../../src/synthesis/text/templates.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { clientAt, root } from "../contracts/doors.ts";
-import { made } from "../synthesis/made.ts";
+import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { generator } from "./example/plantCare/generate.ts";
 import { server } from "./example/plantCare/server.ts";
 
@@ -116,7 +116,7 @@ describe("in synthesis", () => {
       for (const name of ["abstentions.json", "crossServerLinks.json", "personas.json"])
         cpSync(join(root, "resources", name), join(resources, name));
       cpSync(resourcesFolder, join(resources, "servers"), { recursive: true });
-      const { tasks } = await made(60, { catalog, resources, servers: [server.name] });
+      const { tasks } = await synthesizeTasks(60, { catalog, resources, servers: [server.name] });
       const calls = new Set(tasks.flatMap(it => listCalls(it.trajectory).map(call => call.name)));
       expect([...calls].toSorted()).toEqual([...server.tools.keys()].toSorted());
       const turns = tasks.flatMap(it => it.turns.map(turn => turn.user)).join("\n");

@@ -1,7 +1,4 @@
-/**
- * Chains are short simple paths over edges that nothing speaks against, and between them they visit
- * every tool that the graph reaches.
- */
+/** Chains are short simple paths over accepted edges, and together they use every tool. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadServers } from "../../../src/servers/catalog.ts";
@@ -23,7 +20,7 @@ const servers = await loadServers();
 
 const verdicts = readVerdicts(listVerdictFiles(join(import.meta.dirname, "../../resources")));
 
-function chains(server: (typeof servers)[number], n: number): Chain[] {
+function drawChains(server: (typeof servers)[number], n: number): Chain[] {
   const uses = new Map<string, number>();
   return Array.from({ length: n }).flatMap((_, i) => {
     const chain = drawChain({ server, uses, verdicts }, createRandom(4, i));
@@ -33,37 +30,39 @@ function chains(server: (typeof servers)[number], n: number): Chain[] {
 }
 
 test.each(servers.map(it => [it.name, it] as const))(
-  "of %s: simple paths of two to five tools with something flowing",
+  "chains of %s are simple paths of two to five tools with at least one explicit edge",
   (_, server) => {
     const edges = new Set(
       removeRejectedEdges(getDependencyGraph(server), verdicts).edges.map(it => `${it.a} ${it.b}`),
     );
-    for (const { tools, edges: walked } of chains(server, 200)) {
+    for (const { tools, edges: chainEdges } of drawChains(server, 200)) {
       expect(tools.length).toBeGreaterThanOrEqual(2);
       expect(tools.length).toBeLessThanOrEqual(5);
       expect(new Set(tools).size).toBe(tools.length);
-      expect(walked.map(it => `${it.a} ${it.b}`)).toEqual(
+      expect(chainEdges.map(it => `${it.a} ${it.b}`)).toEqual(
         tools.slice(1).map((it, i) => `${tools[i]} ${it}`),
       );
-      expect(walked.every(it => edges.has(`${it.a} ${it.b}`))).toBe(true);
-      expect(walked.some(it => it.kind === "explicit")).toBe(true);
+      expect(chainEdges.every(it => edges.has(`${it.a} ${it.b}`))).toBe(true);
+      expect(chainEdges.some(it => it.kind === "explicit")).toBe(true);
     }
   },
 );
 
 test.each(servers.map(it => [it.name, it] as const))(
-  "of %s: every tool has its turn within 300 chains",
+  "300 chains of %s use every tool",
   (_, server) => {
-    const seen = new Set([
-      ...chains(server, 300).flatMap(it => it.tools),
+    const usedTools = new Set([
+      ...drawChains(server, 300).flatMap(it => it.tools),
       ...listIsolatedTools({ server, verdicts }),
     ]);
-    expect([...server.tools.keys()].filter(it => !seen.has(it))).toEqual([]);
+    expect([...server.tools.keys()].filter(it => !usedTools.has(it))).toEqual([]);
   },
 );
 
-test("most chains end with a change", () => {
-  const ends = chains(servers[0]!, 400).map(it => servers[0]!.tools.get(it.tools.at(-1)!)!.effect);
+test("most chains end with a write", () => {
+  const ends = drawChains(servers[0]!, 400).map(
+    it => servers[0]!.tools.get(it.tools.at(-1)!)!.effect,
+  );
   const share = ends.filter(it => it === "write").length / ends.length;
   expect(share).toBeGreaterThan(0.6);
   expect(share).toBeLessThan(0.95);

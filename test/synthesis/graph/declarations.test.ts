@@ -1,11 +1,11 @@
-/** What a tool declares, read off its schemas. */
+/** Declarations of tools are read from their schemas. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { id, label, spokenId } from "../../../src/environment/fieldSchemas.ts";
 import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
 import { getDeclarations, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
 import { findEntities } from "../../../src/synthesis/graph/resultEntities.ts";
-import { library } from "../library.ts";
+import { library } from "../libraryServer.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 
 const secrets: [key: string, is: boolean][] = [
@@ -24,11 +24,11 @@ test.each(secrets)("%s is sensitive by its name: %s", (key, is) => {
   expect(isSensitiveArgument(key, {})).toBe(is);
 });
 
-test("what is declared so is sensitive whatever its name", () => {
+test("an argument declared as sensitive is sensitive under any name", () => {
   expect(isSensitiveArgument("digits", { "x-sensitive": true })).toBe(true);
 });
 
-test("entities, labels and values of an input", () => {
+test("the inputs of a tool are entities, labels and values", () => {
   const { inputs, labels, values } = getDeclarations(library).get("library_lend")!;
   expect(inputs.map(it => [it.key, it.entity, it.isRequired, it.isSpoken, it.isList])).toEqual([
     ["book_id", "book", true, false, false],
@@ -66,7 +66,7 @@ const club = defineServer({
   },
 });
 
-test("an entity without ids goes by its label, which people say", () => {
+test("an entity without ids is identified by its label, which users say", () => {
   const { inputs } = getDeclarations(club).get("club_invite")!;
   expect(inputs.map(it => [it.key, it.entity, it.isSpoken, it.isList])).toEqual([
     ["room", "room", true, false],
@@ -74,10 +74,10 @@ test("an entity without ids goes by its label, which people say", () => {
   ]);
 });
 
-test("what a result shows, row by row", () => {
-  const declared = getDeclarations(club).get("club_invite")!;
+test("the entities of a result are found row by row", () => {
+  const declaration = getDeclarations(club).get("club_invite")!;
   expect(
-    findEntities(declared, {
+    findEntities(declaration, {
       host: "Ada",
       rooms: ["north"],
       talks: [{ talk_id: "talk_1", by: "Bo", minutes: 5 }],
@@ -90,10 +90,10 @@ test("what a result shows, row by row", () => {
   ]);
 });
 
-test("two reads that would do the same are substitutes, others are not", () => {
-  const of = (name: string) => getDeclarations(library).get(`library_${name}`)!;
-  expect(isSubstitute(of("list_books"), of("list_books"))).toBe(true);
-  expect(isSubstitute(of("list_books"), of("get_book"))).toBe(false);
-  expect(isSubstitute(of("list_books"), of("find_member"))).toBe(false);
-  expect(isSubstitute(of("lend"), of("return_loan"))).toBe(false);
+test("two reads with the same inputs and outputs are substitutes, other tools are not", () => {
+  const getDeclaration = (name: string) => getDeclarations(library).get(`library_${name}`)!;
+  expect(isSubstitute(getDeclaration("list_books"), getDeclaration("list_books"))).toBe(true);
+  expect(isSubstitute(getDeclaration("list_books"), getDeclaration("get_book"))).toBe(false);
+  expect(isSubstitute(getDeclaration("list_books"), getDeclaration("find_member"))).toBe(false);
+  expect(isSubstitute(getDeclaration("lend"), getDeclaration("return_loan"))).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** The dependency graph is what the declarations say, no more and no less. */
+/** The dependency graph has exactly the edges that follow from the declarations. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { id } from "../../../src/environment/fieldSchemas.ts";
@@ -6,14 +6,14 @@ import { defineServer, createToolFactory } from "../../../src/environment/server
 import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { graph } from "../../../src/cli/graph.ts";
-import { library } from "../library.ts";
+import { library } from "../libraryServer.ts";
 
-const short = (tool: string) => tool.slice("library_".length);
+const getShortName = (tool: string) => tool.slice("library_".length);
 
-test("every edge of the library", () => {
+test("the library server has these edges", () => {
   const edges = getDependencyGraph(library).edges.map(
     ({ a, b, kind, via, confidence }) =>
-      `${short(a)} > ${short(b)} ${kind}${via ? ` ${via.output} > ${via.input}` : ""} ${confidence}`,
+      `${getShortName(a)} > ${getShortName(b)} ${kind}${via ? ` ${via.output} > ${via.input}` : ""} ${confidence}`,
   );
   expect(edges).toEqual([
     "open_desk > lend implicit 1",
@@ -27,8 +27,8 @@ test("every edge of the library", () => {
   ]);
 });
 
-test("the hash follows the declarations", () => {
-  const serverWith = (summary: string) => {
+test("the hash changes with the declarations", () => {
+  const createServer = (summary: string) => {
     const tool = createToolFactory(z.strictObject({}));
     return defineServer({
       name: "one",
@@ -46,13 +46,15 @@ test("the hash follows the declarations", () => {
       },
     });
   };
-  expect(getDependencyGraph(serverWith("a")).hash).toBe(getDependencyGraph(serverWith("a")).hash);
-  expect(getDependencyGraph(serverWith("a")).hash).not.toBe(
-    getDependencyGraph(serverWith("b")).hash,
+  expect(getDependencyGraph(createServer("a")).hash).toBe(
+    getDependencyGraph(createServer("a")).hash,
+  );
+  expect(getDependencyGraph(createServer("a")).hash).not.toBe(
+    getDependencyGraph(createServer("b")).hash,
   );
 });
 
-test("graph prints a line for each edge, and --json the same edges", async () => {
+test("the graph command prints one line per edge, and the same edges with --json", async () => {
   const { out } = await runCommand(graph, ["banking"]);
   expect(out).toContain(
     "  banking_freeze_card -> banking_unfreeze_card  explicit  card_id -> card_id (card)  1",

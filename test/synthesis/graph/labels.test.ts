@@ -1,6 +1,6 @@
 /**
- * Labels of tool pairs: by names, by a model that is asked once, and held against what live
- * sessions answer.
+ * Labels of tool pairs are made from names and by a chat model, and edges are verified on live
+ * sessions.
  */
 import {
   mkdirSync,
@@ -38,19 +38,19 @@ import { createVerificationSetup } from "../../../src/synthesis/user/edgeArgumen
 import { graph } from "../../../src/cli/graph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { catalog, root } from "../../contracts/doors.ts";
-import { fixture, library } from "../library.ts";
+import { fixture, library } from "../libraryServer.ts";
 
 let folder: string;
 beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "prove-labels-"))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const tools = [...library.tools.values()];
-const short = (tool: string) => tool.slice("library_".length);
-const said = ({ a, b, label, via }: Label) =>
-  `${short(a)} > ${short(b)} ${label}${via ? ` ${via.output} > ${via.input}` : ""}`;
+const getShortName = (tool: string) => tool.slice("library_".length);
+const formatLabel = ({ a, b, label, via }: Label) =>
+  `${getShortName(a)} > ${getShortName(b)} ${label}${via ? ` ${via.output} > ${via.input}` : ""}`;
 
-test("names see what flows by its name, and no edge that only a precondition makes", () => {
-  expect(labelByNames(tools).map(said)).toEqual([
+test("labels by names find explicit edges and no implicit ones", () => {
+  expect(labelByNames(tools).map(formatLabel)).toEqual([
     "list_books > get_book explicit books[].book_id > book_id",
     "list_books > lend explicit books[].book_id > book_id",
     "get_book > lend explicit book_id > book_id",
@@ -61,7 +61,7 @@ test("names see what flows by its name, and no edge that only a precondition mak
   ]);
 });
 
-test("an id counts by its noun, a direction before it does not count, a number is chosen and not found", () => {
+test("labels by names add the entity to `id`, ignore prefixes such as `from`, and skip numbers", () => {
   const tool = (name: string, inputs: object, outputs: object) => ({
     ...tools[0]!,
     name,
@@ -84,7 +84,7 @@ test("an id counts by its noun, a direction before it does not count, a number i
   ]);
 });
 
-test("agreement counts pairs by direction: names find 7 of the library's 7 explicit pairs and none of its implicit one", () => {
+test("agreement is measured on directed pairs: names find the library's 7 explicit pairs and not its implicit one", () => {
   const declared = listDeclaredLabels(getDependencyGraph(library));
   expect(measureAgreement(labelByNames(tools), declared, "explicit")).toEqual({
     labelled: 7,
@@ -100,7 +100,7 @@ test("agreement counts pairs by direction: names find 7 of the library's 7 expli
   });
 });
 
-test("an edge works where the second call succeeds with what the first one showed, and fails where it never does", () => {
+test("an edge works if the second call succeeds with a value from the first one's result", () => {
   const setup = createVerificationSetup({
     catalog: { ...openCatalog([library], [folder]), getFixture: () => fixture },
     server: "library",
@@ -109,14 +109,14 @@ test("an edge works where the second call succeeds with what the first one showe
     seed: 1,
   });
   const { edges } = getDependencyGraph(library);
-  const verdicts = [...verifyEdges(edges, setup)];
+  const verifications = [...verifyEdges(edges, setup)];
   expect(
-    verdicts.map(
+    verifications.map(
       it =>
-        `${short(it.a)} > ${short(it.b)} ${it.verified}${it.why === undefined ? "" : `: ${it.why}`}`,
+        `${getShortName(it.a)} > ${getShortName(it.b)} ${it.verified}${it.why === undefined ? "" : `: ${it.why}`}`,
     ),
   ).toEqual([
-    // nobody can say the pin that lending takes
+    // there are no templates with values for the pin that lending takes
     "open_desk > lend untried: no arguments for library_lend",
     "list_books > get_book works",
     "list_books > lend untried: no arguments for library_lend",
@@ -126,13 +126,13 @@ test("an edge works where the second call succeeds with what the first one showe
     "find_member > lend untried: no arguments for library_find_member",
     "lend > return_loan untried: no arguments for library_lend",
   ]);
-  expect([...verifyEdges(edges, setup)]).toEqual(verdicts);
+  expect([...verifyEdges(edges, setup)]).toEqual(verifications);
 });
 
-test("what fails when it is run is not walked: nobody pays a payee who has just been added and sent no bill", () => {
+test("an edge that fails verification is rejected: a payee who has just been added has no bill", () => {
   const server = catalog.getServer("banking");
   const { edges } = getDependencyGraph(server);
-  const verdicts = [
+  const verifications = [
     ...verifyEdges(
       edges,
       createVerificationSetup({
@@ -144,48 +144,52 @@ test("what fails when it is run is not walked: nobody pays a payee who has just 
       }),
     ),
   ];
-  const isPaid = (it: { a: string; b: string }) =>
+  const paysAddedPayee = (it: { a: string; b: string }) =>
     it.a === "banking_add_payee" && it.b === "banking_pay_bill";
-  expect(verdicts.find(isPaid)).toMatchObject({
+  expect(verifications.find(paysAddedPayee)).toMatchObject({
     verified: "fails",
     why: expect.stringContaining("has no open bill") as string,
   });
-  const audit = readVerdicts(listVerdictFiles(join(root, "resources")));
-  expect(findVerdict(edges.find(isPaid)!, audit)).toMatchObject({
+  const verdicts = readVerdicts(listVerdictFiles(join(root, "resources")));
+  expect(findVerdict(edges.find(paysAddedPayee)!, verdicts)).toMatchObject({
     verdict: "reject",
     author: "run",
   });
-  expect(removeRejectedEdges(getDependencyGraph(server), audit).edges.some(isPaid)).toBe(false);
-  expect(getDependencyGraph(server).edges.some(isPaid)).toBe(true);
-  expect(verdicts.filter(it => it.verified === "works").length).toBeGreaterThan(0.8 * edges.length);
+  expect(removeRejectedEdges(getDependencyGraph(server), verdicts).edges.some(paysAddedPayee)).toBe(
+    false,
+  );
+  expect(getDependencyGraph(server).edges.some(paysAddedPayee)).toBe(true);
+  const working = verifications.filter(it => it.verified === "works");
+  expect(working.length).toBeGreaterThan(0.8 * edges.length);
 });
 
-/** Says what it was made to say, request by request, and keeps what it was asked. */
-function speaker(
+/** A chat model with scripted answers that records its requests. */
+function createScriptedModel(
   answers: (request: ChatRequest, n: number) => string,
-): ChatModel & { readonly asked: ChatRequest[] } {
-  const asked: ChatRequest[] = [];
+): ChatModel & { readonly requests: ChatRequest[] } {
+  const requests: ChatRequest[] = [];
   return {
     name: "reader-1",
-    asked,
+    requests,
     async complete(request) {
-      asked.push(request);
-      return { text: answers(request, asked.length), calls: [], tokens: { read: 0, written: 0 } };
+      requests.push(request);
+      const text = answers(request, requests.length);
+      return { text, calls: [], tokens: { read: 0, written: 0 } };
     },
   };
 }
 
-const pairsAsked = (request: ChatRequest) =>
+const listPairs = (request: ChatRequest) =>
   (
     JSON.parse((request.messages[1] as { content: string }).content) as {
       pairs: { pair: number; first: string; second: string }[];
     }
   ).pairs;
 
-/** Knows that a loan comes of lending, and nothing else. */
-const honest = (request: ChatRequest) =>
+/** The answer that only `lend` and `return_loan` depend on each other. */
+const labelLendAndReturn = (request: ChatRequest) =>
   JSON.stringify({
-    labels: pairsAsked(request).map(({ pair, first, second }) => {
+    labels: listPairs(request).map(({ pair, first, second }) => {
       const isLoan = first === "library_lend" && second === "library_return_loan";
       return {
         pair,
@@ -199,17 +203,17 @@ const honest = (request: ChatRequest) =>
     }),
   });
 
-test("a model is asked twenty pairs at a time, and never twice: 21 pairs in two requests, then none", async () => {
+test("a model is asked about 21 pairs in requests of 20 and 1, and about none of them again", async () => {
   const file = join(folder, "library.labels.jsonl");
-  const model = speaker(honest);
+  const model = createScriptedModel(labelLendAndReturn);
   const labels = await labelWithModel({
     tools,
     model,
     cache: new LabelCache(file),
     concurrency: 1,
   });
-  expect(model.asked.map(it => pairsAsked(it).length)).toEqual([20, 1]);
-  expect(labels.filter(it => it.label !== "none").map(said)).toEqual([
+  expect(model.requests.map(it => listPairs(it).length)).toEqual([20, 1]);
+  expect(labels.filter(it => it.label !== "none").map(formatLabel)).toEqual([
     "lend > return_loan explicit loan_id > loan_id",
   ]);
   expect(measureAgreement(labels, listDeclaredLabels(getDependencyGraph(library)))).toMatchObject({
@@ -219,12 +223,12 @@ test("a model is asked twenty pairs at a time, and never twice: 21 pairs in two 
     recall: 0.125,
   });
   expect(await labelWithModel({ tools, model, cache: new LabelCache(file) })).toEqual(labels);
-  expect(model.asked).toHaveLength(2);
+  expect(model.requests).toHaveLength(2);
 });
 
-test("one changed tool is asked about anew with the six others, and with nobody else", async () => {
+test("only the six pairs with a changed tool are asked about again", async () => {
   const file = join(folder, "library.labels.jsonl");
-  const model = speaker(honest);
+  const model = createScriptedModel(labelLendAndReturn);
   await labelWithModel({
     tools: tools.map(it =>
       it.name === "library_lend" ? { ...it, summary: "Lend a book to a member." } : it,
@@ -233,13 +237,17 @@ test("one changed tool is asked about anew with the six others, and with nobody 
     cache: new LabelCache(file),
   });
   expect(
-    model.asked.flatMap(pairsAsked).map(it => [it.first, it.second].includes("library_lend")),
+    model.requests.flatMap(listPairs).map(it => [it.first, it.second].includes("library_lend")),
   ).toEqual([true, true, true, true, true, true]);
 });
 
-test("an answer that is no JSON, or that leaves a pair out, is asked for again and told why; three such end it", async () => {
-  const model = speaker((request, n) =>
-    n === 1 ? "Sure! Here are the labels." : n === 2 ? '{"labels":[]}' : honest(request),
+test("an answer that is not JSON or omits a pair is requested again with the reason, at most three times", async () => {
+  const model = createScriptedModel((request, n) =>
+    n === 1
+      ? "Sure! Here are the labels."
+      : n === 2
+        ? '{"labels":[]}'
+        : labelLendAndReturn(request),
   );
   await labelWithModel({
     tools: tools.slice(0, 2),
@@ -247,7 +255,7 @@ test("an answer that is no JSON, or that leaves a pair out, is asked for again a
     cache: new LabelCache(join(folder, "again.jsonl")),
   });
   expect(
-    model.asked.map(
+    model.requests.map(
       it => (it.messages[2] as { content: string } | undefined)?.content.split(". ")[0],
     ),
   ).toEqual([
@@ -255,18 +263,18 @@ test("an answer that is no JSON, or that leaves a pair out, is asked for again a
     "Your answer did not fit: the answer is no JSON",
     "Your answer did not fit: pair 0 has no label",
   ]);
-  const deaf = labelWithModel({
+  const failing = labelWithModel({
     tools: tools.slice(0, 2),
-    model: speaker(() => "no"),
-    cache: new LabelCache(join(folder, "deaf.jsonl")),
+    model: createScriptedModel(() => "no"),
+    cache: new LabelCache(join(folder, "failing.jsonl")),
   });
-  await expect(deaf).rejects.toThrow(PolicyFault);
-  await expect(deaf).rejects.toThrow(
+  await expect(failing).rejects.toThrow(PolicyFault);
+  await expect(failing).rejects.toThrow(
     "reader-1 did not label library_open_desk and library_list_books",
   );
 });
 
-test("a ledger that ends in half a line is asked for that pair again; a line that is no label is named", () => {
+test("a cache may end in a torn line, and an invalid line is an error with its number", () => {
   const file = join(folder, "library.labels.jsonl");
   const whole = readFileSync(file, "utf8");
   appendFileSync(file, '{"format":"prove/la');
@@ -275,7 +283,7 @@ test("a ledger that ends in half a line is asked for that pair again; a line tha
   expect(() => new LabelCache(file)).toThrow(`${file}:2 is not a label: at /format`);
 });
 
-test("what a workspace says of an edge counts over what ships, and a line that is no verdict is named", () => {
+test("a workspace's verdict overrides the shipped one, and an invalid line is an error with its number", () => {
   const edge = { a: "banking_add_payee", b: "banking_pay_bill", input: "payee_id" };
   const file = listVerdictFiles(join(root, "resources"), folder).at(-1)!;
   mkdirSync(dirname(file));
@@ -283,9 +291,9 @@ test("what a workspace says of an edge counts over what ships, and a line that i
     file,
     `${formatVerdict({ ...edge, verdict: "accept", reason: "a bill may come in later", author: "Ana" })}\n`,
   );
-  const audit = readVerdicts(listVerdictFiles(join(root, "resources"), folder));
+  const verdicts = readVerdicts(listVerdictFiles(join(root, "resources"), folder));
   expect(
-    removeRejectedEdges(getDependencyGraph(catalog.getServer("banking")), audit).edges.some(
+    removeRejectedEdges(getDependencyGraph(catalog.getServer("banking")), verdicts).edges.some(
       it => it.a === edge.a && it.b === edge.b,
     ),
   ).toBe(true);
@@ -293,8 +301,8 @@ test("what a workspace says of an edge counts over what ships, and a line that i
   expect(() => readVerdicts([file])).toThrow(`${file}:1 is not a verdict on an edge: at /b`);
 });
 
-test("the verdicts that ship are what running every edge shows; otherwise: npx prove-rl graph --verify --out resources/graphs/verdicts.jsonl", async () => {
-  const out = join(folder, "audit.jsonl");
+test("the shipped verdicts are up to date; otherwise run: npx prove-rl graph --verify --out resources/graphs/verdicts.jsonl", async () => {
+  const out = join(folder, "verdicts.jsonl");
   await runCommand(graph, ["--verify", "--out", out]);
   expect(readFileSync(out, "utf8")).toBe(
     readFileSync(join(root, "resources/graphs/verdicts.jsonl"), "utf8"),

@@ -1,49 +1,51 @@
 /**
- * A server nobody wrote phrases for: what it declares is enough. And a stream that ends when there
- * is nothing more to make.
+ * Synthesis works on a server without templates, and ends when no further task can be found or when
+ * it is aborted.
  */
 import { expect, test } from "vitest";
 import type { AttemptResult } from "../../../src/synthesis/pipeline/attemptTask.ts";
 import { synthesize } from "../../../src/synthesis/pipeline/synthesize.ts";
-import { synthesis } from "../made.ts";
-import { libraryCatalog } from "../library.ts";
+import { createSynthesisOptions } from "../synthesizeTasks.ts";
+import { createLibraryCatalog } from "../libraryServer.ts";
 
-const catalog = libraryCatalog();
+const catalog = createLibraryCatalog();
 
-const of = (more: object = {}) =>
-  synthesize(synthesis({ catalog, servers: ["library"], seed: 3, ...more }));
+const synthesizeOnLibrary = (changes: object = {}) =>
+  synthesize(createSynthesisOptions({ catalog, servers: ["library"], seed: 3, ...changes }));
 
-test("conversations come of declarations alone", async () => {
-  const said: string[] = [];
-  for await (const it of of()) {
-    if (it.kind === "accepted") said.push(...it.task.turns.map(turn => turn.user));
-    if (said.length > 40) break;
+test("declarations are enough for conversations", async () => {
+  const userTexts: string[] = [];
+  for await (const it of synthesizeOnLibrary()) {
+    if (it.kind === "accepted") userTexts.push(...it.task.turns.map(turn => turn.user));
+    if (userTexts.length > 40) break;
   }
-  expect(said.some(it => /return loan/i.test(it))).toBe(true);
-  expect(said.some(it => /the book (Emma|Ulysses)/.test(it))).toBe(true);
-  expect(said.join("\n")).not.toMatch(/book_\d|loan_\d|mem_\d/);
+  expect(userTexts.some(it => /return loan/i.test(it))).toBe(true);
+  expect(userTexts.some(it => /the book (Emma|Ulysses)/.test(it))).toBe(true);
+  expect(userTexts.join("\n")).not.toMatch(/book_\d|loan_\d|mem_\d/);
 });
 
-test("where nothing comes of it the stream ends", async () => {
-  const all: AttemptResult[] = [];
-  for await (const it of of({ count: 100_000 })) all.push(it);
-  const accepted = all.filter(it => it.kind === "accepted").length;
+test("the stream ends after 60 rejected attempts in a row", async () => {
+  const attempts: AttemptResult[] = [];
+  for await (const it of synthesizeOnLibrary({ count: 100_000 })) attempts.push(it);
+  const accepted = attempts.filter(it => it.kind === "accepted").length;
   expect(accepted).toBeGreaterThan(20);
   expect(accepted).toBeLessThan(100_000);
-  expect(all.slice(-60).map(it => it.kind)).toEqual(Array.from({ length: 60 }, () => "rejected"));
+  expect(attempts.slice(-60).map(it => it.kind)).toEqual(
+    Array.from({ length: 60 }, () => "rejected"),
+  );
 });
 
-test("where no server has the split there is none to begin with", async () => {
-  await expect(of({ split: "heldout-server" }).next()).rejects.toThrow(
+test("a split that no server has is an error", async () => {
+  await expect(synthesizeOnLibrary({ split: "heldout-server" }).next()).rejects.toThrow(
     /none of library has tasks of the split heldout-server: choose some of trading/,
   );
 });
 
 test("an aborted signal ends the stream with its reason", async () => {
-  const stop = new AbortController();
+  const controller = new AbortController();
   const run = async () => {
-    for await (const it of of({ signal: stop.signal }))
-      if (it.kind === "accepted") stop.abort(new Error("enough"));
+    for await (const it of synthesizeOnLibrary({ signal: controller.signal }))
+      if (it.kind === "accepted") controller.abort(new Error("enough"));
   };
   await expect(run()).rejects.toThrow("enough");
 });

@@ -1,6 +1,6 @@
 /**
- * Tasks that need several servers of one world: a value flows from one server's answer into
- * another's call, and all else works on them as on any task.
+ * Tasks across servers: a value from one server's result is an argument of another server's call,
+ * and everything else works as for other tasks.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,20 +26,20 @@ import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { listCalls, asFinished } from "../../../src/trajectory/trajectory.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { catalog, root } from "../../contracts/doors.ts";
-import { made, resources } from "../made.ts";
+import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
 
-const serverOf = (tool: string) => catalog.tools.get(tool)!.server;
+const getServerName = (tool: string) => catalog.tools.get(tool)!.server;
 
-let all: Task[];
-let crossing: Task[];
+let allTasks: Task[];
+let crossServerTasks: Task[];
 beforeAll(async () => {
-  ({ tasks: all } = await made(90, {
+  ({ tasks: allTasks } = await synthesizeTasks(90, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
     crossServerShare: 1,
     seed: 4,
   }));
-  crossing = all.filter(it => it.knobs["bridges"] !== undefined);
+  crossServerTasks = allTasks.filter(it => it.knobs["bridges"] !== undefined);
 });
 
 describe("cross-server links", () => {
@@ -48,33 +48,34 @@ describe("cross-server links", () => {
   test("connect most servers with most others, each with several clauses", () => {
     expect(links.length).toBeGreaterThanOrEqual(25);
     expect(
-      new Set(links.flatMap(it => [serverOf(it.from), serverOf(it.to)])).size,
+      new Set(links.flatMap(it => [getServerName(it.from), getServerName(it.to)])).size,
     ).toBeGreaterThanOrEqual(14);
     for (const { name, forms = [], after = [] } of links)
       expect(forms.length + after.length, name).toBeGreaterThanOrEqual(3);
   });
 
   test("name only entities of the shipped fixtures", () => {
-    const worlds = new Map(
+    const fixturesByServer = new Map(
       [...catalog.servers.keys()].map(it => [
         it,
         readFileSync(join(root, "resources/servers", it, "fixtures/full.fixture.json"), "utf8") +
           readFileSync(join(root, "resources/servers", it, "fixtures/small.fixture.json"), "utf8"),
       ]),
     );
-    const entity = (tool: string, key: string) =>
+    const getSchemaText = (tool: string, key: string) =>
       JSON.stringify(
         (catalog.tools.get(tool)!.inputSchema["properties"] as Record<string, unknown>)[key],
       );
     for (const { name, from, to, cases = [] } of links)
       for (const [key, values] of cases.flatMap(it => Object.entries(it))) {
         const [tool, argument] = key.startsWith("from.") ? [from, key.slice(5)] : [to, key];
-        // files are named by their paths, and times and words are no things
-        if (!/"x-entity"/.test(entity(tool, argument)) || argument === "path") continue;
+        // a path need not exist in a fixture, and other arguments are not entities
+        if (!/"x-entity"/.test(getSchemaText(tool, argument)) || argument === "path") continue;
         for (const it of [values].flat())
-          expect(worlds.get(serverOf(tool)), `${name}: ${JSON.stringify(it)}`).toContain(
-            JSON.stringify(it),
-          );
+          expect(
+            fixturesByServer.get(getServerName(tool)),
+            `${name}: ${JSON.stringify(it)}`,
+          ).toContain(JSON.stringify(it));
       }
   });
 
@@ -87,13 +88,9 @@ describe("cross-server links", () => {
     reply: ["Done."],
   };
   const invalidLinks: [what: string, link: object, why: RegExp][] = [
+    ["an unknown tool", { ...validLink, to: "email_shout" }, /there is no tool email_shout/],
     [
-      "a tool that is not there",
-      { ...validLink, to: "email_shout" },
-      /there is no tool email_shout/,
-    ],
-    [
-      "one server",
+      "two tools of one server",
       {
         ...validLink,
         from: "email_get_message",
@@ -103,22 +100,22 @@ describe("cross-server links", () => {
       /are of one server/,
     ],
     [
-      "a value that is said",
+      "a clause that says a passed value",
       { ...validLink, forms: ["write to {to} about {from.deal_id}, subject {subject}: {text}"] },
       /which should flow/,
     ],
     [
-      "an argument that nobody says",
+      "a clause without a required argument",
       { ...validLink, forms: ["write to the contact of {from.deal_id}: {text}"] },
       /does not say subject/,
     ],
     [
-      "a source that is not named",
+      "a clause that does not name the first call's entity",
       { ...validLink, forms: ["write to the contact, subject {subject}: {text}"] },
       /does not name \{from\.deal_id\}/,
     ],
     [
-      "a change that goes unsaid",
+      "a first call that writes without being asked for",
       {
         ...validLink,
         from: "crm_add_note",
@@ -127,8 +124,12 @@ describe("cross-server links", () => {
       },
       /changes something/,
     ],
-    ["a field that no result has", { ...validLink, fill: { to: "boss" } }, /shows no boss/],
-    ["a word too many", { ...validLink, after: "so" }, /at \/links\/0\/after/],
+    [
+      "a field that the result does not have",
+      { ...validLink, fill: { to: "boss" } },
+      /shows no boss/,
+    ],
+    ["an invalid type", { ...validLink, after: "so" }, /at \/links\/0\/after/],
   ];
   test.each(invalidLinks)("are rejected for %s", (_, link, why) => {
     expect(() =>
@@ -151,35 +152,40 @@ describe("cross-server links", () => {
   });
 });
 
-test("a value that nobody said goes from one server's answer into a call of another", () => {
-  expect(crossing.length).toBeGreaterThan(50);
-  for (const { id, goals, servers } of crossing) {
+test("a value that the user has not said goes from one server's result into another server's call", () => {
+  expect(crossServerTasks.length).toBeGreaterThan(50);
+  for (const { id, goals, servers } of crossServerTasks) {
     const crossed = goals.some(goal =>
       goal.after.some(
         edge =>
           edge.kind === "explicit" &&
           goal.calls.some(call =>
-            goals[edge.goal]!.calls.every(it => serverOf(it.name) !== serverOf(call.name)),
+            goals[edge.goal]!.calls.every(
+              it => getServerName(it.name) !== getServerName(call.name),
+            ),
           ),
       ),
     );
     expect(crossed, id).toBe(true);
     expect(
-      new Set(goals.flatMap(it => it.calls.map(call => serverOf(call.name)))).size,
+      new Set(goals.flatMap(it => it.calls.map(call => getServerName(call.name)))).size,
       id,
     ).toBeGreaterThanOrEqual(2);
     for (const { calls } of goals)
-      for (const call of calls) expect(servers.map(it => it.name)).toContain(serverOf(call.name));
+      for (const call of calls)
+        expect(servers.map(it => it.name)).toContain(getServerName(call.name));
   }
   expect(
-    crossing.some(
-      it => new Set(it.goals.flatMap(goal => goal.calls.map(call => serverOf(call.name)))).size > 2,
+    crossServerTasks.some(
+      it =>
+        new Set(it.goals.flatMap(goal => goal.calls.map(call => getServerName(call.name)))).size >
+        2,
     ),
   ).toBe(true);
 });
 
-test("all servers of a talk tell of one world", () => {
-  for (const { knobs, servers } of crossing) {
+test("all servers of a task have the same fixture, so that their data is consistent", () => {
+  for (const { knobs, servers } of crossServerTasks) {
     const needed = servers
       .slice(0, knobs["across"] as number)
       .map(it => parseVariantName(it.fixture)?.fixture ?? it.fixture);
@@ -187,8 +193,8 @@ test("all servers of a talk tell of one world", () => {
   }
 });
 
-test("the user knows no ids, tools or slots, and every turn is answered", () => {
-  for (const { turns } of crossing)
+test("the user says no ids, tool names or slots, and every turn has a reply", () => {
+  for (const { turns } of crossServerTasks)
     for (const { user, reply } of turns) {
       expect(`${user}${reply}`).not.toMatch(
         /[{}|\u0000-\u0008]|undefined|\bobject\b|  |\.\.$|from\.\w/,
@@ -198,36 +204,36 @@ test("the user knows no ids, tools or slots, and every turn is answered", () => 
     }
 });
 
-test("a held-out server makes the task one of its own, and others show none of its tools", () => {
-  expect(crossing.some(it => it.split === "heldout-server")).toBe(true);
-  for (const { split, goals, menu } of crossing) {
+test("a task that calls a held-out server is in its split, and no other menu has its tools", () => {
+  expect(crossServerTasks.some(it => it.split === "heldout-server")).toBe(true);
+  for (const { split, goals, menu } of crossServerTasks) {
     expect(split === "heldout-server").toBe(
-      goals.some(it => it.calls.some(call => isHeldOut(serverOf(call.name)))),
+      goals.some(it => it.calls.some(call => isHeldOut(getServerName(call.name)))),
     );
     if (split !== "heldout-server")
-      expect(menu.filter(it => isHeldOut(serverOf(it.name)))).toEqual([]);
+      expect(menu.filter(it => isHeldOut(getServerName(it.name)))).toEqual([]);
     for (const call of goals.flatMap(it => it.calls))
       expect(menu.map(it => it.name)).toContain(call.name);
   }
 });
 
-test("replays byte for byte, steps back and forth, and reads as a transcript", () => {
-  for (const it of crossing) {
+test("trajectories replay exactly, can be stepped in both directions, and have transcripts", () => {
+  for (const it of crossServerTasks) {
     expect(checkReplay(catalog, it.trajectory).verdict, it.id).toBe("same");
     expect(formatTranscript(it.trajectory, { task: it }).text).toContain(it.turns[0]!.user);
   }
-  const cursor = new TrajectoryCursor(catalog, crossing[0]!.trajectory);
+  const cursor = new TrajectoryCursor(catalog, crossServerTasks[0]!.trajectory);
   const { state: start } = cursor.current;
-  expect(Object.keys(start)).toEqual(crossing[0]!.servers.map(it => it.name));
+  expect(Object.keys(start)).toEqual(crossServerTasks[0]!.servers.map(it => it.name));
   while (!cursor.current.atEnd) cursor.step();
   expect(cursor.current.state).not.toEqual(start);
   while (cursor.current.position > 0) cursor.stepBack();
   expect(cursor.current.state).toEqual(start);
 });
 
-test("the teacher's own calls score in full, and those of one server alone do not", async () => {
+test("the teacher's calls get the full score, and those of one server alone do not", async () => {
   const attemptOf = createAttemptFactory(catalog);
-  for (const it of crossing.slice(0, 25)) {
+  for (const it of crossServerTasks.slice(0, 25)) {
     const own = scoreAttempt(attemptOf(it, asFinished(it.trajectory)!), provePlusProfile);
     expect(own, it.id).toMatchObject({
       extras: { success: { value: 1 } },
@@ -241,7 +247,7 @@ test("the teacher's own calls score in full, and those of one server alone do no
     const half = {
       ...it.trajectory,
       events: it.trajectory.events.filter(
-        event => event.kind !== "call" || serverOf(event.name) === first!.name,
+        event => event.kind !== "call" || getServerName(event.name) === first!.name,
       ),
     };
     expect(scoreAttempt(attemptOf(it, asFinished(half)!), provePlusProfile)).not.toMatchObject({
@@ -250,22 +256,22 @@ test("the teacher's own calls score in full, and those of one server alone do no
   }
 });
 
-test("is written to a file and read again as it was", async () => {
+test("tasks are the same after writing and reading them", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "prove-cross-")), "a.tasks.jsonl");
-  writeFileSync(file, crossing.map(it => `${formatTaskLine(it)}\n`).join(""));
+  writeFileSync(file, crossServerTasks.map(it => `${formatTaskLine(it)}\n`).join(""));
   let i = 0;
-  for await (const it of readTasks(file)) expect(it).toEqual(crossing[i++]);
-  expect(i).toBe(crossing.length);
+  for await (const it of readTasks(file)) expect(it).toEqual(crossServerTasks[i++]);
+  expect(i).toBe(crossServerTasks.length);
 });
 
-test("the same seed makes the same talks, and the student's mixture has none of them", async () => {
-  const again = await made(20, {
+test("the same seed gives the same tasks, and the student preset has no tasks across servers", async () => {
+  const again = await synthesizeTasks(20, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
     crossServerShare: 1,
     seed: 4,
   });
-  expect(again.tasks).toEqual(all.slice(0, 20));
-  const { tasks } = await made(25, { servers: [...catalog.servers.keys()] });
+  expect(again.tasks).toEqual(allTasks.slice(0, 20));
+  const { tasks } = await synthesizeTasks(25, { servers: [...catalog.servers.keys()] });
   expect(tasks.filter(it => it.knobs["bridges"] !== undefined)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * Fifty conversations of the paper's mixture, chosen by seed and kept to be read: nobody should be
- * able to tell that a grammar wrote them.
+ * Fifty conversations of the paper's mixture, selected by seed and stored as goldens to be read by
+ * people. They should read as if people had written them.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,29 +10,29 @@ import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { checkGolden } from "../../golden.ts";
-import { made } from "../made.ts";
+import { synthesizeTasks } from "../synthesizeTasks.ts";
 
 const folder = "conversations";
-const [kept, of] = [50, 400];
+const [goldenCount, taskCount] = [50, 400];
 
-const nameOf = ({ kind, servers, knobs }: Task, i: number) =>
+const getFileName = ({ kind, servers, knobs }: Task, i: number) =>
   `${String(i + 1).padStart(2, "0")}-${servers[0]!.name}-${knobs["across"] === undefined ? kind : "across"}.txt`;
 
-let chosen: [name: string, text: string][] = [];
+let conversations: [name: string, text: string][] = [];
 
 beforeAll(async () => {
-  const { tasks } = await made(of, {
+  const { tasks } = await synthesizeTasks(taskCount, {
     servers: [...catalog.servers.keys()],
     seed: 1,
     preset: "paper",
-    count: of,
+    count: taskCount,
   });
   const numbers = createRandom(4, "fifty")
     .shuffle(tasks.map((_, i) => i))
-    .slice(0, kept)
+    .slice(0, goldenCount)
     .sort((a, b) => a - b);
-  chosen = numbers.map((n, i) => [
-    nameOf(tasks[n]!, i),
+  conversations = numbers.map((n, i) => [
+    getFileName(tasks[n]!, i),
     formatTranscript(tasks[n]!.trajectory, { task: tasks[n]! }).text,
   ]);
   if (process.env["UPDATE"])
@@ -40,14 +40,14 @@ beforeAll(async () => {
 });
 
 describe("fifty conversations", () => {
-  test.each(Array.from({ length: kept }, (_, i) => i))("number %i reads as it is kept", i => {
-    const [name, text] = chosen[i]!;
+  test.each(Array.from({ length: goldenCount }, (_, i) => i))("number %i is its golden", i => {
+    const [name, text] = conversations[i]!;
     checkGolden(`${folder}/${name}`, text);
   });
 
-  test("and no other file lies beside them", () => {
+  test("have no other files beside them", () => {
     expect(readdirSync(join(import.meta.dirname, "../../goldens", folder)).sort()).toEqual(
-      chosen.map(([name]) => name).sort(),
+      conversations.map(([name]) => name).sort(),
     );
   });
 });

@@ -1,21 +1,21 @@
-/** What may not pass the screen does not, and says why. */
+/** The filter rejects invalid tasks with a reason, and duplicates. */
 import { beforeAll, expect, test } from "vitest";
 import { DuplicateFilter, findRejection } from "../../../src/synthesis/pipeline/filter.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { CallEvent } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
-import { made } from "../made.ts";
+import { synthesizeTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  ({ tasks } = await made(60, { servers: ["banking"] }));
+  ({ tasks } = await synthesizeTasks(60, { servers: ["banking"] }));
 });
 
-const withTool = (name: string) =>
+const findTaskWith = (name: string) =>
   tasks.find(it => it.goals.some(goal => goal.calls.some(call => call.name === name)))!;
 
-/** A copy with its calls, or its first user text, as they should not be. */
-function spoiled(
+/** A copy of a task with changed calls or a changed first user turn. */
+function changeTask(
   task: Task,
   {
     calls = (it: CallEvent) => it,
@@ -35,17 +35,17 @@ function spoiled(
   return { ...task, turns, trajectory: { ...task.trajectory, events } };
 }
 
-const transfer = () => withTool("banking_transfer");
-const idOf = (task: Task) =>
+const transfer = () => findTaskWith("banking_transfer");
+const getSourceAccount = (task: Task) =>
   task.goals.flatMap(it => it.calls).find(it => it.name === "banking_transfer")!.arguments[
     "from_account"
   ] as string;
 
 const cases: [what: string, task: () => Task, reason: string, why: RegExp][] = [
   [
-    "another answer",
+    "a call with another result",
     () =>
-      spoiled(transfer(), {
+      changeTask(transfer(), {
         calls: (it, i) =>
           i === 0 ? { ...it, outcome: { kind: "ok", value: { accounts: [] } } } : it,
       }),
@@ -53,15 +53,15 @@ const cases: [what: string, task: () => Task, reason: string, why: RegExp][] = [
     /call 0 \(banking_list_accounts\) answers otherwise/,
   ],
   [
-    "another state",
-    () => spoiled(transfer(), { calls: it => ({ ...it, digest: "0" }) }),
+    "a call with another state",
+    () => changeTask(transfer(), { calls: it => ({ ...it, digest: "0" }) }),
     "replay",
     /call 0/,
   ],
   [
-    "half the calls failed",
+    "a task with too many failed calls",
     () =>
-      spoiled(transfer(), {
+      changeTask(transfer(), {
         calls: (it, i) => (i % 2 ? it : { ...it, outcome: { kind: "refused", message: "no" } }),
       }),
     "errors",
@@ -69,38 +69,38 @@ const cases: [what: string, task: () => Task, reason: string, why: RegExp][] = [
   ],
   [
     "a tool named by the user",
-    () => spoiled(transfer(), { say: it => `${it} Use banking_transfer.` }),
+    () => changeTask(transfer(), { say: it => `${it} Use banking_transfer.` }),
     "leak",
     /the user says banking_transfer/,
   ],
   [
-    "an id that nobody knows",
-    () => spoiled(transfer(), { say: it => `${it} It is ${idOf(transfer())}.` }),
+    "an id that users do not say",
+    () => changeTask(transfer(), { say: it => `${it} It is ${getSourceAccount(transfer())}.` }),
     "leak",
     /the user says the id acc_/,
   ],
   [
-    "the answer itself",
+    "the arguments of a call in the user's text",
     () =>
-      spoiled(transfer(), {
+      changeTask(transfer(), {
         say: it => `${it} ${JSON.stringify(transfer().goals.at(-1)!.calls.at(-1)!.arguments)}`,
       }),
     "leak",
     /the user says/,
   ],
 ];
-test.each(cases)("%s", (_, task, reason, why) => {
-  const found = findRejection(task(), catalog);
-  expect(found?.reason).toBe(reason);
-  expect(found?.why).toMatch(why);
+test.each(cases)("%s is rejected", (_, task, reason, why) => {
+  const rejection = findRejection(task(), catalog);
+  expect(rejection?.reason).toBe(reason);
+  expect(rejection?.why).toMatch(why);
 });
 
-test("a secret that nobody gave", () => {
-  const task = withTool("banking_unfreeze_card");
+test("a secret without a source is rejected", () => {
+  const task = findTaskWith("banking_unfreeze_card");
   const digits = task.goals.flatMap(it => it.calls).find(it => it.name === "banking_unfreeze_card")!
     .arguments["last_digits"] as string;
   const hidden: Task = {
-    ...spoiled(task, {
+    ...changeTask(task, {
       calls: it =>
         it.name === "banking_get_account" ? { ...it, outcome: { kind: "ok", value: "…" } } : it,
     }),
@@ -109,7 +109,7 @@ test("a secret that nobody gave", () => {
   const events = hidden.trajectory.events.map(it =>
     it.kind === "user" ? { ...it, text: it.text.replaceAll(digits, "xxxx") } : it,
   );
-  // the changed answer would be found first: the check is on its own here
+  // without the changed call, which would fail to replay
   const replayable = {
     ...hidden,
     trajectory: {
@@ -123,21 +123,21 @@ test("a secret that nobody gave", () => {
   });
 });
 
-test("all that was kept passes", () => {
+test("accepted tasks pass", () => {
   expect(tasks.map(it => findRejection(it, catalog))).toEqual(tasks.map(() => undefined));
 });
 
-test("nearly the same calls are kept once", () => {
-  const kept = new DuplicateFilter();
+test("of tasks with nearly the same calls, only the first is added", () => {
+  const filter = new DuplicateFilter();
   const four = tasks.find(
     it => it.trajectory.events.filter(event => event.kind === "call").length === 4,
   )!;
-  const otherwise = (changed: number) =>
-    spoiled(four, { calls: (it, i) => (i < changed ? { ...it, arguments: { other: i } } : it) });
-  expect(kept.addIfNew(four)).toBe(true);
-  expect(kept.addIfNew({ ...four, id: "again" })).toBe(false);
+  const changeCalls = (count: number) =>
+    changeTask(four, { calls: (it, i) => (i < count ? { ...it, arguments: { other: i } } : it) });
+  expect(filter.addIfNew(four)).toBe(true);
+  expect(filter.addIfNew({ ...four, id: "again" })).toBe(false);
   // three of five calls in common is 0.6; all four of five would be 0.8
-  expect(kept.addIfNew(otherwise(1))).toBe(true);
+  expect(filter.addIfNew(changeCalls(1))).toBe(true);
   const five: Task = {
     ...four,
     trajectory: {
@@ -151,15 +151,15 @@ test("nearly the same calls are kept once", () => {
       ],
     },
   };
-  expect(kept.addIfNew(five)).toBe(false);
+  expect(filter.addIfNew(five)).toBe(false);
 });
 
-test("the same calls on another world are another task", () => {
-  const kept = new DuplicateFilter();
+test("tasks with the same calls on different fixtures are not duplicates", () => {
+  const filter = new DuplicateFilter();
   const [task] = tasks as [Task];
-  expect(kept.addIfNew(task)).toBe(true);
+  expect(filter.addIfNew(task)).toBe(true);
   expect(
-    kept.addIfNew({
+    filter.addIfNew({
       ...task,
       servers: [{ ...task.servers[0]!, fixture: "other" }, ...task.servers.slice(1)],
     }),

@@ -1,11 +1,11 @@
-/** Goals are what a transcript did; edges are the values that flowed in it. */
+/** Goals are the successful calls of a transcript; their edges are values and preconditions. */
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/environment/json.ts";
 import { extractGoals } from "../../../src/synthesis/pipeline/goals.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import type { Event } from "../../../src/trajectory/trajectory.ts";
-import { library } from "../library.ts";
+import { library } from "../libraryServer.ts";
 
 const user = (text: string): Event => ({ kind: "user", text });
 const call = (
@@ -22,15 +22,15 @@ const call = (
   outcome: value === undefined ? { kind: "refused", message: "no" } : { kind: "ok", value },
 });
 
-const rows = (...events: Event[]) =>
+const formatGoals = (...events: Event[]) =>
   extractGoals(events, getDependencyGraph(library)).map(
     it =>
       `${it.turn}: ${it.calls.map(({ name }) => name.slice(8)).join("+")}${it.after.map(of => ` <- ${of.goal} ${of.kind}${of.via ? ` ${of.via}` : ""}`).join("")}`,
   );
 
-test("values flow from the latest result that shows them; calls of one message are one goal", () => {
+test("a value comes from the latest result that contains it; calls of one message are one goal", () => {
   expect(
-    rows(
+    formatGoals(
       user("Lend Emma to Ada, pin 4321."),
       call(0, "list_books", { title: "Emma" }, { books: [{ title: "Emma", book_id: "book_11" }] }),
       call(0, "find_member", { name: "Ada" }, { name: "Ada", member_id: "mem_21" }),
@@ -52,16 +52,16 @@ test("values flow from the latest result that shows them; calls of one message a
   ]);
 });
 
-test("what the user said flows from nowhere", () => {
+test("a value that the user has said makes no edge", () => {
   expect(
-    rows(
+    formatGoals(
       user("Return loan_31."),
       call(0, "list_books", {}, { loan: "loan_31" }),
       call(1, "return_loan", { loan_id: "loan_31" }, {}),
     ),
   ).toEqual(["0: list_books", "0: return_loan"]);
   expect(
-    rows(
+    formatGoals(
       user("Return it."),
       call(0, "list_books", {}, { loan: "loan_31" }),
       call(1, "return_loan", { loan_id: "loan_31" }, {}),
@@ -70,9 +70,9 @@ test("what the user said flows from nowhere", () => {
   ).toEqual(["0: list_books", "0: return_loan <- 0 explicit loan_id"]);
 });
 
-test("a precondition is an implicit edge to its latest call", () => {
+test("a precondition is an implicit edge from its latest call", () => {
   expect(
-    rows(
+    formatGoals(
       user("a"),
       call(0, "open_desk", {}, { open: true }),
       call(1, "open_desk", {}, { open: true }),
@@ -81,20 +81,20 @@ test("a precondition is an implicit edge to its latest call", () => {
   ).toEqual(["0: open_desk", "0: open_desk", "0: lend <- 1 implicit"]);
 });
 
-test("failed calls are no goals, and carry no values", () => {
+test("failed calls are not goals, and their results make no edges", () => {
   expect(
-    rows(
+    formatGoals(
       user("a"),
       call(0, "find_member", { name: "Bo" }, undefined),
       call(1, "list_books", {}, { books: [] }),
     ),
   ).toEqual(["0: list_books"]);
-  expect(rows(user("a"))).toEqual([]);
+  expect(formatGoals(user("a"))).toEqual([]);
 });
 
 test("small numbers, booleans and short words do not make edges", () => {
   expect(
-    rows(
+    formatGoals(
       user("a"),
       call(0, "list_books", {}, { n: 3, yes: true, s: "ab", big: 12 }),
       call(1, "get_book", { n: 3, yes: true, s: "ab" }, {}),
@@ -110,6 +110,6 @@ const tokens: [text: string, value: string, is: boolean][] = [
   ["café", "caf", false],
   ["x book_112 book_11", "book_11", true],
 ];
-test.each(tokens)("%s holds %s: %s", (text, value, is) => {
+test.each(tokens)("%s contains the token %s: %s", (text, value, is) => {
   expect(containsToken(text, value)).toBe(is);
 });

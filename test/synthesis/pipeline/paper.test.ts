@@ -1,6 +1,6 @@
 /**
- * The paper's mixture: exact numbers of every kind, each of them what it says it is, and every knob
- * turned as often as it should be.
+ * The paper preset gives exact numbers of tasks of every kind, tasks with the properties of their
+ * kind, and knobs with the paper's shares.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import {
@@ -16,7 +16,7 @@ import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
-import { made } from "../made.ts";
+import { synthesizeTasks } from "../synthesizeTasks.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 
 const { mixture } = presets.paper;
@@ -28,11 +28,11 @@ describe("the composition", () => {
     [300, { normal: 230, irrelevant: 12, clarify: 33, abstain: 25 }],
     [1, { normal: 1, irrelevant: 0, clarify: 0, abstain: 0 }],
     [0, { normal: 0, irrelevant: 0, clarify: 0, abstain: 0 }],
-  ])("of %i", (n, wanted) => {
-    expect(computeComposition(mixture, n)).toEqual(wanted);
+  ])("of %i tasks", (n, expected) => {
+    expect(computeComposition(mixture, n)).toEqual(expected);
   });
 
-  test("always adds up, and is off by less than one", () => {
+  test("adds up, and each count is off by less than one", () => {
     const weights = [10_895, 1500, 1122];
     for (let n = 0; n < 2000; n += 7) {
       const counts = apportion(weights, n);
@@ -42,23 +42,23 @@ describe("the composition", () => {
     }
   });
 
-  test("is spread evenly over the file, and over servers whichever takes a place", () => {
+  test("is spread evenly over the file, and over the servers that are used", () => {
     const servers = ["a", "b", "c"];
     const slots = planSlots(mixture, 600, servers);
     const kinds: string[] = [];
-    const taken: Record<string, number> = {};
+    const counts: Record<string, number> = {};
     for (let slot = slots.next(); !slot.done;) {
       kinds.push(slot.value.kind);
-      // the second best takes every fifth
+      // every fifth slot uses its second server
       const server = slot.value.servers[kinds.length % 5 === 0 ? 1 : 0]!;
-      taken[server] = (taken[server] ?? 0) + 1;
+      counts[server] = (counts[server] ?? 0) + 1;
       slot = slots.next(server);
     }
     for (const from of [0, 150, 300, 450])
       expect(
         Math.abs(kinds.slice(from, from + 150).filter(it => it === "clarify").length - 16.6),
       ).toBeLessThan(2);
-    for (const it of Object.values(taken)) expect(Math.abs(it - 200)).toBeLessThan(4);
+    for (const it of Object.values(counts)) expect(Math.abs(it - 200)).toBeLessThan(4);
   });
 });
 
@@ -66,27 +66,27 @@ describe("two thousand tasks", () => {
   const count = 2000;
   let tasks: Task[];
   beforeAll(async () => {
-    ({ tasks } = await made(count, { ...paper, count }));
+    ({ tasks } = await synthesizeTasks(count, { ...paper, count }));
   }, 120_000);
 
-  const of = (kind: Task["kind"]) => tasks.filter(it => it.kind === kind);
-  const share = (of: readonly Task[], is: (it: Task) => boolean) =>
-    of.filter(is).length / of.length;
-  const checkNear = (is: number, wanted: number, by: number) =>
-    expect(Math.abs(is - wanted), `${is} is about ${wanted}`).toBeLessThan(by);
+  const filterByKind = (kind: Task["kind"]) => tasks.filter(it => it.kind === kind);
+  const getShare = (list: readonly Task[], is: (it: Task) => boolean) =>
+    list.filter(is).length / list.length;
+  const checkNear = (actual: number, expected: number, tolerance: number) =>
+    expect(Math.abs(actual - expected), `${actual} is about ${expected}`).toBeLessThan(tolerance);
 
-  test("are as many of each kind as the paper has", () => {
+  test("have the paper's numbers of each kind", () => {
     expect(
       Object.fromEntries(
         ["normal", "irrelevant", "clarify", "abstain"].map(it => [
           it,
-          of(it as Task["kind"]).length,
+          filterByKind(it as Task["kind"]).length,
         ]),
       ),
     ).toEqual(computeComposition(mixture, count));
   });
 
-  test("are as many on every server", () => {
+  test("are spread evenly over the servers", () => {
     const counts = [...catalog.servers.keys()].map(
       name => tasks.filter(it => it.servers[0]!.name === name).length,
     );
@@ -94,7 +94,7 @@ describe("two thousand tasks", () => {
     for (const it of counts) expect(Math.abs(it - mean)).toBeLessThanOrEqual(1);
   });
 
-  test("fit their schema, take no more than 4.4 KB each, and speak of nearly every tool", () => {
+  test("are valid, take at most 4.4 KB each on average, and call nearly every tool", () => {
     for (const it of tasks)
       expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
     expect(tasks.reduce((sum, it) => sum + formatTaskLine(it).length, 0) / count).toBeLessThan(
@@ -106,36 +106,36 @@ describe("two thousand tasks", () => {
     expect([...catalog.tools.keys()].filter(it => !called.has(it)).length).toBeLessThan(12);
   });
 
-  test("have their knobs turned as often as the paper's", () => {
+  test("have the paper's shares of knobs and information levels", () => {
     checkNear(
-      share(tasks, it => it.knobs["distractors"] !== 0),
+      getShare(tasks, it => it.knobs["distractors"] !== 0),
       0.4,
       0.04,
     );
     checkNear(
-      share(tasks, it => it.knobs["enumsStripped"] === true),
+      getShare(tasks, it => it.knobs["enumsStripped"] === true),
       0.3,
       0.04,
     );
-    const normal = of("normal");
+    const normal = filterByKind("normal");
     checkNear(
-      share(normal, it => it.info === "complete"),
+      getShare(normal, it => it.info === "complete"),
       0.6,
       0.04,
     );
     checkNear(
-      share(normal, it => it.info === "missing"),
+      getShare(normal, it => it.info === "missing"),
       0.2,
       0.03,
     );
     checkNear(
-      share(normal, it => it.info === "minimal"),
+      getShare(normal, it => it.info === "minimal"),
       0.2,
       0.03,
     );
   });
 
-  test("have three to eight tools of servers that are about other things as distractors, or none", () => {
+  test("have no distractors, or three to eight tools of unrelated servers", () => {
     for (const { menu, servers, knobs, goals, kind } of tasks) {
       const needed = new Set([
         servers[0]!.name,
@@ -150,18 +150,18 @@ describe("two thousand tasks", () => {
     }
   });
 
-  test("show no tool of a held-out server but where they are about one", () => {
-    const shown = tasks
+  test("have tools of held-out servers only in the split of those servers", () => {
+    const menuServers = tasks
       .filter(it => it.split !== "heldout-server")
       .flatMap(it => it.menu.map(tool => catalog.tools.get(tool.name)!.server));
-    expect(shown.filter(isHeldOut)).toEqual([]);
+    expect(menuServers.filter(isHeldOut)).toEqual([]);
     checkNear(
-      share(tasks, it => it.split === "heldout-server"),
+      getShare(tasks, it => it.split === "heldout-server"),
       heldOutServers.length / catalog.servers.size,
       0.05,
     );
     checkNear(
-      share(
+      getShare(
         tasks.filter(it => it.split !== "heldout-server"),
         it => it.split === "heldout-chain",
       ),
@@ -170,43 +170,43 @@ describe("two thousand tasks", () => {
     );
   });
 
-  test("are talks of two or three turns, but for those in which nothing is to be called", () => {
+  test("have two or three turns, or one if no tool should be called", () => {
     for (const it of tasks) expect(it.kind === "abstain" ? [1] : [2, 3]).toContain(it.turns.length);
   });
 
-  test("that nothing can do offer nothing that does it, and nothing is called", () => {
-    const both = of("irrelevant");
-    for (const it of both) {
+  test("of kind irrelevant offer no tool for the request or a substitute, and call nothing", () => {
+    const irrelevant = filterByKind("irrelevant");
+    for (const it of irrelevant) {
       const server = catalog.getServer(it.servers[0]!.name);
-      const declared = getDeclarations(server);
+      const declarations = getDeclarations(server);
       expect(listCalls(it.trajectory)).toEqual([]);
       expect(it.goals).toEqual([]);
       expect(it.hidden.length).toBeGreaterThan(0);
-      for (const shown of it.menu)
+      for (const entry of it.menu)
         expect(
           it.hidden.some(
             name =>
-              name === shown.name ||
-              (declared.has(shown.name) &&
-                isSubstitute(declared.get(name)!, declared.get(shown.name)!)),
+              name === entry.name ||
+              (declarations.has(entry.name) &&
+                isSubstitute(declarations.get(name)!, declarations.get(entry.name)!)),
           ),
         ).toBe(false);
     }
     expect(
-      both.some(it =>
+      irrelevant.some(it =>
         it.menu.every(entry => catalog.tools.get(entry.name)!.server !== it.servers[0]!.name),
       ),
     ).toBe(true);
     expect(
-      both.some(it =>
+      irrelevant.some(it =>
         it.menu.some(entry => catalog.tools.get(entry.name)!.server === it.servers[0]!.name),
       ),
     ).toBe(true);
   });
 
-  test("that lack a tool do what can be done, call nothing that is hidden, and say what they cannot", () => {
-    const lacking = of("clarify");
-    for (const it of lacking) {
+  test("of kind clarify do what is possible, call no hidden tool, and say what is impossible", () => {
+    const clarify = filterByKind("clarify");
+    for (const it of clarify) {
       expect(it.hidden.length).toBeGreaterThan(0);
       expect(it.hidden.some(name => it.chain.includes(name))).toBe(true);
       const names = [
@@ -219,21 +219,21 @@ describe("two thousand tasks", () => {
       );
     }
     checkNear(
-      share(lacking, it => it.goals.length > 0),
+      getShare(clarify, it => it.goals.length > 0),
       0.93,
       0.07,
     );
-    expect(lacking.some(it => it.knobs["obstacle"] === "thing")).toBe(true);
-    expect(lacking.some(it => it.knobs["obstacle"] === "tool")).toBe(true);
+    expect(clarify.some(it => it.knobs["obstacle"] === "thing")).toBe(true);
+    expect(clarify.some(it => it.knobs["obstacle"] === "tool")).toBe(true);
   });
 
-  test("in which nothing is to be called are of three sorts, no two alike", () => {
-    const idle = of("abstain");
-    expect(new Set(idle.map(it => it.knobs["abstention"]))).toEqual(
+  test("of kind abstain are of three categories and all different", () => {
+    const abstain = filterByKind("abstain");
+    expect(new Set(abstain.map(it => it.knobs["abstention"]))).toEqual(
       new Set(["cannot", "no-need", "question"]),
     );
-    expect(new Set(idle.map(it => it.turns[0]!.user)).size).toBe(idle.length);
-    for (const it of idle) {
+    expect(new Set(abstain.map(it => it.turns[0]!.user)).size).toBe(abstain.length);
+    for (const it of abstain) {
       expect([it.goals, listCalls(it.trajectory), it.hidden]).toEqual([[], [], []]);
       expect(it.menu.length).toBeGreaterThan(0);
       expect(`${it.turns[0]!.user}${it.turns[0]!.reply}`).not.toMatch(/[{}]/);
@@ -241,7 +241,7 @@ describe("two thousand tasks", () => {
     }
   });
 
-  test("recover in every way there is", () => {
+  test("have every kind of recovery", () => {
     const recoveries = tasks.flatMap(it =>
       parseStateLog(it.provenance.log)
         .filter(step => step.from === "recover")
@@ -254,20 +254,25 @@ describe("two thousand tasks", () => {
 
 test("the same count gives the same bytes", async () => {
   const [one, other] = [
-    await made(60, { ...paper, count: 60 }),
-    await made(60, { ...paper, count: 60 }),
+    await synthesizeTasks(60, { ...paper, count: 60 }),
+    await synthesizeTasks(60, { ...paper, count: 60 }),
   ];
   expect(JSON.stringify(one)).toBe(JSON.stringify(other));
 });
 
-test("a wish for tasks of held-out servers is granted", async () => {
-  const { tasks } = await made(30, { ...paper, count: 30, split: "heldout-server" });
+test("tasks of held-out servers can be requested", async () => {
+  const { tasks } = await synthesizeTasks(30, { ...paper, count: 30, split: "heldout-server" });
   expect([...new Set(tasks.map(it => it.split))]).toEqual(["heldout-server"]);
   expect(tasks.map(it => it.servers[0]!.name).every(isHeldOut)).toBe(true);
 });
 
-test("a menu of kind full offers every tool of the server, and now and then others", async () => {
-  const { tasks } = await made(40, { ...paper, count: 40, menu: "full", crossServerShare: 0 });
+test("a menu of kind full has every tool of the server and the distractors", async () => {
+  const { tasks } = await synthesizeTasks(40, {
+    ...paper,
+    count: 40,
+    menu: "full",
+    crossServerShare: 0,
+  });
   for (const { menu, servers, kind, knobs } of tasks) {
     if (kind !== "normal") continue;
     const own = menu

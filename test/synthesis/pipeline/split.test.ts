@@ -1,4 +1,4 @@
-/** The split is a function of the tools alone. */
+/** The split of a task depends on its tools only. */
 import { expect, test } from "vitest";
 import { loadServers } from "../../../src/servers/catalog.ts";
 import { heldOutServers, isHeldOut, computeSplit } from "../../../src/synthesis/pipeline/split.ts";
@@ -7,7 +7,7 @@ const servers = await loadServers();
 
 const names = servers.filter(it => !isHeldOut(it.name)).flatMap(it => [...it.tools.keys()]);
 
-test("order and repeats change nothing", () => {
+test("the order and repetition of tools do not matter", () => {
   for (let i = 0; i + 2 < names.length; i++) {
     const [a, b, c] = names.slice(i, i + 3) as [string, string, string];
     expect(computeSplit([a, b, c])).toBe(computeSplit([c, a, b, a]));
@@ -26,17 +26,17 @@ test("about a fifth of the pairs are held out", () => {
   expect(share).toBeLessThan(0.23);
 });
 
-test("these chains stay where they are", () => {
+test("these chains keep their split", () => {
   expect(computeSplit(["banking_list_accounts", "banking_transfer"])).toBe("train");
   expect(computeSplit(["banking_list_payees", "banking_list_accounts", "banking_pay_bill"])).toBe(
     "heldout-chain",
   );
 });
 
-test("one tool of a held-out server is enough, and without tools its name", () => {
-  const held = servers.filter(it => isHeldOut(it.name));
-  expect(held.map(it => it.name).toSorted()).toEqual(heldOutServers.toSorted());
-  for (const { name, tools } of held)
+test("one tool of a held-out server, or its name without tools, makes the split heldout-server", () => {
+  const heldOut = servers.filter(it => isHeldOut(it.name));
+  expect(heldOut.map(it => it.name).toSorted()).toEqual(heldOutServers.toSorted());
+  for (const { name, tools } of heldOut)
     for (const tool of tools.keys())
       expect([
         computeSplit([tool]),

@@ -1,4 +1,4 @@
-/** Logs as text: what the machine did can be written on a line a turn and read back. */
+/** State logs are formatted as one line per user turn and parsed again. */
 import { expect, test } from "vitest";
 import {
   formatStateLog,
@@ -26,25 +26,25 @@ const conversation = [
   step(2, "query", "nothing to say", "reject"),
 ];
 
-test("a line a turn, attempts behind the states they were made in", () => {
+test("each turn is one line, with the number of the attempt after the state", () => {
   expect(formatStateLog(conversation)).toEqual([
     "query -text-> check-query -names a tool-> query#2 -text-> check-query#2 -sound-> turn -said-> ask -text-> respond -answered-> continue -follow-up-> query",
     "query -nothing to say-> reject",
   ]);
 });
 
-test("what was written is read back", () => {
+test("a formatted log is parsed into the same transitions", () => {
   expect(parseStateLog(formatStateLog(conversation))).toEqual(conversation);
   expect(formatStateLog([])).toEqual([]);
   expect(parseStateLog([])).toEqual([]);
 });
 
-test("an event that looks like an arrow does no harm", () => {
+test("an event may contain an arrow", () => {
   expect(parseStateLog(formatStateLog([step(1, "query", "a -> b", "reject")]))).toEqual([
     step(1, "query", "a > b", "reject"),
   ]);
 });
 
-test("what is no log tells nothing", () => {
+test("invalid lines have no transitions", () => {
   expect(parseStateLog(["", "hello", "query -text-> nowhere", "ask"])).toEqual([]);
 });

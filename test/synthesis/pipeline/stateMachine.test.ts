@@ -1,7 +1,4 @@
-/**
- * The machine's way through a talk, transition by transition, with a speaker and a teacher that say
- * what they are told to.
- */
+/** The transitions of the state machine in conversations of a scripted user and a scripted teacher. */
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
 import { createRandom } from "../../../src/environment/random.ts";
@@ -15,40 +12,41 @@ import {
   type CallEvent,
   type Event,
 } from "../../../src/trajectory/trajectory.ts";
-import { openLibrary } from "../library.ts";
+import { openLibrarySession } from "../libraryServer.ts";
 
 const call = (name: string, args: Record<string, string> = {}): Call => ({
   name: `library_${name}`,
   arguments: args,
 });
-const asks = (...calls: Call[]): AssistantMessage => ({ text: "", calls });
-const says = (text: string): AssistantMessage => ({ text, calls: [] });
+const createCalls = (...calls: Call[]): AssistantMessage => ({ text: "", calls });
+const createReply = (text: string): AssistantMessage => ({ text, calls: [] });
 
 interface Script {
-  /** What the user says, turn by turn; what begins with `!` is flawed. */
+  /** The user's turns; a text that begins with `!` has a flaw. */
   users: string[];
   messages: AssistantMessage[];
-  means?: Recovery[];
+  /** The recoveries that the teacher can carry out. */
+  possibleRecoveries?: Recovery[];
   minTurns?: number;
   maxTurns?: number;
   seed?: number;
 }
 
-async function hold({
+async function runScript({
   users,
   messages,
-  means = ["give-up"],
+  possibleRecoveries = ["give-up"],
   minTurns = 1,
   maxTurns = 1,
   seed = 1,
 }: Script): Promise<{
-  course: ConversationResult;
+  result: ConversationResult;
   path: string[];
   events: Event[];
   ends: string[];
   recoveries: string[];
 }> {
-  const session = openLibrary();
+  const session = openLibrarySession();
   const events: Event[] = [];
   const ends: string[] = [];
   const recoveries: string[] = [];
@@ -61,24 +59,24 @@ async function hold({
     receiveResult: (_, end) => void ends.push(end),
   };
   const teacher: Teacher = {
-    name: "told",
+    name: "scripted",
     async next(_: Conversation, recovery?: { kind: Recovery; failed: CallEvent }) {
       if (recovery)
         recoveries.push(`${recovery.kind} after ${getCallFault(recovery.failed)?.type}`);
       return messages.shift()!;
     },
-    listRecoveries: () => means,
+    listRecoveries: () => possibleRecoveries,
   };
   const header = {
     kind: "header",
     format: trajectoryFormat,
-    id: "t/told",
+    id: "t/scripted",
     task: "t",
     servers: [],
     catalog: "",
     seed: 1,
     menu: [],
-    policy: "told",
+    policy: "scripted",
   } as const;
   const conversation = {
     header: { ...header, servers: [], menu: [] },
@@ -86,7 +84,7 @@ async function hold({
     now: "2026-03-09T09:00",
     events,
   };
-  const course = await runConversation({
+  const result = await runConversation({
     session,
     user,
     teacher,
@@ -96,20 +94,20 @@ async function hold({
     maxTurns,
   });
   return {
-    course,
-    path: course.log.map(it => `${it.from} -${it.event}> ${it.to}`),
+    result,
+    path: result.log.map(it => `${it.from} -${it.event}> ${it.to}`),
     events,
     ends,
     recoveries,
   };
 }
 
-test("a talk of one turn", async () => {
-  const { course, path, events, ends } = await hold({
+test("a conversation of one turn", async () => {
+  const { result, path, events, ends } = await runScript({
     users: ["Open the desk."],
-    messages: [asks(call("open_desk")), says("It is open.")],
+    messages: [createCalls(call("open_desk")), createReply("It is open.")],
   });
-  expect(course.rejected).toBeUndefined();
+  expect(result.rejected).toBeUndefined();
   expect(path).toEqual([
     "query -text> check-query",
     "check-query -sound> turn",
@@ -126,86 +124,94 @@ test("a talk of one turn", async () => {
   expect(ends).toEqual(["answered"]);
 });
 
-describe("what the user may not say", () => {
-  test("is said again", async () => {
-    const { course, events } = await hold({ users: ["!", "Hello."], messages: [says("Hello.")] });
-    expect(course.rejected).toBeUndefined();
+describe("a user turn with a flaw", () => {
+  test("is generated again", async () => {
+    const { result, events } = await runScript({
+      users: ["!", "Hello."],
+      messages: [createReply("Hello.")],
+    });
+    expect(result.rejected).toBeUndefined();
     expect(events[0]).toMatchObject({ kind: "user", text: "Hello." });
   });
 
-  test("three times is the end", async () => {
-    const { course, path } = await hold({ users: ["!", "!", "!", "Hello."], messages: [] });
-    expect(course.rejected?.reason).toBe("query");
+  test("rejects the conversation after three attempts", async () => {
+    const { result, path } = await runScript({ users: ["!", "!", "!", "Hello."], messages: [] });
+    expect(result.rejected?.reason).toBe("query");
     expect(path.at(-1)).toBe("check-query -flawed> reject");
   });
 });
 
-describe("a message that cannot be used", () => {
-  test("is asked for anew", async () => {
-    const { course, path, events } = await hold({
+describe("an unusable message of the teacher", () => {
+  test("is requested again", async () => {
+    const { result, path, events } = await runScript({
       users: ["Go."],
-      messages: [asks(call("fly")), says(" "), says("There.")],
+      messages: [createCalls(call("fly")), createReply(" "), createReply("There.")],
     });
-    expect(course.rejected).toBeUndefined();
+    expect(result.rejected).toBeUndefined();
     expect(path).toContain("check-calls -no such tool> regenerate");
     expect(path).toContain("ask -empty> regenerate");
     expect(events.map(it => it.kind)).toEqual(["user", "assistant"]);
   });
 
-  test("three times is the end", async () => {
-    const { course } = await hold({
+  test("rejects the conversation after three attempts", async () => {
+    const { result } = await runScript({
       users: ["Go."],
-      messages: [says(""), asks(call("fly")), { ...says("half"), cut: true }],
+      messages: [createReply(""), createCalls(call("fly")), { ...createReply("half"), cut: true }],
     });
-    expect(course.rejected?.reason).toBe("teacher");
+    expect(result.rejected?.reason).toBe("teacher");
   });
 });
 
 const lend = call("lend", { book_id: "book_11", member_id: "mem_21", pin: "4321" });
 
 describe("a call that fails", () => {
-  test("is tried another way where there is one", async () => {
-    const { course, path, recoveries } = await hold({
+  test("is retried if the teacher can", async () => {
+    const { result, path, recoveries } = await runScript({
       users: ["Who is Adda?"],
       messages: [
-        asks(call("find_member", { name: "Adda" })),
-        asks(call("find_member", { name: "Ada" })),
-        says("It is Ada."),
+        createCalls(call("find_member", { name: "Adda" })),
+        createCalls(call("find_member", { name: "Ada" })),
+        createReply("It is Ada."),
       ],
-      means: ["retry", "give-up"],
+      possibleRecoveries: ["retry", "give-up"],
     });
-    expect(course.rejected).toBeUndefined();
+    expect(result.rejected).toBeUndefined();
     expect(path).toContain("failure -not_found> recover");
     expect(path).toContain("recover -retry> ask");
     expect(recoveries).toEqual(["retry after not_found"]);
   });
 
-  test("is given up with an explanation where there is none", async () => {
-    const { course, path, ends, events } = await hold({
+  test("is given up with an explanation otherwise", async () => {
+    const { result, path, ends, events } = await runScript({
       users: ["Lend Emma to Ada."],
-      messages: [asks(lend), says("The desk is closed.")],
+      messages: [createCalls(lend), createReply("The desk is closed.")],
     });
-    expect(course.rejected).toBeUndefined();
+    expect(result.rejected).toBeUndefined();
     expect(path).toContain("failure -precondition_failed> recover");
     expect(path).toContain("recover -give-up> respond");
     expect(ends).toEqual(["given-up"]);
     expect(events.at(-1)).toMatchObject({ kind: "assistant", text: "The desk is closed." });
   });
 
-  test("for how things are, another tool is wished for before another try", async () => {
-    const { recoveries } = await hold({
+  test("because of the state leads to another tool rather than a retry", async () => {
+    const { recoveries } = await runScript({
       users: ["Lend Emma to Ada."],
-      messages: [asks(lend), asks(call("open_desk")), says("Open now.")],
-      means: ["retry", "alternative", "give-up"],
+      messages: [createCalls(lend), createCalls(call("open_desk")), createReply("Open now.")],
+      possibleRecoveries: ["retry", "alternative", "give-up"],
     });
     expect(recoveries).toEqual(["alternative after precondition_failed"]);
   });
 
-  test("the same way a third time is given up", async () => {
-    const { recoveries } = await hold({
+  test("is given up when it has failed three times", async () => {
+    const { recoveries } = await runScript({
       users: ["Lend Emma to Ada."],
-      messages: [asks(lend), asks(lend), asks(lend), says("The desk is closed.")],
-      means: ["retry"],
+      messages: [
+        createCalls(lend),
+        createCalls(lend),
+        createCalls(lend),
+        createReply("The desk is closed."),
+      ],
+      possibleRecoveries: ["retry"],
     });
     expect(recoveries).toEqual([
       "retry after precondition_failed",
@@ -214,32 +220,32 @@ describe("a call that fails", () => {
     ]);
   });
 
-  test("beside one that succeeds is a partial success", async () => {
-    const { path } = await hold({
+  test("together with one that succeeds is a partial success", async () => {
+    const { path } = await runScript({
       users: ["Look."],
       messages: [
-        asks(call("list_books"), call("find_member", { name: "Bo" })),
-        says("There is no Bo."),
+        createCalls(call("list_books"), call("find_member", { name: "Bo" })),
+        createReply("There is no Bo."),
       ],
     });
     expect(path).toContain("execute -some ok> partial");
   });
 });
 
-test("ten calls in a turn are too many", async () => {
-  const { course } = await hold({
+test("ten calls in one turn reject the conversation", async () => {
+  const { result } = await runScript({
     users: ["Look."],
-    messages: [asks(...Array.from({ length: 10 }, () => call("list_books")))],
+    messages: [createCalls(...Array.from({ length: 10 }, () => call("list_books")))],
   });
-  expect(course.rejected?.reason).toBe("length");
+  expect(result.rejected?.reason).toBe("length");
 });
 
-test("a talk of two to three turns goes on at least once and never a fourth time", async () => {
+test("a conversation of two to three turns has two or three turns", async () => {
   const lengths = await Promise.all(
     Array.from({ length: 20 }, async (_, seed) => {
-      const { events } = await hold({
+      const { events } = await runScript({
         users: ["a", "b", "c", "d"],
-        messages: Array.from({ length: 4 }, () => says("Yes.")),
+        messages: Array.from({ length: 4 }, () => createReply("Yes.")),
         minTurns: 2,
         maxTurns: 3,
         seed,

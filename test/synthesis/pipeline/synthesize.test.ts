@@ -1,4 +1,4 @@
-/** Three hundred tasks, looked at as somebody who has to train on them would. */
+/** Three hundred tasks of the student preset have the properties that training relies on. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
@@ -9,20 +9,20 @@ import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
-import { made } from "../made.ts";
+import { synthesizeTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
-let rejected: Awaited<ReturnType<typeof made>>["rejected"];
+let rejected: Awaited<ReturnType<typeof synthesizeTasks>>["rejected"];
 beforeAll(async () => {
-  ({ tasks, rejected } = await made(300));
+  ({ tasks, rejected } = await synthesizeTasks(300));
 });
 
-const share = (is: (it: Task) => boolean) => tasks.filter(is).length / tasks.length;
+const getShare = (is: (it: Task) => boolean) => tasks.filter(is).length / tasks.length;
 
 test("the same seed gives the same bytes, another seed other tasks", async () => {
-  const again = await made(40);
+  const again = await synthesizeTasks(40);
   expect(JSON.stringify(again.tasks)).toBe(JSON.stringify(tasks.slice(0, 40)));
-  const other = await made(40, { seed: 12 });
+  const other = await synthesizeTasks(40, { seed: 12 });
   expect(other.tasks.map(it => it.turns[0]!.user)).not.toEqual(
     again.tasks.map(it => it.turns[0]!.user),
   );
@@ -33,18 +33,20 @@ test("every task fits its schema", () => {
     expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
 });
 
-test("the teacher does it again on the task's own menu, byte for byte", async () => {
+test("a rollout of the teacher policy on the task's menu gives the same events", async () => {
   for (const task of tasks.slice(0, 60)) {
     const { events } = (
       await rollout(task, createTeacherPolicy(task), catalog, { maxMessages: 40 })
     ).trajectory;
-    const bare = events.map(it => (it.kind === "call" ? { ...it, patches: undefined } : it));
-    expect(JSON.parse(JSON.stringify(bare))).toEqual(task.trajectory.events);
+    const withoutPatches = events.map(it =>
+      it.kind === "call" ? { ...it, patches: undefined } : it,
+    );
+    expect(JSON.parse(JSON.stringify(withoutPatches))).toEqual(task.trajectory.events);
   }
 });
 
-describe("a user", () => {
-  test("says no ids but the ones people know, and names no tool", () => {
+describe("the user", () => {
+  test("says no tool names and only ids that are declared as spoken", () => {
     for (const { turns, goals } of tasks) {
       const text = turns.map(it => it.user).join("\n");
       expect([...catalog.tools.keys()].filter(it => containsToken(text, it))).toEqual([]);
@@ -62,7 +64,7 @@ describe("a user", () => {
     }
   });
 
-  test("leaves no slot open and begins like a person", () => {
+  test("leaves no slot open, begins with a word or a value, and gets a reply", () => {
     for (const { user, reply } of tasks.flatMap(it => it.turns)) {
       expect(`${user}${reply}`).not.toMatch(/[{}|\u0000-\u0008]|undefined|\bobject\b|  |\.\.$/);
       expect(user).toMatch(/^["~/€“#]*[\p{L}\d.]/u);
@@ -70,7 +72,7 @@ describe("a user", () => {
     }
   });
 
-  test("speaks in short turns", () => {
+  test("writes short turns", () => {
     for (const { user } of tasks.flatMap(it => it.turns)) expect(user.length).toBeLessThan(420);
   });
 });
@@ -93,7 +95,7 @@ test("goals are the successful calls, in an order that respects their edges, eac
   }
 });
 
-test("a menu of kind chain holds what is called, other tools, and at most eight in all", () => {
+test("a menu of kind chain has the called tools and others, at most eight in total", () => {
   for (const { menu, goals, trajectory, servers, knobs } of tasks) {
     const names = menu.map(it => it.name);
     expect(names.length).toBeLessThanOrEqual(8);
@@ -105,12 +107,12 @@ test("a menu of kind chain holds what is called, other tools, and at most eight 
     expect(knobs["menu"]).toBe("chain");
   }
   expect(
-    share(it => (it.knobs["company"] as number) + (it.knobs["distractors"] as number) > 0),
+    getShare(it => (it.knobs["company"] as number) + (it.knobs["distractors"] as number) > 0),
   ).toBeGreaterThan(0.9);
 });
 
 test("a menu of kind full offers every tool of the server", async () => {
-  const full = await made(12, { menu: "full", servers: ["banking"] });
+  const full = await synthesizeTasks(12, { menu: "full", servers: ["banking"] });
   const all = [...catalog.getServer("banking").tools.keys()].toSorted();
   expect(
     full.tasks
@@ -119,43 +121,43 @@ test("a menu of kind full offers every tool of the server", async () => {
   ).toEqual(full.tasks.flatMap(it => (it.kind === "normal" ? [all] : [])));
 });
 
-test("the mixture is about the paper's", () => {
-  const near = (is: number, wanted: number, by: number) =>
-    expect(Math.abs(is - wanted), `${is} is about ${wanted}`).toBeLessThan(by);
-  near(
-    share(it => it.kind === "irrelevant"),
+test("the shares are close to those of the preset", () => {
+  const checkNear = (actual: number, expected: number, tolerance: number) =>
+    expect(Math.abs(actual - expected), `${actual} is about ${expected}`).toBeLessThan(tolerance);
+  checkNear(
+    getShare(it => it.kind === "irrelevant"),
     0.05,
     0.03,
   );
-  near(
-    share(it => it.info === "missing"),
+  checkNear(
+    getShare(it => it.info === "missing"),
     0.2,
     0.07,
   );
-  near(
-    share(it => it.info === "minimal"),
+  checkNear(
+    getShare(it => it.info === "minimal"),
     0.2,
     0.07,
   );
-  near(
-    share(it => it.turns.length === 1),
+  checkNear(
+    getShare(it => it.turns.length === 1),
     0.4,
     0.12,
   );
-  near(
-    share(it => it.split === "heldout-chain"),
+  checkNear(
+    getShare(it => it.split === "heldout-chain"),
     0.2,
     0.09,
   );
-  near(
-    share(it => it.menu.some(entry => entry.enumsStripped)),
+  checkNear(
+    getShare(it => it.menu.some(entry => entry.enumsStripped)),
     0.2,
     0.15,
   );
   expect(Math.max(...tasks.map(it => it.turns.length))).toBe(3);
 });
 
-test("calls fail for real reasons, and the talk goes on from there", () => {
+test("failed calls are refusals, and the conversation recovers from them", () => {
   const failed = tasks.filter(it =>
     listCalls(it.trajectory).some(call => call.outcome.kind !== "ok"),
   );
@@ -167,7 +169,7 @@ test("calls fail for real reasons, and the talk goes on from there", () => {
   }
 });
 
-test("a task without goals calls nothing and wants what is not on the menu", () => {
+test("an irrelevant task has no goals and no calls, and its tool is not on the menu", () => {
   for (const it of tasks.filter(task => task.kind === "irrelevant")) {
     expect(listCalls(it.trajectory)).toEqual([]);
     expect(it.goals).toEqual([]);
@@ -176,15 +178,15 @@ test("a task without goals calls nothing and wants what is not on the menu", () 
   expect(tasks.every(it => (it.kind === "irrelevant") === (it.goals.length === 0))).toBe(true);
 });
 
-test("splits follow from the tools alone, and a wish for one split is granted", async () => {
+test("the split depends on the called tools only, and can be requested", async () => {
   for (const { goals, split } of tasks)
     if (goals.length > 0)
       expect(split).toBe(computeSplit(goals.flatMap(it => it.calls.map(call => call.name))));
-  const held = await made(15, { split: "heldout-chain" });
-  expect(held.tasks.map(it => it.split)).toEqual(held.tasks.map(() => "heldout-chain"));
+  const heldOut = await synthesizeTasks(15, { split: "heldout-chain" });
+  expect(heldOut.tasks.map(it => it.split)).toEqual(heldOut.tasks.map(() => "heldout-chain"));
 });
 
-test("what is turned down says why, with the way it took", () => {
+test("a rejected attempt has a reason and a log", () => {
   expect(rejected.length).toBeGreaterThan(0);
   for (const it of rejected) {
     expect(it.why).not.toBe("");
@@ -192,7 +194,7 @@ test("what is turned down says why, with the way it took", () => {
   }
 });
 
-test("every server gets about its share", () => {
+test("tasks are spread over the servers", () => {
   for (const name of ["banking", "calendar", "filesystem"])
-    expect(share(it => it.servers[0]!.name === name)).toBeGreaterThan(0.2);
+    expect(getShare(it => it.servers[0]!.name === name)).toBeGreaterThan(0.2);
 });

@@ -1,15 +1,15 @@
-/** Variants of a task are tasks of its shape about other things. */
+/** Variants of a task have its shape, with other entities and words. */
 import { beforeAll, expect, test } from "vitest";
 import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
-import { made, resources } from "../made.ts";
+import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  ({ tasks } = await made(60, {
+  ({ tasks } = await synthesizeTasks(60, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
     crossServerShare: 0.3,
@@ -17,38 +17,35 @@ beforeAll(async () => {
   }));
 });
 
-async function listed(task: Task, count: number, seed = 1): Promise<Task[]> {
+async function collectVariants(task: Task, count: number, seed = 1): Promise<Task[]> {
   const all: Task[] = [];
   for await (const it of synthesizeVariants(task, { catalog, resources, seed, count }))
     all.push(it);
   return all;
 }
 
-const sorts: [what: string, is: (it: Task) => boolean][] = [
+const kinds: [what: string, is: (it: Task) => boolean][] = [
   [
-    "a talk in which all is said",
+    "a complete conversation",
     it => it.kind === "normal" && it.info === "complete" && it.knobs["bridges"] === undefined,
   ],
-  [
-    "a talk in which something has to be asked",
-    it => it.kind === "normal" && it.info === "missing",
-  ],
-  ["a terse talk", it => it.kind === "normal" && it.info === "minimal"],
-  ["a talk over several servers", it => it.knobs["bridges"] !== undefined],
-  ["a talk that lacks a tool", it => it.kind === "clarify"],
-  ["a talk in which nothing can be done", it => it.kind === "irrelevant"],
+  ["a conversation with a missing value", it => it.kind === "normal" && it.info === "missing"],
+  ["a minimal conversation", it => it.kind === "normal" && it.info === "minimal"],
+  ["a conversation across servers", it => it.knobs["bridges"] !== undefined],
+  ["a conversation with a missing tool", it => it.kind === "clarify"],
+  ["an irrelevant conversation", it => it.kind === "irrelevant"],
   ["a question that needs no tool", it => it.kind === "abstain"],
 ];
 
-test.each(sorts)("%s", async (_, is) => {
-  let most: { task: Task; variants: Task[] } | undefined;
-  // a rare talk may have no like; three of a sort have
+test.each(kinds)("%s has four different variants", async (_, is) => {
+  let best: { task: Task; variants: Task[] } | undefined;
+  // a rare task may have no variants; one of three has
   for (const task of tasks.filter(is).slice(0, 3)) {
-    const variants = await listed(task, 4);
-    if (variants.length > (most?.variants.length ?? -1)) most = { task, variants };
+    const variants = await collectVariants(task, 4);
+    if (variants.length > (best?.variants.length ?? -1)) best = { task, variants };
     if (variants.length === 4) break;
   }
-  const { task, variants } = most!;
+  const { task, variants } = best!;
   expect(variants).toHaveLength(4);
   const calls = (it: Task) =>
     JSON.stringify(listCalls(it.trajectory).map(call => [call.name, call.arguments]));
@@ -73,22 +70,24 @@ test.each(sorts)("%s", async (_, is) => {
   expect(new Set(variants.map(it => it.turns.map(turn => turn.user).join("\n"))).size).toBe(4);
 });
 
-test("the same seed makes the same ones, and another makes others", async () => {
-  const task = tasks.find(sorts[0]![1])!;
-  const first = await listed(task, 3);
-  expect(await listed(task, 3)).toEqual(first);
-  expect((await listed(task, 3, 2)).map(it => it.turns)).not.toEqual(first.map(it => it.turns));
+test("the same seed gives the same variants, and another seed gives others", async () => {
+  const task = tasks.find(kinds[0]![1])!;
+  const first = await collectVariants(task, 3);
+  expect(await collectVariants(task, 3)).toEqual(first);
+  expect((await collectVariants(task, 3, 2)).map(it => it.turns)).not.toEqual(
+    first.map(it => it.turns),
+  );
 });
 
-test("a variant can be varied in turn", async () => {
-  const task = tasks.find(sorts[0]![1])!;
-  const [variant] = await listed(task, 1);
-  const [next] = await listed(variant!, 1, 7);
+test("a variant has variants of its own", async () => {
+  const task = tasks.find(kinds[0]![1])!;
+  const [variant] = await collectVariants(task, 1);
+  const [next] = await collectVariants(variant!, 1, 7);
   expect(getTaskShape(next!)).toBe(getTaskShape(task));
 });
 
-test("stops when told to, and says which server is not here", async () => {
-  const task = tasks.find(sorts[0]![1])!;
+test("an aborted signal stops the synthesis, and a server that does not exist is an error", async () => {
+  const task = tasks.find(kinds[0]![1])!;
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(
     synthesizeVariants(task, { catalog, resources, seed: 1, count: 3, signal }).next(),

@@ -1,7 +1,4 @@
-/**
- * A chat model as user and assistant: what it says is held against the plan, what it does against
- * the wishes.
- */
+/** A chat model as user and assistant: its texts and calls are checked against the plan. */
 import { describe, expect, test } from "vitest";
 import type { ChatAnswer } from "../../../src/policy/chatModel.ts";
 import { openEndpoint } from "../../../src/policy/endpoint.ts";
@@ -23,17 +20,19 @@ import {
   type ChatBody,
   type Reply,
 } from "../../policy/chatServer.ts";
-import { askedIn, competentModel } from "../competentModel.ts";
-import { synthesis } from "../made.ts";
+import { parseTurnPrompt, createScriptedModel } from "../scriptedChatModel.ts";
+import { createSynthesisOptions } from "../synthesizeTasks.ts";
 import type { SynthesisOptions } from "../../../src/synthesis/pipeline/synthesisOptions.ts";
 
-interface Played {
+interface SynthesisResult {
   readonly tasks: Task[];
   readonly rejected: RejectedAttempt[];
-  readonly asked: readonly Asked[];
+  /** The requests that the model received. */
+  readonly requests: readonly Asked[];
 }
 
-type Model = (body: ChatBody, competent: (body: ChatBody) => Reply) => Reply;
+/** Answers a request; `scripted` is the model that does everything right. */
+type Model = (body: ChatBody, scripted: (body: ChatBody) => Reply) => Reply;
 
 const createRoles = (url: string) =>
   createLlmRoles(
@@ -41,49 +40,52 @@ const createRoles = (url: string) =>
     "endpoint:scripted",
   );
 
-/**
- * As many attempts as make n tasks, or `attempts` of them, by a model that is competent unless it
- * is told otherwise.
- */
-async function played(
-  n: number,
+/** Synthesizes `count` tasks with a model, in at most `attempts` attempts. */
+async function synthesizeWith(
+  count: number,
   model: Model,
-  more: Partial<SynthesisOptions> = {},
-  { there = [] as readonly AttemptResult[], attempts = 400, concurrency = 3 } = {},
-): Promise<Played> {
-  const competent = competentModel();
-  const server = await chatServer(({ body }) => model(body, competent));
+  changes: Partial<SynthesisOptions> = {},
+  { earlierAttempts = [] as readonly AttemptResult[], attempts = 400, concurrency = 3 } = {},
+): Promise<SynthesisResult> {
+  const scripted = createScriptedModel();
+  const server = await chatServer(({ body }) => model(body, scripted));
   const [tasks, rejected] = [[] as Task[], [] as RejectedAttempt[]];
-  const work = {
-    ...synthesis({ servers: ["filesystem"], menu: "full", count: n, crossServerShare: 0, ...more }),
+  const options = {
+    ...createSynthesisOptions({
+      servers: ["filesystem"],
+      menu: "full",
+      count,
+      crossServerShare: 0,
+      ...changes,
+    }),
     llmRoles: createRoles(server.url),
   };
-  for await (const it of synthesizeConcurrently(work, { concurrency, earlierAttempts: there })) {
+  for await (const it of synthesizeConcurrently(options, { concurrency, earlierAttempts })) {
     if (it.kind === "accepted") tasks.push(it.task);
     else rejected.push(it.rejected);
     if (tasks.length + rejected.length >= attempts) break;
   }
-  return { tasks, rejected, asked: server.asked };
+  return { tasks, rejected, requests: server.asked };
 }
 
-const plainly: Model = (body, competent) => competent(body);
+const scriptedModel: Model = (body, scripted) => scripted(body);
 
-/** Says the user's turns in another way; competent otherwise. */
-const sayingFirst = (otherwise: (plain: string, n: number) => string): Model => {
-  const n = new Map<string, number>();
-  return (body, competent) => {
-    const asked = askedIn(body);
-    const reply = competent(body);
-    if (!asked) return reply;
-    const before = n.get(asked.plain) ?? 0;
-    n.set(asked.plain, before + 1);
-    return says(JSON.stringify({ text: otherwise(asked.plain, before) }));
+/** The scripted model with other texts of the user; `attempt` counts the attempts at a turn. */
+const withUserText = (getText: (plain: string, attempt: number) => string): Model => {
+  const attempts = new Map<string, number>();
+  return (body, scripted) => {
+    const prompt = parseTurnPrompt(body);
+    const reply = scripted(body);
+    if (!prompt) return reply;
+    const attempt = attempts.get(prompt.plain) ?? 0;
+    attempts.set(prompt.plain, attempt + 1);
+    return says(JSON.stringify({ text: getText(prompt.plain, attempt) }));
   };
 };
 
-describe("a competent model", () => {
-  test("makes tasks of every kind that replay, in the order of the file, under its own name", async () => {
-    const { tasks } = await played(12, plainly, {
+describe("the scripted model", () => {
+  test("makes tasks of several kinds that replay, with its name as their teacher", async () => {
+    const { tasks } = await synthesizeWith(12, scriptedModel, {
       servers: ["filesystem", "issue_tracker", "calendar"],
     });
     expect(tasks).toHaveLength(12);
@@ -101,44 +103,48 @@ describe("a competent model", () => {
     }
   });
 
-  test("is asked for the user's words with plan, person, day and names, by schema; and as the assistant sees no plan", async () => {
-    const { asked } = await played(4, plainly, {}, { concurrency: 1 });
-    const [first] = asked;
+  test("gets plan, persona, day and names as the user, with a schema, and no plan as the assistant", async () => {
+    const { requests } = await synthesizeWith(4, scriptedModel, {}, { concurrency: 1 });
+    const [first] = requests;
     expect(first!.body).toMatchObject({
       temperature: 0.8,
       response_format: { type: "json_schema", json_schema: { name: "user_message" } },
     });
-    const briefs = asked.flatMap(it => askedIn(it.body) ?? []);
-    expect(briefs.find(it => "names_that_exist" in it)).toMatchObject({
+    const prompts = requests.flatMap(it => parseTurnPrompt(it.body) ?? []);
+    expect(prompts.find(it => "names_that_exist" in it)).toMatchObject({
       now: expect.stringMatching(/^\w+day, 2026-/) as string,
       turn: expect.any(String) as string,
       person: { manner: expect.any(String) as string },
       names_that_exist: expect.any(Object) as object,
     });
-    const assistant = asked.find(it => it.body.tools !== undefined)!;
-    expect(JSON.stringify(assistant.body.messages)).not.toMatch(/in_words|names_that_exist|means/);
-    expect(assistant.body.messages[0]!.content).toMatch(/^You are an assistant/);
+    const assistantRequest = requests.find(it => it.body.tools !== undefined)!;
+    expect(JSON.stringify(assistantRequest.body.messages)).not.toMatch(
+      /in_words|names_that_exist|means/,
+    );
+    expect(assistantRequest.body.messages[0]!.content).toMatch(/^You are an assistant/);
   });
 
-  test("goes on after what is there: it comes first as it is, and no id comes twice", async () => {
-    const begun = await played(3, plainly);
-    const there: AttemptResult[] = [
-      ...begun.rejected.map(rejected => ({ kind: "rejected", rejected }) as const),
-      ...begun.tasks.map(task => ({ kind: "accepted", task }) as const),
+  test("continues after earlier attempts, which come first, and repeats no id", async () => {
+    const earlier = await synthesizeWith(3, scriptedModel);
+    const earlierAttempts: AttemptResult[] = [
+      ...earlier.rejected.map(it => ({ kind: "rejected", rejected: it }) as const),
+      ...earlier.tasks.map(it => ({ kind: "accepted", task: it }) as const),
     ];
-    const { tasks, rejected } = await played(6, plainly, {}, { there });
-    expect(tasks.slice(0, 3)).toEqual(begun.tasks);
+    const { tasks, rejected } = await synthesizeWith(6, scriptedModel, {}, { earlierAttempts });
+    expect(tasks.slice(0, 3)).toEqual(earlier.tasks);
     expect(tasks).toHaveLength(6);
     const ids = [...tasks.map(it => it.id), ...rejected.map(it => it.id)];
     expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
-describe("what the user must not say", () => {
-  test("is sent back with the reason, more freely each time, until it is right", async () => {
-    const { tasks, asked } = await played(
+describe("a user text with a flaw", () => {
+  test("is requested again with the reason and a higher temperature", async () => {
+    const { tasks, requests } = await synthesizeWith(
       1,
-      sayingFirst((plain, n) => (n < 2 ? `${plain} Use filesystem_cat for it.` : plain)),
+      withUserText((plain, attempt) =>
+        attempt < 2 ? `${plain} Use filesystem_cat for it.` : plain,
+      ),
       {},
       { concurrency: 1 },
     );
@@ -146,34 +152,34 @@ describe("what the user must not say", () => {
     expect(tasks[0]!.provenance.log[0]).toMatch(
       /^query -text-> check-query -names a tool-> query#2 -text-> check-query#2 -names a tool-> query#3 -text-> check-query#3 -sound-> turn/,
     );
-    expect(asked.slice(0, 3).map(it => it.body["temperature"])).toEqual([0.8, 0.9, 1]);
-    expect(asked[1]!.body.messages.at(-1)!.content).toMatch(
+    expect(requests.slice(0, 3).map(it => it.body["temperature"])).toEqual([0.8, 0.9, 1]);
+    expect(requests[1]!.body.messages.at(-1)!.content).toMatch(
       /^That message cannot be used: it names a tool\. Write it again\./,
     );
   });
 
   test.each([
-    ["a tool's name", (plain: string) => `${plain} (banking_pay_bill)`, "names a tool"],
+    ["a tool name", (plain: string) => `${plain} (banking_pay_bill)`, "names a tool"],
     ["an id", (plain: string) => `${plain} It is about acc_4711.`, "says an id"],
     [
-      "a place that is not there",
+      "a name that does not exist",
       (plain: string) => `${plain} My cousin Zebedee asked.`,
       "makes something up",
     ],
     [
-      "a number that nobody gave",
+      "a number that was not given",
       (plain: string) => `${plain} That is 98765 in all.`,
       "makes something up",
     ],
-    ["nothing", () => "", "empty"],
-    ["too little", () => "could you see to it?", "loses a value"],
-    ["a speech", (plain: string) => `${plain} ${"and so on ".repeat(80)}`, "too long"],
-    ["a script", (plain: string) => `User: ${plain}`, "no message"],
-    ["what nobody sees", (plain: string) => `${plain}\u202e`, "no message"],
-  ])("%s", async (_, otherwise, event) => {
-    const { tasks, rejected } = await played(
+    ["no text", () => "", "empty"],
+    ["a text without the values", () => "could you see to it?", "loses a value"],
+    ["a long text", (plain: string) => `${plain} ${"and so on ".repeat(80)}`, "too long"],
+    ["a text with a role", (plain: string) => `User: ${plain}`, "no message"],
+    ["invisible characters", (plain: string) => `${plain}\u202e`, "no message"],
+  ])("rejects the attempt: %s", async (_, getText, event) => {
+    const { tasks, rejected } = await synthesizeWith(
       1,
-      sayingFirst(otherwise),
+      withUserText(getText),
       { split: "train" },
       { attempts: 6, concurrency: 1 },
     );
@@ -187,17 +193,17 @@ describe("what the user must not say", () => {
 
   test.each([
     ["prose", says("Sure! Here is the message."), "the answer is no JSON"],
-    ["half a JSON", says('{"text": "Could you'), "the answer is no JSON"],
+    ["incomplete JSON", says('{"text": "Could you'), "the answer is no JSON"],
     ["another shape", says('{"message": "Hello"}'), "the answer does not fit"],
     [
-      "half a message",
+      "a truncated message",
       says('{"text": "Could you', { finish_reason: "length" }),
       "the answer was cut by a limit",
     ],
-  ])("%s instead of JSON", async (_, reply, why) => {
-    const { rejected } = await played(
+  ])("rejects the attempt: %s instead of the requested JSON", async (_, reply, why) => {
+    const { rejected } = await synthesizeWith(
       1,
-      body => (askedIn(body) ? reply : says("Hm.")),
+      body => (parseTurnPrompt(body) ? reply : says("Hm.")),
       {},
       { attempts: 1 },
     );
@@ -209,28 +215,28 @@ describe("what the user must not say", () => {
   });
 });
 
-describe("what the assistant must not do", () => {
-  const assisting =
-    (otherwise: (body: ChatBody, competent: Reply) => Reply): Model =>
-    (body, competent) =>
-      askedIn(body) ? competent(body) : otherwise(body, competent(body));
-  const logs = (it: Played) =>
+describe("an assistant message with a flaw", () => {
+  const withAssistantReply =
+    (getReply: (body: ChatBody, scripted: Reply) => Reply): Model =>
+    (body, scripted) =>
+      parseTurnPrompt(body) ? scripted(body) : getReply(body, scripted(body));
+  const formatLogs = (it: SynthesisResult) =>
     [...it.rejected.map(of => of.log), ...it.tasks.map(of => of.provenance.log)].flat().join("\n");
 
-  test("a tool that is not on offer is said to it, and it may try again", async () => {
-    const shown = await played(
+  test("is requested again with the reason: a call of an unknown tool", async () => {
+    const result = await synthesizeWith(
       1,
-      assisting((body, competent) =>
+      withAssistantReply((body, scripted) =>
         /there is no tool/.test(body.messages.at(-1)!.content)
-          ? competent
+          ? scripted
           : callsFor(["bakery_bake", "{}"]),
       ),
       {},
       { attempts: 8 },
     );
-    expect(logs(shown)).toContain("check-calls -no such tool-> regenerate -again-> ask#2");
+    expect(formatLogs(result)).toContain("check-calls -no such tool-> regenerate -again-> ask#2");
     expect(
-      shown.asked.some(
+      result.requests.some(
         it =>
           it.body.messages.at(-1)!.content ===
           "(Your last message was not used: there is no tool bakery_bake. Write it again.)",
@@ -239,12 +245,16 @@ describe("what the assistant must not do", () => {
   });
 
   test.each([
-    ["a wrong tool", callsFor(["bakery_bake", "{}"]), "no such tool"],
-    ["arguments that are no JSON", callsFor(["filesystem_cat", '{"path": "~/no']), "bad arguments"],
-  ])("always %s: the talk is turned down", async (_, calls, event) => {
-    const { tasks, rejected } = await played(
+    ["an unknown tool", callsFor(["bakery_bake", "{}"]), "no such tool"],
+    [
+      "arguments that are not JSON",
+      callsFor(["filesystem_cat", '{"path": "~/no']),
+      "bad arguments",
+    ],
+  ])("rejects the attempt after three times: %s", async (_, calls, event) => {
+    const { tasks, rejected } = await synthesizeWith(
       1,
-      assisting(() => calls),
+      withAssistantReply(() => calls),
       {},
       { attempts: 5 },
     );
@@ -255,10 +265,10 @@ describe("what the assistant must not do", () => {
     });
   });
 
-  test("talk without a call where something was asked for is turned down, with what was not done", async () => {
-    const { rejected } = await played(
+  test("rejects the attempt: a reply without the requested call", async () => {
+    const { rejected } = await synthesizeWith(
       1,
-      assisting(() => says("All done, have a nice day.")),
+      withAssistantReply(() => says("All done, have a nice day.")),
       {},
       { attempts: 8 },
     );
@@ -267,13 +277,13 @@ describe("what the assistant must not do", () => {
     );
   });
 
-  test("a change that nobody asked for is turned down", async () => {
-    const { rejected, tasks } = await played(
+  test("rejects the attempt: a write that the user has not requested", async () => {
+    const { rejected, tasks } = await synthesizeWith(
       1,
-      assisting((body, competent) =>
+      withAssistantReply((body, scripted) =>
         body.messages.at(-1)!.role === "user"
           ? callsFor(["filesystem_mkdir", '{"path":"~/mine"}'])
-          : competent,
+          : scripted,
       ),
       {},
       { attempts: 10 },
@@ -284,39 +294,39 @@ describe("what the assistant must not do", () => {
     );
   });
 
-  test("a reply that names a tool, says an id or is JSON is asked for again", async () => {
+  test("is requested again: a reply that names a tool, says an id or is JSON", async () => {
     for (const leak of [
       "I used filesystem_cat for that.",
       "It is done, see trash_101.",
       '{"done": true}',
     ]) {
-      const shown = await played(
+      const result = await synthesizeWith(
         1,
-        assisting((body, competent) =>
-          JSON.stringify(competent).includes('"tool_calls":') ||
+        withAssistantReply((body, scripted) =>
+          JSON.stringify(scripted).includes('"tool_calls":') ||
           /not used/.test(body.messages.at(-1)!.content)
-            ? competent
+            ? scripted
             : says(leak),
         ),
       );
-      expect(shown.tasks).toHaveLength(1);
-      expect(logs(shown)).toContain("respond -leaks-> regenerate -again-> ask#2");
-      expect(JSON.stringify(shown.tasks[0]!.turns)).not.toContain(leak);
+      expect(result.tasks).toHaveLength(1);
+      expect(formatLogs(result)).toContain("respond -leaks-> regenerate -again-> ask#2");
+      expect(JSON.stringify(result.tasks[0]!.turns)).not.toContain(leak);
     }
   });
 });
 
 describe("when the model no longer answers", () => {
-  test("a fault now and then costs an attempt, and the next one goes on", async () => {
+  test("a single fault costs one attempt", async () => {
     let n = 0;
-    const { tasks } = await played(3, (body, competent) =>
-      ++n % 9 === 0 ? { headers: { "content-type": "text/plain" }, body: "busy" } : competent(body),
+    const { tasks } = await synthesizeWith(3, (body, scripted) =>
+      ++n % 9 === 0 ? { headers: { "content-type": "text/plain" }, body: "busy" } : scripted(body),
     );
     expect(tasks).toHaveLength(3);
   });
 
-  test("faults without end go up, with what was made before", async () => {
-    const made: AttemptResult[] = [];
+  test("the fault is thrown after too many in a row", async () => {
+    const attempts: AttemptResult[] = [];
     const model = {
       name: "gone",
       complete: (): Promise<ChatAnswer> =>
@@ -328,32 +338,32 @@ describe("when the model no longer answers", () => {
           ),
         ),
     };
-    const work = {
-      ...synthesis({ servers: ["filesystem"], count: 5 }),
+    const options = {
+      ...createSynthesisOptions({ servers: ["filesystem"], count: 5 }),
       llmRoles: createLlmRoles(model, "endpoint:gone"),
     };
     await expect(
       (async () => {
-        for await (const it of synthesizeConcurrently(work, {
+        for await (const it of synthesizeConcurrently(options, {
           concurrency: 2,
           earlierAttempts: [],
         }))
-          made.push(it);
+          attempts.push(it);
       })(),
     ).rejects.toThrow("the budget of 9 tokens is spent");
-    expect(made).toEqual([]);
+    expect(attempts).toEqual([]);
   });
 
-  test("a cancel ends every talk that is under way", async () => {
-    const stop = new AbortController();
+  test("an aborted signal ends every running conversation", async () => {
+    const controller = new AbortController();
     await expect(
-      played(
+      synthesizeWith(
         50,
-        (body, competent) => {
-          stop.abort(new Error("enough"));
-          return competent(body);
+        (body, scripted) => {
+          controller.abort(new Error("enough"));
+          return scripted(body);
         },
-        { signal: stop.signal },
+        { signal: controller.signal },
       ),
     ).rejects.toThrow("enough");
   });

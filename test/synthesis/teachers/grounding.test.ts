@@ -1,4 +1,4 @@
-/** What a model may make of a plan for the user's turn, and what it may not. */
+/** A model's text for a user turn must say the planned values and invent nothing. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
 import type { TurnPlan } from "../../../src/synthesis/teachers/turnPlan.ts";
@@ -7,37 +7,37 @@ import type { Intent } from "../../../src/synthesis/user/intent.ts";
 import { catalog } from "../../contracts/doors.ts";
 import type { EntityInstance } from "../../../src/synthesis/user/entityInstance.ts";
 
-const thing = (entity: string, id: string, label?: string): EntityInstance => ({
+const createInstance = (entity: string, id: string, label?: string): EntityInstance => ({
   entity,
   id,
   ...(label === undefined ? {} : { label }),
   facts: {},
   parents: {},
 });
-const flat = thing("account", "acc_104", "Shared flat");
-const everyday = thing("account", "acc_101", "Everyday");
-const standup = thing("event", "evt_7", "Morning standup");
-const message = thing("message", "msg_12");
+const flat = createInstance("account", "acc_104", "Shared flat");
+const everyday = createInstance("account", "acc_101", "Everyday");
+const standup = createInstance("event", "evt_7", "Morning standup");
+const message = createInstance("message", "msg_12");
 
-function planOf(
+function createPlan(
   plain: string,
   tool: string,
   args: JsonObject,
-  said: Record<string, string>,
-  things: readonly EntityInstance[],
-  more: Partial<TurnPlan> = {},
+  argumentTexts: Record<string, string>,
+  instances: readonly EntityInstance[],
+  changes: Partial<TurnPlan> = {},
 ): TurnPlan {
-  const wish: Intent = {
+  const intent: Intent = {
     tool: catalog.tools.get(tool)!,
     arguments: args,
-    mentions: things.map(it => ({ instance: it, isIdSpoken: false })),
+    mentions: instances.map(it => ({ instance: it, isIdSpoken: false })),
     clause: plain,
     template: plain,
-    argumentTexts: said,
+    argumentTexts,
   };
   return {
     plain,
-    turn: { text: plain, intents: [wish] },
+    turn: { text: plain, intents: [intent] },
     kind: "open",
     persona: { name: "plain", weight: 1, ask: ["{clause}"], dates: "plain" },
     now: "2026-03-09T09:00",
@@ -52,11 +52,11 @@ function planOf(
     },
     tools: [],
     events: [],
-    ...more,
+    ...changes,
   };
 }
 
-const transfer = planOf(
+const transfer = createPlan(
   "I should like you to set up a transfer of 1200.50 from the Shared flat account to my Everyday account on the 9th of April.",
   "banking_transfer",
   { from_account: "acc_104", to_account: "acc_101", amount: 1200.5, date: "2026-04-09" },
@@ -69,13 +69,13 @@ const transfer = planOf(
   [flat, everyday],
 );
 
-describe("a transfer may be asked for", () => {
+describe("a request for a transfer", () => {
   test.each([
     "Hiya! Can you move 1,200.50 euros from Shared flat to Everyday on 9 April?",
     "On April 9th, please send €1200.5 from the shared flat account over to my everyday account.",
     "pls set up 1200.50 shared flat -> everyday, 2026-04-09",
     "Hi, it's rent time. I need 1200.50 to go from Shared flat to Everyday on Thursday the 9th of April, thanks!",
-  ])("%s", text => {
+  ])("is accepted: %s", text => {
     expect(findGroundingFlaw(text, transfer)).toBeUndefined();
   });
 
@@ -110,13 +110,13 @@ describe("a transfer may be asked for", () => {
       "makes something up",
       "Can you move 1200.50 euros from Shared flat to Everyday on Friday 9 April?",
     ],
-  ])("but it %s: %s", (event, text) => {
+  ])("is rejected because it %s: %s", (event, text) => {
     expect(findGroundingFlaw(text, transfer)?.event).toBe(event);
   });
 });
 
 describe("times", () => {
-  const meeting = planOf(
+  const meeting = createPlan(
     "put Cover story into my calendar for 10 Mar at 14:30",
     "calendar_create_event",
     { title: "Cover story", start: "2026-03-10T14:30" },
@@ -129,7 +129,7 @@ describe("times", () => {
     "Cover story, 10 March, 14:30, in my calendar",
     "Could you add Cover story on Tuesday at 14.30?",
     "add 'Cover story' for March 10 at 2:30pm",
-  ])("may be said as %s", text => {
+  ])("are recognized in %s", text => {
     expect(findGroundingFlaw(text, meeting)).toBeUndefined();
   });
 
@@ -138,14 +138,14 @@ describe("times", () => {
     "Cover story on 11 March at 14:30",
     "Cover story on Wednesday at 14:30",
     "Cover story tomorrow afternoon",
-  ])("are lost in %s", text => {
+  ])("are missing in %s", text => {
     expect(findGroundingFlaw(text, meeting)?.event).toMatch(/loses a value|makes something up/);
   });
 });
 
-test("a thing without a name keeps all that tells it from others", () => {
+test("an entity without a name must keep all its distinguishing features", () => {
   const words = 'the message sent on 2026-02-13 in the conversation "Stand 14 is yours"';
-  const plan = planOf(
+  const plan = createPlan(
     `Show me ${words} in full.`,
     "email_get_message",
     { message_id: "msg_12" },
@@ -163,8 +163,8 @@ test("a thing without a name keeps all that tells it from others", () => {
   );
 });
 
-test("what has to be asked for is not said beforehand, though it is there", () => {
-  const plan = planOf(
+test("a withheld value must not be said before the assistant asks for it", () => {
+  const plan = createPlan(
     "Could you please skip one of my series the next time?",
     "calendar_list_events",
     {},
@@ -178,8 +178,8 @@ test("what has to be asked for is not said beforehand, though it is there", () =
   );
 });
 
-test("a busy person's message is short", () => {
-  const plan = planOf("freeze my card", "banking_freeze_card", {}, {}, [], { isMinimal: true });
+test("a minimal message must be short", () => {
+  const plan = createPlan("freeze my card", "banking_freeze_card", {}, {}, [], { isMinimal: true });
   expect(findGroundingFlaw("please freeze my card, quickly", plan)).toBeUndefined();
   expect(
     findGroundingFlaw(

@@ -1,6 +1,4 @@
-/**
- * What is said can be read back: a reader who knows the talk's day finds the value in the words.
- */
+/** Formatted values can be read back by a reader who knows the day of the conversation. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
@@ -33,8 +31,8 @@ const months = [
 ];
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/** A person reading a day. */
-function dayIn(text: string): string {
+/** Reads a formatted day as a person would. */
+function parseDay(text: string): string {
   if (/^\d{4}-/.test(text)) return text;
   if (text === "today") return now.slice(0, 10);
   const ahead = {
@@ -57,7 +55,7 @@ function dayIn(text: string): string {
   return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
-test("days, in every style", () => {
+test("days can be read back in every style", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -500, max: 700 }),
@@ -66,7 +64,9 @@ test("days, in every style", () => {
       (days, style, seed) => {
         const day = addDays(now.slice(0, 10), days);
         expect(
-          dayIn(formatValue(day, { now, persona: { dates: style }, random: createRandom(seed) })),
+          parseDay(
+            formatValue(day, { now, persona: { dates: style }, random: createRandom(seed) }),
+          ),
         ).toBe(day);
       },
     ),
@@ -88,13 +88,13 @@ const cases: [value: string | number | boolean, style: DateStyle, words: string]
   ["Emma", "plain", "Emma"],
   [true, "plain", "yes"],
 ];
-test.each(cases)("%s, %s: %s", (value, style, words) => {
+test.each(cases)("%s in the style %s is %s", (value, style, words) => {
   expect(formatValue(value, { now, persona: { dates: style }, random: createRandom(1) })).toBe(
     words,
   );
 });
 
-test("money has its cents, and the clock of some has twelve hours", () => {
+test("money is formatted with cents, and times for a twelve-hour clock where the persona has one", () => {
   expect(
     [45.5, 45, 3.999].map(it =>
       formatValue(it, { now, persona: { dates: "plain" }, random: createRandom(1) }, true),

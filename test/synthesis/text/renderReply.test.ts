@@ -1,4 +1,4 @@
-/** Several answers as one message, and a refusal without what only a machine would say. */
+/** Replies are joined into one message, and refusals are rewritten for the user. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
@@ -22,93 +22,100 @@ const plainStyle = {
   asking: ["As for the rest: "],
   but: ["But "],
 };
-const value = (text: string) => markVerbatim(text) + endMark;
-const say = (
+const markValue = (text: string) => markVerbatim(text) + endMark;
+const render = (
   texts: string[],
-  more: {
+  options: {
     question?: string;
-    sorry?: string;
+    refusal?: string;
     isBrief?: boolean;
     seed?: number;
     openers?: boolean;
   } = {},
-) => {
-  const answers = texts.map(text => ({ text, isWrite: true }));
-  const isThing = (it: string) => it === "Travel card" || it === "notes.txt";
-  return renderReply(
+) =>
+  renderReply(
     {
-      replies: answers,
-      question: more.question,
-      refusal: more.sorry,
-      isEntity: isThing,
+      replies: texts.map(text => ({ text, isWrite: true })),
+      question: options.question,
+      refusal: options.refusal,
+      isEntity: it => it === "Travel card" || it === "notes.txt",
       before: "",
-      isBrief: more.isBrief ?? true,
+      isBrief: options.isBrief ?? true,
     },
-    more.openers ? style : plainStyle,
-    createRandom(more.seed ?? 1),
+    options.openers ? style : plainStyle,
+    createRandom(options.seed ?? 1),
   );
-};
 
-const messages: [text: string, said: string][] = [
+const messages: [actual: string, expected: string][] = [
   [
-    say(["Done, the card is frozen.", "Done, the account holds 20 euros."]),
+    render(["Done, the card is frozen.", "Done, the account holds 20 euros."]),
     "Done, the card is frozen. The account holds 20 euros.",
   ],
   [
-    say([`${value("notes.txt")} is written.`, `${value("notes.txt")} belongs to ben now.`]),
+    render([
+      `${markValue("notes.txt")} is written.`,
+      `${markValue("notes.txt")} belongs to ben now.`,
+    ]),
     "notes.txt is written. It belongs to ben now.",
   ],
   [
-    say([`The ${value("Gym")} bill is paid.`, "That card is frozen.", "That card is frozen."]),
+    render([
+      `The ${markValue("Gym")} bill is paid.`,
+      "That card is frozen.",
+      "That card is frozen.",
+    ]),
     "The Gym bill is paid. That card is frozen. The same goes for the other one.",
   ],
   [
-    say([`The ${value("Travel card")} is frozen.`, `The ${value("Gift card")} is frozen.`]),
+    render([
+      `The ${markValue("Travel card")} is frozen.`,
+      `The ${markValue("Gift card")} is frozen.`,
+    ]),
     "The Travel card is frozen, and so is the Gift card.",
   ],
   [
-    say(["It is planned."], { question: "Which card is it?" }),
+    render(["It is planned."], { question: "Which card is it?" }),
     "It is planned. As for the rest: which card is it?",
   ],
-  [say([], { question: "Which card is it?" }), "Which card is it?"],
+  [render([], { question: "Which card is it?" }), "Which card is it?"],
   [
-    say(["It is planned."], { sorry: "I am sorry, but the card is frozen." }),
+    render(["It is planned."], { refusal: "I am sorry, but the card is frozen." }),
     "It is planned. But the card is frozen.",
   ],
   [
-    say(["It is planned."], { sorry: "Sorry, but I can't freeze the card." }),
+    render(["It is planned."], { refusal: "Sorry, but I can't freeze the card." }),
     "It is planned. But I can't freeze the card.",
   ],
   [
-    say(["It is planned."], { sorry: `${markVerbatim("Julien Moreau")} hosts it.` }),
+    render(["It is planned."], { refusal: `${markVerbatim("Julien Moreau")} hosts it.` }),
     "It is planned. But Julien Moreau hosts it.",
   ],
-  [say([], { sorry: "The card is frozen." }), "The card is frozen."],
+  [render([], { refusal: "The card is frozen." }), "The card is frozen."],
   [
-    say([
-      `Two ${value("tents")} are yours. You have until ${value("Friday")}.`,
-      `A ${value("kettle")} is yours. You have until ${value("Friday")}.`,
+    render([
+      `Two ${markValue("tents")} are yours. You have until ${markValue("Friday")}.`,
+      `A ${markValue("kettle")} is yours. You have until ${markValue("Friday")}.`,
     ]),
     "Two tents are yours. You have until Friday. A kettle is yours.",
   ],
   [
-    say([`It says: "${value("Redo the logo")}"`, "It is planned."]),
+    render([`It says: "${markValue("Redo the logo")}"`, "It is planned."]),
     'It says: "Redo the logo". It is planned.',
   ],
-  [say([`They say: "${value("It came early.")}".`]), 'They say: "It came early."'],
-  [say(["It takes 45.5 euros and 1 minutes."]), "It takes 45.50 euros and 1 minute."],
+  [render([`They say: "${markValue("It came early.")}".`]), 'They say: "It came early."'],
+  [render(["It takes 45.5 euros and 1 minutes."]), "It takes 45.50 euros and 1 minute."],
   [
-    say(["It is from 9 March at 10:30 until 9 March at 11:00."]),
+    render(["It is from 9 March at 10:30 until 9 March at 11:00."]),
     "It is on 9 March from 10:30 to 11:00.",
   ],
 ];
-test.each(messages)("%s", (text, said) => {
-  expect(text).toBe(said);
+test.each(messages)("%s", (actual, expected) => {
+  expect(actual).toBe(expected);
 });
 
-test("no message says Done twice, however it is put together", () => {
+test("a message says Done at most once", () => {
   for (let seed = 0; seed < 60; seed++) {
-    const text = say(
+    const text = render(
       [
         "Done, the card is frozen.",
         "Done, the account holds 20 euros now.",
@@ -121,16 +128,16 @@ test("no message says Done twice, however it is put together", () => {
   }
 });
 
-test("what is said of one thing in one sentence names it once", () => {
-  const both = [
-    `"${value("Open evening")}" is waiting among your drafts.`,
-    `"${value("Open evening")}" is addressed to Paul.`,
+test("two sentences about the same entity may become one that names it once", () => {
+  const replies = [
+    `"${markValue("Open evening")}" is waiting among your drafts.`,
+    `"${markValue("Open evening")}" is addressed to Paul.`,
   ];
-  const said = new Set(
-    Array.from({ length: 40 }, (_, seed) => say(both, { seed, isBrief: false })),
+  const texts = new Set(
+    Array.from({ length: 40 }, (_, seed) => render(replies, { seed, isBrief: false })),
   );
-  expect(said).toContain('"Open evening" is waiting among your drafts and is addressed to Paul.');
-  for (const it of said) expect(it).not.toMatch(/and "Open evening"/);
+  expect(texts).toContain('"Open evening" is waiting among your drafts and is addressed to Paul.');
+  for (const it of texts) expect(it).not.toMatch(/and "Open evening"/);
 });
 
 const plain = {
@@ -150,7 +157,7 @@ const words: MissingCapabilityTemplates = {
   goOn: [""],
   unknown: [""],
 };
-const inabilities: [clause: string, standing: RefusalPosition, said: string][] = [
+const unfulfilled: [clause: string, position: RefusalPosition, reply: string][] = [
   [
     'write "I like my desk" under my post',
     "alone",
@@ -160,7 +167,7 @@ const inabilities: [clause: string, standing: RefusalPosition, said: string][] =
   ["my post is old, delete it", "rest", "I can't do the last of it."],
   ["my post is old, delete it", "again", "Nor that."],
 ];
-test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, position, said) => {
+test.each(unfulfilled)("the reply to %s (%s) is: %s", (clause, position, reply) => {
   const tool = catalog.tools.get("social_media_delete_post")!;
   expect(
     renderMissingCapability(
@@ -168,10 +175,10 @@ test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, position, sa
       { clause, tool },
       { templates: words, position, random: createRandom(1) },
     ),
-  ).toBe(said);
+  ).toBe(reply);
 });
 
-test("a clause is asked for politely only where it is a request", () => {
+test("requests are told from other clauses", () => {
   const requests = ["book a table", "order 2 pizzas", "call Emma"];
   const others = [
     '"Sprint planning" takes place weekly, plan it',
@@ -216,13 +223,13 @@ describe("a refusal", () => {
     expect(formatRefusal(error, "2026-03-09T09:00", createRandom(1))).toBe(reason);
   });
 
-  test("stands behind words that want a sentence only where it is one", () => {
+  test("is a full clause if it has a verb before a colon", () => {
     expect(isFullClause("the card is frozen")).toBe(true);
     expect(isFullClause("insufficient funds: Savings has 20 available")).toBe(false);
   });
 });
 
-test("one of anything is one", () => {
+test("a noun after 1 becomes singular", () => {
   expect(
     [
       "1 files",
@@ -244,7 +251,7 @@ test("one of anything is one", () => {
   ]);
 });
 
-test("times of one day say it once", () => {
+test("consecutive times on one day name the day once", () => {
   expect(omitRepeatedDays(["12 March at 09:00", "12 March at 10:30", "13 March at 09:00"])).toEqual(
     ["12 March at 09:00", "10:30", "13 March at 09:00"],
   );

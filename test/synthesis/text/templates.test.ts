@@ -1,6 +1,4 @@
-/**
- * Phrase files: the shipped ones are sound, a flawed one says where, and forms become sentences.
- */
+/** Template files are validated, templates are filled in, and clauses become turns. */
 import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,14 +19,14 @@ import { selectReplies } from "../../../src/synthesis/text/selectReplies.ts";
 import { findTemplateErrors } from "../../../src/synthesis/text/templateErrors.ts";
 import { parseTemplates, readTemplates } from "../../../src/synthesis/text/templates.ts";
 import { root } from "../../contracts/doors.ts";
-import { library } from "../library.ts";
+import { library } from "../libraryServer.ts";
 
 const servers = await loadServers();
 
 const folder = join(root, "resources/servers");
 
 test.each(servers.map(it => [it.name, it] as const))(
-  "%s has sound phrases of its own for every tool",
+  "%s has valid templates for every tool",
   (name, server) => {
     const own = parseTemplates(
       server,
@@ -39,7 +37,7 @@ test.each(servers.map(it => [it.name, it] as const))(
   },
 );
 
-test("a server without a file is spoken of plainly, by what it declares", () => {
+test("a server without a templates file gets plain templates from its declarations", () => {
   const { tools, entities } = readTemplates(folder, library);
   expect(findTemplateErrors(readTemplates(folder, library), library)).toEqual([]);
   expect(tools["library_lend"]!.forms).toEqual([
@@ -49,7 +47,7 @@ test("a server without a file is spoken of plainly, by what it declares", () => 
   expect(entities["shelf"]!.mention).toEqual(["{id}"]);
 });
 
-describe("a flawed file", () => {
+describe("an invalid templates file", () => {
   const plain = {
     format: "prove/templates@1",
     server: "banking",
@@ -74,12 +72,12 @@ describe("a flawed file", () => {
       /slot \{soon\} that is no argument/,
     ],
     [
-      "that leaves an argument out",
+      "with a form without a required argument",
       { ...plain, tools: { banking_deposit: { forms: ["deposit {amount}"] } } },
       /"deposit \{amount\}" does not say account_id/,
     ],
     [
-      "whose answer does not answer",
+      "with an answer without the missing value",
       {
         ...plain,
         tools: {
@@ -94,7 +92,7 @@ describe("a flawed file", () => {
       /does not answer with \{amount\}/,
     ],
     [
-      "that says what is missing",
+      "with a form that says the missing value",
       {
         ...plain,
         tools: {
@@ -107,7 +105,7 @@ describe("a flawed file", () => {
       /says amount, which it should leave out/,
     ],
     [
-      "that asks with what it wants to hear",
+      "with a question that says the missing value",
       {
         ...plain,
         tools: {
@@ -126,7 +124,7 @@ describe("a flawed file", () => {
       /says what it asks for/,
     ],
     [
-      "with a short name of other slots",
+      "with a short form with other slots",
       {
         ...plain,
         entities: {
@@ -136,21 +134,21 @@ describe("a flawed file", () => {
       /short form with other slots/,
     ],
     [
-      "of another shape",
+      "that does not fit the schema",
       { ...plain, tools: { banking_deposit: {} } },
       /b\.json:1 is not a templates file: at \/tools\/banking_deposit\/forms/,
     ],
   ];
-  test.each(cases)("%s says where", (_, file, text) => {
+  test.each(cases)("%s is rejected with the place", (_, file, text) => {
     expect(() => parseTemplates(banking, JSON.stringify(file), "b.json")).toThrow(text);
   });
 
-  test("that is no JSON says so", () => {
+  test("that is not JSON is rejected", () => {
     expect(() => parseTemplates(banking, "{", "b.json")).toThrow(/b\.json:1 is not JSON/);
   });
 });
 
-test("choices are made, inner ones first", () => {
+test("alternatives are chosen, nested ones first", () => {
   const all = new Set(
     Array.from({ length: 60 }, (_, i) =>
       chooseAlternatives("(move|(quickly |)send) it", createRandom(i)),
@@ -177,24 +175,27 @@ const replies = [
   { say: "Either.", if: { status: ["new", "open"] } },
   { say: "Nobody knows.", if: { owner: null } },
 ];
-const fits: [value: Record<string, string | number>, first: string[]][] = [
+const selections: [value: Record<string, string | number>, expected: string[]][] = [
   [{ status: "gone", owner: "Ana" }, ["It is gone.", "It is there."]],
   [{ balance: -3, owner: "Ana" }, ["It is in the red.", "It is there."]],
   [{ balance: 3, owner: "Ana" }, ["It is there."]],
   [{ status: "open", owner: "Ana" }, ["Either.", "It is there."]],
   [{}, ["Nobody knows.", "It is there."]],
 ];
-test.each(fits)("of replies, %o gets those made for it first", (value, said) => {
-  expect(
-    selectReplies(
-      replies,
-      path => value[path],
-      it => it,
-    ),
-  ).toEqual(said);
-});
+test.each(selections)(
+  "for the result %o, replies with matching conditions come first",
+  (value, expected) => {
+    expect(
+      selectReplies(
+        replies,
+        path => value[path],
+        it => it,
+      ),
+    ).toEqual(expected);
+  },
+);
 
-const tidied: [text: string, tidy: string][] = [
+const tidyCases: [text: string, expected: string][] = [
   ["call off it", "call it off"],
   ["put Budget check-in in my calendar", "put Budget check-in in my calendar"],
   ["the empty folder the folder ~/spare", "the empty folder ~/spare"],
@@ -204,11 +205,11 @@ const tidied: [text: string, tidy: string][] = [
   ["on this Friday", "this Friday"],
   ["on the day after tomorrow", "the day after tomorrow"],
 ];
-test.each(tidied)("%s: %s", (text, whole) => {
-  expect(tidyText(text)).toBe(whole);
+test.each(tidyCases)("%s is tidied to: %s", (text, expected) => {
+  expect(tidyText(text)).toBe(expected);
 });
 
-test("people who type as they speak shorten what can be shortened", () => {
+test("contractions are applied", () => {
   expect(
     [
       "what is the balance of {account}?",
@@ -226,7 +227,7 @@ test("people who type as they speak shorten what can be shortened", () => {
   ]);
 });
 
-test("only what begins with a verb can be framed", () => {
+test("a clause is a request if it begins with a verb", () => {
   expect(
     [
       "freeze it",
@@ -238,7 +239,7 @@ test("only what begins with a verb can be framed", () => {
   ).toEqual([true, false, false, false, false]);
 });
 
-test("lists are read out", () => {
+test("words are joined into a list", () => {
   expect([["a"], ["a", "b"], ["a", "b", "c"]].map(joinWithAnd)).toEqual([
     "a",
     "a and b",
@@ -248,7 +249,7 @@ test("lists are read out", () => {
 
 describe("a turn", () => {
   const shipped = readStyleGuide(join(root, "resources"));
-  const persona = (it: Partial<Persona>): Persona => ({
+  const createPersona = (it: Partial<Persona>): Persona => ({
     name: "x",
     weight: 1,
     ask: ["{clause}"],
@@ -268,42 +269,46 @@ describe("a turn", () => {
     },
     followUp: ["Now "],
   };
-  const say = (clauses: string[], it: Partial<Persona> = {}, position: TurnPosition = "first") =>
-    composeTurn(clauses, position, { persona: persona(it), style, random: createRandom(3) });
-  const cases: [text: string, said: string][] = [
-    [say(["freeze it"]), "Freeze it."],
-    [say(["how much is in it?", "freeze it"]), "How much is in it? Freeze it."],
-    [say(["freeze it", "thaw it"]), "Freeze it and thaw it."],
+  const compose = (
+    clauses: string[],
+    it: Partial<Persona> = {},
+    position: TurnPosition = "first",
+  ) =>
+    composeTurn(clauses, position, { persona: createPersona(it), style, random: createRandom(3) });
+  const cases: [actual: string, expected: string][] = [
+    [compose(["freeze it"]), "Freeze it."],
+    [compose(["how much is in it?", "freeze it"]), "How much is in it? Freeze it."],
+    [compose(["freeze it", "thaw it"]), "Freeze it and thaw it."],
     [
-      say(["freeze it", "I have 20 in cash, deposit it"]),
+      compose(["freeze it", "I have 20 in cash, deposit it"]),
       "Freeze it. I have 20 in cash, deposit it.",
     ],
-    [say(["freeze it"], { ask: ["could you {clause}?"] }), "Could you freeze it?"],
-    [say(["I lost it, freeze it"], { ask: ["could you {clause}?"] }), "I lost it, freeze it."],
-    [say(["freeze it"], { open: ["Hi! "], close: [" Thanks!"] }), "Hi! Freeze it. Thanks!"],
-    [say(["freeze it"], { casual: true }), "freeze it"],
-    [say([`${markVerbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
-    [say(["freeze it"], {}, "follow-up"), "Now freeze it."],
+    [compose(["freeze it"], { ask: ["could you {clause}?"] }), "Could you freeze it?"],
+    [compose(["I lost it, freeze it"], { ask: ["could you {clause}?"] }), "I lost it, freeze it."],
+    [compose(["freeze it"], { open: ["Hi! "], close: [" Thanks!"] }), "Hi! Freeze it. Thanks!"],
+    [compose(["freeze it"], { casual: true }), "freeze it"],
+    [compose([`${markVerbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
+    [compose(["freeze it"], {}, "follow-up"), "Now freeze it."],
     [
-      say(["what is the balance of Savings?"], { indirect: 1 }).replace(
+      compose(["what is the balance of Savings?"], { indirect: 1 }).replace(
         /^(Do you know|Could you tell me|Can you tell me|Would you mind telling me)/,
         "Tell me",
       ),
       "Tell me what the balance of Savings is?",
     ],
     [
-      say(["freeze it", "thaw it"], { numbers: 1 }).replace(/^Two things(?:, please)?: /, ""),
+      compose(["freeze it", "thaw it"], { numbers: 1 }).replace(/^Two things(?:, please)?: /, ""),
       "1) freeze it, 2) thaw it.",
     ],
-    [say(["show me the list"], { ask: ["could you {clause} for me?"] }), "Show me the list."],
+    [compose(["show me the list"], { ask: ["could you {clause} for me?"] }), "Show me the list."],
     [
-      say(["how much is left?"], {}, "clarification")
+      compose(["how much is left?"], {}, "clarification")
         .replace(/^And how/, "How")
         .replace(/^OK, how/, "How"),
       "How much is left?",
     ],
   ];
-  test.each(cases)("%s", (text, said) => {
-    expect(text).toBe(said);
+  test.each(cases)("%s", (actual, expected) => {
+    expect(actual).toBe(expected);
   });
 });

@@ -1,11 +1,11 @@
-/** A sample holds what read tools show, and looking around changes nothing. */
+/** A sample has the entities that read tools return, and sampling does not change the session. */
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
 import { sampleEntities } from "../../../src/synthesis/user/entitySampling.ts";
-import { library, openLibrary } from "../library.ts";
+import { library, openLibrarySession } from "../libraryServer.ts";
 
-test("things by entity, with label, facts and what they hang on", () => {
-  const session = openLibrary();
+test("instances have a label, facts and parents", () => {
+  const session = openLibrarySession();
   const before = session.digest;
   const { instances } = sampleEntities(library, session, createRandom(1));
   expect(session.digest).toBe(before);
@@ -40,7 +40,7 @@ test("things by entity, with label, facts and what they hang on", () => {
   });
 });
 
-test("a look-up that needs a name is not made up", () => {
-  const sample = sampleEntities(library, openLibrary(), createRandom(1));
+test("tools that require a label are not called", () => {
+  const sample = sampleEntities(library, openLibrarySession(), createRandom(1));
   expect(sample.find("member", "mem_21")).toBeUndefined();
 });

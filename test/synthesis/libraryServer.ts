@@ -1,4 +1,4 @@
-/** A server of seven tools, small enough that every edge and every entity can be told by hand. */
+/** A server of seven tools, small enough to list every edge and entity by hand. */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -84,9 +84,9 @@ export const library = defineServer({
       input: { name: label("member") },
       returns: { name: label("member"), member_id: id("member") },
       run({ members }, { name }) {
-        const found = Object.entries(members).find(([, it]) => it.name === name);
-        return found
-          ? { name: found[1].name, member_id: found[0] }
+        const entry = Object.entries(members).find(([, it]) => it.name === name);
+        return entry
+          ? { name: entry[1].name, member_id: entry[0] }
           : refuse("not_found", `there is no member ${name}`);
       },
     }),
@@ -146,13 +146,13 @@ export const fixture: Fixture = {
   },
 };
 
-/** A catalog of this server alone, with its fixture in a folder of its own. */
-export function libraryCatalog(): Catalog {
+/** Creates a catalog of this server alone, with its fixture in a temporary folder. */
+export function createLibraryCatalog(): Catalog {
   const folder = mkdtempSync(join(tmpdir(), "prove-rl-"));
   mkdirSync(join(folder, "library"));
   writeFileSync(join(folder, "library/small.fixture.json"), JSON.stringify(fixture));
   return openCatalog([library], [folder]);
 }
 
-export const openLibrary = (): Session =>
+export const openLibrarySession = (): Session =>
   openSession({ servers: [{ server: library, fixture }], seed: 1 });
