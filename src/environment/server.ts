@@ -68,6 +68,21 @@ export interface Server {
   readonly schema: z.ZodType;
   /** In the fixed order of the definition, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly invariants: readonly Invariant[];
+}
+
+/**
+ * A business rule of a server: it holds in every state that calls can lead to, whichever tools are
+ * used.
+ */
+export interface Invariant<World = unknown> {
+  /** The rule in one sentence, such as "An account is never overdrawn." */
+  readonly rule: string;
+  /**
+   * Describes a violation, or returns undefined. `before` is the state before the write that led to
+   * this one; it is absent for a state that no write led to, such as a fixture.
+   */
+  readonly findViolation: (world: World, before?: World) => string | undefined;
 }
 
 type AnyDefinition = ToolDefinition<never, z.core.$ZodShape, z.core.$ZodShape>;
@@ -87,12 +102,13 @@ export const createToolFactory =
  * Defines a server from the schema of its state and its tools, keyed by short name. Throws if a name
  * is not valid or a required tool does not exist.
  */
-export function defineServer(definition: {
+export function defineServer<S extends z.ZodType>(definition: {
   name: string;
   category: string;
   summary: string;
-  schema: z.ZodType;
+  schema: S;
   tools: Readonly<Record<string, AnyDefinition>>;
+  invariants?: readonly Invariant<z.output<S>>[];
 }): Server {
   const { name: server, category, summary, schema } = definition;
   const tools = new Map<string, Tool>();
@@ -128,7 +144,8 @@ export function defineServer(definition: {
       run: it.run as unknown as Tool["run"],
     });
   }
-  return { name: server, category, summary, schema, tools };
+  const invariants = (definition.invariants ?? []) as readonly Invariant[];
+  return { name: server, category, summary, schema, tools, invariants };
 }
 
 /** Schemas are converted when they are first used, because that takes longer than defining them. */

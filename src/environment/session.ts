@@ -5,7 +5,7 @@
  */
 import type { z } from "zod";
 import { findLimitViolation } from "./argumentLimits.ts";
-import { computeDigest, deriveDigest, type Digest } from "./digest.ts";
+import { computeDigest, deriveDigest, measureJson, type Digest } from "./digest.ts";
 import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
@@ -52,6 +52,12 @@ function selectTools(
     }
   return tools;
 }
+
+/**
+ * The size that calls may let the state of one server grow to, in characters of JSON text. It also
+ * bounds what a call can cost. Shipped fixtures have up to 60,000.
+ */
+export const maxStateSize = 1_000_000;
 
 export class Session {
   /** The offered tools, by full name, in menu order. */
@@ -124,6 +130,13 @@ export class Session {
     draft.value.clock = advanceClock(before.clock);
     draft.value.draws = context.draws;
     const { after, changes } = draft.finish();
+    const size = measureJson(after.world);
+    if (size > maxStateSize && size > measureJson(before.world))
+      return this.#refuse(
+        "limit_exceeded",
+        `${tool.server} is full: its state would have ${size} characters, and ${maxStateSize} are the most`,
+        "delete something first",
+      );
     const state = Object.freeze({ ...this.#state, [tool.server]: after });
     deriveDigest(this.#state, state, [tool.server]);
     this.#state = state;
