@@ -7,7 +7,7 @@ import { registerAgents } from "./editor/agents/register.ts";
 import { registerFixtures } from "./editor/fixtures/register.ts";
 import { registerGraph } from "./editor/graph/register.ts";
 import { registerRuns } from "./editor/runs/register.ts";
-import { Definitions } from "./editor/servers/definitions.ts";
+import { ServerDefinitions } from "./editor/shared/serverDefinitions.ts";
 import { registerServers } from "./editor/servers/register.ts";
 import { registerCommands } from "./editor/shared/commands.ts";
 import { ProveFolder } from "./editor/shared/proveFolder.ts";
@@ -20,7 +20,7 @@ export function activate(context: ExtensionContext): void {
   const folder = new ProveFolder(context.extensionUri);
   context.subscriptions.push(folder);
   const files = registerReadOnlyFiles(context);
-  const definitions = new Definitions(folder);
+  const definitions = new ServerDefinitions(folder);
   const fixtures = registerFixtures(context, { folder, files, definitions });
   const servers = registerServers(context, { folder, files, definitions, fixtures });
   registerAgents(context, { definitions, sessions: servers.sessions });

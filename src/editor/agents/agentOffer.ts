@@ -1,7 +1,7 @@
 /**
  * Offers servers to the editor's own agents over MCP. Each offered server has one session, listed in
  * the Servers view and reached over loopback HTTP with a token, or over stdio if no port can be
- * opened. Nothing is started before an agent asks, and nothing in an untrusted workspace.
+ * opened. The service starts when an agent first uses a server, and only in a trusted workspace.
  */
 import {
   ConfigurationTarget,
@@ -22,7 +22,7 @@ import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { RunningHttpServer } from "../../service/httpServer.ts";
 import { version } from "../../version.ts";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import { icons } from "../shared/icons.ts";
 import { findNode } from "../shared/program.ts";
@@ -40,7 +40,7 @@ const startFixture = "full";
 const mcpLabel = (server: string) => `PROVE ${server}`;
 
 export interface AgentDependencies {
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly sessions: LiveSessions;
 }
 
@@ -73,7 +73,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     // loading the definitions takes time
     return names.size === 0
       ? []
-      : (await this.#dependencies.definitions.servers()).filter(it => names.has(it.name));
+      : (await this.#dependencies.definitions.loadServers()).filter(it => names.has(it.name));
   }
 
   /** Lists what is offered; the port is only known when the service runs. */
@@ -99,19 +99,19 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
         `${label} is no longer offered`,
         "offer it again with PROVE: Offer Server to Agents…",
       );
-    let serving: RunningHttpServer;
+    let service: RunningHttpServer;
     try {
-      serving = await this.#getService();
+      service = await this.#getService();
     } catch (error) {
       getLog().warn(
         `${label} is offered over stdio and not listed in the Servers view: ${(error as Error).message}`,
       );
       return this.#createStdioDefinition(server.name);
     }
-    const { held } =
+    const { session } =
       this.#findSession(server.name) ??
       (await this.#dependencies.sessions.open(server.name, startFixture, agentOwner));
-    const address = Uri.parse(`${serving.url}${serving.mcpPath(held.id, server.name)}`);
+    const address = Uri.parse(`${service.url}${service.mcpPath(session.id, server.name)}`);
     return new McpHttpServerDefinition(
       label,
       address,
@@ -124,7 +124,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   async chooseServers(preferred?: string): Promise<void> {
     requireTrust("offering a server to agents");
     const current = getSetting("agentServers");
-    const items = (await this.#dependencies.definitions.servers()).map(server => ({
+    const items = (await this.#dependencies.definitions.loadServers()).map(server => ({
       label: server.name,
       description: `${server.tools.size} tools · ${server.category}`,
       detail: server.summary,
@@ -171,7 +171,10 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   #closeWithdrawn(): void {
     const names = new Set(getSetting("agentServers"));
     for (const live of this.#dependencies.sessions.all)
-      if (live.held.owner === agentOwner && live.held.servers.every(it => !names.has(it.name)))
+      if (
+        live.session.owner === agentOwner &&
+        live.session.servers.every(it => !names.has(it.name))
+      )
         reportRejection(this.#dependencies.sessions.close(live));
     this.#changed.fire();
   }
@@ -179,7 +182,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   #findSession(server: string) {
     return this.#dependencies.sessions
       .listByServer(server)
-      .find(it => it.held.owner === agentOwner);
+      .find(it => it.session.owner === agentOwner);
   }
 
   #getService(): Promise<RunningHttpServer> {
@@ -193,12 +196,12 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
 
   async #startService(): Promise<RunningHttpServer> {
     const { definitions, sessions } = this.#dependencies;
-    const [{ startHttpServer: serve }, catalog, table] = await Promise.all([
+    const [{ startHttpServer }, catalog, table] = await Promise.all([
       import("../../service/httpServer.ts"),
-      definitions.followingCatalog(),
+      definitions.openLiveCatalog(),
       sessions.openTable(),
     ]);
-    return serve({ catalog, sessions: table, token: this.#token, onBug: reportError });
+    return startHttpServer({ catalog, sessions: table, token: this.#token, onBug: reportError });
   }
 
   async #createStdioDefinition(server: string): Promise<McpStdioServerDefinition> {

@@ -1,70 +1,56 @@
-/**
- * The dependency graph pages, one per server: which tool needs the result of which other tool.
- */
+/** The dependency graph pages, one per server: which tools need the results of which other tools. */
 import type { Disposable, Uri, WebviewPanel } from "vscode";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { GraphPage, GraphView } from "../../protocol/graphPage.ts";
 import { findVerdict, type EdgeVerdicts } from "../../synthesis/graph/edgeVerdicts.ts";
 import { getDependencyGraph } from "../../synthesis/graph/dependencyGraph.ts";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { icons } from "../shared/icons.ts";
-import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
+import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "../servers/serversNode.ts";
 
 export class GraphPages implements Disposable {
-  readonly #extension: Uri;
-  readonly #definitions: Definitions;
-  readonly #open = new Map<string, Page<GraphPage>>();
+  readonly #definitions: ServerDefinitions;
+  /** By the name of the server. */
+  readonly #pages: PageCollection<GraphPage>;
 
-  constructor(extension: Uri, definitions: Definitions) {
-    this.#extension = extension;
+  constructor(extensionUri: Uri, definitions: ServerDefinitions) {
     this.#definitions = definitions;
+    this.#pages = new PageCollection(extensionUri, it => this.#createContent(it));
   }
 
   /** Shows the graph of the node's server, or of one that the person picks. */
   async open(node: ServersNode | undefined): Promise<void> {
-    const server = node?.kind === "server" ? node.server.name : await this.#pickServer();
-    const open = this.#open.get(server);
-    if (open) open.panel.reveal();
-    else
-      this.#track(
-        server,
-        openPage<GraphPage>(this.#extension, pageOptions(server), this.#answers(server)),
-      );
+    this.#pages.show(node?.kind === "server" ? node.server.name : await this.#pickServer());
   }
 
   /** Fills a panel that was restored after the window was reloaded. */
   restore(panel: WebviewPanel, server: string): void {
-    this.#track(
-      server,
-      servePage<GraphPage>(this.#extension, panel, pageOptions(server), this.#answers(server)),
-    );
+    this.#pages.restore(panel, server);
   }
 
   dispose(): void {
-    for (const it of this.#open.values()) it.panel.dispose();
+    this.#pages.dispose();
   }
 
-  #track(server: string, page: Page<GraphPage>): void {
-    this.#open.set(server, page);
-    page.panel.onDidDispose(() => this.#open.delete(server));
-  }
-
-  #answers(name: string): Answers<GraphPage> {
+  #createContent(server: string): PageContent<GraphPage> {
     return {
-      load: async () => {
-        const server = (await this.#definitions.servers()).find(it => it.name === name);
-        if (!server)
-          throw new UserError(`there is no server ${name}`, "open the graph of another server");
-        return createGraphView(server, await this.#definitions.audit());
-      },
+      options: { name: "graph", title: `Graph: ${server}`, icon: "graph.svg" },
+      answers: { load: () => this.#loadView(server) },
     };
   }
 
+  async #loadView(name: string): Promise<GraphView> {
+    const server = (await this.#definitions.loadServers()).find(it => it.name === name);
+    if (!server)
+      throw new UserError(`there is no server ${name}`, "open the graph of another server");
+    return createGraphView(server, await this.#definitions.readVerdicts());
+  }
+
   async #pickServer(): Promise<string> {
-    const items = (await this.#definitions.servers()).map(it => ({
+    const items = (await this.#definitions.loadServers()).map(it => ({
       label: it.name,
       description: `${it.tools.size} tools · ${it.category}`,
       iconPath: icons.server,
@@ -73,12 +59,6 @@ export class GraphPages implements Disposable {
     return (await pickOne(items, question)).label;
   }
 }
-
-const pageOptions = (server: string) => ({
-  name: "graph" as const,
-  title: `Graph: ${server}`,
-  icon: "graph.svg",
-});
 
 function createGraphView(server: Server, verdicts: EdgeVerdicts): GraphView {
   const tools = [...server.tools.values()];

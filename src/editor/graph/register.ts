@@ -1,13 +1,13 @@
 /** Registers the pages that show dependency graphs. */
 import type { ExtensionContext } from "vscode";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { ServersNode } from "../servers/serversNode.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import { GraphPages } from "./graphPages.ts";
 
 export interface GraphDependencies {
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
 }
 
 export function registerGraph(context: ExtensionContext, { definitions }: GraphDependencies): void {

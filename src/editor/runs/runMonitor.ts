@@ -103,31 +103,31 @@ export class RunMonitor {
   }
 
   async #followTrainer(attachment: Attachment): Promise<void> {
-    for await (const fact of attachment.events) this.#handleFact(fact);
+    for await (const event of attachment.events) this.#handleEvent(event);
     this.#attachment = undefined;
     this.#trainerStatus = undefined;
     this.readFiles();
     this.#notify({ kind: "status" });
   }
 
-  #handleFact(fact: TrainerEvent): void {
-    switch (fact.kind) {
+  #handleEvent(event: TrainerEvent): void {
+    switch (event.kind) {
       case "status":
-        this.#trainerStatus = fact.status;
+        this.#trainerStatus = event.status;
         return this.#notify({ kind: "status" });
       case "stepped":
-        if (fact.metrics.step > this.#lastStep) this.#steps = [...this.#steps, fact.metrics];
-        this.#notify({ kind: "steps", steps: [fact.metrics] });
+        if (event.metrics.step > this.#lastStep) this.#steps = [...this.#steps, event.metrics];
+        this.#notify({ kind: "steps", steps: [event.metrics] });
         return this.#notify({ kind: "status" });
       case "saved":
         this.#checkpoints = listCheckpoints(this.folder);
-        return this.#notify({ kind: "checkpoint", step: fact.step });
+        return this.#notify({ kind: "checkpoint", step: event.step });
       case "finished":
-        return this.#notify({ kind: "finished", by: fact.by });
+        return this.#notify({ kind: "finished", by: event.by });
       case "failed":
-        return this.#notify({ kind: "failed", error: new UserError(fact.what, fact.remedy) });
+        return this.#notify({ kind: "failed", error: new UserError(event.what, event.remedy) });
       default:
-        throw new Error(`unknown message of the trainer ${JSON.stringify(fact satisfies never)}`);
+        throw new Error(`unknown message of the trainer ${JSON.stringify(event satisfies never)}`);
     }
   }
 
@@ -139,13 +139,13 @@ export class RunMonitor {
   #createActiveStatus(status: TrainerStatus): RunStatus {
     const { state, steps, seconds } = status;
     const step = Math.max(status.step, this.#lastStep);
-    const trained = this.#steps.reduce((sum, it) => sum + it.seconds.total, 0);
+    const stepSeconds = this.#steps.reduce((sum, it) => sum + it.seconds.total, 0);
     const total = steps === undefined ? "" : ` of ${steps}`;
     return {
       state,
       activity: step > status.step ? `step ${step}${total}` : status.doing,
       step,
-      elapsedSeconds: Math.max(status.spent, trained),
+      elapsedSeconds: Math.max(status.spent, stepSeconds),
       ...(steps === undefined ? {} : { steps }),
       ...(seconds === undefined ? {} : { limitSeconds: seconds }),
     };

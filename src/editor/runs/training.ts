@@ -11,7 +11,7 @@ import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import { askText, pickOne, wholeNumberValidator } from "../shared/quickInput.ts";
+import { askText, pickOne, createWholeNumberValidator } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
@@ -61,7 +61,7 @@ export class Training {
     const tasks = await this.#resolveTasks(node);
     const steps = await askText(
       { title, text: "How many steps; training can be stopped and resumed at any time" },
-      { value: "100", validate: wholeNumberValidator(1, 100_000) },
+      { value: "100", validate: createWholeNumberValidator(1, 100_000) },
     );
     const runFolder = await findUnusedFolder(runs, basename(tasks.fsPath, ".tasks.jsonl"));
     createRun(
@@ -111,7 +111,7 @@ export class Training {
     };
     await window.withProgress(options, async (progress, token) => {
       progress.report({ message: "starting", increment: 0 });
-      const started = await startTrainer({
+      const connection = await startTrainer({
         folder: runFolder,
         program: Uri.joinPath(extensionUri, "dist", "trainer.js").fsPath,
         fixtures: folder.fixtureFolders,
@@ -119,9 +119,9 @@ export class Training {
         env: createEnvironment(node),
       });
       // the monitor has its own connection
-      started.close();
+      connection.close();
       const monitor = runs.getMonitor(runFolder);
-      const ending = monitor.onChange(change => {
+      const subscription = monitor.onChange(change => {
         if (change.kind === "finished")
           announceEnd(monitor, change.by, () => getPages().show(monitor));
       });
@@ -130,7 +130,7 @@ export class Training {
         getPages().show(monitor);
         await reportProgress(monitor, progress, token);
       } finally {
-        ending.dispose();
+        subscription.dispose();
       }
     });
   }
@@ -149,9 +149,9 @@ export class Training {
     };
     await pickOne([example], question);
     await synthesis.copyExample();
-    const [copied] = await tasks.listFiles();
-    if (!copied) throw new UserError("the example has no tasks", "synthesize some");
-    return copied;
+    const [copy] = await tasks.listFiles();
+    if (!copy) throw new UserError("the example has no tasks", "synthesize some");
+    return copy;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A tool's arguments as a form: fields that a person fills in one by one. The fields are read from
- * the published JSON Schema and validated by the tool's own schema.
+ * Represents a tool's arguments as a form of fields that a person fills in one by one. The fields are
+ * read from the published JSON Schema and validated by the tool's own schema.
  */
 import { z } from "zod";
 import { findTypeMismatch } from "../../environment/typeCheck.ts";
@@ -43,7 +43,7 @@ export const readForm = (tool: {
 }): readonly Field[] =>
   readFields(
     tool.inputSchema,
-    createValidators(tool.input ?? parseForeignSchema(tool.inputSchema), it => it, []),
+    createValidators(tool.input ?? parsePublishedSchema(tool.inputSchema), it => it, []),
   );
 
 type Validator = (value: Json) => string | undefined;
@@ -82,7 +82,7 @@ function createValidators(
  * Parses a schema that a third-party server published. One that cannot be parsed accepts every
  * value; the server itself then rejects what is wrong.
  */
-function parseForeignSchema(schema: JsonSchema): z.ZodType {
+function parsePublishedSchema(schema: JsonSchema): z.ZodType {
   try {
     return z.fromJSONSchema(schema);
   } catch {
@@ -90,11 +90,11 @@ function parseForeignSchema(schema: JsonSchema): z.ZodType {
   }
 }
 
-function readFields(schema: JsonSchema, validatorsOf: ValidatorFactory): readonly Field[] {
+function readFields(schema: JsonSchema, getValidators: ValidatorFactory): readonly Field[] {
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
   const required = new Set((schema["required"] ?? []) as readonly string[]);
   const fields = Object.entries(properties).map(([key, it]) =>
-    readField(key, it, required.has(key), validatorsOf(key)),
+    readField(key, it, required.has(key), getValidators(key)),
   );
   return [...fields.filter(it => it.isRequired), ...fields.filter(it => !it.isRequired)];
 }
@@ -117,8 +117,8 @@ function readField(
     validate(value) {
       const typeError = findTypeMismatch(schema, value, key);
       if (typeError) return typeError;
-      const rule = validators.validate(value);
-      return rule && `${key} ${rule}`;
+      const problem = validators.validate(value);
+      return problem && `${key} ${problem}`;
     },
   };
   return { ...field, ...readKind(field, validators) } as Field;
@@ -174,10 +174,10 @@ function readChoices(schema: JsonSchema): readonly Json[] | undefined {
  */
 export function parseField(
   field: Field,
-  typed: string,
+  text: string,
 ): { readonly value: Json } | { readonly error: string } {
   const isText = field.kind === "text" || field.kind === "day" || field.kind === "minute";
-  const value = isText ? typed : tryParseJson(typed);
+  const value = isText ? text : tryParseJson(text);
   if (value === undefined)
     return {
       error: `${field.key} must be ${describeType(field.schema)}${field.kind === "number" ? "" : ", written as JSON"}`,

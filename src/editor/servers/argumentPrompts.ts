@@ -93,7 +93,7 @@ class ArgumentPrompts {
   }
 
   async #pickEntity(field: Field, question: Question, previous?: Json): Promise<Json> {
-    const entities = this.#entityItems(field.entity!);
+    const entities = this.#createEntityItems(field.entity!);
     if (entities.length === 0) return this.#askTypedField(field, question, previous);
     const { value } = await pickOne([...entities, otherValue], question);
     return value ?? this.#askTypedField(field, { ...question, hasBack: true }, previous);
@@ -113,9 +113,9 @@ class ArgumentPrompts {
 
   /** Asks for a list: in one question if its items can be listed, otherwise item by item. */
   async #askList(field: FieldOf<"list">, question: Question & QuestionFrame): Promise<Json> {
-    const listed = this.#listedItems(field.item);
-    if (listed.length) {
-      const picked = await pickMany(listed, question, {
+    const choices = this.#createListChoices(field.item);
+    if (choices.length) {
+      const picked = await pickMany(choices, question, {
         validate: picks => field.validate(picks.map(it => it.value)),
       });
       return picked.map(it => it.value);
@@ -163,21 +163,21 @@ class ArgumentPrompts {
     // a day or time is most often near the session's own
     const start = { day: now?.slice(0, 10), minute: now }[field.kind as string];
     const value = previous === undefined ? start : formatJson(previous);
-    const typed = await askText(question, {
+    const text = await askText(question, {
       ...(value ? { value } : {}),
       ...createPlaceholder(field),
-      validate: text => findError(field, text),
+      validate: it => findError(field, it),
     });
-    return parseValidated(field, typed);
+    return parseValidText(field, text);
   }
 
   /** The values that a list's item can be chosen from; none if it must be typed. */
-  #listedItems(item: Field): readonly (QuickPickItem & { readonly value: Json })[] {
-    if (item.kind === "choice") return choiceItems(item.choices);
-    return item.entity ? this.#entityItems(item.entity) : [];
+  #createListChoices(item: Field): readonly (QuickPickItem & { readonly value: Json })[] {
+    if (item.kind === "choice") return createChoiceItems(item.choices);
+    return item.entity ? this.#createEntityItems(item.entity) : [];
   }
 
-  #entityItems(kind: string) {
+  #createEntityItems(kind: string) {
     return this.#request
       .entities(kind)
       .map(({ id, description }) => ({ label: id, description, value: id as Json }));
@@ -200,12 +200,12 @@ async function pickOptional(
   return picked.map(it => it.field);
 }
 
-const choiceItems = (choices: readonly Json[]) =>
+const createChoiceItems = (choices: readonly Json[]) =>
   choices.map(value => ({ label: formatJson(value), value }));
 
 async function pickChoice(choices: readonly Json[], question: Question): Promise<Json> {
   if (choices.length === 1) return choices[0]!;
-  return (await pickOne(choiceItems(choices), question)).value;
+  return (await pickOne(createChoiceItems(choices), question)).value;
 }
 
 const otherValue: QuickPickItem & { readonly value?: Json } = {
@@ -219,15 +219,15 @@ async function askTypedItem(
   question: Question,
   mayEnd: boolean,
 ): Promise<Json | undefined> {
-  const text = mayEnd ? `${question.text} — leave empty to finish` : question.text;
-  const typed = await askText(
-    { ...question, text },
+  const prompt = mayEnd ? `${question.text} — leave empty to finish` : question.text;
+  const text = await askText(
+    { ...question, text: prompt },
     {
       ...createPlaceholder(item),
       validate: it => (it === "" && mayEnd ? undefined : findError(item, it)),
     },
   );
-  return typed === "" && mayEnd ? undefined : parseValidated(item, typed);
+  return text === "" && mayEnd ? undefined : parseValidText(item, text);
 }
 
 const createPlaceholder = (field: Field) => {
@@ -242,12 +242,12 @@ const createPlaceholder = (field: Field) => {
 };
 
 function findError(field: Field, text: string): string | undefined {
-  const parsed = parseField(field, text);
-  return "error" in parsed ? parsed.error : undefined;
+  const result = parseField(field, text);
+  return "error" in result ? result.error : undefined;
 }
 
-function parseValidated(field: Field, text: string): Json {
-  const parsed = parseField(field, text);
-  if ("error" in parsed) throw new Error(`${field.key} passed validation: ${parsed.error}`);
-  return parsed.value;
+function parseValidText(field: Field, text: string): Json {
+  const result = parseField(field, text);
+  if ("error" in result) throw new Error(`${field.key} passed validation: ${result.error}`);
+  return result.value;
 }

@@ -1,4 +1,4 @@
-/** The notification that shows the result of a call. */
+/** Shows the result of a call in a notification. */
 import { window } from "vscode";
 import type { OutcomeKind } from "../../environment/outcome.ts";
 import { reportRejection } from "../shared/report.ts";
@@ -15,11 +15,11 @@ export function showOutcome(
   outcome: OutcomeKind,
   { message, button, show }: CallNotification,
 ): void {
-  const pressed =
+  const answer =
     outcome === "ok"
       ? window.showInformationMessage(message, button)
       : window.showWarningMessage(message, button);
-  reportRejection(Promise.resolve(pressed).then(it => (it ? show() : undefined)));
+  reportRejection(Promise.resolve(answer).then(it => (it ? show() : undefined)));
 }
 
 /** Shortens a text for a notification. */

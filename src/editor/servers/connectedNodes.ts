@@ -81,26 +81,10 @@ const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 /** Creates the row of a node. */
 export function createConnectedItem(node: ConnectedNode): TreeItem {
   switch (node.kind) {
-    case "connection": {
-      const { name, command, args, cwd, isDisposable } = node.entry;
-      const tooltip = `${escapeInvisible([command, ...args].join(" "))} in ${escapeInvisible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only its read-only tools may be called."}`;
-      return createTreeItem(name, Collapsed, {
-        icon: icons.connection,
-        description: isDisposable ? "connected · disposable" : "connected · read-only",
-        context: "connection",
-        tooltip,
-      });
-    }
-    case "connectionFault": {
-      const item = createTreeItem("mcp.json", None, {
-        icon: icons.warning,
-        description: escapeInvisible(node.why),
-        context: "connectionFault",
-        tooltip: node.why,
-      });
-      item.command = { command: "prove.connectServer", title: "Connect Server…" };
-      return item;
-    }
+    case "connection":
+      return createConnectionItem(node.entry);
+    case "connectionFault":
+      return createFaultItem(node.why);
     case "connectedTools":
       return createTreeItem("Tools", Collapsed, {
         description: String(node.tools.length),
@@ -122,6 +106,30 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
     default:
       throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
   }
+}
+
+function createConnectionItem({ name, command, args, cwd, isDisposable }: ServerEntry): TreeItem {
+  const commandLine = escapeInvisible([command, ...args].join(" "));
+  const permission = isDisposable
+    ? "All its tools may be called."
+    : "Only its read-only tools may be called.";
+  return createTreeItem(name, Collapsed, {
+    icon: icons.connection,
+    description: isDisposable ? "connected · disposable" : "connected · read-only",
+    context: "connection",
+    tooltip: `${commandLine} in ${escapeInvisible(cwd)}. ${permission}`,
+  });
+}
+
+function createFaultItem(message: string): TreeItem {
+  const item = createTreeItem("mcp.json", None, {
+    icon: icons.warning,
+    description: escapeInvisible(message),
+    context: "connectionFault",
+    tooltip: message,
+  });
+  item.command = { command: "prove.connectServer", title: "Connect Server…" };
+  return item;
 }
 
 function createToolItem({
@@ -158,7 +166,7 @@ function createCallItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>)
 }
 
 /** Returns an id that stays the same when the tree is refreshed. */
-export function connectedNodeId(node: ConnectedNode): string {
+export function getConnectedNodeId(node: ConnectedNode): string {
   switch (node.kind) {
     case "connection":
     case "connectedTools":

@@ -55,7 +55,7 @@ export class ConnectionCommands {
   }
 
   async open(node: ServersNode | undefined): Promise<void> {
-    await this.#connections.open(entryOfNode(node));
+    await this.#connections.open(getEntry(node));
   }
 
   /** Calls a tool in a session, and asks for what the node does not determine. */
@@ -76,11 +76,11 @@ export class ConnectionCommands {
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
-    await this.#connections.reset(connectionOfNode(node));
+    await this.#connections.reset(getConnection(node));
   }
 
   async fork(node: ServersNode | undefined): Promise<void> {
-    const live = connectionOfNode(node);
+    const live = getConnection(node);
     const differences = await this.#connections.fork(live);
     if (differences.length === 0) return;
     const names = differences.map(it => it.call.name).join(", ");
@@ -90,7 +90,7 @@ export class ConnectionCommands {
   }
 
   async close(node: ServersNode | undefined): Promise<void> {
-    await this.#connections.close(connectionOfNode(node));
+    await this.#connections.close(getConnection(node));
   }
 
   async showCall({ live, number, call }: NodeOf<"connectedCall">): Promise<void> {
@@ -116,7 +116,7 @@ export class ConnectionCommands {
 
   async #chooseConnection(node: ServersNode | undefined): Promise<Connection> {
     if (node?.kind === "connected") return node.live;
-    const entry = entryOfNode(node);
+    const entry = getEntry(node);
     const open = this.#connections.listByEntry(entry.name);
     if (open.length === 0) return this.#connections.open(entry);
     if (open.length === 1) return open[0]!;
@@ -153,12 +153,12 @@ async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> 
   return (await pickOne(items, "Which tool to call")).tool;
 }
 
-function entryOfNode(node: ServersNode | undefined): ServerEntry {
+function getEntry(node: ServersNode | undefined): ServerEntry {
   if (node && isConnectedNode(node) && "entry" in node) return node.entry;
-  return connectionOfNode(node).entry;
+  return getConnection(node).entry;
 }
 
-function connectionOfNode(node: ServersNode | undefined): Connection {
+function getConnection(node: ServersNode | undefined): Connection {
   if (node && isConnectedNode(node) && "live" in node) return node.live;
   throw new Error("the command needs the node of a connected server");
 }

@@ -29,7 +29,8 @@ export interface Connection {
 }
 
 interface OpenConnection extends Connection {
-  readonly stop: AbortController;
+  /** Stops the server while it starts. */
+  readonly controller: AbortController;
 }
 
 export class Connections implements Disposable {
@@ -43,9 +44,9 @@ export class Connections implements Disposable {
   readonly #tools = new Map<string, readonly ConnectedTool[]>();
   #startedCount = 0;
 
-  constructor(folder: ProveFolder, agreed: Memento) {
+  constructor(folder: ProveFolder, consents: Memento) {
     this.#folder = folder;
-    this.#consents = agreed;
+    this.#consents = consents;
   }
 
   /** The file that names the servers; undefined if no folder is open. */
@@ -78,10 +79,12 @@ export class Connections implements Disposable {
   async open(entry: ServerEntry): Promise<Connection> {
     requireTrust(`starting ${entry.name}`);
     await this.#requireConsent(entry);
-    const stop = new AbortController();
-    const { connectServer: connect } = await import("../../mcp/connectedSession.ts");
-    const session = await showStarting(entry.name, stop, () => connect(entry, stop.signal));
-    return this.#addConnection(session, stop);
+    const controller = new AbortController();
+    const { connectServer } = await import("../../mcp/connectedSession.ts");
+    const session = await showStarting(entry.name, controller, () =>
+      connectServer(entry, controller.signal),
+    );
+    return this.#addConnection(session, controller);
   }
 
   async call(connection: Connection, name: string, args: JsonObject): Promise<CompletedCall> {
@@ -91,9 +94,9 @@ export class Connections implements Disposable {
   }
 
   async reset(connection: Connection): Promise<void> {
-    const { session, stop } = this.#requireOpen(connection);
+    const { session, controller } = this.#requireOpen(connection);
     try {
-      await showStarting(connection.entry.name, stop, () => session.restart(0));
+      await showStarting(connection.entry.name, controller, () => session.restart(0));
     } catch (error) {
       // its process has ended
       this.#connections.delete(connection.number);
@@ -109,9 +112,11 @@ export class Connections implements Disposable {
    */
   async fork(connection: Connection): Promise<readonly ReplayDifference[]> {
     const { session } = this.#requireOpen(connection);
-    const stop = new AbortController();
-    const fork = await showStarting(connection.entry.name, stop, () => session.fork(stop.signal));
-    this.#addConnection(fork.session, stop);
+    const controller = new AbortController();
+    const fork = await showStarting(connection.entry.name, controller, () =>
+      session.fork(controller.signal),
+    );
+    this.#addConnection(fork.session, controller);
     return fork.differences;
   }
 
@@ -128,8 +133,8 @@ export class Connections implements Disposable {
     this.#changed.dispose();
   }
 
-  #addConnection(session: ConnectedSession, stop: AbortController): Connection {
-    const connection = { number: ++this.#startedCount, entry: session.entry, session, stop };
+  #addConnection(session: ConnectedSession, controller: AbortController): Connection {
+    const connection = { number: ++this.#startedCount, entry: session.entry, session, controller };
     this.#connections.set(connection.number, connection);
     this.#tools.set(session.entry.name, [...session.tools.values()]);
     this.#changed.fire();
@@ -168,7 +173,7 @@ export class Connections implements Disposable {
 /** Shows progress while a server starts; cancelling stops it. */
 const showStarting = <T>(
   name: string,
-  stop: AbortController,
+  controller: AbortController,
   start: () => Promise<T>,
 ): Promise<T> =>
   Promise.resolve(
@@ -179,11 +184,13 @@ const showStarting = <T>(
         cancellable: true,
       },
       async (_, token) => {
-        const listening = token.onCancellationRequested(() => stop.abort(new CancellationError()));
+        const subscription = token.onCancellationRequested(() =>
+          controller.abort(new CancellationError()),
+        );
         try {
           return await start();
         } finally {
-          listening.dispose();
+          subscription.dispose();
         }
       },
     ),

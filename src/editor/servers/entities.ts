@@ -1,6 +1,6 @@
 /**
- * The entities of a session's state, for a person to choose from: ids with short descriptions. They
- * are found in the tables of the state, otherwise with the read tools of the server on a fork.
+ * Lists the entities of a session for a person to choose from, as ids with short descriptions. They
+ * are found in the tables of the state, or else by calling the server's read tools on a fork.
  */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
@@ -21,55 +21,55 @@ const maxDepth = 3;
 /** Lists the entities of a kind in a server's part of a session. */
 export function listEntities(kind: string, server: string, session: Session): readonly Entity[] {
   const tables = findTables(kind, session.state[server]!.world, maxDepth);
-  if (tables.length) return tables.flatMap(tableEntities).slice(0, maxEntities);
-  const found = new Map<string, Entity>();
+  if (tables.length) return tables.flatMap(listTableEntities).slice(0, maxEntities);
+  const entities = new Map<string, Entity>();
   for (const tool of session.tools.values())
-    if (tool.server === server && isListing(tool))
-      for (const it of listFromTool(tool, kind, session.fork())) found.set(it.id, it);
-  return [...found.values()].slice(0, maxEntities);
+    if (tool.server === server && requiresNothing(tool))
+      for (const it of listFromTool(tool, kind, session.fork())) entities.set(it.id, it);
+  return [...entities.values()].slice(0, maxEntities);
 }
 
-const tableEntities = (table: JsonObject): readonly Entity[] =>
+const listTableEntities = (table: JsonObject): readonly Entity[] =>
   Object.entries(table).map(([id, row]) => ({ id, description: describeEntity(row) }));
 
 /** Finds the tables that are named after the kind, at most `depth` levels deep. */
 function findTables(kind: string, world: JsonObject, depth: number): readonly JsonObject[] {
-  const named = Object.entries(world).filter(
+  const tables = Object.entries(world).filter(
     ([name, it]) =>
       isJsonObject(it) &&
-      singular(name) === singular(kind) &&
+      toSingular(name) === toSingular(kind) &&
       Object.values(it).every(isJsonObject),
   );
-  if (named.length || depth === 1) return named.map(([, it]) => it as JsonObject);
+  if (tables.length || depth === 1) return tables.map(([, it]) => it as JsonObject);
   return Object.values(world).flatMap(it =>
     isJsonObject(it) ? findTables(kind, it, depth - 1) : [],
   );
 }
 
-const singular = (noun: string) =>
+const toSingular = (noun: string) =>
   noun.toLowerCase().replaceAll("_", "").replace(/ies$/, "y").replace(/s$/, "");
 
-/** Whether a tool reads and needs no arguments. */
-const isListing = (tool: Tool) =>
+/** Whether a tool is a read without required arguments. */
+const requiresNothing = (tool: Tool) =>
   tool.effect === "read" &&
   ((tool.inputSchema["required"] ?? []) as readonly string[]).length === 0;
 
 function listFromTool(tool: Tool, kind: string, session: Session): readonly Entity[] {
-  if (!mentions(tool.outputSchema, kind)) return [];
-  const limit = propertiesOf(tool.inputSchema)["limit"]?.["maximum"];
+  if (!mentionsEntity(tool.outputSchema, kind)) return [];
+  const limit = getProperties(tool.inputSchema)["limit"]?.["maximum"];
   const { outcome } = session.call(tool.name, typeof limit === "number" ? { limit } : {});
   return outcome.kind === "ok" ? collectEntities(tool.outputSchema, outcome.value, kind) : [];
 }
 
-const mentions = (schema: JsonSchema, kind: string): boolean =>
-  schema["x-entity"] === kind || subschemas(schema).some(it => mentions(it, kind));
+const mentionsEntity = (schema: JsonSchema, kind: string): boolean =>
+  schema["x-entity"] === kind || listSubschemas(schema).some(it => mentionsEntity(it, kind));
 
-const subschemas = (schema: JsonSchema): readonly JsonSchema[] => [
-  ...Object.values(propertiesOf(schema)),
+const listSubschemas = (schema: JsonSchema): readonly JsonSchema[] => [
+  ...Object.values(getProperties(schema)),
   ...(isJsonObject(schema["items"]) ? [schema["items"]] : []),
 ];
 
-const propertiesOf = (schema: JsonSchema) =>
+const getProperties = (schema: JsonSchema) =>
   (schema["properties"] ?? {}) as Record<string, JsonSchema>;
 
 /** Collects every id of the kind in a result, with the label beside it. */
@@ -82,7 +82,7 @@ function collectEntities(schema: JsonSchema, value: Json, kind: string): readonl
     return schema["x-entity"] === kind && typeof value === "string"
       ? [{ id: value, description: "" }]
       : [];
-  const properties = Object.entries(propertiesOf(schema)).filter(([key]) =>
+  const properties = Object.entries(getProperties(schema)).filter(([key]) =>
     Object.hasOwn(value, key),
   );
   const label = properties.find(([, it]) => it["x-label"] === kind)?.[0];

@@ -1,4 +1,4 @@
-/** Words for the issues that zod finds in a value. */
+/** Formats the issues that zod finds in a value. */
 import type { z } from "zod";
 
 /**

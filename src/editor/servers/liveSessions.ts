@@ -1,13 +1,13 @@
 /**
- * The sessions that are open in this window, each with its owner and its last calls. A session is
- * opened by the person, or by an agent through the service.
+ * The sessions that are open in this window, each with its owner and its last calls. The person opens
+ * sessions from the editor, agents through the HTTP service.
  */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionTable } from "../../service/sessionTable.ts";
 import type { SessionChange, TableSession, SessionCall } from "../../service/tableSession.ts";
-import type { Definitions } from "./definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 
@@ -17,7 +17,7 @@ export const personOwner = "you";
 export interface LiveSession {
   /** The number in the title, counted from 1 in this window. */
   readonly number: number;
-  readonly held: TableSession;
+  readonly session: TableSession;
   /** The number of the session that it was forked from. */
   readonly forkOf?: number;
   /** The last calls since the session was opened or reset, in order. */
@@ -28,7 +28,7 @@ export interface LiveSession {
 const maxCalls = 500;
 
 export class LiveSessions implements Disposable {
-  readonly #definitions: Definitions;
+  readonly #definitions: ServerDefinitions;
   readonly #changed = new EventEmitter<void>();
   /** Fires at most every 40 ms. */
   readonly onDidChange: Event<void> = this.#changed.event;
@@ -41,7 +41,7 @@ export class LiveSessions implements Disposable {
   #forkSource: number | undefined;
   #pendingChange: NodeJS.Timeout | undefined;
 
-  constructor(definitions: Definitions) {
+  constructor(definitions: ServerDefinitions) {
     this.#definitions = definitions;
   }
 
@@ -50,7 +50,7 @@ export class LiveSessions implements Disposable {
   }
 
   listByServer(server: string): readonly LiveSession[] {
-    return this.all.filter(it => it.held.servers.some(({ name }) => name === server));
+    return this.all.filter(it => it.session.servers.some(({ name }) => name === server));
   }
 
   get(number: number): LiveSession | undefined {
@@ -97,7 +97,7 @@ export class LiveSessions implements Disposable {
   }
 
   async close(live: LiveSession): Promise<void> {
-    (await this.openTable()).close(live.held.id);
+    (await this.openTable()).close(live.session.id);
   }
 
   dispose(): void {
@@ -110,7 +110,7 @@ export class LiveSessions implements Disposable {
 
   async #openTable(): Promise<SessionTable> {
     const [catalog, { SessionTable: Table }] = await Promise.all([
-      this.#definitions.followingCatalog(),
+      this.#definitions.openLiveCatalog(),
       import("../../service/sessionTable.ts"),
     ]);
     const table = new Table({ catalog });
@@ -119,15 +119,15 @@ export class LiveSessions implements Disposable {
   }
 
   /** Throws a `UserError` if the session was closed while the person answered a question. */
-  #requireOpen({ held, number }: LiveSession): TableSession {
-    if (!this.#sessions.has(held))
+  #requireOpen({ session, number }: LiveSession): TableSession {
+    if (!this.#sessions.has(session))
       throw new UserError(`session ${number} was closed`, "open another one");
-    return held;
+    return session;
   }
 
-  #findLive(held: TableSession): LiveSession {
-    const live = this.#sessions.get(held);
-    if (!live) throw new Error(`no live session for ${held.id}`);
+  #findLive(session: TableSession): LiveSession {
+    const live = this.#sessions.get(session);
+    if (!live) throw new Error(`no live session for ${session.id}`);
     return live;
   }
 
@@ -159,15 +159,15 @@ export class LiveSessions implements Disposable {
     this.#changed.fire();
   }
 
-  #addSession(held: TableSession): void {
+  #addSession(session: TableSession): void {
     const live = {
       number: ++this.#sessionCount,
-      held,
+      session,
       calls: [],
       ...(this.#forkSource === undefined ? {} : { forkOf: this.#forkSource }),
     };
-    this.#sessions.set(held, live);
-    if (held.owner !== personOwner) return;
+    this.#sessions.set(session, live);
+    if (session.owner !== personOwner) return;
     // the tree must be current before the session is revealed in it
     this.#fireChange();
     this.#sessionOpened.fire(live);
@@ -175,14 +175,14 @@ export class LiveSessions implements Disposable {
 }
 
 /** Formats the title of a session, such as "Session 3 on small". */
-export function formatSessionTitle({ number, held, forkOf }: LiveSession): string {
-  const fixtures = [...new Set(held.origin.servers.map(it => it.fixture))].join(", ");
+export function formatSessionTitle({ number, session, forkOf }: LiveSession): string {
+  const fixtures = [...new Set(session.origin.servers.map(it => it.fixture))].join(", ");
   return `Session ${number} ${forkOf === undefined ? `on ${fixtures}` : `forked from ${forkOf}`}`;
 }
 
 /** Describes the owner of a session and its calls. */
-export function describeSession({ held, calls }: LiveSession): string {
-  const unchanged = held.callCount === 0 ? "as opened" : "reset";
+export function describeSession({ session, calls }: LiveSession): string {
+  const unchanged = session.callCount === 0 ? "as opened" : "reset";
   const history = calls.length === 0 ? unchanged : formatCount(calls.length, "call");
-  return held.owner === personOwner ? history : `${held.owner} · ${history}`;
+  return session.owner === personOwner ? history : `${session.owner} · ${history}`;
 }

@@ -2,7 +2,7 @@
  * Registers the Servers view with the sessions that a person opens on the product's servers and on
  * connected ones.
  */
-import { window, workspace, type ExtensionContext } from "vscode";
+import { window, workspace, type Disposable, type ExtensionContext } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -10,7 +10,7 @@ import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { reportRejection } from "../shared/report.ts";
 import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
-import type { Definitions } from "./definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { LiveSessions } from "./liveSessions.ts";
 import type { NodeOf, ServersNode } from "./serversNode.ts";
 import { ServersTree } from "./serversTree.ts";
@@ -19,7 +19,7 @@ import { SessionCommands } from "./sessionCommands.ts";
 export interface ServerDependencies {
   readonly folder: ProveFolder;
   readonly files: ReadOnlyFiles;
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
 }
 
@@ -34,7 +34,6 @@ export function registerServers(
   context: ExtensionContext,
   { folder, files, definitions, fixtures }: ServerDependencies,
 ): ServersFeature {
-  const { subscriptions } = context;
   const sessions = new LiveSessions(definitions);
   const connections = new Connections(folder, context.workspaceState);
   const sessionCommands = new SessionCommands({ definitions, fixtures, sessions });
@@ -46,39 +45,53 @@ export function registerServers(
   });
   files.provide("/sessions/", ({ path }) => sessionCommands.readDocument(path));
   files.provide("/connected/", ({ path }) => connectionCommands.readDocument(path));
-  subscriptions.push(
+  context.subscriptions.push(
     sessions,
     connections,
     tree,
     view,
-    sessions.onDidChange(() => tree.refresh()),
-    connections.onDidChange(() => tree.refresh()),
-    folder.onDidChange(part => {
-      if (part === "fixtures" || part === "mcp.json") tree.refresh();
-    }),
-    // a server's row says whether it is offered to agents
-    workspace.onDidChangeConfiguration(it => {
-      if (it.affectsConfiguration("prove.agentServers")) tree.refresh();
-    }),
+    ...subscribeTree(tree, { folder, sessions, connections }),
     sessions.onDidOpen(live => {
-      const row = { kind: "session", live, server: live.held.servers[0]!.name } as const;
+      const row = { kind: "session", live, server: live.session.servers[0]!.name } as const;
       reportRejection(Promise.resolve(view.reveal(row, { expand: true, select: true })));
     }),
   );
   // sessions on the product's servers are values, those on connected servers are processes
-  const commandsFor = (node: ServersNode | undefined) =>
+  const getCommands = (node: ServersNode | undefined) =>
     node?.kind.startsWith("connect") ? connectionCommands : sessionCommands;
   registerCommands(context, {
-    openSession: (node?: ServersNode) => commandsFor(node).open(node),
-    callTool: (node?: ServersNode) => commandsFor(node).call(node),
-    resetSession: (node?: ServersNode) => commandsFor(node).reset(node),
-    forkSession: (node?: ServersNode) => commandsFor(node).fork(node),
-    closeSession: (node?: ServersNode) => commandsFor(node).close(node),
+    openSession: (node?: ServersNode) => getCommands(node).open(node),
+    callTool: (node?: ServersNode) => getCommands(node).call(node),
+    resetSession: (node?: ServersNode) => getCommands(node).reset(node),
+    forkSession: (node?: ServersNode) => getCommands(node).fork(node),
+    closeSession: (node?: ServersNode) => getCommands(node).close(node),
     connectServer: () => connectionCommands.openConfiguration(),
     showCall: (node: CallNode) =>
       node.kind === "call"
-        ? sessionCommands.showCall(node.live, node.made)
+        ? sessionCommands.showCall(node.live, node.call)
         : connectionCommands.showCall(node),
   });
   return { sessions, refresh: () => tree.refresh() };
 }
+
+interface TreeSources {
+  readonly folder: ProveFolder;
+  readonly sessions: LiveSessions;
+  readonly connections: Connections;
+}
+
+/** Refreshes the tree when something that it shows has changed. */
+const subscribeTree = (
+  tree: ServersTree,
+  { folder, sessions, connections }: TreeSources,
+): Disposable[] => [
+  sessions.onDidChange(() => tree.refresh()),
+  connections.onDidChange(() => tree.refresh()),
+  folder.onDidChange(part => {
+    if (part === "fixtures" || part === "mcp.json") tree.refresh();
+  }),
+  // a server's row says whether it is offered to agents
+  workspace.onDidChangeConfiguration(it => {
+    if (it.affectsConfiguration("prove.agentServers")) tree.refresh();
+  }),
+];

@@ -93,7 +93,7 @@ function describeEffect({ effect, destructive }: Tool): string {
 }
 
 function createSessionItem(live: LiveSession): TreeItem {
-  const { owner, id } = live.held;
+  const { owner, id } = live.session;
   const isOurs = owner === personOwner;
   // the full id grants access to the session, so only its beginning is shown
   const tooltip = isOurs ? "opened by you" : `opened by ${owner} (${id.slice(0, 6)}…)`;
@@ -106,13 +106,13 @@ function createSessionItem(live: LiveSession): TreeItem {
 }
 
 function createCallItem(node: NodeOf<"call">): TreeItem {
-  const { name, number, outcome, patches } = node.made;
+  const { name, number, outcome, patches } = node.call;
   const effect = patches.length ? "changed the state" : "read";
   const item = createTreeItem(`${number} ${name}`, None, {
     icon: outcomeIcon[outcome.kind],
     description: outcome.kind === "ok" ? effect : `${outcome.kind}: ${outcome.message}`,
     context: "call",
-    tooltip: JSON.stringify(node.made.arguments),
+    tooltip: JSON.stringify(node.call.arguments),
   });
   item.command = {
     command: "prove.showCall",

@@ -22,7 +22,7 @@ export type OwnNode =
       readonly kind: "call";
       readonly live: LiveSession;
       readonly server: string;
-      readonly made: SessionCall;
+      readonly call: SessionCall;
     }
   | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
 
@@ -30,7 +30,7 @@ export type OwnNode =
 export type NodeOf<Kind extends ServersNode["kind"]> = Extract<ServersNode, { kind: Kind }>;
 
 /** Returns an id that stays the same when the tree is refreshed. */
-export function nodeId(node: OwnNode): string {
+export function getNodeId(node: OwnNode): string {
   switch (node.kind) {
     case "server":
     case "fixtures":
@@ -46,7 +46,7 @@ export function nodeId(node: OwnNode): string {
     case "calls":
       return `${node.kind}/${node.live.number}/${node.server}`;
     case "call":
-      return `call/${node.live.number}/${node.server}/${node.made.number}`;
+      return `call/${node.live.number}/${node.server}/${node.call.number}`;
     case "value":
       return `value/${node.live.number}${node.value.path}`;
     default:

@@ -6,23 +6,23 @@ import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } f
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { listChildren } from "../shared/valueTree.ts";
 import {
-  connectedNodeId,
+  getConnectedNodeId,
   createConnectedItem,
   isConnectedNode,
   listConnectedChildren,
   listConnections,
 } from "./connectedNodes.ts";
 import type { Connections } from "./connections.ts";
-import type { Definitions } from "./definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { LiveSession, LiveSessions } from "./liveSessions.ts";
 import { createItem } from "./serversItems.ts";
-import { nodeId, type NodeOf, type OwnNode, type ServersNode } from "./serversNode.ts";
+import { getNodeId, type NodeOf, type OwnNode, type ServersNode } from "./serversNode.ts";
 
 /** More sessions than this are not listed: a trainer may open thousands. */
 const maxSessions = 100;
 
 export interface TreeDependencies {
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
   readonly sessions: LiveSessions;
   readonly connections: Connections;
@@ -51,7 +51,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
       return isConnectedNode(node)
         ? listConnectedChildren(node, connections)
         : this.#listOwnChildren(node);
-    const servers = await definitions.servers();
+    const servers = await definitions.loadServers();
     return [
       ...servers.map(server => ({ kind: "server" as const, server })),
       ...listConnections(connections),
@@ -60,14 +60,14 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
 
   getTreeItem(node: ServersNode): TreeItem {
     const item = isConnectedNode(node) ? createConnectedItem(node) : createItem(node);
-    item.id = isConnectedNode(node) ? connectedNodeId(node) : nodeId(node);
+    item.id = isConnectedNode(node) ? getConnectedNodeId(node) : getNodeId(node);
     return item;
   }
 
   /** Required by `reveal`, which is only called for sessions. */
   async getParent(node: ServersNode): Promise<ServersNode | undefined> {
     if (node.kind !== "session") return undefined;
-    const servers = await this.#dependencies.definitions.servers();
+    const servers = await this.#dependencies.definitions.loadServers();
     const server = servers.find(it => it.name === node.server);
     return server && { kind: "server", server };
   }
@@ -89,10 +89,10 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
       case "session":
         return listSessionChildren(node);
       case "calls":
-        return node.live.calls.map(made => ({ ...node, kind: "call" as const, made })).toReversed();
+        return node.live.calls.map(call => ({ ...node, kind: "call" as const, call })).toReversed();
       case "value": {
         const { live, value } = node;
-        return listChildren(value.value, value.path, lastPatches(live)).map(child => ({
+        return listChildren(value.value, value.path, getLastPatches(live)).map(child => ({
           kind: "value",
           live,
           value: child,
@@ -120,8 +120,8 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
 
 /** A session's collections and clock, then its calls. */
 function listSessionChildren({ live, server }: NodeOf<"session">): ServersNode[] {
-  const { world, clock } = live.held.state[server]!;
-  const patches = lastPatches(live);
+  const { world, clock } = live.session.state[server]!;
+  const patches = getLastPatches(live);
   const values = [
     ...listChildren(world, `/${server}/world`, patches),
     ...listChildren({ clock }, `/${server}`, patches),
@@ -132,4 +132,4 @@ function listSessionChildren({ live, server }: NodeOf<"session">): ServersNode[]
   ];
 }
 
-const lastPatches = (live: LiveSession) => live.calls.at(-1)?.patches ?? [];
+const getLastPatches = (live: LiveSession) => live.calls.at(-1)?.patches ?? [];

@@ -10,7 +10,7 @@ import type { SessionCall } from "../../service/tableSession.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { shorten, showOutcome } from "./callResult.ts";
 import { listEntities } from "./entities.ts";
-import type { Definitions } from "./definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons } from "../shared/icons.ts";
 import {
@@ -24,7 +24,7 @@ import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversNode.ts";
 
 export interface SessionDependencies {
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
   readonly sessions: LiveSessions;
 }
@@ -39,7 +39,7 @@ export class SessionCommands {
   /** Opens a session on the fixture of a node, or on one that the person picks. */
   async open(node: ServersNode | undefined): Promise<LiveSession> {
     const { server, name } =
-      node?.kind === "fixture" ? node.file : await this.#pickFixture(serverNameOf(node));
+      node?.kind === "fixture" ? node.file : await this.#pickFixture(getServerName(node));
     return this.#dependencies.sessions.open(server, name);
   }
 
@@ -51,7 +51,7 @@ export class SessionCommands {
       node?.kind === "tool"
         ? node.tool
         : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
-    const session = live.held.fork();
+    const session = live.session.fork();
     const args = await askArguments({
       tool,
       entities: kind => listEntities(kind, tool.server, session),
@@ -72,50 +72,50 @@ export class SessionCommands {
     await this.#dependencies.sessions.close(await this.#chooseSession(node));
   }
 
-  /** Shows a call: its record, or the state before and after if it changed the state. */
-  async showCall(live: LiveSession, made: SessionCall): Promise<void> {
+  /** Shows a call: its record, or a diff of the state if the call changed it. */
+  async showCall(live: LiveSession, call: SessionCall): Promise<void> {
     const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
-    const uriOf = (document: string) =>
+    const createUri = (document: string) =>
       Uri.from({
         scheme: "prove",
-        path: `/sessions/${live.number}/${made.number}/${document}.json`,
+        path: `/sessions/${live.number}/${call.number}/${document}.json`,
       });
-    if (made.patches.length)
+    if (call.patches.length)
       await commands.executeCommand(
         "vscode.diff",
-        uriOf("before"),
-        uriOf("after"),
-        `${made.name}: changes`,
+        createUri("before"),
+        createUri("after"),
+        `${call.name}: changes`,
         options,
       );
-    else await window.showTextDocument(uriOf(made.name), options);
+    else await window.showTextDocument(createUri(call.name), options);
   }
 
   /** Builds the text of a read-only document of a session. */
   readDocument(path: string): string {
-    const [, number, call, document] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
-    const made = this.#dependencies.sessions
-      .get(Number(number))
-      ?.calls.find(it => it.number === Number(call));
-    if (!made) return "// this session was closed or reset\n";
-    if (document === "before" || document === "after") return formatIndented(made[document]);
-    const { name, arguments: args, outcome, patches, digest } = made;
+    const [, session, number, document] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
+    const call = this.#dependencies.sessions
+      .get(Number(session))
+      ?.calls.find(it => it.number === Number(number));
+    if (!call) return "// this session was closed or reset\n";
+    if (document === "before" || document === "after") return formatIndented(call[document]);
+    const { name, arguments: args, outcome, patches, digest } = call;
     return formatIndented({ call: name, arguments: args, outcome, patches, digest });
   }
 
-  async #showOutcome(live: LiveSession, made: SessionCall): Promise<void> {
-    const { outcome, patches } = made;
+  async #showOutcome(live: LiveSession, call: SessionCall): Promise<void> {
+    const { outcome, patches } = call;
     const result = outcome.kind === "ok" ? shorten(canonicalJson(outcome.value)) : outcome.message;
     const button = patches.length ? "Show Change" : "Show Call";
-    const message = `${made.name}: ${outcome.kind} — ${result}`;
-    showOutcome(outcome.kind, { message, button, show: () => this.showCall(live, made) });
-    if (patches.length) await this.showCall(live, made);
+    const message = `${call.name}: ${outcome.kind} — ${result}`;
+    showOutcome(outcome.kind, { message, button, show: () => this.showCall(live, call) });
+    if (patches.length) await this.showCall(live, call);
   }
 
   /** The session to call a tool in: the node's, the only open one, or a new one if none is open. */
   async #chooseOrOpenSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
-    const server = serverNameOf(node);
+    const server = getServerName(node);
     const open = server
       ? this.#dependencies.sessions.listByServer(server)
       : this.#dependencies.sessions.all;
@@ -136,7 +136,7 @@ export class SessionCommands {
   async #pickSession(open: readonly LiveSession[]): Promise<LiveSession> {
     const items = open.map(live => ({
       label: formatSessionTitle(live),
-      description: `${live.held.servers.map(it => it.name).join(", ")} · ${describeSession(live)}`,
+      description: `${live.session.servers.map(it => it.name).join(", ")} · ${describeSession(live)}`,
       iconPath: icons.session,
       live,
     }));
@@ -144,7 +144,7 @@ export class SessionCommands {
   }
 
   async #pickTool(live: LiveSession, server: string | undefined): Promise<Tool> {
-    const items = [...live.held.tools.values()]
+    const items = [...live.session.tools.values()]
       .filter(it => server === undefined || it.server === server)
       .map(tool => ({
         label: tool.name,
@@ -157,7 +157,7 @@ export class SessionCommands {
 
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {
     const { definitions, fixtures } = this.#dependencies;
-    const servers = server ? [server] : (await definitions.servers()).map(it => it.name);
+    const servers = server ? [server] : (await definitions.loadServers()).map(it => it.name);
     const items = servers
       .flatMap(name => fixtures.list(name))
       .map(file => ({
@@ -175,7 +175,7 @@ export class SessionCommands {
 }
 
 /** The name of the server that a node belongs to, if it determines one. */
-function serverNameOf(node: ServersNode | undefined): string | undefined {
+function getServerName(node: ServersNode | undefined): string | undefined {
   if (node?.kind === "server") return node.server.name;
   return node?.kind === "tool" ? node.tool.server : undefined;
 }

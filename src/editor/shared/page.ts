@@ -110,7 +110,7 @@ function renderShell(
   { name, title }: PageOptions,
 ): string {
   const nonce = randomBytes(16).toString("base64");
-  const uriOf = (...parts: string[]) =>
+  const createUri = (...parts: string[]) =>
     webview.asWebviewUri(Uri.joinPath(extensionUri, ...parts)).toString();
   const policy = [
     "default-src 'none'",
@@ -127,12 +127,12 @@ function renderShell(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta property="csp-nonce" content="${nonce}">
 <title>${escapeHtml(title)}</title>
-<link rel="stylesheet" href="${uriOf("media", "page.css")}">
-<link rel="stylesheet" href="${uriOf("media", `${name}.css`)}">
+<link rel="stylesheet" href="${createUri("media", "page.css")}">
+<link rel="stylesheet" href="${createUri("media", `${name}.css`)}">
 </head>
 <body>
 <main id="page" aria-busy="true"></main>
-<script nonce="${nonce}" src="${uriOf("dist", "webview", `${name}.js`)}"></script>
+<script nonce="${nonce}" src="${createUri("dist", "webview", `${name}.js`)}"></script>
 </body>
 </html>`;
 }

@@ -1,6 +1,6 @@
 /**
- * The workspace's folder for fixtures, tasks and runs: where it is, what changes in it, and where
- * the shipped files are.
+ * Locates and watches the workspace's folder for fixtures, tasks and runs, and locates the shipped
+ * files.
  */
 import { EventEmitter, RelativePattern, Uri, workspace, type Disposable, type Event } from "vscode";
 import type { FixtureFolders } from "../../environment/fixture.ts";
@@ -92,15 +92,15 @@ export class ProveFolder implements Disposable {
     const { uri } = this;
     if (uri) {
       const watcher = workspace.createFileSystemWatcher(new RelativePattern(uri, "**"));
-      const changed = (file: Uri) => {
+      const fireForFile = (file: Uri) => {
         const first = file.path.slice(uri.path.length + 1).split("/")[0];
         for (const it of parts) if (first === it || first === "") this.#fireSoon(it);
       };
       this.#watchers = [
         watcher,
-        watcher.onDidCreate(changed),
-        watcher.onDidChange(changed),
-        watcher.onDidDelete(changed),
+        watcher.onDidCreate(fireForFile),
+        watcher.onDidChange(fireForFile),
+        watcher.onDidDelete(fireForFile),
       ];
     }
   }

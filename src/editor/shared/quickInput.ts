@@ -126,7 +126,7 @@ export async function askInSequence(
 }
 
 /** Creates a validator that accepts the whole numbers from `min` to `max`. */
-export const wholeNumberValidator =
+export const createWholeNumberValidator =
   (min: number, max: number) =>
   (text: string): string | undefined =>
     /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max

@@ -12,12 +12,12 @@ export async function forEachInSlices<Item>(
   visit: (item: Item) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  let began = performance.now();
+  let sliceStart = performance.now();
   for (const it of items) {
     visit(it);
-    if (performance.now() - began < sliceMilliseconds) continue;
+    if (performance.now() - sliceStart < sliceMilliseconds) continue;
     await setImmediate();
     signal?.throwIfAborted();
-    began = performance.now();
+    sliceStart = performance.now();
   }
 }

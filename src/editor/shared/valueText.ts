@@ -1,4 +1,4 @@
-/** Short text for JSON values, as trees and quick picks show them. */
+/** Formats JSON values as short texts for trees and quick picks. */
 import { isJsonObject, type Json } from "../../environment/json.ts";
 
 /** A string as it is, any other value as JSON. */

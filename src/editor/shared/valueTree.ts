@@ -1,6 +1,4 @@
-/**
- * A JSON value as a tree whose levels are built on demand, with the changes of the last call marked.
- */
+/** Lists the nodes of a JSON value as a tree, level by level, and marks the last call's changes. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
 import { describeEntity, formatJson } from "./valueText.ts";

@@ -1,6 +1,6 @@
 /** Registers synthesis: its commands, the keys of endpoints, and the synthesis pages. */
 import type { ExtensionContext, Uri } from "vscode";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -13,7 +13,7 @@ import { SynthesisPages } from "./synthesisPages.ts";
 
 export interface RegisterSynthesisDependencies {
   readonly folder: ProveFolder;
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly tasks: TasksTree;
   readonly transcripts: Transcripts;
 }

@@ -8,7 +8,7 @@ import { CancellationError, Uri, window, workspace, type Memento } from "vscode"
 import type { TeacherOptions } from "../../protocol/work.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
 import { UserError } from "../../userError.ts";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
@@ -27,7 +27,7 @@ import { UnfinishedSyntheses, type UnfinishedSynthesis } from "./unfinishedSynth
 export interface SynthesisDependencies {
   readonly extensionUri: Uri;
   readonly folder: ProveFolder;
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly tasks: TasksTree;
   readonly pages: SynthesisPages;
   readonly keys: EndpointKeys;
@@ -51,7 +51,7 @@ export class Synthesis {
     const unfinished = await this.#pickUnfinished();
     if (unfinished) return this.#synthesize(unfinished, true);
     const { choices, file } = await promptForSynthesis({
-      servers: await definitions.servers(),
+      servers: await definitions.loadServers(),
       models: await listEditorModels(),
       folder: tasksFolder,
       workspaceState,
@@ -97,7 +97,7 @@ export class Synthesis {
     const teacher = await this.#resolveTeacher(choices.teacher);
     const servers = choices.servers.length
       ? choices.servers
-      : (await definitions.servers()).map(it => it.name);
+      : (await definitions.loadServers()).map(it => it.name);
     await this.#unfinished.begin(unfinished);
     try {
       const result = await synthesizeInProgram(

@@ -1,5 +1,5 @@
 /**
- * Runs long work in the command-line program: shows its progress in a notification, passes on a
+ * Runs a synthesis in the command-line program: shows its progress in a notification, passes on a
  * cancellation, and answers its requests for the editor's language models.
  */
 import type { ChildProcess } from "node:child_process";
@@ -62,10 +62,10 @@ async function requestSynthesis(
   token: CancellationToken,
 ): Promise<SynthesisResult> {
   const channel = createForkChannel<EditorMessages, ProgramMessages>(program);
-  let shown = 0;
+  let reported = 0;
   channel.listen("progress", it => {
-    const increment = (100 * (it.done - shown)) / Math.max(1, it.total);
-    shown = it.done;
+    const increment = (100 * (it.done - reported)) / Math.max(1, it.total);
+    reported = it.done;
     progress.report({ message: formatProgress(it), increment });
   });
   channel.handle("complete", completeWithEditorModel);

@@ -7,7 +7,7 @@ import {
   askText,
   pickMany,
   pickOne,
-  wholeNumberValidator,
+  createWholeNumberValidator,
 } from "../shared/quickInput.ts";
 import {
   askForEndpointUrl,
@@ -150,7 +150,7 @@ const askPreset: AskQuestion = async (draft, _, hasBack) => {
 const askCount: AskQuestion = async (draft, _, hasBack) => {
   const count = await askText(
     { title, hasBack, text: "How many tasks" },
-    { value: String(draft.count), validate: wholeNumberValidator(1, 1_000_000) },
+    { value: String(draft.count), validate: createWholeNumberValidator(1, 1_000_000) },
   );
   draft.count = Number(count);
   return true;
@@ -159,7 +159,7 @@ const askCount: AskQuestion = async (draft, _, hasBack) => {
 const askSeed: AskQuestion = async (draft, _, hasBack) => {
   const seed = await askText(
     { title, hasBack, text: "Seed: the same seed gives the same tasks" },
-    { value: String(draft.seed), validate: wholeNumberValidator(0, 2 ** 31) },
+    { value: String(draft.seed), validate: createWholeNumberValidator(0, 2 ** 31) },
   );
   draft.seed = Number(seed);
   return true;
@@ -186,9 +186,9 @@ const questions: readonly AskQuestion[] = [
 
 function suggestName(folder: Uri, { servers, count, seed }: Draft): string {
   const more = servers.length > 3 ? `-and-${servers.length - 3}` : "";
-  const on = servers.length === 0 ? "all" : `${servers.slice(0, 3).join("-")}${more}`;
+  const serverNames = servers.length === 0 ? "all" : `${servers.slice(0, 3).join("-")}${more}`;
   for (let n = 1; ; n++) {
-    const name = `${on}-${count}-seed-${seed}${n === 1 ? "" : `-${n}`}`;
+    const name = `${serverNames}-${count}-seed-${seed}${n === 1 ? "" : `-${n}`}`;
     if (validateName(folder, name) === undefined) return name;
   }
 }

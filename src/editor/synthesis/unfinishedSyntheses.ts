@@ -1,4 +1,4 @@
-/** Remembers the syntheses of a workspace that were begun and have not finished. */
+/** Stores the syntheses of a workspace that were started and have not finished. */
 import { existsSync } from "node:fs";
 import type { Memento } from "vscode";
 import type { SynthesisChoices } from "./synthesisPrompts.ts";
@@ -32,18 +32,18 @@ export class UnfinishedSyntheses {
       .map(({ file, ask }) => ({ file, choices: ask }));
   }
 
-  /** Remembers a synthesis that is being started or resumed. */
+  /** Stores a synthesis that is being started or resumed. */
   async begin({ file, choices }: UnfinishedSynthesis): Promise<void> {
     this.#running.add(file);
     await this.#store([...this.#stored.filter(it => it.file !== file), { file, ask: choices }]);
   }
 
-  /** Notes that this window no longer writes the file. */
+  /** Records that this window no longer writes the file. */
   end(file: string): void {
     this.#running.delete(file);
   }
 
-  /** Forgets a synthesis that has finished. */
+  /** Removes a synthesis that has finished. */
   async remove(file: string): Promise<void> {
     await this.#store(this.#stored.filter(it => it.file !== file));
   }

@@ -1,4 +1,4 @@
-/** The tasks of a file that match a filter. Only new tasks are checked when the file has grown. */
+/** Filters the tasks of a file. When the file has grown, only its new tasks are checked. */
 import { forEachInSlices } from "../shared/timeSlices.ts";
 import { matchesFilter, type TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry } from "./taskIndex.ts";

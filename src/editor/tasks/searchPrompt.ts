@@ -8,19 +8,19 @@ import { parseTaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 import { searchTasks, type SearchHit } from "./taskSearch.ts";
 
-export interface FoundTask {
+export interface TaskLocation {
   readonly file: string;
   readonly entry: TaskEntry;
 }
 
-interface SearchItem extends QuickPickItem, Partial<FoundTask> {}
+interface SearchItem extends QuickPickItem, Partial<TaskLocation> {}
 
 const maxHits = 200;
 /** Milliseconds between updates of the list, and before a search begins while the user types. */
 const updateInterval = 150;
 
 /** Asks for words, and returns the chosen task. Throws a `CancellationError` on Escape. */
-export function promptForSearch(readIndexes: ReadIndexes): Promise<FoundTask> {
+export function promptForSearch(readIndexes: ReadIndexes): Promise<TaskLocation> {
   const box = window.createQuickPick<SearchItem>();
   box.title = "Search Tasks";
   box.placeholder =
@@ -32,19 +32,19 @@ export function promptForSearch(readIndexes: ReadIndexes): Promise<FoundTask> {
       const filter = parseTaskFilter(text);
       if (filter.words.length === 0) return;
       await pause(updateInterval, undefined, { signal });
-      const found: SearchItem[] = [];
+      const items: SearchItem[] = [];
       let lastUpdate = 0;
       const show = (note?: string) => {
         lastUpdate = performance.now();
-        box.items = [...found, ...(note ? [{ label: note, alwaysShow: true }] : [])];
+        box.items = [...items, ...(note ? [{ label: note, alwaysShow: true }] : [])];
       };
       for (const index of await reading)
         for await (const hit of searchTasks(index, filter, signal)) {
-          found.push(createItem(index, hit));
-          if (found.length >= maxHits) return show(`The first ${maxHits} are shown`);
+          items.push(createItem(index, hit));
+          if (items.length >= maxHits) return show(`The first ${maxHits} are shown`);
           if (performance.now() - lastUpdate > updateInterval) show();
         }
-      show(found.length === 0 ? "No task found" : undefined);
+      show(items.length === 0 ? "No task found" : undefined);
     },
     accept: item => (item?.entry && item.file ? { file: item.file, entry: item.entry } : undefined),
   });

@@ -90,9 +90,9 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readIndex(file: Uri): Promise<TaskIndex> {
     const known = this.#indexes.get(file.fsPath);
     if (known) return known;
-    const began = performance.now();
+    const start = performance.now();
     const index = indexTasks(file.fsPath).finally(
-      () => (this.#readMilliseconds = performance.now() - began),
+      () => (this.#readMilliseconds = performance.now() - start),
     );
     this.#indexes.set(file.fsPath, index);
     return index;

@@ -1,4 +1,4 @@
-/** Where attempts are stored, and the address of the transcript of each. */
+/** Locates stored attempts, and creates the addresses of their transcripts. */
 import { basename } from "node:path";
 import { Uri } from "vscode";
 import type { LineRange } from "../../storage/lineRange.ts";

@@ -1,4 +1,4 @@
-/** The reward of an attempt under every profile, and whether the attempt succeeded. */
+/** Computes the reward of an attempt under every profile, and whether the attempt succeeded. */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { profiles } from "../../reward/profiles.ts";

@@ -25,7 +25,8 @@ interface LaunchArguments extends DebugProtocol.LaunchRequestArguments {
   readonly stopOnEntry?: boolean;
 }
 
-interface Launched {
+/** The state of the session after its launch. */
+interface LaunchState {
   readonly target: DebugTarget;
   readonly inspector: DebugInspector;
   readonly stopOnEntry: boolean;
@@ -34,7 +35,7 @@ interface Launched {
 export class TrajectoryDebugSession extends DebugSession {
   readonly #load: (transcript: string) => Promise<DebugTarget>;
   readonly #breakpoints = new Breakpoints();
-  #launched: Launched | undefined;
+  #state: LaunchState | undefined;
   /** The events of the last gotoTargets request, by the id of the target. */
   #gotoTargets: number[] = [];
 
@@ -67,7 +68,7 @@ export class TrajectoryDebugSession extends DebugSession {
   ): void {
     this.#load(transcript).then(
       target => {
-        this.#launched = { target, inspector: new DebugInspector(target), stopOnEntry };
+        this.#state = { target, inspector: new DebugInspector(target), stopOnEntry };
         this.sendResponse(response);
         // requests the breakpoints, which can be set now that the transcript is known
         this.sendEvent(new InitializedEvent());
@@ -80,7 +81,7 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.ConfigurationDoneResponse,
   ): void {
     this.sendResponse(response);
-    if (this.#session.stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
+    if (this.#launched.stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
     else this.#continue();
   }
 
@@ -104,26 +105,26 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.BreakpointLocationsResponse,
     { line, endLine = line }: DebugProtocol.BreakpointLocationsArguments,
   ): void {
-    const ranges = this.#launched?.target.transcript.ranges ?? [];
+    const ranges = this.#state?.target.transcript.ranges ?? [];
     const lines = ranges.map(it => it.first + 1).filter(it => it >= line && it <= endLine);
     response.body = { breakpoints: [...new Set(lines)].map(it => ({ line: it })) };
     this.sendResponse(response);
   }
 
   protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
-    const name = this.#launched?.target.cursor.trajectory.header.policy ?? "trajectory";
+    const name = this.#state?.target.cursor.trajectory.header.policy ?? "trajectory";
     response.body = { threads: [{ id: thread, name }] };
     this.sendResponse(response);
   }
 
   protected override stackTraceRequest(response: DebugProtocol.StackTraceResponse): void {
-    const stackFrames = this.#session.inspector.listStackFrames();
+    const stackFrames = this.#launched.inspector.listStackFrames();
     response.body = { stackFrames, totalFrames: stackFrames.length };
     this.sendResponse(response);
   }
 
   protected override scopesRequest(response: DebugProtocol.ScopesResponse): void {
-    response.body = { scopes: this.#session.inspector.listScopes() };
+    response.body = { scopes: this.#launched.inspector.listScopes() };
     this.sendResponse(response);
   }
 
@@ -131,7 +132,7 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.VariablesResponse,
     { variablesReference }: DebugProtocol.VariablesArguments,
   ): void {
-    response.body = { variables: this.#session.inspector.listVariables(variablesReference) };
+    response.body = { variables: this.#launched.inspector.listVariables(variablesReference) };
     this.sendResponse(response);
   }
 
@@ -140,7 +141,7 @@ export class TrajectoryDebugSession extends DebugSession {
     { expression, context }: DebugProtocol.EvaluateArguments,
   ): void {
     try {
-      response.body = this.#session.inspector.evaluate(expression);
+      response.body = this.#launched.inspector.evaluate(expression);
       this.sendResponse(response);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
@@ -219,13 +220,13 @@ export class TrajectoryDebugSession extends DebugSession {
     this.sendEvent(new TerminatedEvent());
   }
 
-  get #session(): Launched {
-    if (!this.#launched) throw new Error("the trajectory was not launched");
-    return this.#launched;
+  get #launched(): LaunchState {
+    if (!this.#state) throw new Error("the trajectory was not launched");
+    return this.#state;
   }
 
   get #target(): DebugTarget {
-    return this.#session.target;
+    return this.#launched.target;
   }
 
   #step(direction: "forward" | "back"): void {
@@ -254,7 +255,7 @@ export class TrajectoryDebugSession extends DebugSession {
   }
 
   #stopAt(reason: string, { step, atEnd, position }: CursorPosition): void {
-    this.#session.inspector.reset();
+    this.#launched.inspector.reset();
     if (step && step.verdict !== "same") {
       const fields = step.differingFields.join(", ");
       const call = `call ${step.call + 1}, ${step.recorded.name}`;

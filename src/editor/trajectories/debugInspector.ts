@@ -1,4 +1,4 @@
-/** What the debugger shows at a position, in the types of the debug adapter protocol. */
+/** Creates the stack frames, scopes and variables of the debugger at the current position. */
 import { Handles } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { listHeadings } from "./debugRows.ts";
@@ -16,7 +16,7 @@ export class DebugInspector {
     this.#target = target;
   }
 
-  /** Forgets the variables of the previous position. */
+  /** Releases the variables of the previous position. */
   reset(): void {
     this.#handles.reset();
   }

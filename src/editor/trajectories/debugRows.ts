@@ -1,4 +1,4 @@
-/** The rows of the debugger's Variables view at a position: the step and the state. */
+/** Creates the rows of the debugger's Variables view: the step, the state and the reward. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";

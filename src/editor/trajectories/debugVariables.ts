@@ -1,4 +1,4 @@
-/** The names that watches, hovers and breakpoint conditions can use at a position. */
+/** Creates the variables of watches, hovers and breakpoint conditions at a position. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { State } from "../../environment/state.ts";
 import { formatCallEvidence } from "../../reward/breakdown.ts";

@@ -4,7 +4,7 @@
  */
 import { workspace, type ExtensionContext, type Uri } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
@@ -17,7 +17,7 @@ import { Transcripts } from "./transcripts.ts";
 
 export interface TrajectoryDependencies {
   readonly files: ReadOnlyFiles;
-  readonly definitions: Definitions;
+  readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
   readonly findTask: FindTask;
 }

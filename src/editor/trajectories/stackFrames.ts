@@ -1,4 +1,4 @@
-/** The call stack of the debugger: the current call, its message and its user turn. */
+/** Creates the call stack of the debugger: the current call, its message and its user turn. */
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { truncate } from "./valueRow.ts";

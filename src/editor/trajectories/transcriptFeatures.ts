@@ -20,14 +20,14 @@ import {
   type HoverProvider,
 } from "vscode";
 import type { Event } from "../../trajectory/trajectory.ts";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 const language = { language: "prove-trajectory" };
 
 export const registerTranscriptFeatures = (
   transcripts: Transcripts,
-  definitions: Definitions,
+  definitions: ServerDefinitions,
 ): Disposable[] => [
   languages.registerCodeLensProvider(language, createCodeLensProvider(transcripts)),
   languages.registerHoverProvider(language, createToolHoverProvider(definitions)),
@@ -60,10 +60,10 @@ const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => (
   },
 });
 
-const createToolHoverProvider = (definitions: Definitions): HoverProvider => ({
+const createToolHoverProvider = (definitions: ServerDefinitions): HoverProvider => ({
   async provideHover(document, position) {
     const range = document.getWordRangeAtPosition(position, /[a-z][a-z0-9_]{2,63}(?=\()/);
-    const tool = range && (await definitions.catalog()).tools.get(document.getText(range));
+    const tool = range && (await definitions.openCatalog()).tools.get(document.getText(range));
     if (!tool) return undefined;
     const text = new MarkdownString().appendText(`${tool.name}: ${tool.summary}`);
     text.appendText(tool.effect === "read" ? "\nReads." : "\nWrites.");

@@ -20,7 +20,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import { describeCall } from "../../reward/breakdownText.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
-import type { Definitions } from "../servers/definitions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
 import {
   createTranscriptUri,
@@ -38,7 +38,7 @@ export interface OpenAttempt extends StoredAttempt {
 }
 
 export class Transcripts implements Disposable {
-  readonly #definitions: Definitions;
+  readonly #definitions: ServerDefinitions;
   readonly #findTask: FindTask;
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
@@ -46,7 +46,7 @@ export class Transcripts implements Disposable {
   readonly #attempts = new Map<string, Promise<OpenAttempt>>();
   readonly #subscription: Disposable;
 
-  constructor(definitions: Definitions, findTask: FindTask) {
+  constructor(definitions: ServerDefinitions, findTask: FindTask) {
     this.#definitions = definitions;
     this.#findTask = findTask;
     this.#subscription = workspace.onDidCloseTextDocument(it =>
@@ -120,7 +120,7 @@ export class Transcripts implements Disposable {
     const attempt = await readAttempt(uri, this.#findTask);
     // reading and scoring each take a while: other work can run in between
     await setImmediate();
-    const catalog = await this.#definitions.catalog();
+    const catalog = await this.#definitions.openCatalog();
     const { trajectory, task, rejected } = attempt;
     if (rejected)
       return {
