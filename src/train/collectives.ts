@@ -1,29 +1,31 @@
 /**
- * Numbers exchanged between threads through shared memory, with a barrier. Every operation has the
- * same result on every rank.
+ * Collective operations of threads over shared memory: a barrier, sums and broadcasts. Every
+ * operation has the same result on every rank.
  */
 
 export interface SharedMemory {
+  /** How many threads take part. */
   readonly count: number;
+  /** The most numbers that can be summed at once. */
   readonly floats: number;
-  /** How many wait at the barrier, and how often it has opened. */
+  /** How many threads wait at the barrier, and how often it has opened. */
   readonly control: SharedArrayBuffer;
-  /** For each turn (even, odd) and rank, the numbers it gives. */
+  /** The numbers that each rank contributes, in two sets for alternating operations. */
   readonly buffers: SharedArrayBuffer;
-  /** For each turn and rank, one number in double precision. */
+  /** The same for a single number in double precision. */
   readonly scalars: SharedArrayBuffer;
 }
 
 export interface Collectives {
   readonly rank: number;
   readonly count: number;
-  /** Waits for all. */
+  /** Blocks until all ranks have called it. */
   readonly barrier: () => void;
-  /** Replaces the values by their sum over all replicas. */
+  /** Replaces the values by their sum over all ranks, added in the order of ranks. */
   readonly allReduce: (values: Float32Array) => void;
-  /** The number that rank 0 gave: how replicas decide alike whether to stop, pause or save. */
+  /** Returns rank 0's value on every rank, so that all make the same decisions. */
   readonly broadcast: (value: number) => number;
-  /** Throws, on every replica, where their values differ: they have drifted apart. */
+  /** Throws on every rank if their values differ. */
   readonly assertSame: (values: Float32Array) => void;
 }
 
@@ -49,13 +51,13 @@ export function openCollectives(
       Atomics.notify(cells, opened);
     } else while (Atomics.load(cells, opened) === before) Atomics.wait(cells, opened, before);
   };
-  // two turns take turns, so that one barrier is enough: nobody can write a turn again before all
-  // have read it
-  let turn = 0;
-  const next = () => (turn = 1 - turn) * count;
-  const exchangeWord = (value: number): Float64Array => {
-    const first = next();
-    const all = new Float64Array(scalars, first * 8, count);
+  // two sets of buffers alternate, so that one barrier per operation is enough: no rank can write a
+  // set again before all have read it
+  let set = 0;
+  const nextSet = () => (set = 1 - set) * count;
+  /** Every rank's value, by rank. */
+  const gatherScalars = (value: number): Float64Array => {
+    const all = new Float64Array(scalars, nextSet() * 8, count);
     all[rank] = value;
     barrier();
     return all;
@@ -66,30 +68,30 @@ export function openCollectives(
     barrier,
     allReduce(values) {
       if (values.length > floats)
-        throw new Error(`${values.length} numbers to sum where there is room for ${floats}`);
-      const first = next();
-      const partOf = (it: number) =>
-        new Float32Array(buffers, (first + it) * floats * 4, values.length);
-      partOf(rank).set(values);
+        throw new Error(`cannot sum ${values.length} numbers: there is room for ${floats}`);
+      const first = nextSet();
+      const getPart = (of: number) =>
+        new Float32Array(buffers, (first + of) * floats * 4, values.length);
+      getPart(rank).set(values);
       barrier();
-      values.set(partOf(0));
+      values.set(getPart(0));
       for (let other = 1; other < count; other++) {
-        const part = partOf(other);
+        const part = getPart(other);
         for (let i = 0; i < part.length; i++)
           values[i] = (values[i] as number) + (part[i] as number);
       }
     },
-    broadcast: value => exchangeWord(value)[0] as number,
+    broadcast: value => gatherScalars(value)[0] as number,
     assertSame(values) {
-      const digests = exchangeWord(hashBits(values));
+      const digests = gatherScalars(hashBits(values));
       const differs = digests.findIndex(it => it !== digests[0]);
       if (differs > 0) throw new Error(`replica ${differs} holds other numbers than replica 0`);
     },
   };
 }
 
-/** A 32-bit digest of the numbers' bits (FNV-1a over words). */
+/** A 32-bit digest of the bits of the numbers (FNV-1a over words). */
 function hashBits(values: Float32Array): number {
-  const wordsOf = new Uint32Array(values.buffer, values.byteOffset, values.length);
-  return wordsOf.reduce((digest, word) => Math.imul(digest ^ word, 0x01000193) >>> 0, 0x811c9dc5);
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  return words.reduce((digest, word) => Math.imul(digest ^ word, 0x01000193) >>> 0, 0x811c9dc5);
 }

@@ -1,6 +1,6 @@
 /**
- * What supervised training reads: teachers' conversations as token ids with a mask over what the
- * student should have written, laid end to end in memory that all workers share. Knows no tensors.
+ * The corpus of supervised training: teachers' conversations as token ids, with a mark for each
+ * token that the student should learn to write, concatenated in memory that all workers share.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { listMenuTools } from "../environment/menu.ts";
@@ -14,29 +14,29 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import { injectError } from "./errorInjection.ts";
 
 /**
- * Conversations end to end. The arrays lie in shared memory: handing a corpus to a worker copies
- * nothing.
+ * Concatenated conversations. The arrays are in shared memory, so that passing a corpus to a worker
+ * copies nothing.
  */
 export interface Corpus {
   readonly ids: Uint16Array;
-  /** What each token is, as in `Conversation`. */
+  /** The part of each token, as in `EncodedConversation`. */
   readonly parts: Uint8Array;
-  /** Where each conversation begins; one more at the end. */
+  /** The index of each conversation's first token, and at the end the number of tokens. */
   readonly starts: Uint32Array;
-  /** Conversations before this one are for training, the others for validation. */
+  /** The first conversations are for training, the others for validation. */
   readonly trainingCount: number;
 }
 
 export interface EncodedConversation {
   readonly ids: readonly number[];
-  /**
-   * Beside `ids`: 0 for what was given, 1 for what is to be taught, 2 for what was said in error
-   * and is not to be learned.
-   */
+  /** For each token, one of the values of `tokenPart`. */
   readonly parts: readonly number[];
 }
 
-/** The values of `parts`. */
+/**
+ * The part of a token in training: given by users and tools, taught to the student, or ignored
+ * because it belongs to an injected error.
+ */
 export const tokenPart = { given: 0, taught: 1, ignored: 2 } as const;
 
 export const countConversations = (corpus: Corpus): number => corpus.starts.length - 1;
@@ -46,7 +46,7 @@ export function getConversation({ ids, parts, starts }: Corpus, i: number): Enco
   return { ids: [...ids.subarray(from, to)], parts: [...parts.subarray(from, to)] };
 }
 
-/** The talk of a task as it stood at the end of a trajectory. */
+/** The conversation of a task at the end of a trajectory. */
 export const createConversation = (
   catalog: Catalog,
   task: Task,
@@ -60,14 +60,14 @@ export const createConversation = (
 
 export interface BuiltCorpus {
   readonly corpus: Corpus;
-  /** Conversations left out because the student could not hold them. */
+  /** How many conversations were left out because they exceed the student's limits. */
   readonly overLong: number;
   readonly injectedErrors: number;
 }
 
 /**
- * Builds a corpus: each task's conversation, now and then once more with a slip. One task in fifty,
- * at most 200, is kept apart for validation.
+ * Builds a corpus: the conversation of each task and, for a share of the tasks, the conversation
+ * again with an injected error. One task in fifty, at most 200, is for validation.
  */
 export async function buildCorpus(
   tasks: AsyncIterable<Task> | Iterable<Task>,
@@ -108,8 +108,8 @@ export async function buildCorpus(
 }
 
 /**
- * A conversation as a student would hold it, or undefined where it is too long for that. `erring`
- * is a message not to be learned.
+ * A conversation as a student reads it, or undefined if it exceeds the student's limits. The tokens
+ * of `ignoredMessage` are not learned.
  */
 export function encodeConversation(
   tokenizer: Tokenizer,
@@ -139,21 +139,21 @@ export function encodeConversation(
   };
 }
 
-/** Letters that a small student says in an answer. */
+/** The most characters in a reply of a small student. */
 const maxReplyLength = 60;
 
 /**
- * A teacher's words as a small student can say them: the first sentences that fit, a question
- * before all others.
+ * Shortens a teacher's reply for a small student: a question, and the first other sentences that
+ * fit.
  */
 export function shortenReply(text: string): string {
   if (text.length <= maxReplyLength) return text;
   const sentences = text.match(/.+?(?:[.!?](?=\s|$)|$)\s*/gs) ?? [text];
   const question = sentences.find(it => it.trimEnd().endsWith("?")) ?? "";
   let left = maxReplyLength - question.length;
-  const kept = sentences.filter(it => it === question || (left -= it.length) >= 0);
-  const said = kept.join("").trimEnd();
-  return said === "" ? `${text.slice(0, maxReplyLength - 1).replace(/\s\S*$/, "")}…` : said;
+  const fitting = sentences.filter(it => it === question || (left -= it.length) >= 0);
+  const reply = fitting.join("").trimEnd();
+  return reply === "" ? `${text.slice(0, maxReplyLength - 1).replace(/\s\S*$/, "")}…` : reply;
 }
 
 function concatenate(

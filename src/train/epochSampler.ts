@@ -1,7 +1,7 @@
-/** Seeded orders in which training data is visited. */
+/** Seeded orders in which training visits its data. */
 import { createKeyedStream, shuffle } from "../environment/random.ts";
 
-/** 0…n-1 in an order that depends on the keys only. */
+/** The indices 0…n-1 in an order that depends only on the keys. */
 export const shuffleIndices = (n: number, ...keys: readonly number[]): number[] =>
   shuffle(
     Array.from({ length: n }, (_, i) => i),
@@ -9,8 +9,8 @@ export const shuffleIndices = (n: number, ...keys: readonly number[]): number[] 
   );
 
 /**
- * Samples 0…n-1 without replacement, epoch after epoch, each in another order. The index at a
- * position is the same whenever it is asked for.
+ * Samples the indices 0…n-1 without replacement, in a different order each epoch. The index at a
+ * position does not depend on earlier calls.
  */
 export function createEpochSampler(n: number, seed: number): (position: number) => number {
   let currentEpoch = -1;

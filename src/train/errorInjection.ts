@@ -1,7 +1,7 @@
 /**
- * Conversations that err once and put it right: a teacher's call is first made wrong in a live
- * session, its real error is read, then the right call follows. The wrong call itself is not to be
- * learned. Knows no tokens.
+ * Injects errors into teachers' conversations: before one of the teacher's calls, the same call is
+ * executed with a wrong argument in a live session, so that a student learns to read the real error
+ * and correct the call. The wrong call itself is not learned.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
@@ -13,26 +13,29 @@ import { listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 
 export interface InjectedError {
   readonly trajectory: Trajectory;
-  /** The message that errs. */
+  /** The message with the wrong call. */
   readonly message: number;
 }
 
 /**
- * The teacher's conversation with one slip, or undefined where the wrong call did no wrong or
- * spoiled what follows. `chance` gives numbers in [0, 1).
+ * Repeats the teacher's conversation with one wrong call. The result is undefined if the call
+ * succeeded or changed the outcome of a later one. `random` returns numbers in [0, 1).
  */
 export async function injectError(
   task: Task,
   catalog: Catalog,
   random: () => number,
 ): Promise<InjectedError | undefined> {
-  const right = listMessages(task.trajectory.events);
-  const places = right.flatMap((it, i) => (it.calls.length === 1 ? [i] : []));
-  const at = places[Math.floor(random() * places.length)];
-  if (at === undefined) return undefined;
-  const wrong = corruptCall(right[at]!.calls[0]!, catalog, random);
-  if (!wrong) return undefined;
-  const messages: AssistantMessage[] = right.toSpliced(at, 0, { text: "", calls: [wrong] });
+  const teacherMessages = listMessages(task.trajectory.events);
+  const candidates = teacherMessages.flatMap((it, i) => (it.calls.length === 1 ? [i] : []));
+  const message = candidates[Math.floor(random() * candidates.length)];
+  if (message === undefined) return undefined;
+  const wrongCall = corruptCall(teacherMessages[message]!.calls[0]!, catalog, random);
+  if (!wrongCall) return undefined;
+  const messages: AssistantMessage[] = teacherMessages.toSpliced(message, 0, {
+    text: "",
+    calls: [wrongCall],
+  });
   const { trajectory } = await rollout(
     task,
     createScriptedPolicy("scripted:slip", messages),
@@ -42,20 +45,17 @@ export async function injectError(
       maxMessages: messages.length,
     },
   );
-  const before = listCalls(task.trajectory);
-  const after = listCalls(trajectory).filter(it => it.message !== at);
-  const isSound =
-    listCalls(trajectory).some(it => it.message === at && it.outcome.kind !== "ok") &&
+  const teacherCalls = listCalls(task.trajectory);
+  const otherCalls = listCalls(trajectory).filter(it => it.message !== message);
+  const isUsable =
+    listCalls(trajectory).some(it => it.message === message && it.outcome.kind !== "ok") &&
     trajectory.events.at(-1)?.kind === "ended" &&
-    after.length === before.length &&
-    after.every((it, i) => it.outcome.kind === before[i]!.outcome.kind);
-  return isSound ? { trajectory, message: at } : undefined;
+    otherCalls.length === teacherCalls.length &&
+    otherCalls.every((it, i) => it.outcome.kind === teacherCalls[i]!.outcome.kind);
+  return isUsable ? { trajectory, message } : undefined;
 }
 
-/**
- * A call with one thing wrong that its tool must notice: an id that is none, a key left out, a
- * number as a word, or another tool's key.
- */
+/** The call with an id that probably does not exist, or without a required argument. */
 function corruptCall(call: Call, catalog: Catalog, random: () => number): Call | undefined {
   const schema = catalog.tools.get(call.name)?.inputSchema;
   const args = call.arguments as Readonly<Record<string, Json>>;

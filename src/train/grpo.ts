@@ -1,12 +1,12 @@
 /**
- * Multi-turn group-relative policy optimisation (Shao et al., 2024), read straight through:
- * attempts at live sessions, rewards, advantages within a group, one clipped step. Tokens that
- * tools and users wrote carry no gradient. Knows no files.
+ * Multi-turn group-relative policy optimization (Shao et al., 2024): attempts in live sessions,
+ * rewards, advantages within each group, and clipped optimizer steps. Tokens that tools and users
+ * wrote have no gradient.
  *
- *   A_i = (R_i − mean R) / (std R + 1e-6), over the group                                                            (1)
- *   ρ = exp(lp − lp_old), for each token the student sampled                                                         (2)
- *   L = −mean min(ρ A, clip(ρ, 1 − low, 1 + high) A) + β mean k3, over all those tokens                              (3)
- *   k3 = exp(lp_ref − lp) − (lp_ref − lp) − 1                                                                        (4)
+ *   A_i = (R_i − mean R) / (std R + 1e-6), over the group                                     (1)
+ *   ρ = exp(lp − lp_old), for each token the student sampled                                  (2)
+ *   L = −mean min(ρ A, clip(ρ, 1 − low, 1 + high) A) + β mean k3, over all those tokens       (3)
+ *   k3 = exp(lp_ref − lp) − (lp_ref − lp) − 1                                                 (4)
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
@@ -16,7 +16,7 @@ import { openStudent, type Student } from "../model/student.ts";
 import {
   disposeGradients,
   computeGradients,
-  computeLogProbabilities as scoreTokens,
+  computeLogProbabilities,
   type Gradients,
   type Model,
 } from "../model/transformer.ts";
@@ -39,21 +39,21 @@ import type { ScoredAttempt } from "./scoredAttempt.ts";
 export interface GrpoContext extends MethodContext {
   readonly catalog: Catalog;
   readonly tasks: readonly Task[];
-  /** The weights the run began with: what the KL term holds on to. */
+  /** The weights at the start of the run: the reference of the KL term. */
   readonly reference: Model;
   readonly profile: Profile;
 }
 
-export function openGrpo(ground: GrpoContext, config: GrpoConfig): TrainingMethod {
-  const { group, model, tokenizer, tasks } = ground;
+export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMethod {
+  const { group: replicas, model, tokenizer, tasks } = context;
   const { grpo, seed } = config;
   const student = openStudent(model, tokenizer, {
     name: "student",
     temperature: grpo.temperature,
     seed,
   });
-  const draw = createEpochSampler(tasks.length, seed);
-  const judge = createAttemptScorer(ground);
+  const sampleIndex = createEpochSampler(tasks.length, seed);
+  const scoreRollout = createAttemptScorer(context);
 
   async function step(
     step: number,
@@ -61,60 +61,60 @@ export function openGrpo(ground: GrpoContext, config: GrpoConfig): TrainingMetho
     const start = performance.now();
     const sampledBefore = student.usage.seconds;
 
-    // a share of the step's tasks, and a group of attempts at each
-    const places = Array.from({ length: grpo.prompts }, (_, i) => i).filter(
-      it => it % group.count === group.rank,
+    // this replica's share of the step's tasks, and a group of attempts at each
+    const indices = Array.from({ length: grpo.prompts }, (_, i) => i).filter(
+      it => it % replicas.count === replicas.rank,
     );
-    const tried = await Promise.all(
-      places.map(place => {
-        const task = tasks[draw((step - 1) * grpo.prompts + place)]!;
+    const rollouts = await Promise.all(
+      indices.map(index => {
+        const task = tasks[sampleIndex((step - 1) * grpo.prompts + index)]!;
         return rolloutGroup(
           student,
-          ground.catalog,
+          context.catalog,
           task,
-          Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${place}.${i}`),
+          Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${index}.${i}`),
         );
       }),
     );
-    const judged = tried.map(group => group.map(it => judge(it.task, it.rollout)));
-    const groups = judged.map(group => group.filter(it => it !== undefined));
-    const faults = judged.flat().length - groups.flat().length;
-    const sampled = performance.now();
+    const attempts = rollouts.map(group => group.map(it => scoreRollout(it.task, it.rollout)));
+    const groups = attempts.map(group => group.filter(it => it !== undefined));
+    const faults = attempts.flat().length - groups.flat().length;
+    const rolloutsEnd = performance.now();
 
     // equation (1)
     for (const group of groups)
       for (const [i, advantage] of computeAdvantages(group.map(it => it.breakdown.total)).entries())
         group[i]!.advantage = advantage;
-    if (grpo.advantages === "shuffled") shuffleAdvantages(groups.flat(), seed, step, group.rank);
-    // a group whose attempts all earned the same says nothing
-    const telling = groups.filter(group => group.some(it => it.advantage !== 0));
+    if (grpo.advantages === "shuffled") shuffleAdvantages(groups.flat(), seed, step, replicas.rank);
+    // a group whose attempts all have the same reward has no gradient
+    const informativeGroups = groups.filter(group => group.some(it => it.advantage !== 0));
 
     const learningRate = grpo.learningRate * Math.min(1, step / 5);
-    const learned = { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
-    for (let part = 0; part < grpo.minibatches; part++) {
-      const it = trainOnGroups(
-        ground,
-        telling.filter((_, i) => i % grpo.minibatches === part),
+    const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
+    for (let minibatch = 0; minibatch < grpo.minibatches; minibatch++) {
+      const result = trainOnGroups(
+        context,
+        informativeGroups.filter((_, i) => i % grpo.minibatches === minibatch),
         grpo,
         learningRate,
       );
       for (const key of ["loss", "norm", "tokens", "kl", "clipped"] as const)
-        learned[key] += it[key];
+        totals[key] += result[key];
     }
 
     const end = performance.now();
     const seconds = {
       sampling: student.usage.seconds - sampledBefore,
-      rollouts: (sampled - start) / 1000,
-      learning: (end - sampled) / 1000,
+      rollouts: (rolloutsEnd - start) / 1000,
+      learning: (end - rolloutsEnd) / 1000,
       total: (end - start) / 1000,
     };
-    const sums = sumByName(group, sumAttempts(groups, faults, seconds));
+    const sums = sumByName(replicas, sumAttempts(groups, faults, seconds));
     return {
       metrics: computeStepMetrics(step, sums, {
-        ...learned,
+        ...totals,
         learningRate,
-        count: group.count,
+        count: replicas.count,
         minibatches: grpo.minibatches,
       }),
       groups: groups.flatMap(group => createGroupLines(step, group)),
@@ -124,15 +124,15 @@ export function openGrpo(ground: GrpoContext, config: GrpoConfig): TrainingMetho
   return { step, dispose: () => student.dispose() };
 }
 
-/** Attempts at one task, side by side. */
+/** Concurrent attempts at one task. */
 const rolloutGroup = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
   Promise.all(
     ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id }) })),
   );
 
 /**
- * Scores attempts and lays out their tokens; undefined where a fault of the world's or ours makes a
- * score unfair.
+ * Returns a function that scores an attempt and encodes its tokens for training. The result is
+ * undefined for an attempt that failed for reasons outside the policy, which is not scored.
  */
 export function createAttemptScorer({
   catalog,
@@ -147,23 +147,23 @@ export function createAttemptScorer({
     const attempt: Attempt = createAttempt(task, trajectory, finalState);
     const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
     if (!isScored(breakdown)) return undefined;
-    const published =
+    const paperBreakdown =
       profile.name === paperProfile.name
         ? breakdown
         : (scoreAttempt(attempt, paperProfile) as Breakdown);
-    const written = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
-    const end = written.mask.lastIndexOf(1) + 1;
+    const chat = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
+    const end = chat.mask.lastIndexOf(1) + 1;
     const branch = {
-      ids: written.ids.slice(written.opening, end),
-      mask: written.mask.slice(written.opening, end),
+      ids: chat.ids.slice(chat.opening, end),
+      mask: chat.mask.slice(chat.opening, end),
     };
-    const logprobs = written.logprobs.filter((_, i) => written.mask[i] === 1);
-    const opening = written.ids.slice(0, written.opening);
+    const logprobs = chat.logprobs.filter((_, i) => chat.mask[i] === 1);
+    const opening = chat.ids.slice(0, chat.opening);
     return {
       task,
       trajectory,
       breakdown,
-      paper: published.total,
+      paper: paperBreakdown.total,
       success: judgeSuccess(attempt).achieved,
       opening,
       branch,
@@ -174,7 +174,7 @@ export function createAttemptScorer({
   };
 }
 
-/** Equation (1). All zero where the rewards are all equal. */
+/** Equation (1). All zero if the rewards are all equal. */
 export function computeAdvantages(rewards: readonly number[]): number[] {
   const mean = rewards.reduce((sum, it) => sum + it, 0) / rewards.length;
   const deviation = Math.sqrt(
@@ -183,36 +183,37 @@ export function computeAdvantages(rewards: readonly number[]): number[] {
   return rewards.map(it => (deviation < 1e-6 ? 0 : (it - mean) / (deviation + 1e-6)));
 }
 
-/** The control: the same advantages, dealt out by chance. */
-function shuffleAdvantages(tried: readonly ScoredAttempt[], ...keys: readonly number[]): void {
-  const advantages = tried.map(it => it.advantage);
-  for (const [i, from] of shuffleIndices(tried.length, ...keys).entries())
-    tried[i]!.advantage = advantages[from]!;
+/** The control experiment: the same advantages, assigned to attempts at random. */
+function shuffleAdvantages(attempts: readonly ScoredAttempt[], ...keys: readonly number[]): void {
+  const advantages = attempts.map(it => it.advantage);
+  for (const [i, from] of shuffleIndices(attempts.length, ...keys).entries())
+    attempts[i]!.advantage = advantages[from]!;
 }
 
-/** One optimizer step on some groups, the same in every replica. */
+/** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */
 function trainOnGroups(
-  { group, model, reference, optimizer }: GrpoContext,
+  { group: replicas, model, reference, optimizer }: GrpoContext,
   groups: readonly (readonly ScoredAttempt[])[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
 ) {
-  const tried = groups.flat();
-  const { tokens } = sumByName(group, {
-    tokens: tried.reduce((sum, it) => sum + it.logprobs.length, 0),
+  const { tokens } = sumByName(replicas, {
+    tokens: groups.flat().reduce((sum, it) => sum + it.logprobs.length, 0),
   });
   if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
 
   const own = { loss: 0, kl: 0, clipped: 0, gradients: undefined as Gradients | undefined };
-  for (const part of splitIntoBatches(groups)) {
-    const it = backward(model, reference, part, { grpo, tokens });
-    for (const key of ["loss", "kl", "clipped"] as const) own[key] += it[key];
-    own.gradients = own.gradients ? addGradients(own.gradients, it.gradients) : it.gradients;
+  for (const batch of splitIntoBatches(groups)) {
+    const result = backward(model, reference, batch, { grpo, tokens });
+    for (const key of ["loss", "kl", "clipped"] as const) own[key] += result[key];
+    own.gradients = own.gradients
+      ? addGradients(own.gradients, result.gradients)
+      : result.gradients;
   }
-  const all = group.sumGradients(own.gradients ?? zeroGradients(model));
-  const { norm } = optimizer.step(all, learningRate);
-  disposeGradients(all);
-  const { loss, kl, clipped } = sumByName(group, {
+  const gradients = replicas.sumGradients(own.gradients ?? zeroGradients(model));
+  const { norm } = optimizer.step(gradients, learningRate);
+  disposeGradients(gradients);
+  const { loss, kl, clipped } = sumByName(replicas, {
     loss: own.loss,
     kl: own.kl,
     clipped: own.clipped,
@@ -221,35 +222,34 @@ function trainOnGroups(
 }
 
 /**
- * Tokens worked at once: memory grows with them, and what a backward pass of wasm has once taken it
- * keeps.
+ * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
  */
 const tokensPerBatch = 3_000;
 
-/** Groups in parts of about that many tokens. Groups without a sampled token are left out. */
+/** Batches of about `tokensPerBatch` tokens. Groups without a sampled token are left out. */
 function splitIntoBatches(
   groups: readonly (readonly ScoredAttempt[])[],
 ): (readonly ScoredAttempt[])[][] {
-  const parts: (readonly ScoredAttempt[])[][] = [];
+  const batches: (readonly ScoredAttempt[])[][] = [];
   let room = 0;
   for (const group of groups) {
     if (group.every(it => it.logprobs.length === 0)) continue;
     const size = group.reduce((sum, it) => sum + it.branch.ids.length, group[0]!.opening.length);
     if (size > room) {
-      parts.push([]);
+      batches.push([]);
       room = tokensPerBatch;
     }
-    parts.at(-1)!.push(group);
+    batches.at(-1)!.push(group);
     room -= size;
   }
-  return parts;
+  return batches;
 }
 
 function addGradients(sum: Gradients, more: Gradients): Gradients {
-  const all = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
+  const added = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
   disposeGradients(sum);
   disposeGradients(more);
-  return all;
+  return added;
 }
 
 function backward(
@@ -259,49 +259,47 @@ function backward(
   { grpo, tokens }: { grpo: GrpoConfig["grpo"]; tokens: number },
 ) {
   const { low, high } = grpo.clip;
-  const tried = groups.flat();
-  // the group's prompt is worked once, its attempts branch off it
-  const sheaves: PackedGroup[] = groups.map(group => ({
+  const attempts = groups.flat();
+  // the prompt of a group is computed once, and its attempts branch off it
+  const packedGroups: PackedGroup[] = groups.map(group => ({
     prefix: group[0]!.opening,
     branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
   }));
-  const packed = packGroups(sheaves);
-  const advantages = Float32Array.from(tried.flatMap(it => it.logprobs.map(() => it.advantage))); // (M)
-  const before = Float32Array.from(tried.flatMap(it => it.logprobs)); // (M)
-  const ref = scoreTokens(reference, packed); // (M)
+  const packed = packGroups(packedGroups);
+  const advantages = Float32Array.from(
+    attempts.flatMap(it => it.logprobs.map(() => it.advantage)), // (M)
+  );
+  const oldLogprobs = Float32Array.from(attempts.flatMap(it => it.logprobs)); // (M)
+  const refLogprobs = computeLogProbabilities(reference, packed); // (M)
 
-  const {
-    loss,
-    logprobs,
-    gradients: all,
-  } = computeGradients(model, packed, lp => {
+  const { loss, logprobs, gradients } = computeGradients(model, packed, lp => {
     const a = tf.tensor1d(advantages);
-    const ratio = tf.exp(tf.sub(lp, tf.tensor1d(before))); // equation (2)
+    const ratio = tf.exp(tf.sub(lp, tf.tensor1d(oldLogprobs))); // equation (2)
     const clipped = tf.minimum(
       tf.mul(ratio, a),
       tf.mul(tf.clipByValue(ratio, 1 - low, 1 + high), a),
     );
-    const away = tf.sub(tf.tensor1d(ref), lp);
-    const k3 = tf.sub(tf.sub(tf.exp(away), away), 1); // equation (4)
+    const difference = tf.sub(tf.tensor1d(refLogprobs), lp);
+    const k3 = tf.sub(tf.sub(tf.exp(difference), difference), 1); // equation (4)
     return tf.div(tf.sum(tf.sub(tf.mul(k3, grpo.kl), clipped)), tokens); // equation (3)
   });
 
   let kl = 0;
   let clipped = 0;
   let at = 0;
-  for (const it of tried)
+  for (const it of attempts)
     for (let i = 0; i < it.logprobs.length; i++, at++) {
-      const away = ref[at]! - logprobs[at]!;
-      kl += Math.exp(away) - away - 1;
-      const ratio = Math.exp(logprobs[at]! - before[at]!);
+      const difference = refLogprobs[at]! - logprobs[at]!;
+      kl += Math.exp(difference) - difference - 1;
+      const ratio = Math.exp(logprobs[at]! - oldLogprobs[at]!);
       if (!(it.advantage > 0 ? ratio > 1 + high : ratio < 1 - low)) continue;
       clipped++;
       it.clipped.push(i);
     }
-  return { loss, kl, clipped, gradients: all };
+  return { loss, kl, clipped, gradients };
 }
 
-/** What a replica adds whose groups say nothing. */
+/** The gradients of a replica that has no informative group. */
 const zeroGradients = (model: Model): Gradients =>
   new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
 
@@ -319,7 +317,7 @@ const createGroupLines = (step: number, group: readonly ScoredAttempt[]): GroupL
     trajectory: stripTrajectory(it.trajectory),
   }));
 
-/** Without patches, which come back by replay, and with log-probabilities to six digits. */
+/** Without patches, which a replay restores, and with log-probabilities to six digits. */
 function stripTrajectory({ header, events }: Trajectory): GroupLine["trajectory"] {
   return {
     header,

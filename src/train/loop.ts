@@ -1,7 +1,7 @@
 /**
- * A replica's life: bring up the model, take steps until the run is over, hand over what is to be
- * kept. All replicas run it side by side and stay equal. It writes no files and answers no socket:
- * the trainer's main thread does.
+ * The training loop of a replica: loads the model, takes steps until the run ends, and sends the
+ * results to the main thread, which writes the files and serves clients. All replicas run the loop
+ * in parallel, and their weights stay equal.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,47 +22,53 @@ import { createAdamW, type OptimizerState } from "./optimizer.ts";
 import type { Replica } from "./replicas.ts";
 import { openSft } from "./sft.ts";
 
-/** What a replica is handed. */
+/** What the main thread gives each replica to start with. */
 export interface ReplicaSetup {
   readonly config: RunConfig;
   /** The folder of the built programs, and folders of fixtures, the first match winning. */
   readonly programFolder: string;
   readonly fixtureFolders: readonly string[];
-  /** The model folder to begin from, and the one that the KL term holds on to. */
+  /** The model folder to begin from, and the reference model of the KL term. */
   readonly from: string;
   readonly reference: string;
-  /** Steps and seconds that lie behind it. */
+  /** Steps and seconds of training before this start. */
   readonly step: number;
   readonly spent: number;
-  /** For `grpo`: what to attempt. For `sft`: what to read. */
+  /** For `grpo`: the tasks to attempt. For `sft`: the conversations to learn from. */
   readonly tasks: readonly Task[];
   readonly corpus?: Corpus;
 }
 
-/** What the main thread tells replicas. */
+/** A message from the main thread to the replicas. */
 export type ReplicaCommand = "pause" | "resume" | "stop";
 
-/** What replicas say. All of them say `stepped`, rank 0 with the metrics; the rest is rank 0's. */
+/** A completed step: the attempts of one replica and, from rank 0, the metrics of all. */
+export interface StepMessage {
+  readonly kind: "stepped";
+  readonly step: number;
+  readonly spent: number;
+  readonly metrics?: StepMetrics;
+  readonly groups: readonly GroupLine[];
+}
+
+/** A checkpoint to be written. */
+export interface SaveMessage {
+  readonly kind: "save";
+  readonly step: number;
+  readonly spent: number;
+  readonly weights: ReadonlyMap<string, NamedArray>;
+  readonly optimizer: OptimizerState;
+}
+
+/** A message to the main thread. All replicas send `stepped`; only rank 0 sends the others. */
 export type ReplicaMessage =
   | { readonly kind: "ready"; readonly backend: string; readonly notes: readonly string[] }
-  | {
-      readonly kind: "stepped";
-      readonly step: number;
-      readonly spent: number;
-      readonly metrics?: StepMetrics;
-      readonly groups: readonly GroupLine[];
-    }
-  | {
-      readonly kind: "save";
-      readonly step: number;
-      readonly spent: number;
-      readonly weights: ReadonlyMap<string, NamedArray>;
-      readonly optimizer: OptimizerState;
-    }
+  | StepMessage
+  | SaveMessage
   | { readonly kind: "paused" | "resumed" }
-  | { readonly kind: "over"; readonly by: "steps" | "time" | "stop" };
+  | { readonly kind: "ended"; readonly by: "steps" | "time" | "stop" };
 
-/** Trains until the steps are done, the time is up or it is told to stop. */
+/** Trains until all steps are done, the time is used up or the main thread sends `stop`. */
 export async function train(
   replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
   catalog: Catalog,
@@ -76,8 +82,8 @@ export async function train(
   const optimizer = createAdamW(model);
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
-  const ground: MethodContext = { group: replica, model, tokenizer: stored.tokenizer, optimizer };
-  const method = await openMethod(ground, setup, catalog);
+  const context: MethodContext = { group: replica, model, tokenizer: stored.tokenizer, optimizer };
+  const method = await openMethod(context, setup, catalog);
   const save = (step: number, spent: number) => {
     if (rank === 0)
       replica.send({
@@ -90,13 +96,13 @@ export async function train(
   };
 
   let { step, spent } = setup;
-  let saved = step;
+  let savedStep = step;
   for (;;) {
-    const order = await nextOrder(replica);
-    const by = order === "stop" ? "stop" : findStopReason(config, step, spent);
+    const decision = await decideNext(replica);
+    const by = decision === "stop" ? "stop" : findStopReason(config, step, spent);
     if (by) {
-      if (saved < step) save(step, spent);
-      if (rank === 0) replica.send({ kind: "over", by });
+      if (savedStep < step) save(step, spent);
+      if (rank === 0) replica.send({ kind: "ended", by });
       break;
     }
     step++;
@@ -110,10 +116,10 @@ export async function train(
       groups: config.keepGroups > 0 && step % config.keepGroups === 0 ? groups : [],
     });
     if (step % config.saveEvery !== 0) continue;
-    // replicas that have drifted apart would be learning two models
+    // replicas whose weights differ would train different models
     replica.assertSame(sampleWeights(model));
     save(step, spent);
-    saved = step;
+    savedStep = step;
   }
   method.dispose();
   optimizer.dispose();
@@ -121,47 +127,51 @@ export async function train(
 }
 
 async function openMethod(
-  ground: MethodContext,
+  context: MethodContext,
   setup: ReplicaSetup,
   catalog: Catalog,
 ): Promise<TrainingMethod> {
   const { config, tasks, corpus } = setup;
-  if (config.method === "sft") return openSft(ground, config, corpus!);
+  if (config.method === "sft") return openSft(context, config, corpus!);
   const profile = profiles.find(it => it.name === config.profile);
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
   const reference = await loadModel(readModelFolder(setup.reference));
-  const method = openGrpo({ ...ground, catalog, tasks, reference, profile }, config);
+  const method = openGrpo({ ...context, catalog, tasks, reference, profile }, config);
   return {
     step: (step, progress) => method.step(step, progress),
     dispose: () => (method.dispose(), reference.dispose()),
   };
 }
 
-const orderCodes = ["go", "stop"] as const;
+const decisions = ["continue", "stop"] as const;
+type Decision = (typeof decisions)[number];
 
-/** What all replicas are to do next. While paused, rank 0 listens and the others wait for it. */
-async function nextOrder(
+/** What all replicas do next. Rank 0 decides; while it is paused, the others wait for it. */
+async function decideNext(
   replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
-): Promise<"go" | "stop"> {
-  let order: "go" | "stop" = "go";
-  let isPaused = false;
-  if (replica.rank === 0)
-    for (;;) {
-      const told = replica.receive();
-      if (told === "stop") {
-        order = "stop";
-        break;
-      }
-      if (told === "pause" || told === "resume") {
-        if (isPaused !== (told === "pause"))
-          replica.send({ kind: told === "pause" ? "paused" : "resumed" });
-        isPaused = told === "pause";
-      }
-      if (told === undefined && !isPaused) break;
-      if (told === undefined) await sleep(50);
-    }
+): Promise<Decision> {
+  let decision: Decision = "continue";
+  if (replica.rank === 0) decision = await receiveCommands(replica);
   else while (replica.receive() !== undefined); // rank 0 decides for all
-  return orderCodes[replica.broadcast(orderCodes.indexOf(order))]!;
+  return decisions[replica.broadcast(decisions.indexOf(decision))]!;
+}
+
+/** Follows the commands that have arrived, and waits while the training is paused. */
+async function receiveCommands(
+  replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
+): Promise<Decision> {
+  let isPaused = false;
+  for (;;) {
+    const command = replica.receive();
+    if (command === "stop") return "stop";
+    if (command === undefined) {
+      if (!isPaused) return "continue";
+      await sleep(50);
+    } else if (isPaused !== (command === "pause")) {
+      isPaused = command === "pause";
+      replica.send({ kind: isPaused ? "paused" : "resumed" });
+    }
+  }
 }
 
 const findStopReason = (
@@ -175,13 +185,13 @@ const findStopReason = (
       ? "time"
       : undefined;
 
-/** How much of the run is done once this step is, from 0 to 1. */
+/** The part of the run that is done after this step, from 0 to 1. */
 const computeProgress = ({ steps, seconds }: RunConfig, step: number, spent: number): number =>
   Math.min(
     1,
     Math.max(steps === undefined ? 0 : step / steps, seconds === undefined ? 0 : spent / seconds),
   );
 
-/** Enough of the weights to see a difference. */
+/** One matrix of the weights: if replicas differ, it differs. */
 const sampleWeights = (model: Awaited<ReturnType<typeof loadModel>>): Float32Array =>
   model.parameters.get("layers.0.attention.qkv")!.dataSync() as Float32Array;

@@ -1,7 +1,6 @@
 /**
- * The trainer program: `node trainer.js RUN FIXTURES…` trains the run in a folder to its end; as a
- * worker thread it is one of that training's replicas. The one file of this room that knows which
- * servers there are.
+ * The trainer program. `node trainer.js RUN FIXTURES…` trains the run in a folder to its end; as a
+ * worker thread, the program is one of the replicas. Only this file of the module loads the servers.
  */
 import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
@@ -20,12 +19,13 @@ if (!isReplica) {
     process.stderr.write("usage: trainer.js RUN FIXTURES…\n");
     process.exit(2);
   }
-  // whoever stops a training says so over the socket
+  // Ctrl-C in a terminal is for the client, which requests the stop over the socket
   process.on("SIGINT", () => {});
-  process.exitCode = await codeOf(folder, fixtures);
+  process.exitCode = await trainRun(folder, fixtures);
 }
 
-async function codeOf(folder: string, fixtures: readonly string[]): Promise<number> {
+/** Trains to the end and returns the exit code. */
+async function trainRun(folder: string, fixtures: readonly string[]): Promise<number> {
   try {
     const end = await runTrainer(folder, openCatalog(await loadServers(), fixtures), fixtures);
     return end.by === "failed" ? 1 : 0;

@@ -1,7 +1,4 @@
-/**
- * AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. Knows
- * parameters by name, not what they are for.
- */
+/** AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. */
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
@@ -12,9 +9,9 @@ export interface AdamWOptions {
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
-  /** Drawn from matrices other than the embedding, each step, times the learning rate. */
+  /** The share of each matrix, except the embedding, that is subtracted, times the rate. */
   readonly weightDecay: number;
-  /** A gradient longer than this is scaled down to it. */
+  /** A gradient with a larger norm is scaled down to it. */
   readonly clipNorm: number;
 }
 
@@ -26,10 +23,7 @@ export const adamWDefaults: AdamWOptions = {
   clipNorm: 1,
 };
 
-/**
- * Everything an optimizer remembers, as plain numbers: `first` and `second` moments by parameter
- * name.
- */
+/** The state of an optimizer as plain numbers: first and second moments by parameter name. */
 export interface OptimizerState {
   readonly step: number;
   readonly first: ReadonlyMap<string, Float32Array>;
@@ -38,18 +32,17 @@ export interface OptimizerState {
 
 export interface Optimizer {
   /**
-   * Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's
-   * norm before clipping. Throws a UserError, with nothing changed, where the gradient is not
-   * finite.
+   * Changes the model's parameters in place; the caller still owns the gradients. Returns the norm
+   * of the gradient before clipping. If it is not finite, throws a `UserError` and changes nothing.
    */
   step(gradients: Gradients, learningRate: number): { readonly norm: number };
-  /** A copy. */
+  /** A copy of the state. */
   state(): OptimizerState;
   restore(state: OptimizerState): void;
   dispose(): void;
 }
 
-/** An optimizer of a model's parameters, at step 0. */
+/** Creates an optimizer of a model's parameters, at step 0. */
 export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): Optimizer {
   const settings = { ...adamWDefaults, ...options };
   const { memory } = runningBackend();
@@ -104,17 +97,15 @@ interface Moments {
   readonly weight: tf.Variable;
   readonly first: tf.Variable;
   readonly second: tf.Variable;
-  /**
-   * Scales and the embedding are not drawn to zero: they have no scale of their own to drift to.
-   */
-  readonly decays: boolean;
+  /** Whether weight decay applies: not to the scales of norms and the embedding. */
+  readonly hasDecay: boolean;
 }
 
 interface Update extends AdamWOptions {
   readonly rate: number;
   readonly correct1: number;
   readonly correct2: number;
-  /** What clipping leaves of the gradient. */
+  /** The factor that clips the gradient. */
   readonly scale: number;
 }
 
@@ -123,12 +114,12 @@ const createMoments = (name: string, weight: tf.Variable): Moments => ({
   weight,
   first: tf.tidy(() => tf.variable(tf.zerosLike(weight), false)),
   second: tf.tidy(() => tf.variable(tf.zerosLike(weight), false)),
-  decays: weight.rank === 2 && name !== "embedding",
+  hasDecay: weight.rank === 2 && name !== "embedding",
 });
 
 function updateInPlace(
   { kernels, addressOf }: WasmMemory,
-  { weight, first, second, decays }: Moments,
+  { weight, first, second, hasDecay }: Moments,
   gradient: tf.Tensor,
   update: Update,
 ): void {
@@ -143,16 +134,16 @@ function updateInPlace(
     beta1,
     beta2,
     epsilon,
-    decays ? weightDecay : 0,
+    hasDecay ? weightDecay : 0,
     correct1,
     correct2,
     scale,
   );
 }
 
-/** The same in stock operations; the kernel's docstring has the formula. */
+/** The same in stock operations. The comment of the kernel has the formula. */
 function updateByOperations(
-  { weight, first, second, decays }: Moments,
+  { weight, first, second, hasDecay }: Moments,
   gradient: tf.Tensor,
   update: Update,
 ): void {
@@ -161,8 +152,8 @@ function updateByOperations(
   first.assign(tf.add(tf.mul(first, beta1), tf.mul(g, 1 - beta1)));
   second.assign(tf.add(tf.mul(second, beta2), tf.mul(tf.square(g), 1 - beta2)));
   const root = tf.add(tf.sqrt(tf.div(second, correct2)), epsilon);
-  const kept = tf.mul(weight, 1 - rate * (decays ? weightDecay : 0));
-  weight.assign(tf.sub(kept, tf.div(tf.mul(first, rate / correct1), root)));
+  const decayed = tf.mul(weight, 1 - rate * (hasDecay ? weightDecay : 0));
+  weight.assign(tf.sub(decayed, tf.div(tf.mul(first, rate / correct1), root)));
 }
 
 function computeNormInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradients): number {
@@ -182,7 +173,7 @@ const computeNorm = (gradients: Gradients): number =>
 function assignValues(variable: tf.Variable, values: Float32Array | undefined, name: string): void {
   if (values?.length !== variable.size)
     throw new Error(
-      `an optimizer's state has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`,
+      `the state of an optimizer has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`,
     );
   tf.tidy(() => variable.assign(tf.tensor(values, variable.shape)));
 }

@@ -1,6 +1,6 @@
 /**
- * What an optimizer remembers, as a file beside a checkpoint's weights. Full precision: a resumed
- * run must equal an unbroken one.
+ * Reads and writes the state of an optimizer: a file beside the weights of a checkpoint, in full
+ * precision, because a resumed run must equal an uninterrupted one.
  */
 import { UserError } from "../userError.ts";
 import { readWeights, writeWeights, type NamedArray } from "../model/weights.ts";
@@ -25,7 +25,7 @@ export async function readOptimizer(file: string): Promise<OptimizerState> {
   const step = Number(metadata["step"]);
   if (!Number.isInteger(step))
     throw new UserError(
-      `${file} does not say how many steps it has done`,
+      `${file} has no number of steps in its metadata`,
       "resume from an earlier checkpoint",
     );
   const moments = (kind: string) =>

@@ -22,49 +22,49 @@ import {
   type SharedMemory,
 } from "./collectives.ts";
 
-/** What the main thread holds: it only tells and listens, so that it can always answer a socket. */
-export interface ReplicaGroup<Told> {
+/** The replicas, as the main thread sees them. */
+export interface ReplicaGroup<Command> {
   readonly count: number;
-  /** To every replica; each finds it at its next `told()`. */
-  send(message: Told): void;
+  /** Sends a message to every replica, which gets it from its next `receive()`. */
+  send(command: Command): void;
   /**
-   * Resolves when every replica's program has returned, or at `end`; rejects with the first
-   * failure, after which all are ended.
+   * Resolves when the program of every replica has returned, or after `terminate`. Rejects with the
+   * first failure, after which all replicas are terminated.
    */
   readonly done: Promise<void>;
-  /** Ends all at once, wherever they stand. */
+  /** Ends all replicas at once, even within a step. */
   terminate(): Promise<void>;
 }
 
 /**
- * What a replica's program is handed. `sum`, `barrier`, `agree` and `assertSame` must be called by
- * all replicas in the same order.
+ * What the program of a replica is given. All replicas must call the collective operations and
+ * `sumGradients` in the same order.
  */
-export interface Replica<Setup, Told, Said> extends Collectives {
+export interface Replica<Setup, Command, Message> extends Collectives {
   readonly setup: Setup;
   /**
-   * Takes over the gradients and gives their sum over all replicas (divide losses by the whole
-   * batch's size for a mean).
+   * Takes ownership of the gradients and returns their sum over all replicas. For a mean, divide
+   * losses by the size of the whole batch.
    */
   readonly sumGradients: (gradients: Gradients) => Gradients;
   /**
-   * The next message of the main thread, if one has come. Replicas see it at different moments:
-   * `agree` on what to do.
+   * The next message of the main thread, if one has arrived. Replicas receive it at different
+   * times: `broadcast` what to do.
    */
-  readonly receive: () => Told | undefined;
-  /** To the main thread's `heard`. */
-  readonly send: (message: Said) => void;
+  readonly receive: () => Command | undefined;
+  /** Sends a message to the main thread. */
+  readonly send: (message: Message) => void;
 }
 
-export interface ReplicaOptions<Setup, Said> {
-  /** The built program that workers load; it calls `joinReplicas` first. */
+export interface ReplicaOptions<Setup, Message> {
+  /** The built program that workers load; it calls `runReplica` first. */
   readonly program: string | URL;
   readonly count: number;
-  /** The most numbers summed at once: the size of the model. */
+  /** The most numbers that are summed at once: the size of the model. */
   readonly maxFloats: number;
-  /** Handed to every replica; whatever `structuredClone` takes. */
+  /** Given to every replica, as a structured clone. */
   readonly setup: Setup;
-  readonly onMessage: (rank: number, message: Said) => void;
+  readonly onMessage: (rank: number, message: Message) => void;
 }
 
 interface WorkerInit {
@@ -74,37 +74,37 @@ interface WorkerInit {
   readonly setup: unknown;
 }
 
-/** Main thread: starts the replicas. */
-export function startReplicas<Setup, Told, Said>({
+/** Starts the replicas; called by the main thread. */
+export function startReplicas<Setup, Command, Message>({
   program,
   count,
   maxFloats,
   setup,
   onMessage,
-}: ReplicaOptions<Setup, Said>): ReplicaGroup<Told> {
+}: ReplicaOptions<Setup, Message>): ReplicaGroup<Command> {
   const shared = createSharedMemory(count, maxFloats);
   const workers = Array.from({ length: count }, (_, rank) => {
-    const seat: WorkerInit = { isReplica: true, rank, shared, setup };
-    return new Worker(program, { workerData: seat, execArgv: [] });
+    const init: WorkerInit = { isReplica: true, rank, shared, setup };
+    return new Worker(program, { workerData: init, execArgv: [] });
   });
-  let ending = false;
+  let isTerminated = false;
   const terminate = async () => {
-    ending = true;
+    isTerminated = true;
     await Promise.all(workers.map(it => it.terminate()));
   };
   const finished = workers.map(
     (worker, rank) =>
       new Promise<void>((resolve, reject) => {
-        worker.on("message", (message: Said) => onMessage(rank, message));
+        worker.on("message", (message: Message) => onMessage(rank, message));
         worker.on("error", cause => reject(restoreError(rank, cause)));
         worker.on("exit", code =>
-          code === 0 || ending
+          code === 0 || isTerminated
             ? resolve()
             : reject(new Error(`replica ${rank} ended with code ${code}`)),
         );
       }),
   );
-  // the others would wait for the failed one for ever
+  // after a failure, the other replicas would wait at the barrier forever
   const done = Promise.all(finished).then(
     () => {},
     async (error: unknown) => {
@@ -120,7 +120,7 @@ export function startReplicas<Setup, Told, Said>({
   };
 }
 
-/** A mistake of the person's stays one; its class does not cross threads, its texts do. */
+/** A `UserError` stays one: only its properties are copied between threads, not its class. */
 function restoreError(rank: number, cause: unknown): Error {
   const {
     name,
@@ -134,34 +134,33 @@ function restoreError(rank: number, cause: unknown): Error {
 }
 
 /**
- * Worker thread: runs the program as this replica. False where this thread is not one, and nothing
- * ran.
+ * Runs the program if this thread is a replica. Otherwise the result is false, and nothing has run.
  */
-export async function runReplica<Setup, Told, Said>(
-  program: (replica: Replica<Setup, Told, Said>) => Promise<void> | void,
+export async function runReplica<Setup, Command, Message>(
+  program: (replica: Replica<Setup, Command, Message>) => Promise<void> | void,
 ): Promise<boolean> {
-  const seat = workerData as WorkerInit | null;
+  const init = workerData as WorkerInit | null;
   const port = parentPort;
-  if (isMainThread || !port || !seat?.isReplica) return false;
-  const exchange = openCollectives(seat.shared, seat.rank);
+  if (isMainThread || !port || !init?.isReplica) return false;
+  const collectives = openCollectives(init.shared, init.rank);
   await program({
-    ...exchange,
-    setup: seat.setup as Setup,
-    sumGradients: gradients => sumGradients(exchange, gradients),
-    receive: () => receiveMessageOnPort(port)?.message as Told | undefined,
+    ...collectives,
+    setup: init.setup as Setup,
+    sumGradients: gradients => sumGradients(collectives, gradients),
+    receive: () => receiveMessageOnPort(port)?.message as Command | undefined,
     send: message => port.postMessage(message),
   });
   return true;
 }
 
-/** A replica alone in this thread: for a device that one thread feeds, and for tests. */
-export function createSingleReplica<Setup, Told, Said>(
+/** The only replica of a training in this thread. */
+export function createSingleReplica<Setup, Command, Message>(
   setup: Setup,
   {
     receive = () => undefined,
     send = () => {},
-  }: { receive?: () => Told | undefined; send?: (message: Said) => void } = {},
-): Replica<Setup, Told, Said> {
+  }: { receive?: () => Command | undefined; send?: (message: Message) => void } = {},
+): Replica<Setup, Command, Message> {
   return {
     rank: 0,
     count: 1,
@@ -176,8 +175,8 @@ export function createSingleReplica<Setup, Told, Said>(
   };
 }
 
-function sumGradients(exchange: Collectives, gradients: Gradients): Gradients {
-  if (exchange.count === 1) return gradients;
+function sumGradients(collectives: Collectives, gradients: Gradients): Gradients {
+  if (collectives.count === 1) return gradients;
   const tensors = [...gradients.values()];
   const flat = new Float32Array(tensors.reduce((sum, it) => sum + it.size, 0));
   const { memory } = runningBackend();
@@ -186,7 +185,7 @@ function sumGradients(exchange: Collectives, gradients: Gradients): Gradients {
     flat.set(memory ? memory.viewOf(tensor) : tensor.dataSync(), at);
     at += tensor.size;
   }
-  exchange.allReduce(flat);
+  collectives.allReduce(flat);
   at = 0;
   const summed = new Map<string, tf.Tensor>();
   for (const [name, tensor] of gradients) {

@@ -1,6 +1,6 @@
 /**
- * Supervised training: the likelihood of what the student should have written, and nothing else in
- * the conversation. Knows conversations as ids and masks only.
+ * Supervised fine-tuning: maximizes the likelihood of the tokens that the student should write in a
+ * teacher's conversation.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { packGroups, type PackedGroup } from "../model/packedBatch.ts";
@@ -32,26 +32,26 @@ export function openSft(
   corpus: Corpus,
 ): TrainingMethod {
   const { sft, seed, saveEvery } = config;
-  const draw = createEpochSampler(corpus.trainingCount, seed);
+  const sampleIndex = createEpochSampler(corpus.trainingCount, seed);
   return {
     async step(step, progress) {
       const start = performance.now();
-      const places = Array.from(
+      const positions = Array.from(
         { length: sft.conversations },
         (_, i) => (step - 1) * sft.conversations + i,
       );
-      const own = places
+      const own = positions
         .filter((_, i) => i % group.count === group.rank)
-        .map(place => getConversation(corpus, draw(place)));
+        .map(position => getConversation(corpus, sampleIndex(position)));
       const count = (part: number) =>
-        own.reduce((sum, it) => sum + it.parts.filter(of => of === part).length, 0);
+        own.reduce((sum, it) => sum + it.parts.filter(other => other === part).length, 0);
       const counts = sumByName(group, {
         taught: count(tokenPart.taught),
         given: count(tokenPart.given),
         ignored: count(tokenPart.ignored),
       });
 
-      // mean over all taught tokens of the step, whichever replica reads them
+      // the loss is the mean over all taught tokens of the step, in all replicas
       const weights = Float32Array.from(
         own.flatMap(it =>
           it.parts
@@ -60,19 +60,19 @@ export function openSft(
             .map(part => (part === tokenPart.taught ? 1 : sft.given)),
         ),
       );
-      const learned = computeGradients(
+      const result = computeGradients(
         model,
         packGroups(own.map(it => toPackedGroup(it, sft.given))),
         logprobs => tf.neg(tf.div(tf.sum(tf.mul(logprobs, tf.tensor1d(weights))), counts.taught)),
       );
-      const all = group.sumGradients(learned.gradients);
+      const gradients = group.sumGradients(result.gradients);
       const learningRate = sft.learningRate * learningRateFactor(step, progress, sft);
-      const { norm } = optimizer.step(all, learningRate);
-      disposeGradients(all);
+      const { norm } = optimizer.step(gradients, learningRate);
+      disposeGradients(gradients);
 
       const { loss } = sumByName(group, {
         loss:
-          learned.logprobs.reduce((sum, it, i) => (weights[i] === 1 ? sum - it : sum), 0) /
+          result.logprobs.reduce((sum, it, i) => (weights[i] === 1 ? sum - it : sum), 0) /
           counts.taught,
       });
       const learning = (performance.now() - start) / 1000;
@@ -99,7 +99,7 @@ export function openSft(
   };
 }
 
-/** A conversation for the packer; its first token has nothing before it that could foretell it. */
+/** The first token of a conversation is never a target: no token before it predicts it. */
 const toPackedGroup = (
   { ids, parts }: EncodedConversation,
   weightOfGiven: number,
@@ -113,7 +113,7 @@ const toPackedGroup = (
 const isTarget = (part: number, weightOfGiven: number) =>
   part === tokenPart.taught || (part === tokenPart.given && weightOfGiven > 0);
 
-/** Rises over the first steps, holds, falls to a twentieth over the last share of the run. */
+/** Rises over the first steps, stays at 1, and falls to 0.05 over the last part of the run. */
 export function learningRateFactor(
   step: number,
   progress: number,
@@ -125,25 +125,25 @@ export function learningRateFactor(
 }
 
 /**
- * Mean loss a token on the conversations kept apart, each replica reading its share; undefined
- * where there are none.
+ * The mean loss per token on the validation conversations, each replica computing its share.
+ * Undefined if there are none.
  */
-function validate(company: ProcessGroup, model: Model, corpus: Corpus): number | undefined {
-  const places = Array.from(
+function validate(group: ProcessGroup, model: Model, corpus: Corpus): number | undefined {
+  const indices = Array.from(
     { length: countConversations(corpus) - corpus.trainingCount },
     (_, i) => corpus.trainingCount + i,
   );
-  if (places.length === 0) return undefined;
-  const own = places.filter((_, i) => i % company.count === company.rank);
+  if (indices.length === 0) return undefined;
+  const own = indices.filter((_, i) => i % group.count === group.rank);
   let loss = 0;
   let tokens = 0;
   for (let i = 0; i < own.length; i += 16) {
     const packed = packGroups(
-      own.slice(i, i + 16).map(place => toPackedGroup(getConversation(corpus, place), 0)),
+      own.slice(i, i + 16).map(index => toPackedGroup(getConversation(corpus, index), 0)),
     );
     for (const logprob of computeLogProbabilities(model, packed)) loss -= logprob;
     tokens += packed.targets.length;
   }
-  const all = sumByName(company, { loss, tokens });
-  return all.loss / all.tokens;
+  const sums = sumByName(group, { loss, tokens });
+  return sums.loss / sums.tokens;
 }

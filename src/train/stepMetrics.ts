@@ -1,7 +1,4 @@
-/**
- * Adds up a step's attempts over all replicas and turns the sums into the step's metrics. Knows no
- * tensors.
- */
+/** Sums over the attempts of a GRPO step, and the metrics of the step computed from the sums. */
 import { countErrors } from "../evaluation/row.ts";
 import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
@@ -14,47 +11,47 @@ interface StepSeconds {
   readonly total: number;
 }
 
-/** Sums over a replica's own attempts, which add up over replicas. */
+/** Sums over the attempts of one replica. The caller adds them up over all replicas. */
 export function sumAttempts(
   groups: readonly (readonly ScoredAttempt[])[],
   faults: number,
   seconds: StepSeconds,
 ) {
   const all = groups.flat();
-  const tasked = all.filter(it => it.breakdown.rule === "tool");
+  const withTools = all.filter(it => it.breakdown.rule === "tool");
   const abstained = all.filter(it => it.breakdown.rule === "abstain");
   const calls = all.flatMap(it => listCalls(it.trajectory));
   const errors = countErrors(calls);
-  const over = <T>(list: readonly T[], of: (it: T) => number) =>
-    list.reduce((sum, it) => sum + of(it), 0);
-  const part = (name: keyof ScoredAttempt["breakdown"]["parts"]) =>
-    over(tasked, it => it.breakdown.parts[name].score);
+  const sum = <T>(list: readonly T[], getValue: (it: T) => number) =>
+    list.reduce((total, it) => total + getValue(it), 0);
+  const sumPart = (name: keyof ScoredAttempt["breakdown"]["parts"]) =>
+    sum(withTools, it => it.breakdown.parts[name].score);
   return {
     attempts: all.length,
     faults,
     groups: groups.length,
     flat: groups.filter(group => group.every(it => it.advantage === 0)).length,
-    reward: over(all, it => it.breakdown.total),
-    squared: over(all, it => it.breakdown.total ** 2),
-    paper: over(all, it => it.paper),
-    tasked: tasked.length,
-    validity: part("validity"),
-    coverage: part("coverage"),
-    efficiency: part("efficiency"),
-    name: part("name"),
-    argument: part("argument"),
+    reward: sum(all, it => it.breakdown.total),
+    squared: sum(all, it => it.breakdown.total ** 2),
+    paper: sum(all, it => it.paper),
+    withTools: withTools.length,
+    validity: sumPart("validity"),
+    coverage: sumPart("coverage"),
+    efficiency: sumPart("efficiency"),
+    name: sumPart("name"),
+    argument: sumPart("argument"),
     abstained: abstained.length,
-    abstention: over(abstained, it => it.breakdown.total),
-    success: over(all, it => Number(it.success)),
+    abstention: sum(abstained, it => it.breakdown.total),
+    success: sum(all, it => Number(it.success)),
     calls: calls.length,
-    budget: over(all, it => it.breakdown.budget),
+    budget: sum(all, it => it.breakdown.budget),
     syntax: errors.syntax,
     unknown: errors.tool,
     misfit: errors.arguments,
     refused: errors.refused,
     cut: all.filter(it => getEnd(it.trajectory).by === "limit").length,
-    tokens: over(all, it => it.logprobs.length),
-    surprise: over(all, it => -over(it.logprobs, lp => lp)),
+    tokens: sum(all, it => it.logprobs.length),
+    surprise: sum(all, it => -sum(it.logprobs, lp => lp)),
     sampling: seconds.sampling,
     environment: seconds.rollouts - seconds.sampling,
     learning: seconds.learning,
@@ -71,57 +68,57 @@ interface LearningSums {
   readonly clipped: number;
   readonly learningRate: number;
   readonly minibatches: number;
-  /** Replicas. */
+  /** How many replicas there are. */
   readonly count: number;
 }
 
 export function computeStepMetrics(
   step: number,
   sums: ReturnType<typeof sumAttempts>,
-  learned: LearningSums,
+  learning: LearningSums,
 ): GrpoStep {
-  const per = (sum: number, n: number) => (n === 0 ? 0 : sum / n);
-  const mean = per(sums.reward, sums.attempts);
-  const of = (sum: number) => per(sum, sums.attempts);
+  const divide = (sum: number, n: number) => (n === 0 ? 0 : sum / n);
+  const perAttempt = (sum: number) => divide(sum, sums.attempts);
+  const mean = perAttempt(sums.reward);
   return {
     step,
     method: "grpo",
-    reward: { mean, std: Math.sqrt(Math.max(0, of(sums.squared) - mean ** 2)) },
-    paper: of(sums.paper),
+    reward: { mean, std: Math.sqrt(Math.max(0, perAttempt(sums.squared) - mean ** 2)) },
+    paper: perAttempt(sums.paper),
     parts: {
-      validity: per(sums.validity, sums.tasked),
-      coverage: per(sums.coverage, sums.tasked),
-      efficiency: per(sums.efficiency, sums.tasked),
-      name: per(sums.name, sums.tasked),
-      argument: per(sums.argument, sums.tasked),
+      validity: divide(sums.validity, sums.withTools),
+      coverage: divide(sums.coverage, sums.withTools),
+      efficiency: divide(sums.efficiency, sums.withTools),
+      name: divide(sums.name, sums.withTools),
+      argument: divide(sums.argument, sums.withTools),
     },
     ...(sums.abstained > 0 ? { abstention: sums.abstention / sums.abstained } : {}),
-    success: of(sums.success),
-    calls: of(sums.calls),
-    budget: of(sums.budget),
+    success: perAttempt(sums.success),
+    calls: perAttempt(sums.calls),
+    budget: perAttempt(sums.budget),
     errors: {
-      syntax: per(sums.syntax, sums.calls),
-      tool: per(sums.unknown, sums.calls),
-      arguments: per(sums.misfit, sums.calls),
-      refused: per(sums.refused, sums.calls),
+      syntax: divide(sums.syntax, sums.calls),
+      tool: divide(sums.unknown, sums.calls),
+      arguments: divide(sums.misfit, sums.calls),
+      refused: divide(sums.refused, sums.calls),
     },
-    cut: of(sums.cut),
-    zeroVariance: per(sums.flat, sums.groups),
+    cut: perAttempt(sums.cut),
+    zeroVariance: divide(sums.flat, sums.groups),
     attempts: sums.attempts,
     faults: sums.faults,
-    tokensPerRollout: of(sums.tokens),
-    rolloutsPerSecond: per(sums.attempts, sums.rollouts / learned.count),
-    kl: per(learned.kl, learned.tokens),
-    clipShare: per(learned.clipped, learned.tokens),
-    entropy: per(sums.surprise, sums.tokens),
-    loss: learned.loss / learned.minibatches,
-    gradientNorm: learned.norm / learned.minibatches,
-    learningRate: learned.learningRate,
+    tokensPerRollout: perAttempt(sums.tokens),
+    rolloutsPerSecond: divide(sums.attempts, sums.rollouts / learning.count),
+    kl: divide(learning.kl, learning.tokens),
+    clipShare: divide(learning.clipped, learning.tokens),
+    entropy: divide(sums.surprise, sums.tokens),
+    loss: learning.loss / learning.minibatches,
+    gradientNorm: learning.norm / learning.minibatches,
+    learningRate: learning.learningRate,
     seconds: {
-      environment: sums.environment / learned.count,
-      sampling: sums.sampling / learned.count,
-      learning: sums.learning / learned.count,
-      total: sums.total / learned.count,
+      environment: sums.environment / learning.count,
+      sampling: sums.sampling / learning.count,
+      learning: sums.learning / learning.count,
+      total: sums.total / learning.count,
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The main thread of a trainer: it holds the run folder's lock, listens on the socket, starts the
- * replicas, and writes down what they say, in order. It does no arithmetic, so it can always
- * answer.
+ * The main thread of a trainer: holds the lock of the run folder, serves clients on the socket,
+ * starts the replicas and writes their results to files, in order. It computes nothing, so that it
+ * can always answer.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -42,19 +42,25 @@ import { writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
-import type { ReplicaMessage, ReplicaSetup, ReplicaCommand } from "./loop.ts";
+import type {
+  ReplicaCommand,
+  ReplicaMessage,
+  ReplicaSetup,
+  SaveMessage,
+  StepMessage,
+} from "./loop.ts";
 import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
 
-/** How long replicas may take to finish the step they are in once they are told to stop. */
+/** Milliseconds that replicas have to finish their step after a request to stop. */
 const stopTimeout = 1_500;
 
 /**
- * Trains the run in a folder until it is over. Resolves with how it ended; what went wrong is in
- * the folder and was said to all attached.
+ * Trains the run in a folder to its end, and resolves with how it ended. A failure is also written
+ * to the folder and sent to all clients.
  */
 export async function runTrainer(
   folder: string,
@@ -110,7 +116,7 @@ class Trainer {
     try {
       writeEnd(this.#folder, end);
     } catch (error) {
-      console.error(error); // a disk too full for this line has already been told of
+      console.error(error); // the disk may be full; clients have received the end already
     }
     this.#releaseLock?.();
     await this.#socket.close();
@@ -129,7 +135,7 @@ class Trainer {
       config,
       this.#catalog,
       start.tokenizer,
-      n => this.#reportReading(n),
+      count => this.#reportReadTasks(count),
     );
     checkTools(
       start,
@@ -162,9 +168,9 @@ class Trainer {
       : await this.#runReplicas(setup, model);
   }
 
-  #reportReading(n: number): void {
-    this.#activity = `reading tasks: ${n}`;
-    if (n % 500 === 0) this.#publish({ kind: "status", status: this.#getStatus() });
+  #reportReadTasks(count: number): void {
+    this.#activity = `reading tasks: ${count}`;
+    if (count % 500 === 0) this.#publish({ kind: "status", status: this.#getStatus() });
   }
 
   async #runReplicas(setup: ReplicaSetup, model: StoredModel): Promise<RunEnd> {
@@ -177,24 +183,22 @@ class Trainer {
       seconds: Date.now() / 1000,
       firstStep: setup.step + 1,
     });
-    const partialSteps: Extract<ReplicaMessage, { kind: "stepped" }>[] = [];
-    let by: "steps" | "time" | "stop" = "stop";
-    // what replicas say is written in the order in which it was said, one thing at a time
-    let written: Promise<void> = Promise.resolve();
-    let trouble: unknown;
-    const to: ReplicaInbox = { partialSteps, count, events, model, onOver: it => (by = it) };
-    const write = async (before: Promise<void>, said: ReplicaMessage) => {
-      await before;
-      if (trouble !== undefined) return;
+    const output: RunOutput = { stepParts: [], count, events, model, by: "stop" };
+    // messages are handled in the order in which they arrive, one at a time
+    let lastWrite: Promise<void> = Promise.resolve();
+    let failure: unknown;
+    const write = async (previous: Promise<void>, message: ReplicaMessage) => {
+      await previous;
+      if (failure !== undefined) return;
       try {
-        await this.#handleMessage(said, to);
+        await this.#handleMessage(message, output);
       } catch (error) {
-        trouble = error;
+        failure = error;
         await this.#replicas?.terminate();
       }
     };
-    const onMessage = (_rank: number, said: ReplicaMessage) => {
-      written = write(written, said);
+    const onMessage = (_rank: number, message: ReplicaMessage) => {
+      lastWrite = write(lastWrite, message);
     };
     this.#activity = "starting the workers";
     this.#replicas = startReplicas<ReplicaSetup, ReplicaCommand, ReplicaMessage>({
@@ -206,57 +210,53 @@ class Trainer {
     });
     if (this.#isStopping) this.#handleRequest("stop");
     await this.#replicas.done;
-    await written;
-    if (trouble !== undefined) throw trouble;
-    return { by, step: this.#step };
+    await lastWrite;
+    if (failure !== undefined) throw failure;
+    return { by: output.by, step: this.#step };
   }
 
-  async #handleMessage(said: ReplicaMessage, to: ReplicaInbox): Promise<void> {
-    switch (said.kind) {
+  async #handleMessage(message: ReplicaMessage, output: RunOutput): Promise<void> {
+    switch (message.kind) {
       case "ready":
         if (!this.#isStopping) this.#state = "training";
-        for (const note of said.notes) console.error(note);
-        this.#activity = `training on ${said.backend}`;
+        for (const note of message.notes) console.error(note);
+        this.#activity = `training on ${message.backend}`;
         return this.#publish({ kind: "status", status: this.#getStatus() });
       case "stepped": {
-        to.partialSteps.push(said);
-        const parts = to.partialSteps.filter(it => it.step === said.step);
-        if (parts.length < to.count) return;
-        to.partialSteps.splice(
-          0,
-          to.partialSteps.length,
-          ...to.partialSteps.filter(it => it.step !== said.step),
-        );
-        this.#recordStep(parts, to.events);
-        if (to.pendingSave?.step === said.step)
-          await this.#saveCheckpoint(to.pendingSave, to.model);
+        output.stepParts.push(message);
+        const parts = output.stepParts.filter(it => it.step === message.step);
+        if (parts.length < output.count) return;
+        output.stepParts = output.stepParts.filter(it => it.step !== message.step);
+        this.#recordStep(parts, output.events);
+        if (output.pendingSave?.step === message.step)
+          await this.#saveCheckpoint(output.pendingSave, output.model);
         return;
       }
       case "save":
-        // rank 0 may be heard before the others: no checkpoint stands before its step is written
-        // down
-        if (said.step > this.#step) to.pendingSave = said;
-        else await this.#saveCheckpoint(said, to.model);
+        // rank 0 may be ahead of the others; a step is recorded before its checkpoint
+        if (message.step > this.#step) output.pendingSave = message;
+        else await this.#saveCheckpoint(message, output.model);
         return;
       case "paused":
       case "resumed":
-        this.#state = said.kind === "paused" ? "paused" : "training";
+        this.#state = message.kind === "paused" ? "paused" : "training";
         return this.#publish({ kind: "status", status: this.#getStatus() });
-      case "over":
-        return to.onOver(said.by);
+      case "ended":
+        output.by = message.by;
+        return;
       default:
-        throw new Error(`a replica said ${JSON.stringify(said satisfies never)}`);
+        throw new Error(`unknown message of a replica ${JSON.stringify(message satisfies never)}`);
     }
   }
 
   #recordStep(
-    parts: readonly Extract<ReplicaMessage, { kind: "stepped" }>[],
+    parts: readonly StepMessage[],
     events: (seconds: number, metrics: StepMetrics) => void,
   ): void {
     const { metrics, step, spent } = parts.find(it => it.metrics)!;
     const groups: readonly GroupLine[] = parts.flatMap(it => it.groups);
-    // the attempts first: whoever sees the step in the metrics can open them
-    if (groups.length > 0) writeGroups(this.#folder, step, sortByPlace(groups));
+    // before the metrics: when a client sees the step there, it can open its attempts
+    if (groups.length > 0) writeGroups(this.#folder, step, sortAttempts(groups));
     appendMetrics(this.#folder, metrics!);
     events(Date.now() / 1000, metrics!);
     this.#step = step;
@@ -267,27 +267,24 @@ class Trainer {
   }
 
   async #saveCheckpoint(
-    said: Extract<ReplicaMessage, { kind: "save" }>,
+    { step, spent, weights, optimizer }: SaveMessage,
     { config, tokenizer }: StoredModel,
   ): Promise<void> {
     const training = config.training.toSpliced(-1, 1, {
       ...config.training.at(-1)!,
-      steps: said.step,
-      seconds: Math.round(said.spent * 10) / 10,
+      steps: step,
+      seconds: Math.round(spent * 10) / 10,
     });
-    const folder = await writeCheckpoint(this.#folder, said.step, async temporary => {
-      await writeOptimizer(join(temporary, "optimizer.safetensors"), said.optimizer);
-      await writeFile(
-        join(temporary, "state.json"),
-        `${JSON.stringify({ step: said.step, spent: said.spent })}\n`,
-      );
+    const folder = await writeCheckpoint(this.#folder, step, async temporary => {
+      await writeOptimizer(join(temporary, "optimizer.safetensors"), optimizer);
+      await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step, spent })}\n`);
       await writeModelFolder(
         temporary,
-        { config: { ...config, training }, tokenizer, weights: said.weights },
+        { config: { ...config, training }, tokenizer, weights },
         "F32",
       );
     });
-    this.#publish({ kind: "saved", step: said.step, folder });
+    this.#publish({ kind: "saved", step, folder });
   }
 
   #handleRequest(request: TrainerRequest): void {
@@ -296,8 +293,7 @@ class Trainer {
     this.#isStopping = true;
     this.#state = "stopping";
     this.#replicas?.send("stop");
-    // a step that takes too long is not waited for: what lies past the last checkpoint is done
-    // again on resume
+    // a longer step is abandoned: the steps after the last checkpoint are repeated on resume
     setTimeout(() => void this.#replicas?.terminate(), stopTimeout).unref();
   }
 
@@ -321,29 +317,32 @@ class Trainer {
   }
 }
 
-/** Where what replicas say ends up. */
-interface ReplicaInbox {
-  /** Parts of steps that not all replicas have finished. */
-  readonly partialSteps: Extract<ReplicaMessage, { kind: "stepped" }>[];
-  /** A checkpoint of a step that not all replicas have told of. */
-  pendingSave?: Extract<ReplicaMessage, { kind: "save" }>;
+/** What the messages of the replicas are collected in and written to. */
+interface RunOutput {
+  /** The parts of steps that not all replicas have completed. */
+  stepParts: StepMessage[];
+  /** A checkpoint of a step that not all replicas have completed. */
+  pendingSave?: SaveMessage;
+  /** Why the run ended. */
+  by: "steps" | "time" | "stop";
+  /** How many replicas there are. */
   readonly count: number;
   readonly events: (seconds: number, metrics: StepMetrics) => void;
   readonly model: StoredModel;
-  readonly onOver: (by: "steps" | "time" | "stop") => void;
 }
 
 /** The program that workers load: this one. */
 const program = fileURLToPath(import.meta.url);
 
-/** The attempts of all replicas in the order of their places, whichever replica made them. */
-const sortByPlace = (groups: readonly GroupLine[]): readonly GroupLine[] =>
-  groups.toSorted((a, b) => getPlace(a) - getPlace(b) || a.attempt - b.attempt);
+/** The attempts of all replicas in the order of the step's tasks. */
+const sortAttempts = (groups: readonly GroupLine[]): readonly GroupLine[] =>
+  groups.toSorted((a, b) => getTaskIndex(a) - getTaskIndex(b) || a.attempt - b.attempt);
 
-const getPlace = ({ trajectory }: GroupLine): number =>
+/** The index of the task within its step, from the id `task/step.index.attempt`. */
+const getTaskIndex = ({ trajectory }: GroupLine): number =>
   Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
 
-/** What the model will say of itself once it has learned from these tasks. */
+/** The configuration of a model that this run has trained on these tasks. */
 function createTrainedConfig(
   start: ModelConfig,
   run: RunConfig,
@@ -366,7 +365,7 @@ function createTrainedConfig(
   };
 }
 
-/** How far a checkpoint is. The first one has no state: nothing lies behind it. */
+/** Seconds of training before a checkpoint. Checkpoint 0 has no state.json. */
 function readState(folder: string, step: number): { readonly spent: number } {
   if (step === 0) return { spent: 0 };
   try {
@@ -383,11 +382,11 @@ function readState(folder: string, step: number): { readonly spent: number } {
 }
 
 function describeFailure(error: unknown, step: number): RunEnd {
-  // what a worker threw comes wrapped
-  const mistake = [error, (error as Error).cause].find(
+  // an error of a worker is the cause of another error
+  const userError = [error, (error as Error).cause].find(
     it => it instanceof UserError || (it as Error | undefined)?.name === "UserError",
   ) as UserError | undefined;
-  if (mistake) return { by: "failed", step, what: mistake.what, remedy: mistake.remedy };
+  if (userError) return { by: "failed", step, what: userError.what, remedy: userError.remedy };
   return {
     by: "failed",
     step,

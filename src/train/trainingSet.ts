@@ -1,6 +1,6 @@
 /**
- * What a run trains on, read from its tasks file: the tasks of its split, or the conversations made
- * of them. Knows no replicas.
+ * Reads what a run trains on from its tasks file: the tasks of its split, or the corpus of their
+ * conversations.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
@@ -9,26 +9,26 @@ import type { Tokenizer } from "../model/tokenizer.ts";
 import type { RunConfig } from "../run/config.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { buildCorpus, type Corpus } from "./corpus.ts";
+import { buildCorpus, type BuiltCorpus, type Corpus } from "./corpus.ts";
 
 export interface TrainingSet {
-  /** For `grpo`, which attempts them. */
+  /** The tasks that `grpo` attempts. */
   readonly tasks: readonly Task[];
-  /** For `sft`, which reads it. */
+  /** The conversations that `sft` learns from. */
   readonly corpus?: Corpus;
-  /** What each task was about. */
+  /** The topic of each task. */
   readonly taskTopics: readonly TaskTopic[];
 }
 
 /**
- * Throws a `UserError` where the file holds nothing to train on. `onTask` is told how many have
- * been worked.
+ * Throws a `UserError` if the file has nothing to train on. `onTask` is called with the number of
+ * tasks read.
  */
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
   tokenizer: Tokenizer,
-  onTask: (n: number) => void,
+  onTask: (count: number) => void,
 ): Promise<TrainingSet> {
   const tasks: Task[] = [];
   const taskTopics: TaskTopic[] = [];
@@ -40,7 +40,7 @@ export async function loadTrainingSet(
       yield task;
     }
   }
-  const built =
+  const built: BuiltCorpus | undefined =
     config.method === "sft"
       ? await buildCorpus(selectTasks(), {
           catalog,
@@ -63,14 +63,14 @@ export async function loadTrainingSet(
   return { tasks, taskTopics, ...(built ? { corpus: built.corpus } : {}) };
 }
 
-/** Who attempts a task needs no teacher, and every worker holds all tasks. */
+/** Attempts do not need the teacher's trajectory, and every worker has a copy of all tasks. */
 const removeTeacher = (task: Task): Task => ({
   ...task,
   provenance: { ...task.provenance, log: [] },
   trajectory: { ...task.trajectory, events: [] },
 });
 
-/** Only names: a large file is read one task at a time. */
+/** Keeps only names: a large file is read one task at a time. */
 const getTaskTopic = ({ goals, servers }: Task): TaskTopic => ({
   goals: goals.map(it => ({ calls: it.calls.map(({ name }) => ({ name })) })),
   servers: servers.map(({ name }) => ({ name })),
