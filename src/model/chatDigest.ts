@@ -1,6 +1,6 @@
 /**
- * Digests of the chat format and of the tools that a student has learned: a model is used only with
- * the format and the tools it was trained on.
+ * Computes digests of the chat format and of tools, because a model is used only with the format and
+ * the tools that it was trained on.
  */
 import { hash } from "node:crypto";
 import type { Conversation } from "../policy/policy.ts";
@@ -9,8 +9,8 @@ import type { Tokenizer } from "./tokenizer.ts";
 import type { Tool } from "./valueText.ts";
 
 /**
- * The hash of the chat format and the tokenizer: of how they write a specimen, so that a changed
- * habit changes it.
+ * The hash of the tokenizer and of a sample conversation in the chat format. It changes when the
+ * format encodes the sample differently.
  */
 export function computeChatDigest(tokenizer: Tokenizer): string {
   return hash(
@@ -25,8 +25,8 @@ export function computeChatDigest(tokenizer: Tokenizer): string {
 }
 
 /**
- * The hash of some tools as a student sees them: names, keys, types and the order of results, but
- * no wording.
+ * The hash of tools as a student sees them: names, keys, types and the order of results, but not
+ * their descriptions.
  */
 export function computeToolsDigest(tools: Iterable<Tool>): string {
   const shapes = [...tools].map(({ name, inputSchema, outputSchema }) => [
@@ -37,7 +37,7 @@ export function computeToolsDigest(tools: Iterable<Tool>): string {
   return hash("sha256", JSON.stringify(shapes), "hex").slice(0, 16);
 }
 
-const shaping = new Set([
+const shapeKeywords = new Set([
   "type",
   "properties",
   "required",
@@ -54,12 +54,12 @@ function extractShape(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(extractShape);
   if (typeof schema !== "object" || schema === null) return schema;
   return Object.entries(schema).flatMap(([key, it]) => {
-    if (!shaping.has(key)) return [];
+    if (!shapeKeywords.has(key)) return [];
     return [
       [
         key,
         key === "properties"
-          ? Object.entries(it as object).map(([name, of]) => [name, extractShape(of)])
+          ? Object.entries(it as object).map(([name, property]) => [name, extractShape(property)])
           : extractShape(it),
       ],
     ];

@@ -1,14 +1,14 @@
 /**
- * How a small student reads and writes a conversation: compact tool cards and turns as token ids,
- * and its own messages back as calls. Pure: the same talk gives the same ids. Knows no tensors and
- * no rewards.
+ * Encodes a conversation as the token ids that a small student reads: a compact card for each tool,
+ * then the turns. The same conversation always has the same ids. parseChat.ts parses what the
+ * student writes.
  */
 import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
 import { IdAliases } from "./idAliases.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { formatArgument, formatResultRows, type Tool } from "./valueText.ts";
 
-/** What a small student can hold. Over-long, the attempt ends by `limit`. */
+/** The limits of a small student. An attempt that exceeds one ends by `limit`. */
 export const studentLimits = {
   /** Tokens of the menu and the first user turn. */
   prompt: 256,
@@ -16,7 +16,7 @@ export const studentLimits = {
   sampled: 128,
   /** Tokens of one result. */
   result: 64,
-  /** Tokens of a user's later turn. */
+  /** Tokens of a user turn after the first. */
   turn: 96,
   /** Tokens of a whole conversation. */
   context: 768,
@@ -26,22 +26,22 @@ type Event = Conversation["events"][number];
 
 type CallStep = Extract<Event, { kind: "call" }>;
 
-/** A conversation as ids, and for each whether the policy wrote it. */
+/** A conversation as token ids. The arrays have one entry for each token. */
 export interface EncodedChat {
   readonly ids: number[];
-  /** 1 where the policy wrote the token itself. */
+  /** 1 if the policy wrote the token, else 0. */
   readonly mask: number[];
-  /** Of the tokens it wrote, as recorded when they were sampled; 0 elsewhere. */
+  /** The log-probability recorded when the policy sampled the token, else 0. */
   readonly logprobs: number[];
-  /** Tokens of the opening: menu, time and first user turn, with the mark after them. */
+  /** How many tokens the opening has: menu, time, first user turn and the mark after them. */
   readonly opening: number;
-  /** The message each token belongs to, -1 where it was given. */
+  /** The index of the policy message that the token belongs to, or -1. */
   readonly message: number[];
-  /** The ids met so far, as the student sees them. */
+  /** The aliases of the entity ids that occur so far. */
   readonly aliases: IdAliases;
 }
 
-/** Menu, time and first user turn. The mark by which the policy is asked to speak follows. */
+/** Encodes menu, time and first user turn, without the mark that starts a policy message. */
 export function encodeOpening(
   tokenizer: Tokenizer,
   conversation: Conversation,
@@ -58,11 +58,11 @@ export function encodeOpening(
 }
 
 /**
- * The whole conversation so far. It ends with the mark by which the policy is asked to speak,
- * unless the policy spoke last.
+ * Encodes the whole conversation so far. It ends with the mark that starts a policy message, unless
+ * the last event is a policy message.
  */
 export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): EncodedChat {
-  const it: EncodedChat = {
+  const chat: EncodedChat = {
     ids: [],
     mask: [],
     logprobs: [],
@@ -70,36 +70,37 @@ export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): En
     opening: 0,
     aliases: new IdAliases(),
   };
-  const give = (ids: readonly number[]) => appendTokens(it, ids, 0, -1);
-  const speak = tokenizer.markId("<asst>");
-  give(encodeOpening(tokenizer, conversation, it.aliases));
-  let opening = it.ids.length + 1;
-  let isFirst = true;
-  let spoke = false;
+  const appendGiven = (ids: readonly number[]) => appendTokens(chat, ids, 0, -1);
+  const policyMark = tokenizer.markId("<asst>");
+  appendGiven(encodeOpening(tokenizer, conversation, chat.aliases));
+  const opening = chat.ids.length + 1;
+  let isFirstUserTurn = true;
+  let isPolicyLast = false;
   for (const [i, event] of conversation.events.entries()) {
-    if (event.kind === "user" && !isFirst)
-      give([
+    if (event.kind === "user" && !isFirstUserTurn)
+      appendGiven([
         tokenizer.markId("<user>"),
-        ...tokenizer.encode(` ${it.aliases.replaceIds(event.text)}`).slice(0, studentLimits.turn),
+        ...tokenizer.encode(` ${chat.aliases.replaceIds(event.text)}`).slice(0, studentLimits.turn),
       ]);
-    if (event.kind === "user") isFirst = false;
-    if (event.kind === "call") give(encodeResult(tokenizer, conversation.tools, event, it.aliases));
+    if (event.kind === "user") isFirstUserTurn = false;
+    if (event.kind === "call")
+      appendGiven(encodeResult(tokenizer, conversation.tools, event, chat.aliases));
     if (event.kind === "assistant") {
-      give([speak]);
-      const own =
+      appendGiven([policyMark]);
+      const ids =
         event.tokens ??
         encodeMessage(
           tokenizer,
           conversation.tools,
           { text: event.text, calls: listCallsAfter(conversation.events, i) },
-          it.aliases,
+          chat.aliases,
         );
-      appendTokens(it, own, 1, event.message, event.logprobs);
+      appendTokens(chat, ids, 1, event.message, event.logprobs);
     }
-    if (event.kind !== "ended") spoke = event.kind === "assistant";
+    if (event.kind !== "ended") isPolicyLast = event.kind === "assistant";
   }
-  if (!spoke) give([speak]);
-  return { ...it, opening };
+  if (!isPolicyLast) appendGiven([policyMark]);
+  return { ...chat, opening };
 }
 
 function appendTokens(
@@ -123,25 +124,25 @@ const listCallsAfter = (events: readonly Event[], i: number): readonly Call[] =>
 };
 
 /**
- * A tool as its name and keys, the optional ones after a question mark; numbers, booleans and lists
- * are marked.
+ * Encodes a tool as its name and keys, with the optional keys after a question mark. Keys of
+ * numbers, booleans and lists have a mark for their type.
  */
 function encodeToolCard(tokenizer: Tokenizer, tool: Tool): number[] {
   const properties = Object.entries(
     (tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>,
   );
   const required = new Set((tool.inputSchema["required"] ?? []) as readonly string[]);
-  const keys = (isRequired: boolean) =>
+  const encodeKeys = (isRequired: boolean) =>
     properties
       .filter(([key]) => required.has(key) === isRequired)
       .flatMap(([key, schema]) => [
         ...encodeKey(tokenizer, key),
-        ...tokenizer.encode(typeMark(schema)),
+        ...tokenizer.encode(getTypeMark(schema)),
       ]);
-  const optional = keys(false);
+  const optional = encodeKeys(false);
   return [
     ...encodeName(tokenizer, tool.name),
-    ...keys(true),
+    ...encodeKeys(true),
     ...(optional.length ? [...tokenizer.encode("?"), ...optional] : []),
   ];
 }
@@ -153,22 +154,21 @@ const typeMarks: Readonly<Record<string, string>> = {
   array: "*",
 };
 
-const typeMark = (schema: Tool["inputSchema"]): string => typeMarks[schema["type"] as string] ?? "";
+const getTypeMark = (schema: Tool["inputSchema"]): string =>
+  typeMarks[schema["type"] as string] ?? "";
 
 const encodeName = (tokenizer: Tokenizer, name: string): readonly number[] => {
   const id = tokenizer.nameId(name);
   return id === undefined ? [tokenizer.markId("<arg>"), ...tokenizer.encode(` ${name}`)] : [id];
 };
 
-/** A key that has no id of its own is spelled after a mark, up to its equals sign. */
+/** A key without an id of its own is spelled as text between a mark and an equals sign. */
 const encodeKey = (tokenizer: Tokenizer, key: string): readonly number[] => {
   const id = tokenizer.keyId(key);
   return id === undefined ? [tokenizer.markId("<arg>"), ...tokenizer.encode(` ${key}=`)] : [id];
 };
 
-/**
- * A policy's message as the tokens a student would have written: its calls, or words for the user.
- */
+/** Encodes a policy message as a student writes it: its calls, or text for the user. */
 export function encodeMessage(
   tokenizer: Tokenizer,
   tools: readonly Tool[],
@@ -196,15 +196,15 @@ function encodeCall(
 ): number[] {
   const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ??
     {}) as Record<string, Tool["inputSchema"]>;
-  const given = Object.entries(call.arguments ?? {}) as [string, Call["arguments"]][];
+  const args = Object.entries(call.arguments ?? {}) as [string, Call["arguments"]][];
   const order = Object.keys(properties);
-  const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
+  const getPosition = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
   const ids = [
     ...(tokenizer.nameId(call.name) === undefined
       ? tokenizer.encode(` ${call.name}`)
       : encodeName(tokenizer, call.name)),
   ];
-  for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b)))
+  for (const [key, value] of args.toSorted(([a], [b]) => getPosition(a) - getPosition(b)))
     ids.push(
       ...encodeKey(tokenizer, key),
       ...tokenizer.encode(` ${aliases.replaceIds(formatArgument(value, properties[key]))}`),
@@ -213,8 +213,8 @@ function encodeCall(
 }
 
 /**
- * What a call gave, cut to the limit: whole if it fits, else names and ids only, else the first
- * rows and how many more there are.
+ * Encodes the result of a call within the limit: the whole result if it fits, else only names and
+ * ids, else the first rows and how many more there are.
  */
 export function encodeResult(
   tokenizer: Tokenizer,

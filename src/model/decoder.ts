@@ -1,29 +1,27 @@
 /**
- * Next tokens for many sequences at once. A decoder has slots; each holds one sequence and what the
- * model remembers of it. Any tokens may be fed to any slots in one call. It knows token ids only:
- * stop tokens, turns and tools are the caller's.
+ * Decodes many sequences at once. A decoder has slots; each holds one sequence and its cache, and one
+ * call can feed any tokens to any slots. The caller decides where a message ends.
  */
 import { runningBackend } from "../compute/backend.ts";
 import { createKeyValueCache } from "./keyValueCache.ts";
 import { createRecomputingCache, type DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
-import type { Feed } from "./decoderStep.ts";
-import type { ChosenToken } from "./decoderStep.ts";
+import type { ChosenToken, Feed } from "./decoderStep.ts";
 
 export interface Decoder {
-  /** Slots that can be open at once. */
+  /** How many slots can be open at once. */
   readonly slots: number;
   /** The longest sequence a slot can hold, in tokens. */
   readonly context: number;
-  /** An empty slot. Throws when all are open. */
+  /** Opens an empty slot. Throws if all slots are open. */
   open(): number;
-  /** Makes each of `others` (open slots) hold what `slot` holds: a group works its prompt once. */
+  /** Copies a slot to other open slots, so that a group computes its prompt once. */
   copy(slot: number, others: readonly number[]): void;
-  /** Tokens held by a slot. */
+  /** The number of tokens in a slot. */
   lengthOf(slot: number): number;
   /**
-   * Feeds every slot named (each at most once a call) and answers those with a choice, in the order
-   * fed.
+   * Appends tokens to slots, each at most once per call, and returns the chosen tokens of the feeds
+   * with a choice, in the order of the feeds.
    */
   feed(feeds: readonly Feed[]): ChosenToken[];
   release(slot: number): void;
@@ -32,28 +30,28 @@ export interface Decoder {
 
 export interface DecoderOptions {
   readonly slots: number;
-  /** Shorter than the architecture's to take less memory. */
+  /** The longest sequence; shorter than the architecture allows to save memory. */
   readonly context?: number | undefined;
 }
 
 /**
- * A decoder over a model's present weights. When weights change, what slots remember does not: open
- * anew.
+ * Opens a decoder of a model. Caches are not updated when the weights change: release the slots and
+ * open them again.
  */
 export function openDecoder(
   model: Model,
   { slots, context = model.architecture.context }: DecoderOptions,
 ): Decoder {
   const { memory } = runningBackend();
-  const recall = memory
+  const cache = memory
     ? createKeyValueCache(model, memory, slots, context)
     : createRecomputingCache(model, slots);
-  return createDecoder(recall, { slots, context, vocabulary: model.architecture.vocabulary });
+  return createDecoder(cache, { slots, context, vocabulary: model.architecture.vocabulary });
 }
 
-/** The keeping of slots, the same however sequences are remembered. */
+/** Manages the slots, independent of the kind of cache. */
 function createDecoder(
-  recall: DecoderCache,
+  cache: DecoderCache,
   { slots, context, vocabulary }: { slots: number; context: number; vocabulary: number },
 ): Decoder {
   const lengths = new Map<number, number>();
@@ -78,25 +76,25 @@ function createDecoder(
       for (const other of others) {
         lengthOf(other);
         lengths.set(other, length);
-        recall.copy(slot, other, length);
+        cache.copy(slot, other, length);
       }
     },
     feed(feeds) {
       checkFeeds(feeds, lengthOf, { context, vocabulary });
       const starts = feeds.map(({ slot }) => lengthOf(slot));
       for (const { slot, ids } of feeds) lengths.set(slot, lengthOf(slot) + ids.length);
-      return recall.feed(feeds, starts);
+      return cache.feed(feeds, starts);
     },
     release(slot) {
       lengthOf(slot);
       lengths.delete(slot);
       free.push(slot);
     },
-    dispose: () => recall.dispose(),
+    dispose: () => cache.dispose(),
   };
 }
 
-/** What is worked below reads memory by these numbers without looking. */
+/** The kernels use these numbers as memory offsets without checking them. */
 function checkFeeds(
   feeds: readonly Feed[],
   lengthOf: (slot: number) => number,

@@ -1,6 +1,6 @@
 /**
- * How a decoder remembers sequences, and the plain way to: keep the tokens and work every sequence
- * again. Slow, runs everywhere, the reference.
+ * The interface of a decoder's cache, and its reference implementation, which stores the tokens and
+ * computes every sequence again. It is slow and runs on every backend.
  */
 import type { SamplingChoice, ChosenToken, Feed } from "./decoderStep.ts";
 import { packGroups } from "./packedBatch.ts";
@@ -8,11 +8,11 @@ import { computeLogits, type Model } from "./transformer.ts";
 
 export interface DecoderCache {
   /**
-   * Adds the tokens; `starts` are the lengths of the fed slots before. Answers feeds with a choice,
-   * in their order.
+   * Appends tokens; `starts` has the length of each slot before. Returns the chosen tokens of the
+   * feeds with a choice, in the order of the feeds.
    */
   feed(feeds: readonly Feed[], starts: readonly number[]): ChosenToken[];
-  /** Makes `other` begin with the first `length` tokens of `slot`. */
+  /** Copies the first `length` tokens of `slot` to `other`. */
   copy(slot: number, other: number, length: number): void;
   dispose(): void;
 }
@@ -26,24 +26,25 @@ export function createRecomputingCache(model: Model, slots: number): DecoderCach
         ({ slot, ids }, i) =>
           (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]),
       );
-      const asked = feeds.filter(it => it.choose);
-      return splitIntoBatches(asked, ({ slot }) => (sequences[slot] as number[]).length).flatMap(
-        batch => {
-          // a target stands behind each sequence only so that its last row is asked for
-          const sheaves = batch.map(({ slot }) => ({
-            prefix: sequences[slot] as number[],
-            branches: [{ ids: [0], mask: [1] }],
-          }));
-          const logits = computeLogits(model, packGroups(sheaves)); // (batch, vocabulary)
-          return batch.map(({ slot, choose }, i) => ({
-            slot,
-            ...chooseToken(
-              logits.subarray(i * vocabulary, (i + 1) * vocabulary),
-              choose as SamplingChoice,
-            ),
-          }));
-        },
-      );
+      const withChoice = feeds.filter(it => it.choose);
+      return splitIntoBatches(
+        withChoice,
+        ({ slot }) => (sequences[slot] as number[]).length,
+      ).flatMap(batch => {
+        // the target after each sequence selects the logits of its last token
+        const groups = batch.map(({ slot }) => ({
+          prefix: sequences[slot] as number[],
+          branches: [{ ids: [0], mask: [1] }],
+        }));
+        const logits = computeLogits(model, packGroups(groups)); // (batch, vocabulary)
+        return batch.map(({ slot, choose }, i) => ({
+          slot,
+          ...chooseToken(
+            logits.subarray(i * vocabulary, (i + 1) * vocabulary),
+            choose as SamplingChoice,
+          ),
+        }));
+      });
     },
     copy: (slot, other, length) =>
       void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),
@@ -51,7 +52,7 @@ export function createRecomputingCache(model: Model, slots: number): DecoderCach
   };
 }
 
-/** Runs of items of about 256 tokens: stock attention takes time of all tokens squared. */
+/** Batches of about 256 tokens: the time of stock attention grows with their square. */
 function splitIntoBatches<T>(items: readonly T[], lengthOf: (item: T) => number): T[][] {
   const batches: T[][] = [];
   let room = 0;
@@ -70,15 +71,14 @@ function chooseToken(
   logits: Float32Array,
   { temperature, uniform }: SamplingChoice,
 ): { id: number; logprob: number } {
-  const most = logits.reduce((a, b) => Math.max(a, b));
-  const sumExp = (heat: number) =>
-    logits.reduce((sum, it) => sum + Math.exp((it - most) / heat), 0);
-  let id = temperature > 0 ? -1 : logits.indexOf(most);
+  const max = logits.reduce((a, b) => Math.max(a, b));
+  const sumExp = (t: number) => logits.reduce((sum, it) => sum + Math.exp((it - max) / t), 0);
+  let id = temperature > 0 ? -1 : logits.indexOf(max);
   if (temperature > 0) {
     let left = uniform * sumExp(temperature);
-    id = logits.findIndex(it => (left -= Math.exp((it - most) / temperature)) < 0);
-    // rounding left a crumb that no token takes
-    if (id < 0) id = logits.indexOf(most);
+    id = logits.findIndex(it => (left -= Math.exp((it - max) / temperature)) < 0);
+    // rounding can leave a remainder after the last token
+    if (id < 0) id = logits.indexOf(max);
   }
-  return { id, logprob: (logits[id] as number) - most - Math.log(sumExp(1)) };
+  return { id, logprob: (logits[id] as number) - max - Math.log(sumExp(1)) };
 }

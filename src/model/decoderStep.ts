@@ -1,14 +1,14 @@
-/** What a decoder is fed in one step, and the tokens that it chooses. */
+/** The input of one decoder step for a slot, and the token that the decoder chooses. */
 
-/** Tokens for one slot, and how the token after them is to be chosen. */
+/** Tokens for one slot, and how the next token is chosen. */
 export interface Feed {
   readonly slot: number;
   /**
-   * What follows the slot's sequence so far: a whole prompt, a tool's result, or the one token just
-   * sampled. At least one.
+   * The tokens to append to the slot's sequence, at least one: a prompt, a tool result, or the token
+   * that was sampled last.
    */
   readonly ids: readonly number[];
-  /** Choose the next token; without it the tokens are only remembered. */
+  /** How to choose the next token. If absent, the tokens are only appended. */
   readonly choose?: SamplingChoice | undefined;
 }
 
@@ -16,19 +16,19 @@ export interface SamplingChoice {
   /** 0 takes the likeliest token; 1 samples from the model's own distribution. */
   readonly temperature: number;
   /**
-   * A number in [0, 1) that decides what is sampled: the same number, the same token, whatever else
-   * is in the call.
+   * A number in [0, 1) that decides which token is sampled. The result does not depend on other
+   * feeds of the call.
    */
   readonly uniform: number;
 }
 
-/** A chosen token. It is not yet part of the slot's sequence: feed it to go on. */
+/** A chosen token. It is not part of the slot's sequence until it is fed. */
 export interface ChosenToken {
   readonly slot: number;
   readonly id: number;
   /**
-   * log softmax(logits)[id]: under the model's own distribution (temperature 1), whatever
-   * temperature chose it.
+   * log softmax(logits)[id]: the log-probability in the model's own distribution, at temperature 1,
+   * even if the token was chosen at another temperature.
    */
   readonly logprob: number;
 }

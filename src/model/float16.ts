@@ -1,9 +1,9 @@
-/** Numbers in 16 bits (IEEE 754 binary16), for Nodes that have no Float16Array. */
+/** Converts numbers to and from 16 bits (IEEE 754 binary16), for Nodes without Float16Array. */
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
-/** Rounds to nearest, ties to even; what is too large becomes infinite. */
+/** Rounds to nearest, ties to even. Numbers that are too large become infinite. */
 export const toFloat16 = (values: Float32Array): Uint16Array =>
   Uint16Array.from(values, encodeFloat16);
 
@@ -19,15 +19,15 @@ function encodeFloat16(value: number): number {
   if (exponent === 0xff) return sign | 0x7c00 | (fraction ? 0x200 : 0);
   const scaled = exponent - 127 + 15;
   if (scaled >= 0x1f) return sign | 0x7c00;
-  // below 2^-14 the leading 1 is written out and the fraction shifted: a subnormal number
+  // below 2^-14 the number is subnormal: the leading 1 is explicit and the fraction shifted
   const shift = scaled <= 0 ? 14 - scaled : 13;
   if (shift > 24) return sign;
   const whole = scaled <= 0 ? fraction | 0x800000 : fraction;
-  const kept = (scaled <= 0 ? 0 : scaled << 10) | (whole >>> shift);
+  const truncated = (scaled <= 0 ? 0 : scaled << 10) | (whole >>> shift);
   const rest = whole & ((1 << shift) - 1);
   const middle = 1 << (shift - 1);
-  // rounding up may carry into the exponent, which is then right too
-  return sign | (kept + (rest > middle || (rest === middle && (kept & 1) === 1) ? 1 : 0));
+  // rounding up may carry into the exponent, which is correct
+  return sign | (truncated + (rest > middle || (rest === middle && (truncated & 1) === 1) ? 1 : 0));
 }
 
 function decodeFloat16(half: number): number {

@@ -1,35 +1,32 @@
 /**
- * Ids as a small student sees them: numbered anew in each conversation, in the order in which they
- * are met, so that an id is one small number to point with instead of digits to copy. Reversible;
- * knows no tokens.
+ * Replaces entity ids by aliases that are numbered in each conversation, in order of occurrence: a
+ * small student writes one small number instead of copying digits. The replacement is reversible.
  */
 
-/** What generated ids look like: a short word, an underscore, digits. */
-const idLike = /\b([a-z]{2,12}_)(\d{1,9})\b/g;
+/** The format of generated ids: a short word, an underscore, digits. */
+const idPattern = /\b([a-z]{2,12}_)(\d{1,9})\b/g;
 
 export class IdAliases {
   readonly #aliasById = new Map<string, string>();
   readonly #idByAlias = new Map<string, string>();
   readonly #nextByPrefix = new Map<string, number>();
 
-  /** A text as the student sees it; ids not met before are numbered. */
+  /** The text as the student sees it. New ids get an alias. */
   replaceIds(text: string): string {
     return text.replace(
-      idLike,
+      idPattern,
       (id, prefix: string, digits: string) =>
         this.#aliasById.get(id) ?? this.#assignAlias(id, prefix, digits),
     );
   }
 
-  /**
-   * A student's text with the ids that it means. A number that nothing was given stands for itself.
-   */
+  /** The student's text with the original ids. An alias that was not assigned stays as it is. */
   restoreIds(text: string): string {
-    return text.replace(idLike, alias => this.#idByAlias.get(alias) ?? alias);
+    return text.replace(idPattern, alias => this.#idByAlias.get(alias) ?? alias);
   }
 
   #assignAlias(id: string, prefix: string, digits: string): string {
-    // what the student made up comes back, in an error's words, as it wrote it
+    // an id that the student made up must come back in an error message as the student wrote it
     const alias = digits.length < 3 && !this.#idByAlias.has(id) ? id : this.#findFreeAlias(prefix);
     this.#aliasById.set(id, alias);
     this.#idByAlias.set(alias, id);

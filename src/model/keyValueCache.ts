@@ -1,7 +1,7 @@
 /**
- * The fast way to remember sequences: each layer's keys and values stay in wasm memory, and a token
- * is worked once. Everything runs on bare addresses, because a tensor for every small result would
- * take longer than the result.
+ * The key-value cache of a decoder: the keys and values of each layer stay in WebAssembly memory, so
+ * that each token is computed once. It calls the kernels with addresses, because creating a tensor
+ * for every small result would take longer than computing it.
  */
 import type { WasmMemory } from "../compute/wasmMemory.ts";
 import type { Architecture } from "./architecture.ts";
@@ -9,7 +9,7 @@ import type { ChosenToken, Feed } from "./decoderStep.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
 
-/** Rows worked at once; a call with more is worked in several passes. */
+/** The most rows in one pass. A call with more rows takes several passes. */
 const rowsPerTile = 256;
 
 export function createKeyValueCache(
@@ -24,10 +24,10 @@ export function createKeyValueCache(
     keys: memory.allocate(slots * slotSize),
     values: memory.allocate(slots * slotSize),
   }));
-  const room = allocateScratch(memory, model.architecture, context);
-  const pass: CacheContext = { model, memory, room, caches, context };
+  const scratch = allocateScratch(memory, model.architecture, context);
+  const state: CacheState = { model, memory, scratch, caches, context };
   return {
-    feed: (feeds, starts) => [...splitIntoTiles(feeds, starts)].flatMap(it => runTile(pass, it)),
+    feed: (feeds, starts) => [...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it)),
     copy(slot, other, length) {
       for (const address of caches.flatMap(it => [it.keys, it.values])) {
         const cache = memory.floatsAt(address, slots * slotSize);
@@ -42,18 +42,22 @@ export function createKeyValueCache(
       }
     },
     dispose() {
-      for (const address of [...caches.flatMap(it => [it.keys, it.values]), ...Object.values(room)])
+      for (const address of [
+        ...caches.flatMap(it => [it.keys, it.values]),
+        ...Object.values(scratch),
+      ])
         memory.free(address);
     },
   };
 }
 
-/** At most `tile` rows: each a token at a position of a slot; `asked` rows are to be answered. */
+/** At most `rowsPerTile` rows. Each row is a token at a position of a slot. */
 interface Tile {
   readonly ids: number[];
   readonly slots: number[];
   readonly positions: number[];
-  readonly asked: {
+  /** The rows after which a token is sampled. */
+  readonly sampled: {
     readonly row: number;
     readonly slot: number;
     readonly temperature: number;
@@ -62,24 +66,24 @@ interface Tile {
 }
 
 function* splitIntoTiles(feeds: readonly Feed[], starts: readonly number[]): Generator<Tile> {
-  const empty = (): Tile => ({ ids: [], slots: [], positions: [], asked: [] });
-  let rows = empty();
+  const createEmpty = (): Tile => ({ ids: [], slots: [], positions: [], sampled: [] });
+  let tile = createEmpty();
   for (const [i, { slot, ids, choose }] of feeds.entries())
     for (const [j, id] of ids.entries()) {
-      rows.ids.push(id);
-      rows.slots.push(slot);
-      rows.positions.push((starts[i] as number) + j);
+      tile.ids.push(id);
+      tile.slots.push(slot);
+      tile.positions.push((starts[i] as number) + j);
       if (choose && j === ids.length - 1)
-        rows.asked.push({ row: rows.ids.length - 1, slot, ...choose });
-      if (rows.ids.length === rowsPerTile) {
-        yield rows;
-        rows = empty();
+        tile.sampled.push({ row: tile.ids.length - 1, slot, ...choose });
+      if (tile.ids.length === rowsPerTile) {
+        yield tile;
+        tile = createEmpty();
       }
     }
-  if (rows.ids.length > 0) yield rows;
+  if (tile.ids.length > 0) yield tile;
 }
 
-/** Addresses of the rows' numbers between kernels. */
+/** The addresses of intermediate results of a tile. */
 type Scratch = ReturnType<typeof allocateScratch>;
 
 function allocateScratch(memory: WasmMemory, architecture: Architecture, context: number) {
@@ -89,21 +93,21 @@ function allocateScratch(memory: WasmMemory, architecture: Architecture, context
     ids: rows(1),
     slots: rows(1),
     positions: rows(1),
-    askedRows: rows(1),
-    askedSlots: rows(1),
-    askedPositions: rows(1),
+    sampledRows: rows(1),
+    sampledSlots: rows(1),
+    sampledPositions: rows(1),
     temperatures: rows(1),
     uniforms: rows(1),
     chosen: rows(1),
     logprobs: rows(1),
     scale: rows(1),
     stream: rows(width),
-    askedStream: rows(width),
+    sampledStream: rows(width),
     normed: rows(width),
     added: rows(width),
     qkv: rows((heads + 2 * kvHeads) * headWidth),
     queries: rows(heads * headWidth),
-    askedQueries: rows(heads * headWidth),
+    sampledQueries: rows(heads * headWidth),
     mixed: rows(heads * headWidth),
     gateUp: rows(2 * hidden),
     feed: rows(hidden),
@@ -112,17 +116,17 @@ function allocateScratch(memory: WasmMemory, architecture: Architecture, context
   };
 }
 
-interface CacheContext {
+interface CacheState {
   readonly model: Model;
   readonly memory: WasmMemory;
-  readonly room: Scratch;
+  readonly scratch: Scratch;
   readonly caches: readonly { readonly keys: number; readonly values: number }[];
   readonly context: number;
 }
 
 function runTile(
-  { model, memory, room, caches, context }: CacheContext,
-  { ids, slots, positions, asked }: Tile,
+  { model, memory, scratch, caches, context }: CacheState,
+  { ids, slots, positions, sampled }: Tile,
 ): ChosenToken[] {
   const { kernels } = memory;
   const { width, layers, heads, kvHeads, headWidth, hidden, vocabulary } = model.architecture;
@@ -153,32 +157,39 @@ function runTile(
     );
   const place = (address: number, values: readonly number[]) =>
     memory.intsAt(address, values.length).set(values);
-  place(room.ids, ids);
-  place(room.slots, slots);
-  place(room.positions, positions);
+  place(scratch.ids, ids);
+  place(scratch.slots, slots);
+  place(scratch.positions, positions);
   place(
-    room.askedRows,
-    asked.map(it => it.row),
+    scratch.sampledRows,
+    sampled.map(it => it.row),
   );
-  kernels.gatherRows(ids.length, width, weight("embedding"), room.ids, room.stream);
+  kernels.gatherRows(ids.length, width, weight("embedding"), scratch.ids, scratch.stream);
   let rows = {
     n: ids.length,
-    stream: room.stream,
-    queries: room.queries,
-    slots: room.slots,
-    positions: room.positions,
+    stream: scratch.stream,
+    queries: scratch.queries,
+    slots: scratch.slots,
+    positions: scratch.positions,
   };
   const [cos, sin] = [memory.addressOf(model.rope.cos), memory.addressOf(model.rope.sin)];
   for (const [layer, { keys, values }] of caches.entries()) {
     const at = (part: string) => weight(`layers.${layer}.${part}`);
-    kernels.rmsNorm(rows.n, width, rows.stream, at("attention.norm"), room.normed, room.scale);
+    kernels.rmsNorm(
+      rows.n,
+      width,
+      rows.stream,
+      at("attention.norm"),
+      scratch.normed,
+      scratch.scale,
+    );
     linear(
       rows.n,
-      room.normed,
+      scratch.normed,
       width,
       at("attention.qkv"),
       (heads + 2 * kvHeads) * headWidth,
-      room.qkv,
+      scratch.qkv,
     );
     kernels.splitHeadsIntoCache(
       rows.n,
@@ -186,7 +197,7 @@ function runTile(
       kvHeads,
       headWidth,
       context,
-      room.qkv,
+      scratch.qkv,
       at("attention.queryNorm"),
       at("attention.keyNorm"),
       cos,
@@ -198,10 +209,9 @@ function runTile(
       values,
     );
     if (layer === layers - 1) {
-      // nothing looks at the last layer's outputs but the answers: other rows were here to leave
-      // keys and values
-      if (asked.length === 0) return [];
-      rows = gatherAskedRows(memory, room, asked.length, model.architecture);
+      // of the last layer, the other rows need only keys and values
+      if (sampled.length === 0) return [];
+      rows = gatherSampledRows(memory, scratch, sampled.length, model.architecture);
     }
     kernels.attentionInCache(
       rows.n,
@@ -214,57 +224,63 @@ function runTile(
       rows.queries,
       keys,
       values,
-      room.mixed,
-      room.scores,
+      scratch.mixed,
+      scratch.scores,
     );
-    linear(rows.n, room.mixed, heads * headWidth, at("attention.out"), width, room.added);
-    kernels.addTo(rows.n * width, room.added, rows.stream);
-    kernels.rmsNorm(rows.n, width, rows.stream, at("feed.norm"), room.normed, room.scale);
-    linear(rows.n, room.normed, width, at("feed.gateUp"), 2 * hidden, room.gateUp);
-    kernels.swiglu(rows.n, hidden, room.gateUp, room.feed);
-    linear(rows.n, room.feed, hidden, at("feed.down"), width, room.added);
-    kernels.addTo(rows.n * width, room.added, rows.stream);
+    linear(rows.n, scratch.mixed, heads * headWidth, at("attention.out"), width, scratch.added);
+    kernels.addTo(rows.n * width, scratch.added, rows.stream);
+    kernels.rmsNorm(rows.n, width, rows.stream, at("feed.norm"), scratch.normed, scratch.scale);
+    linear(rows.n, scratch.normed, width, at("feed.gateUp"), 2 * hidden, scratch.gateUp);
+    kernels.swiglu(rows.n, hidden, scratch.gateUp, scratch.feed);
+    linear(rows.n, scratch.feed, hidden, at("feed.down"), width, scratch.added);
+    kernels.addTo(rows.n * width, scratch.added, rows.stream);
   }
-  kernels.rmsNorm(rows.n, width, rows.stream, weight("norm"), room.normed, room.scale);
-  linear(rows.n, room.normed, width, weight("embedding"), vocabulary, room.logits);
-  memory.floatsAt(room.temperatures, rows.n).set(asked.map(it => it.temperature));
-  memory.floatsAt(room.uniforms, rows.n).set(asked.map(it => it.uniform));
+  kernels.rmsNorm(rows.n, width, rows.stream, weight("norm"), scratch.normed, scratch.scale);
+  linear(rows.n, scratch.normed, width, weight("embedding"), vocabulary, scratch.logits);
+  memory.floatsAt(scratch.temperatures, rows.n).set(sampled.map(it => it.temperature));
+  memory.floatsAt(scratch.uniforms, rows.n).set(sampled.map(it => it.uniform));
   kernels.sampleRows(
     rows.n,
     vocabulary,
-    room.logits,
-    room.temperatures,
-    room.uniforms,
-    room.chosen,
-    room.logprobs,
+    scratch.logits,
+    scratch.temperatures,
+    scratch.uniforms,
+    scratch.chosen,
+    scratch.logprobs,
   );
   const [chosen, logprobs] = [
-    memory.intsAt(room.chosen, rows.n),
-    memory.floatsAt(room.logprobs, rows.n),
+    memory.intsAt(scratch.chosen, rows.n),
+    memory.floatsAt(scratch.logprobs, rows.n),
   ];
-  return asked.map(({ slot }, i) => ({
+  return sampled.map(({ slot }, i) => ({
     slot,
     id: chosen[i] as number,
     logprob: logprobs[i] as number,
   }));
 }
 
-/** The asked rows' streams, queries and places, side by side. */
-function gatherAskedRows(
+/** Gathers the residual stream, queries, slots and positions of the sampled rows. */
+function gatherSampledRows(
   { kernels }: WasmMemory,
-  room: Scratch,
+  scratch: Scratch,
   n: number,
   { width, heads, headWidth }: Architecture,
 ) {
-  kernels.gatherRows(n, width, room.stream, room.askedRows, room.askedStream);
-  kernels.gatherRows(n, heads * headWidth, room.queries, room.askedRows, room.askedQueries);
-  kernels.gatherRows(n, 1, room.slots, room.askedRows, room.askedSlots);
-  kernels.gatherRows(n, 1, room.positions, room.askedRows, room.askedPositions);
+  kernels.gatherRows(n, width, scratch.stream, scratch.sampledRows, scratch.sampledStream);
+  kernels.gatherRows(
+    n,
+    heads * headWidth,
+    scratch.queries,
+    scratch.sampledRows,
+    scratch.sampledQueries,
+  );
+  kernels.gatherRows(n, 1, scratch.slots, scratch.sampledRows, scratch.sampledSlots);
+  kernels.gatherRows(n, 1, scratch.positions, scratch.sampledRows, scratch.sampledPositions);
   return {
     n,
-    stream: room.askedStream,
-    queries: room.askedQueries,
-    slots: room.askedSlots,
-    positions: room.askedPositions,
+    stream: scratch.sampledStream,
+    queries: scratch.sampledQueries,
+    slots: scratch.sampledSlots,
+    positions: scratch.sampledPositions,
   };
 }

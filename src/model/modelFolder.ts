@@ -1,7 +1,7 @@
 /**
- * A student as a folder: config.json says its sizes, what it learned on and what it has seen;
- * beside it its weights and its tokenizer. Refuses a student whose tools or way of reading are no
- * longer the ones it learned. Knows no training.
+ * Reads and writes a model folder: config.json with sizes, training history and what the model has
+ * seen, the weights and the tokenizer. Refuses a model whose tools or chat format have changed since
+ * its training.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,18 +35,16 @@ const modelConfig = z.strictObject({
   }),
   /** The hash of the chat format and the tokenizer. */
   chat: z.string(),
-  /** What it was trained on, and so may not be called held out. */
+  /** What the model was trained on, which therefore does not count as held out. */
   saw: z.strictObject({
-    /** Servers, each with the hash of its tools as a student sees them. */
+    /** The digest of the tools of each server, as in `computeToolsDigest`. */
     servers: z.record(z.string(), z.string()),
-    /**
-     * The tools its tasks asked for, and the sets in which they did: places in that list, rising,
-     * joined by `+`.
-     */
+    /** The tools that its tasks required. */
     tools: z.array(z.string()),
+    /** The sets of tools that one task required: ascending indices in `tools`, joined by `+`. */
     chains: z.array(z.string()),
   }),
-  /** How it came about, for a person. */
+  /** The trainings of the model so far, for a person. */
   training: z.array(
     z.strictObject({
       method: z.enum(["sft", "grpo"]),
@@ -69,8 +67,8 @@ export interface StoredModel {
 }
 
 /**
- * Reads what a model folder says of itself. Throws a `UserError` where it is none, or where its
- * chat format is not this program's.
+ * Reads the configuration and the tokenizer of a model folder. Throws a `UserError` if it is not a
+ * model folder, or if its chat format is not the one of this program.
  */
 export function readModelFolder(folder: string): StoredModel {
   const config = readConfig(folder);
@@ -111,22 +109,22 @@ function readConfig(folder: string): ModelConfig {
   });
 }
 
-/** Brings a stored model's weights into tensors. The caller disposes of it. */
+/** Loads the weights of a stored model into tensors. The caller disposes of the model. */
 export async function loadModel({ folder, config }: StoredModel): Promise<Model> {
   const file = join(folder, "weights.safetensors");
   const { arrays } = await readWeights(file);
   for (const { name, shape } of listParameters(config.architecture)) {
-    const found = arrays.get(name);
-    if (found && found.shape.join() === shape.join()) continue;
+    const array = arrays.get(name);
+    if (array && array.shape.join() === shape.join()) continue;
     throw new UserError(
-      `${file} ${found ? `holds ${name} as [${found.shape.join(", ")}], not [${shape.join(", ")}]` : `has no ${name}`}`,
+      `${file} ${array ? `holds ${name} as [${array.shape.join(", ")}], not [${shape.join(", ")}]` : `has no ${name}`}`,
       "copy the whole model folder again",
     );
   }
   return createModel(config.architecture, name => arrays.get(name)!.values);
 }
 
-/** A model's weights as plain arrays. */
+/** Copies the weights of a model to plain arrays. */
 export const copyWeights = (model: Model): ReadonlyMap<string, NamedArray> =>
   new Map(
     [...model.parameters].map(([name, it]) => [
@@ -135,7 +133,7 @@ export const copyWeights = (model: Model): ReadonlyMap<string, NamedArray> =>
     ]),
   );
 
-/** Writes a model folder into one that exists. */
+/** Writes a model to a folder that exists. */
 export async function writeModelFolder(
   folder: string,
   model: {
@@ -155,23 +153,23 @@ export async function writeModelFolder(
   await writeFile(join(folder, "config.json"), formatConfig(model.config));
 }
 
-/** For a person to read: long lists of words lie on one line. */
+/** Indented for a person to read, with lists of strings on one line. */
 const formatConfig = (config: ModelConfig): string =>
   `${JSON.stringify(config, undefined, 2).replace(/\[\n\s+("[^[\]]*")\n\s+\]/g, (_, list: string) => `[${list.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
 /**
- * Throws a `UserError` where one of the servers' tools are not the ones the model learned. Servers
- * it never saw are no matter.
+ * Throws a `UserError` if the tools of a server are not the ones that the model learned. Servers
+ * that the model has not seen are ignored.
  */
 export function checkTools(
   { folder, config }: StoredModel,
-  digestOf: (server: string) => string,
+  getDigest: (server: string) => string,
   servers: Iterable<string>,
 ): void {
   for (const server of new Set(servers))
     if (
       Object.hasOwn(config.saw.servers, server) &&
-      config.saw.servers[server] !== digestOf(server)
+      config.saw.servers[server] !== getDigest(server)
     )
       throw new UserError(
         `the model in ${folder} learned the tools of ${server} as they were; they have changed since`,
@@ -179,52 +177,55 @@ export function checkTools(
       );
 }
 
-/** How `checkTools` and `seenWith` know a server's tools. */
+/** Returns the function that gives `checkTools` and `addSeenTasks` the digest of a server. */
 export const createServerDigest =
   (servers: ReadonlyMap<string, { readonly tools: ReadonlyMap<string, Tool> }>) =>
   (server: string): string =>
     computeToolsDigest(servers.get(server)?.tools.values() ?? []);
 
-/** What of a task says what it is about. */
+/** The tools and servers of a task. */
 export interface TaskTopic {
   readonly goals: readonly { readonly calls: readonly { readonly name: string }[] }[];
   readonly servers: readonly { readonly name: string }[];
 }
 
-/** The set of tools that a task's goals call, sorted. */
+/** The tools that a task's goals call, sorted and without duplicates. */
 export const listGoalTools = ({ goals }: TaskTopic): readonly string[] =>
   [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
 
-/** Whether a model was trained on tasks that ask for just this set of tools. */
+/** Whether a model was trained on a task that requires exactly this set of tools. */
 export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly string[]): boolean {
-  return chains.includes(chainKey(chain, new Map(tools.map((it, i) => [it, i]))));
+  return chains.includes(formatChain(chain, new Map(tools.map((it, i) => [it, i]))));
 }
 
-/** What a model has seen after training on more tasks. */
+/** What a model has seen after training on these tasks, too. */
 export function addSeenTasks(
   saw: ModelConfig["saw"],
   tasks: readonly TaskTopic[],
-  digestOf: (server: string) => string,
+  getDigest: (server: string) => string,
 ): ModelConfig["saw"] {
   const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))].sort();
   const tools = [...new Set([...saw.tools, ...tasks.flatMap(listGoalTools)])];
-  const places = new Map(tools.map((it, i) => [it, i]));
-  const chains = new Set([...saw.chains, ...tasks.map(it => chainKey(listGoalTools(it), places))]);
+  const indexes = new Map(tools.map((it, i) => [it, i]));
+  const chains = new Set([
+    ...saw.chains,
+    ...tasks.map(it => formatChain(listGoalTools(it), indexes)),
+  ]);
   chains.delete("");
   return {
-    servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) },
+    servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, getDigest(it)])) },
     tools,
     chains: [...chains],
   };
 }
 
-const chainKey = (chain: readonly string[], places: ReadonlyMap<string, number>): string =>
+const formatChain = (chain: readonly string[], indexes: ReadonlyMap<string, number>): string =>
   chain
-    .map(it => places.get(it) ?? -1)
+    .map(it => indexes.get(it) ?? -1)
     .sort((a, b) => a - b)
     .join("+");
 
-/** A random start for an architecture. */
+/** The configuration of a new model that has not been trained. */
 export const createConfig = (
   name: string,
   architecture: Architecture,

@@ -1,42 +1,42 @@
 /**
- * Sequences of different lengths laid end to end, so that training pays for no padding, and a
- * prompt that several sequences begin with is worked once. Knows token ids only, not what they say.
+ * Packs sequences of different lengths into one batch without padding, in which a prompt that several
+ * sequences share is computed once.
  */
 
-/** A batch as the transformer reads it. N tokens, S segments, M targets. */
+/** The input of the transformer: N tokens, S segments, M targets. */
 export interface PackedBatch {
   /** (N) token ids. */
   readonly ids: Int32Array;
-  /** (N) each token's place in its own sequence. */
+  /** (N) the position of each token in its own sequence. */
   readonly positions: Int32Array;
   /**
-   * (S, 4) start, length, prefix start, prefix length: a segment attends to itself, causally, and
-   * to the whole of its prefix.
+   * (S, 4) start, length, prefix start, prefix length: a segment attends causally to itself, and to
+   * its whole prefix.
    */
   readonly segments: Int32Array;
-  /** (M) the row whose output foretells each target. */
+  /** (M) the row whose output predicts each target. */
   readonly rows: Int32Array;
-  /** (M) the token id that stood there. */
+  /** (M) the token id of each target. */
   readonly targets: Int32Array;
 }
 
-/** Sequences that begin alike: each is the prefix followed by one of the branches. */
+/** Sequences with a common prefix: each is the prefix followed by one of the branches. */
 export interface PackedGroup {
-  /** May be empty. Its own tokens are never targets. */
+  /** May be empty. Its tokens are never targets. */
   readonly prefix: readonly number[];
   readonly branches: readonly Branch[];
 }
 
 export interface Branch {
   readonly ids: readonly number[];
-  /** Beside `ids`: 1 where the token's log-probability is asked for. */
+  /** For each token, 1 if it is a target. */
   readonly mask: readonly number[];
 }
 
-/** Packs sheaves; targets come in the order of sheaves, then branches, then tokens. */
-export function packGroups(sheaves: readonly PackedGroup[]): PackedBatch {
+/** Packs groups. Targets are in the order of groups, then branches, then tokens. */
+export function packGroups(groups: readonly PackedGroup[]): PackedBatch {
   const writer: Writer = { ids: [], positions: [], segments: [], rows: [], targets: [] };
-  for (const sheaf of sheaves) packGroup(writer, sheaf);
+  for (const group of groups) packGroup(writer, group);
   return {
     ids: Int32Array.from(writer.ids),
     positions: Int32Array.from(writer.positions),
@@ -50,7 +50,7 @@ type Writer = { [Key in keyof PackedBatch]: number[] };
 
 function packGroup(writer: Writer, { prefix, branches }: PackedGroup): void {
   const [only] = branches;
-  // a prefix that nothing shares joins its branch: one segment is less work than two
+  // with one branch, prefix and branch become one segment, which is less work than two
   if (branches.length === 1 && only)
     return packSegment(writer, prefix, only, { start: 0, length: 0 });
   const shared = { start: writer.ids.length, length: prefix.length };
@@ -68,19 +68,19 @@ function packSegment(
   if (ids.length !== mask.length)
     throw new Error(`a branch of ${ids.length} tokens has a mask of ${mask.length}`);
   const start = writer.ids.length;
-  // the last token of a branch foretells nothing, so it is not fed
-  const fed = ids.length === 0 ? head : [...head, ...ids.slice(0, -1)];
-  fed.forEach((id, i) => {
+  // the last token of a branch predicts no target, so it is not part of the input
+  const input = ids.length === 0 ? head : [...head, ...ids.slice(0, -1)];
+  input.forEach((id, i) => {
     writer.ids.push(id);
     writer.positions.push(prefix.length + i);
   });
-  if (fed.length > 0) writer.segments.push(start, fed.length, prefix.start, prefix.length);
+  if (input.length > 0) writer.segments.push(start, input.length, prefix.start, prefix.length);
   ids.forEach((id, i) => {
     if (!mask[i]) return;
-    const before = head.length + i - 1;
-    if (before < 0 && prefix.length === 0)
-      throw new Error("the first token of a sequence has nothing before it that could foretell it");
-    writer.rows.push(before < 0 ? prefix.start + prefix.length - 1 : start + before);
+    const previous = head.length + i - 1;
+    if (previous < 0 && prefix.length === 0)
+      throw new Error("the first token of a sequence has nothing before it that predicts it");
+    writer.rows.push(previous < 0 ? prefix.start + prefix.length - 1 : start + previous);
     writer.targets.push(id);
   });
 }

@@ -1,21 +1,21 @@
-/** Parses what the student writes: a message with its calls, or text. */
+/** Parses the token ids that the student writes into a message: calls, or text for the user. */
 import type { AssistantMessage, Call } from "../policy/policy.ts";
 import { IdAliases } from "./idAliases.ts";
 import { marks, type Mark, type Tokenizer } from "./tokenizer.ts";
 import { parseArgument, type Tool } from "./valueText.ts";
 
 /**
- * Whether a message ends with this id: it is complete, or breaks off with a mark that is not the
- * policy's to write.
+ * Whether a message ends with this id: with its end mark, or with a mark that a policy must not
+ * write.
  */
 export const isMessageEnd = (id: number): boolean =>
-  id < marks.length && !withinMessages.has(marks[id]!);
+  id < marks.length && !marksInMessages.has(marks[id]!);
 
-const withinMessages: ReadonlySet<Mark> = new Set<Mark>(["<call>", "<also>", "<arg>", "<fin>"]);
+const marksInMessages: ReadonlySet<Mark> = new Set<Mark>(["<call>", "<also>", "<arg>", "<fin>"]);
 
 /**
- * A student's message, from the ids it wrote. What cannot be parsed is a call with the name ""
- * whose argument is the text.
+ * Parses a message of the student. Ids that cannot be parsed become a call with an empty name whose
+ * argument is their text.
  */
 export function parseMessage(
   tokenizer: Tokenizer,
@@ -70,14 +70,14 @@ function parseCall(
     {}) as Record<string, Tool["inputSchema"]>;
   const args: Record<string, Call["arguments"]> = Object.create(null) as Record<string, never>;
   for (const pair of pairs) {
-    const known = tokenizer.keyOf(pair[0]!);
+    const knownKey = tokenizer.keyOf(pair[0]!);
     if (!pair.slice(1).every(id => tokenizer.isText(id))) return undefined;
     const text = tokenizer.decode(pair.slice(1));
-    const at = known === undefined ? text.indexOf("=") : -1;
-    const key = known ?? text.slice(1, Math.max(at, 1));
+    const equalsSign = knownKey === undefined ? text.indexOf("=") : -1;
+    const key = knownKey ?? text.slice(1, Math.max(equalsSign, 1));
     if (key === "" || Object.hasOwn(args, key)) return undefined;
     args[key] = parseArgument(
-      aliases.restoreIds(text.slice(at + 1).replace(/^ /, "")),
+      aliases.restoreIds(text.slice(equalsSign + 1).replace(/^ /, "")),
       Object.hasOwn(properties, key) ? properties[key] : undefined,
     );
   }
@@ -92,10 +92,10 @@ function parseName(tokenizer: Tokenizer, head: readonly number[]): string | unde
   return /^[\w.-]{1,64}$/.test(name) ? name : undefined;
 }
 
-function splitIds(ids: readonly number[], isAt: (id: number) => boolean): number[][] {
+function splitIds(ids: readonly number[], isSeparator: (id: number) => boolean): number[][] {
   const blocks: number[][] = [[]];
   for (const id of ids) {
-    if (isAt(id)) blocks.push([]);
+    if (isSeparator(id)) blocks.push([]);
     else blocks.at(-1)!.push(id);
   }
   return blocks;

@@ -1,7 +1,6 @@
 /**
- * A small model as a policy: it holds many conversations at once, feeds each only what is new, and
- * chooses their next tokens together. Conversations that begin alike are worked once up to where
- * they part. Knows no rewards and no tasks.
+ * A small model as a policy. It generates the messages of many conversations in one batch, feeds the
+ * decoder only the new tokens of each, and computes a prompt that several conversations share once.
  */
 import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
@@ -9,40 +8,41 @@ import type { IdAliases } from "./idAliases.ts";
 import { isMessageEnd, parseMessage } from "./parseChat.ts";
 import { studentLimits, encodeChat } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
-import { type ChosenToken, type Feed } from "./decoderStep.ts";
+import type { ChosenToken, Feed } from "./decoderStep.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { Model } from "./transformer.ts";
 
 export interface StudentOptions {
   readonly name: string;
-  /** 0 takes the likeliest token, 1 samples from the model's own distribution. */
+  /** 0 takes the most likely token, 1 samples from the model's own distribution. */
   readonly temperature: number;
   /**
-   * Decides, with a trajectory's id, what is sampled in it: the same whatever else runs beside it.
+   * Decides, together with the id of a trajectory, which tokens are sampled in it. Conversations
+   * that run at the same time have no influence.
    */
   readonly seed: number;
-  /** Conversations held at once; more wait their turn. */
+  /** The most conversations at a time; others wait. */
   readonly slots?: number;
 }
 
 export interface Student extends Policy {
-  /** Seconds spent in the model since it was opened, and tokens it has chosen. */
+  /** Seconds of computation and tokens chosen since the student was opened. */
   readonly usage: { readonly seconds: number; readonly tokens: number };
   dispose(): void;
 }
 
-/** A student over a model's present weights. It owns its cache, not the model. */
+/** Opens a student of a model. It owns its cache, but not the model. */
 export const openStudent = (model: Model, tokenizer: Tokenizer, options: StudentOptions): Student =>
   new BatchedStudent(model, tokenizer, options);
 
-/** A conversation that waits for the student's next message. */
+/** A conversation whose next message is being generated. */
 interface PendingMessage {
   readonly conversation: Conversation;
-  /** Everything said so far, up to the mark by which the student is asked to speak. */
+  /** The whole conversation, up to the mark that starts the message. */
   readonly ids: readonly number[];
   readonly opening: number;
   readonly aliases: IdAliases;
-  /** Tokens sampled in earlier messages. */
+  /** How many tokens were sampled in earlier messages. */
   readonly sampledBefore: number;
   readonly sampledIds: number[];
   readonly logprobs: number[];
@@ -51,14 +51,20 @@ interface PendingMessage {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A slot of the decoder, and the ids in it. */
+interface Slot {
+  readonly number: number;
+  ids: number[];
+}
+
 class BatchedStudent implements Student {
   readonly name: string;
   readonly usage = { seconds: 0, tokens: 0 };
   readonly #decoder: Decoder;
   readonly #tokenizer: Tokenizer;
   readonly #options: StudentOptions;
-  /** The slot of each conversation that has one, by trajectory id, and the ids it holds. */
-  readonly #slots = new Map<string, { readonly slot: number; ids: number[] }>();
+  /** The slots of conversations by trajectory id. */
+  readonly #slots = new Map<string, Slot>();
   #waiting: PendingMessage[] = [];
   #active: PendingMessage[] = [];
   #isRunning = false;
@@ -104,9 +110,9 @@ class BatchedStudent implements Student {
   }
 
   release(conversation: Conversation): void {
-    const held = this.#slots.get(conversation.header.id);
-    if (!held) return;
-    this.#decoder.release(held.slot);
+    const slot = this.#slots.get(conversation.header.id);
+    if (!slot) return;
+    this.#decoder.release(slot.number);
     this.#slots.delete(conversation.header.id);
   }
 
@@ -117,12 +123,12 @@ class BatchedStudent implements Student {
   async #run(): Promise<void> {
     this.#isRunning = true;
     try {
-      // those who ask in the same breath begin together
+      // conversations that were requested in the same turn of the event loop start together
       await nextTick();
       while (this.#waiting.length + this.#active.length > 0) {
         this.#dropAborted();
         this.#step();
-        // whoever has just been answered runs its calls and may be back for the next token
+        // a conversation that has its message can execute its calls and request the next one
         await nextTick();
       }
     } catch (error) {
@@ -135,110 +141,102 @@ class BatchedStudent implements Student {
   }
 
   #dropAborted(): void {
-    const lives = (it: PendingMessage) => {
+    const rejectIfAborted = (it: PendingMessage) => {
       if (it.signal?.aborted) it.reject(it.signal.reason);
       return !it.signal?.aborted;
     };
-    this.#waiting = this.#waiting.filter(lives);
-    this.#active = this.#active.filter(lives);
+    this.#waiting = this.#waiting.filter(rejectIfAborted);
+    this.#active = this.#active.filter(rejectIfAborted);
   }
 
-  /** One token for every conversation that has a slot; a new one's whole prompt goes with it. */
+  /** Chooses a token for every conversation that has a slot. New ones are fed their prompt. */
   #step(): void {
     const start = performance.now();
-    const feeds = [...this.#active.map(it => this.#createFeed(it)), ...this.#admit()];
-    // every slot is held by a conversation whose calls are being run elsewhere
-    if (feeds.length === 0) return;
-    for (const chosen of this.#decoder
-      .feed(feeds.map(it => it.feed))
-      .map((it, i) => ({ ...it, of: feeds[i]!.of })))
-      this.#acceptToken(chosen.of, chosen);
+    const active = [...this.#active];
+    const pending = [...active, ...this.#admit()];
+    // every slot may belong to a conversation whose calls are being executed
+    if (pending.length === 0) return;
+    const feeds = pending.map(it => this.#createFeed(it));
+    for (const [i, chosen] of this.#decoder.feed(feeds).entries())
+      this.#acceptToken(pending[i]!, chosen);
     this.usage.seconds += (performance.now() - start) / 1000;
     this.usage.tokens += feeds.length;
   }
 
-  /** Gives waiting conversations their slots, and what is new in each. */
-  #admit(): { of: PendingMessage; feed: Feed }[] {
+  /** Activates waiting conversations that have a slot or get one. */
+  #admit(): readonly PendingMessage[] {
     const admitted: PendingMessage[] = [];
-    const fresh = new Map<string, PendingMessage[]>();
-    const still: PendingMessage[] = [];
+    const newByPrompt = new Map<string, PendingMessage[]>();
+    const stillWaiting: PendingMessage[] = [];
     for (const it of this.#waiting) {
-      const held = this.#slots.get(it.conversation.header.id);
-      if (held) this.#resetIfDiverged(held, it);
+      const slot = this.#slots.get(it.conversation.header.id);
+      if (slot) this.#resetIfDiverged(slot, it);
       else if (this.#slots.size < this.#decoder.slots) {
-        this.#slots.set(it.conversation.header.id, { slot: this.#decoder.open(), ids: [] });
+        this.#slots.set(it.conversation.header.id, { number: this.#decoder.open(), ids: [] });
         const prompt = it.ids.slice(0, it.opening).join();
-        fresh.set(prompt, [...(fresh.get(prompt) ?? []), it]);
+        newByPrompt.set(prompt, [...(newByPrompt.get(prompt) ?? []), it]);
       } else {
-        still.push(it);
+        stillWaiting.push(it);
         continue;
       }
       admitted.push(it);
     }
-    this.#waiting = still;
+    this.#waiting = stillWaiting;
     this.#active.push(...admitted);
-    for (const alike of fresh.values()) if (alike.length > 1) this.#sharePrompt(alike);
-    return admitted.map(it => this.#createFeed(it));
+    for (const group of newByPrompt.values()) if (group.length > 1) this.#sharePrompt(group);
+    return admitted;
   }
 
-  /** Works the prompt that several conversations begin with once, up to its last token. */
-  #sharePrompt([first, ...others]: readonly PendingMessage[]): void {
-    const held = (it: PendingMessage) => this.#slots.get(it.conversation.header.id)!;
-    const prompt = first!.ids.slice(0, first!.opening - 1);
-    this.#decoder.feed([{ slot: held(first!).slot, ids: prompt }]);
+  /** Computes the prompt of several new conversations once, except for its last token. */
+  #sharePrompt(group: readonly PendingMessage[]): void {
+    const [first, ...others] = group.map(it => this.#slots.get(it.conversation.header.id)!);
+    const prompt = group[0]!.ids.slice(0, group[0]!.opening - 1);
+    this.#decoder.feed([{ slot: first!.number, ids: prompt }]);
     this.#decoder.copy(
-      held(first!).slot,
-      others.map(it => held(it).slot),
+      first!.number,
+      others.map(it => it.number),
     );
-    for (const it of [first!, ...others]) held(it).ids = [...prompt];
+    for (const slot of [first!, ...others]) slot.ids = [...prompt];
   }
 
-  /** A slot whose sequence is not how this conversation begins starts over. */
-  #resetIfDiverged(
-    held: { slot: number; ids: number[] },
-    { conversation, ids }: PendingMessage,
-  ): void {
-    if (held.ids.length < ids.length && held.ids.every((id, i) => id === ids[i])) return;
-    this.#decoder.release(held.slot);
-    this.#slots.set(conversation.header.id, { slot: this.#decoder.open(), ids: [] });
+  /** Clears a slot whose sequence is not the beginning of this conversation. */
+  #resetIfDiverged(slot: Slot, { conversation, ids }: PendingMessage): void {
+    if (slot.ids.length < ids.length && slot.ids.every((id, i) => id === ids[i])) return;
+    this.#decoder.release(slot.number);
+    this.#slots.set(conversation.header.id, { number: this.#decoder.open(), ids: [] });
   }
 
-  #createFeed(of: PendingMessage): { of: PendingMessage; feed: Feed } {
-    const held = this.#slots.get(of.conversation.header.id)!;
-    const fresh = [
-      ...of.ids.slice(held.ids.length),
-      ...of.sampledIds.slice(Math.max(0, held.ids.length - of.ids.length)),
+  /** The tokens that the slot of a conversation lacks, and the choice of the next one. */
+  #createFeed({ conversation, ids, sampledBefore, sampledIds }: PendingMessage): Feed {
+    const slot = this.#slots.get(conversation.header.id)!;
+    const newIds = [
+      ...ids.slice(slot.ids.length),
+      ...sampledIds.slice(Math.max(0, slot.ids.length - ids.length)),
     ];
-    held.ids.push(...fresh);
+    slot.ids.push(...newIds);
     const uniform = randomAt(
-      computeRandomKey(this.#options.seed, of.conversation.header.id),
-      of.sampledBefore + of.sampledIds.length,
+      computeRandomKey(this.#options.seed, conversation.header.id),
+      sampledBefore + sampledIds.length,
     );
-    return {
-      of,
-      feed: {
-        slot: held.slot,
-        ids: fresh,
-        choose: { temperature: this.#options.temperature, uniform },
-      },
-    };
+    const { temperature } = this.#options;
+    return { slot: slot.number, ids: newIds, choose: { temperature, uniform } };
   }
 
   #acceptToken(it: PendingMessage, { id, logprob }: ChosenToken): void {
     it.sampledIds.push(id);
     it.logprobs.push(logprob);
-    const isWhole = isMessageEnd(id);
+    const isComplete = isMessageEnd(id);
     const isCut =
-      !isWhole &&
+      !isComplete &&
       (it.sampledBefore + it.sampledIds.length >= studentLimits.sampled ||
         it.ids.length + it.sampledIds.length >= this.#decoder.context);
-    if (!isWhole && !isCut) return;
+    if (!isComplete && !isCut) return;
     this.#active = this.#active.filter(other => other !== it);
-    const spoken = isWhole
+    const message = isComplete
       ? parseMessage(this.#tokenizer, it.conversation.tools, it.sampledIds, it.aliases)
       : { text: this.#tokenizer.decode(it.sampledIds), calls: [] };
     it.resolve({
-      ...spoken,
+      ...message,
       tokens: it.sampledIds,
       logprobs: it.logprobs,
       mask: it.sampledIds.map(() => 1),

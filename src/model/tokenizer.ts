@@ -1,14 +1,14 @@
 /**
- * Text to token ids and back: byte-level byte-pair encoding, lossless on any text, with two-digit
- * number pieces. Tool names, argument keys and control marks are ids of their own that no text ever
- * encodes to: only chat.ts, which knows what they mean, writes them.
+ * Converts text to token ids and back: byte-level byte-pair encoding, lossless on any text, with
+ * two-digit number pieces. Tool names, argument keys and control marks have ids of their own that
+ * text is never encoded to; only chatFormat.ts writes them.
  */
 import { hash } from "node:crypto";
 import { z } from "zod";
 
 export const tokenizerFormat = "prove/tokenizer@1";
 
-/** The marks of a conversation, in id order from 0. */
+/** The control marks of a conversation, in the order of their ids from 0. */
 export const marks = [
   "<pad>",
   "<menu>",
@@ -30,7 +30,7 @@ const tokenizerSchema = z.strictObject({
   names: z.array(z.string()),
   /** Argument keys with an id of their own. */
   keys: z.array(z.string()),
-  /** Pairs of ids, in the order in which they were learned: each makes the next id. */
+  /** Pairs of ids in the order in which they were learned. Each is merged into the next id. */
   merges: z.array(z.tuple([z.int(), z.int()])),
 });
 
@@ -38,7 +38,7 @@ export type TokenizerFile = z.infer<typeof tokenizerSchema>;
 
 const firstByte = marks.length;
 const firstNumber = firstByte + 256;
-/** ` 00`…` 99`, `00`…`99`, ` 0`…` 9`: numbers are read and copied two digits at a time. */
+/** ` 00`…` 99`, `00`…`99`, ` 0`…` 9`: numbers are encoded two digits at a time. */
 const numberPieces = [
   ...Array.from({ length: 100 }, (_, i) => ` ${String(i).padStart(2, "0")}`),
   ...Array.from({ length: 100 }, (_, i) => String(i).padStart(2, "0")),
@@ -48,8 +48,8 @@ const firstMerge = firstNumber + numberPieces.length;
 const numberId = new Map(numberPieces.map((piece, i) => [piece, firstNumber + i]));
 
 /**
- * Months of a date and minutes of a time, words with the space (and slash) before them, id prefixes
- * up to their underscore, digits in pairs, all else by character.
+ * Splits text before merging: year and month of a date, minutes of a time, words with the space (and
+ * slash) before them, id prefixes with their underscore, pairs of digits, and single characters.
  */
 const pieces =
   / ?\d{4}-\d\d-|:\d\d(?!\d)| ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;
@@ -59,7 +59,7 @@ const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class Tokenizer {
   readonly file: TokenizerFile;
-  /** Ids in all, a multiple of 8; the last few may be unused. */
+  /** The number of ids, a multiple of 8; the last ones may be unused. */
   readonly size: number;
   readonly #bytes: Uint8Array[] = [];
   readonly #rank = new Map<number, number>();
@@ -84,7 +84,7 @@ export class Tokenizer {
     this.size = Math.ceil((this.#firstKey + file.keys.length) / 8) * 8;
   }
 
-  /** Ids of a text, none of them a mark, a name or a key. Numbers above 99 take several. */
+  /** Encodes text. The ids contain no mark, name or key. */
   encode(text: string): number[] {
     const ids: number[] = [];
     for (const [piece] of text.matchAll(pieces)) ids.push(...this.#encodePiece(piece));
@@ -92,7 +92,7 @@ export class Tokenizer {
   }
 
   /**
-   * The text of ids; marks, names and keys are spelled out. Bytes that are no UTF-8 come out as the
+   * Decodes ids to text, with marks, names and keys spelled out. Invalid UTF-8 becomes the
    * replacement character.
    */
   decode(ids: readonly number[]): string {
@@ -104,7 +104,7 @@ export class Tokenizer {
     return marks.indexOf(mark);
   }
 
-  /** The id of a tool's name, or undefined where it has to be spelled in text. */
+  /** The id of a tool name, or undefined if it must be spelled as text. */
   nameId(name: string): number | undefined {
     return this.#nameId.get(name);
   }
@@ -123,7 +123,7 @@ export class Tokenizer {
     return this.file.keys[id - this.#firstKey];
   }
 
-  /** Whether an id is text, which is all that `encode` gives. */
+  /** Whether an id is text, like all ids that `encode` returns. */
   isText(id: number): boolean {
     return id >= firstByte && id < this.#firstName;
   }
@@ -154,13 +154,13 @@ export class Tokenizer {
   }
 }
 
-/** Reads tokenizer.json. Throws zod's error where it does not fit. */
+/** Parses tokenizer.json. Throws a `ZodError` if it does not match the schema. */
 export const parseTokenizer = (text: string): Tokenizer =>
   new Tokenizer(tokenizerSchema.parse(JSON.parse(text)));
 
 /**
- * Learns merges on texts until the vocabulary has `size` ids or no pair comes twice. The same texts
- * give the same tokenizer.
+ * Learns merges from texts until the vocabulary has `size` ids or no pair occurs twice. The result
+ * depends only on the arguments.
  */
 export function trainTokenizer(
   texts: Iterable<string>,
@@ -178,17 +178,17 @@ export function trainTokenizer(
   }));
   const merges: [number, number][] = [];
   while (firstMerge + merges.length + names.length + keys.length < size) {
-    const best = findCommonestPair(words);
+    const best = findMostCommonPair(words);
     if (!best) break;
-    const made = firstMerge + merges.length;
+    const newId = firstMerge + merges.length;
     merges.push(best);
-    const rank = new Map([[pairKey(...best), made]]);
+    const rank = new Map([[pairKey(...best), newId]]);
     for (const word of words) word.ids = applyMerges(word.ids, rank);
   }
   return new Tokenizer({ format: tokenizerFormat, names: [...names], keys: [...keys], merges });
 }
 
-function findCommonestPair(
+function findMostCommonPair(
   words: readonly { readonly ids: readonly number[]; readonly n: number }[],
 ): [number, number] | undefined {
   const pairs = new Map<number, number>();
@@ -207,21 +207,21 @@ function findCommonestPair(
   return best === undefined ? undefined : [Math.floor(best / 65536), best % 65536];
 }
 
-/** Applies merges to a word, the earliest learned first. */
+/** Applies merges to a word, in the order in which they were learned. */
 function applyMerges(word: readonly number[], rank: ReadonlyMap<number, number>): number[] {
   const ids = [...word];
   for (;;) {
     let at = -1;
-    let made = Infinity;
+    let merged = Infinity;
     for (let i = 0; i + 1 < ids.length; i++) {
       const id = rank.get(pairKey(ids[i]!, ids[i + 1]!));
-      if (id !== undefined && id < made) {
-        made = id;
+      if (id !== undefined && id < merged) {
+        merged = id;
         at = i;
       }
     }
     if (at < 0) return ids;
-    ids.splice(at, 2, made);
+    ids.splice(at, 2, merged);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * A decoder in the manner of Qwen3: RMSNorm, rotary positions, grouped heads with normalised
- * queries and keys, SwiGLU, and a head tied to the embedding. It turns a packed batch into
- * log-probabilities and gradients; it does not know words, tools, losses or rewards.
+ * A decoder-only transformer like Qwen3: RMSNorm, rotary positions, grouped-query attention with
+ * normalized queries and keys, SwiGLU, and an output layer tied to the embedding. It computes
+ * log-probabilities and gradients of a packed batch.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import {
@@ -16,7 +16,7 @@ import { mulberry32 } from "../environment/random.ts";
 import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";
 import type { PackedBatch } from "./packedBatch.ts";
 
-/** A model: its sizes and its weights by name. Whoever made it disposes of it. */
+/** A model: its sizes and its weights by name. Its creator disposes of it. */
 export interface Model {
   readonly architecture: Architecture;
   /** In a fixed order. Matrices are (outputs, inputs). Optimizers change the variables in place. */
@@ -25,13 +25,13 @@ export interface Model {
   dispose(): void;
 }
 
-/** One tensor for each parameter, by the parameter's name. Whoever gets them disposes of them. */
+/** One tensor for each parameter, by name. The receiver disposes of them. */
 export type Gradients = ReadonlyMap<string, tf.Tensor>;
 
-/** A scalar made of a batch's log-probabilities (M) by tfjs operations that have gradients. */
+/** Computes a scalar from log-probabilities (M) with tfjs operations that have gradients. */
 export type LossFunction = (logprobs: tf.Tensor1D) => tf.Scalar;
 
-/** A model with random first weights; the same seed gives the same weights everywhere. */
+/** Creates a model with random weights, which depend only on the seed. */
 export function initializeModel(architecture: Architecture, seed: number): Model {
   const next = mulberry32(seed);
   return createModel(architecture, (_name, shape, deviation) => {
@@ -42,7 +42,7 @@ export function initializeModel(architecture: Architecture, seed: number): Model
   });
 }
 
-/** `n` normally distributed numbers with mean 0 (Box and Muller's method). */
+/** `n` normally distributed numbers with mean 0 (Box–Muller transform). */
 function sampleGaussians(n: number, deviation: number, next: () => number): Float32Array {
   const values = new Float32Array(n);
   for (let i = 0; i < n; i += 2) {
@@ -54,20 +54,21 @@ function sampleGaussians(n: number, deviation: number, next: () => number): Floa
   return values;
 }
 
-/**
- * A model with given weights; a missing weight or one of another shape is the caller's to have
- * ruled out (`weights.ts` does).
- */
+/** Creates a model. The caller has checked that every weight is present and has its shape. */
 export function createModel(
   architecture: Architecture,
-  valuesOf: (name: string, shape: readonly number[], deviation: number | undefined) => Float32Array,
+  getValues: (
+    name: string,
+    shape: readonly number[],
+    deviation: number | undefined,
+  ) => Float32Array,
 ): Model {
   checkArchitecture(architecture);
   const parameters = new Map<string, tf.Variable>();
   for (const { name, shape, deviation } of listParameters(architecture))
     parameters.set(
       name,
-      tf.tidy(() => tf.variable(tf.tensor(valuesOf(name, shape, deviation), [...shape]))),
+      tf.tidy(() => tf.variable(tf.tensor(getValues(name, shape, deviation), [...shape]))),
     );
   const rope = createRopeTables(architecture);
   const dispose = () => {
@@ -77,13 +78,13 @@ export function createModel(
   return { architecture, parameters, rope, dispose };
 }
 
-/** Rows that are asked what comes after them, of a packed batch. */
-type BatchRows = Omit<PackedBatch, "targets">;
+/** The input of a packed batch, with the rows after which tokens are predicted. */
+type BatchInput = Omit<PackedBatch, "targets">;
 
-/** The logits of the asked rows, (M, vocabulary), differentiable in the parameters. */
+/** The logits after the rows, (M, vocabulary), differentiable in the parameters. */
 function forwardLogits(
   model: Model,
-  { ids, rows }: BatchRows,
+  { ids, rows }: BatchInput,
   layout: AttentionLayout,
 ): tf.Tensor2D {
   const { architecture, rope } = model;
@@ -112,8 +113,8 @@ function forwardLogits(
     }
     return x;
   });
-  const asked = tf.gather(hidden, tf.tensor1d(rows, "int32")); // (M, width)
-  return matMulTransposed(rmsNorm(asked, scale("norm")), matrix("embedding"));
+  const outputs = tf.gather(hidden, tf.tensor1d(rows, "int32")); // (M, width)
+  return matMulTransposed(rmsNorm(outputs, scale("norm")), matrix("embedding"));
 }
 
 /** The log-probability of each target, (M), differentiable in the parameters. */
@@ -125,13 +126,13 @@ const forwardLogProbabilities = (
   logProbabilities(forwardLogits(model, packed, layout), tf.tensor1d(packed.targets, "int32"));
 
 /**
- * The loss of a batch, the log-probabilities it was made of (M), and the loss's gradient for every
- * parameter.
+ * Computes the loss of a batch, the log-probabilities of its targets (M), and the gradient of the
+ * loss for every parameter.
  */
 export function computeGradients(
   model: Model,
   packed: PackedBatch,
-  lossOf: LossFunction,
+  computeLoss: LossFunction,
 ): { loss: number; logprobs: Float32Array; gradients: Gradients } {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
@@ -139,7 +140,7 @@ export function computeGradients(
   const { value, grads } = tf.variableGrads(() => {
     const logprobs = forwardLogProbabilities(model, packed, layout);
     kept.push(tf.keep(logprobs));
-    return lossOf(logprobs);
+    return computeLoss(logprobs);
   }, [...model.parameters.values()]);
   const [logprobs] = kept.map(it => it.dataSync<"float32">().slice());
   const [loss] = value.dataSync();
@@ -151,7 +152,7 @@ export function computeGradients(
   return { loss: loss!, logprobs: logprobs!, gradients: new Map(named) };
 }
 
-/** The log-probabilities of a batch's targets (M), without a gradient. */
+/** Computes the log-probabilities of a batch's targets (M), without a gradient. */
 export function computeLogProbabilities(model: Model, packed: PackedBatch): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
@@ -162,7 +163,7 @@ export function computeLogProbabilities(model: Model, packed: PackedBatch): Floa
   return logprobs;
 }
 
-/** The logits of the asked rows, (M, vocabulary), without a gradient. */
+/** Computes the logits after the rows of a batch, (M, vocabulary), without a gradient. */
 export function computeLogits(model: Model, packed: PackedBatch): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
@@ -181,24 +182,24 @@ function weight(model: Model, name: string): tf.Tensor {
   return variable;
 }
 
-/** Cosines and sines of every position's angles, (context, headWidth / 2). */
+/** Cosines and sines of the angles of every position, (context, headWidth / 2). */
 function createRopeTables({ context, headWidth, ropeBase }: Architecture): RopeTables {
   const half = headWidth / 2;
-  const tableOf = (wave: (angle: number) => number) =>
+  const createTable = (wave: (angle: number) => number) =>
     tf.tensor2d(
       Float32Array.from({ length: context * half }, (_, i) =>
         wave(Math.floor(i / half) * ropeBase ** (-(i % half) / half)),
       ),
       [context, half],
     );
-  return { cos: tableOf(Math.cos), sin: tableOf(Math.sin) };
+  return { cos: createTable(Math.cos), sin: createTable(Math.sin) };
 }
 
 function checkBatch(
   { vocabulary, context }: Architecture,
   { ids, positions, targets }: PackedBatch,
 ): void {
-  // kernels read by these numbers without looking, so a wrong one must not get that far
+  // the kernels use these numbers as memory offsets without checking them
   if (targets.length === 0) throw new Error("a batch without targets");
   if (ids.some(it => it < 0 || it >= vocabulary) || targets.some(it => it < 0 || it >= vocabulary))
     throw new Error(`a batch holds a token id outside the vocabulary of ${vocabulary}`);

@@ -1,7 +1,7 @@
 /**
- * How JSON values look in a small student's text: bare, as a user would write them, so that the
- * same value is the same tokens in a message, a result and a call. Written values read back
- * exactly, with the help of the tool's schema.
+ * Formats JSON values as plain text for a small student, as a user would write them, so that a value
+ * has the same tokens in a message, a result and a call. With the tool's schema, an argument is
+ * parsed back exactly.
  */
 import { isJsonObject } from "../environment/json.ts";
 import type { Call, Conversation } from "../policy/policy.ts";
@@ -10,7 +10,7 @@ export type Tool = Conversation["tools"][number];
 export type JsonSchema = Tool["inputSchema"];
 type Json = Call["arguments"];
 
-/** An argument as text. What would read back as something else is written as JSON. */
+/** An argument as text, or as JSON if the text would be parsed as another value. */
 export function formatArgument(value: Json, schema: JsonSchema | undefined): string {
   const bare =
     Array.isArray(value) && value.length > 0
@@ -20,13 +20,13 @@ export function formatArgument(value: Json, schema: JsonSchema | undefined): str
 }
 
 /**
- * The value a text means under a schema; a text that means none stays a string, and the environment
- * says what is wrong with it.
+ * Parses a text as a value of a schema. A text that does not match stays a string, which the
+ * environment then refuses with an explanation.
  */
 export function parseArgument(text: string, schema: JsonSchema | undefined): Json {
   const types = typesOf(schema);
-  const quoted = /^["[{]/.test(text) ? tryParseJson(text) : undefined;
-  if (quoted !== undefined && (types.size === 0 || types.has(typeOf(quoted)))) return quoted;
+  const json = /^["[{]/.test(text) ? tryParseJson(text) : undefined;
+  if (json !== undefined && (types.size === 0 || types.has(typeOf(json)))) return json;
   if (types.has("null") && text === "null") return null;
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
   if (
@@ -65,15 +65,15 @@ function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return undefined; // a text that only begins like JSON is a text
+    return undefined; // text that only begins like JSON
   }
 }
 
 const areEqual = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * A result as rows of text, name first, then id, then the rest by key. `brief` leaves the rest out
- * of rows, which keeps lists short enough to be read whole.
+ * Formats a result as rows of text: the name, the id, then the other properties with their keys.
+ * With `brief`, rows that have a name or an id leave the others out.
  */
 export function formatResultRows(
   value: Json,
@@ -86,8 +86,9 @@ export function formatResultRows(
       : ["none"];
   if (!isJsonObject(value)) return [formatBare(value)];
   const keys = Object.keys(value);
-  const only = keys.length === 1 ? value[keys[0]!] : undefined;
-  if (Array.isArray(only)) return formatResultRows(only, propertyOf(schema, keys[0]!), brief);
+  const onlyValue = keys.length === 1 ? value[keys[0]!] : undefined;
+  if (Array.isArray(onlyValue))
+    return formatResultRows(onlyValue, propertyOf(schema, keys[0]!), brief);
   const lists = keys.filter(
     key => Array.isArray(value[key]) && (value[key] as readonly Json[]).some(isJsonObject),
   );
@@ -107,20 +108,22 @@ function formatRow(value: Json, schema: JsonSchema | undefined, brief: boolean):
   const keys = Object.keys(value);
   const label = keys.find(key => hasKeyword(schema, key, "x-label"));
   const id = keys.find(key => hasKeyword(schema, key, "x-entity"));
-  const bare = [label, id].filter(key => key !== undefined);
-  const rest =
-    brief && bare.length > 0 ? [] : keys.filter(key => !bare.includes(key) && value[key] !== null);
-  const shown = (it: Json): string =>
+  const leading = [label, id].filter(key => key !== undefined);
+  const others =
+    brief && leading.length > 0
+      ? []
+      : keys.filter(key => !leading.includes(key) && value[key] !== null);
+  const format = (it: Json): string =>
     isJsonObject(it)
       ? `(${formatRow(it, undefined, false)})`
       : Array.isArray(it)
         ? it.length
-          ? it.map(shown).join(", ")
+          ? it.map(format).join(", ")
           : "none"
         : formatBare(it);
   return [
-    ...bare.map(key => formatBare(value[key]!)),
-    ...rest.map(key => `${key} ${shown(value[key]!)}`),
+    ...leading.map(key => formatBare(value[key]!)),
+    ...others.map(key => `${key} ${format(value[key]!)}`),
   ].join(" ");
 }
 

@@ -1,7 +1,4 @@
-/**
- * Named arrays in a file of the safetensors format, in 32 or 16 bits. Written to a temporary name
- * and renamed; knows no architecture.
- */
+/** Reads and writes named arrays in the safetensors format, in 32 or 16 bits. */
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
@@ -15,7 +12,7 @@ export interface NamedArray {
 
 export interface Weights {
   readonly arrays: ReadonlyMap<string, NamedArray>;
-  /** What the file says of itself. */
+  /** The `__metadata__` of the file. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +33,7 @@ export async function writeWeights(
     end += values.length * bytesOf[precision];
     entries[name] = { dtype: precision, shape, data_offsets: [begin, end] };
   }
-  // the format asks for numbers that begin at a multiple of 8
+  // the format recommends that the numbers begin at a multiple of 8
   const text = Buffer.from(JSON.stringify(entries));
   const header = Buffer.concat([text, Buffer.alloc((8 - (text.length % 8)) % 8, " ")]);
   const length = Buffer.alloc(8);
@@ -58,35 +55,35 @@ const entry = z.object({
 const metadataEntry = z.record(z.string(), z.string());
 
 /**
- * Reads a file of F32 and F16 arrays. Throws a UserError that names the file if it is missing, torn
- * or of another kind.
+ * Reads a file of F32 and F16 arrays. Throws a `UserError` that names the file if it is missing,
+ * incomplete or in another format.
  */
 export async function readWeights(file: string): Promise<Weights> {
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw new UserError(`the weights ${file} cannot be read`, "name a file that exists", { cause });
   });
-  const wrong = (why: string, cause?: unknown) =>
+  const createError = (why: string, cause?: unknown) =>
     new UserError(
       `${file} is not a whole safetensors file: ${why}`,
       "copy it again, or choose another checkpoint",
       { cause },
     );
   const start = bytes.length < 8 ? Infinity : 8 + Number(bytes.readBigUInt64LE());
-  if (start > bytes.length) throw wrong("it ends before its header does");
+  if (start > bytes.length) throw createError("it ends before its header does");
   let header: Record<string, unknown>;
   try {
     header = z.record(z.string(), z.unknown()).parse(JSON.parse(bytes.toString("utf8", 8, start)));
   } catch (cause) {
-    throw wrong("its header is not JSON", cause);
+    throw createError("its header is not JSON", cause);
   }
-  const { __metadata__: said = {}, ...entries } = header;
-  const metadata = metadataEntry.safeParse(said);
-  if (!metadata.success) throw wrong("its metadata are not strings");
+  const { __metadata__: rawMetadata = {}, ...entries } = header;
+  const metadata = metadataEntry.safeParse(rawMetadata);
+  if (!metadata.success) throw createError("its metadata are not strings");
   const arrays = new Map<string, NamedArray>();
   for (const [name, value] of Object.entries(entries)) {
     const parsed = entry.safeParse(value);
     if (!parsed.success)
-      throw wrong(
+      throw createError(
         `${name} is described in a way that is not understood, or is neither F32 nor F16`,
       );
     const {
@@ -94,17 +91,17 @@ export async function readWeights(file: string): Promise<Weights> {
       shape,
       data_offsets: [begin, end],
     } = parsed.data;
-    if (start + end > bytes.length) throw wrong(`it ends before the numbers of ${name} do`);
+    if (start + end > bytes.length) throw createError(`it ends before the numbers of ${name} do`);
     const count = shape.reduce((product, n) => product * n, 1);
     if (end - begin !== count * bytesOf[dtype])
-      throw wrong(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
+      throw createError(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
     arrays.set(name, { shape, values: decode(bytes, start + begin, count, dtype) });
   }
   return { arrays, metadata: metadata.data };
 }
 
 function decode(bytes: Buffer, from: number, count: number, dtype: Precision): Float32Array {
-  // a copy, because the numbers may not lie at a multiple of their size
+  // a copy, because the numbers may not be aligned to their size
   const copy = new Uint8Array(bytes.subarray(from, from + count * bytesOf[dtype])).buffer;
   return dtype === "F32" ? new Float32Array(copy) : fromFloat16(new Uint16Array(copy));
 }

@@ -68,7 +68,7 @@ export function openCollectives(
     barrier,
     allReduce(values) {
       if (values.length > floats)
-        throw new Error(`cannot sum ${values.length} numbers: there is room for ${floats}`);
+        throw new Error(`${values.length} numbers to sum where there is room for ${floats}`);
       const first = nextSet();
       const getPart = (of: number) =>
         new Float32Array(buffers, (first + of) * floats * 4, values.length);
