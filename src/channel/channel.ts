@@ -1,7 +1,7 @@
 /**
  * Typed JSON-RPC between two programs, over the channel of a forked process or over a socket. The
- * types in `protocol` define which messages each end accepts. A `UserError` that a handler throws is
- * a `UserError` at the other end too, and a request can be canceled.
+ * types in `protocol` define which messages each end accepts. A `UserError` that a handler throws
+ * is a `UserError` at the other end too, and a request can be canceled.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";

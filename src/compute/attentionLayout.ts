@@ -1,6 +1,6 @@
 /**
- * Which row of a packed batch attends to which: the tensors that attention reads, made once a batch
- * and shared by its layers.
+ * Which row of a packed batch attends to which, as tensors that are created once for each batch and
+ * used by all layers.
  */
 import * as tf from "@tensorflow/tfjs-core";
 
@@ -10,10 +10,7 @@ export interface RopeTables {
   readonly sin: tf.Tensor2D;
 }
 
-/**
- * The plain numbers a layout is made of: (N) positions and (S, 4) segments as start, length, prefix
- * start, prefix length.
- */
+/** (N) positions, and (S, 4) segments as start, length, prefix start, prefix length. */
 export interface PackedPositions {
   readonly positions: Int32Array;
   readonly segments: Int32Array;
@@ -24,20 +21,20 @@ export interface AttentionLayout {
   readonly positions: tf.Tensor1D;
   /** (S, 4) */
   readonly segments: tf.Tensor2D;
-  /** The most rows that one segment looks at, its prefix included. */
+  /** The most rows that a segment attends to, including its prefix. */
   readonly longest: number;
   /**
-   * (N, N): 0 where a row may look, a large negative number elsewhere. Made at the first call;
-   * fused kernels never ask for it.
+   * (N, N): 0 where a row attends to a column, a large negative number elsewhere. Created at the
+   * first call, because the fused kernels do not use it.
    */
   mask(): tf.Tensor2D;
   dispose(): void;
 }
 
-const hidden = -1e9;
+const maskedScore = -1e9;
 
-export function createLayout(placement: PackedPositions): AttentionLayout {
-  const { positions, segments } = placement;
+export function createLayout(batch: PackedPositions): AttentionLayout {
+  const { positions, segments } = batch;
   const rows = tf.tensor1d(positions, "int32");
   const table = tf.tensor2d(segments, [segments.length / 4, 4], "int32");
   let mask: tf.Tensor2D | undefined;
@@ -49,7 +46,7 @@ export function createLayout(placement: PackedPositions): AttentionLayout {
     segments: table,
     longest,
     mask: () =>
-      (mask ??= tf.keep(tf.tensor2d(createMask(placement), [positions.length, positions.length]))),
+      (mask ??= tf.keep(tf.tensor2d(createMask(batch), [positions.length, positions.length]))),
     dispose() {
       tf.dispose([rows, table]);
       mask?.dispose();
@@ -66,7 +63,7 @@ export function* iterateSegments(
 
 function createMask({ positions, segments }: PackedPositions): Float32Array {
   const n = positions.length;
-  const mask = new Float32Array(n * n).fill(hidden);
+  const mask = new Float32Array(n * n).fill(maskedScore);
   for (const [start, length, prefixStart, prefixLength] of iterateSegments(segments))
     for (let row = start; row < start + length; row++) {
       mask.fill(0, row * n + start, row * n + row + 1);

@@ -1,8 +1,7 @@
-/** The shape of an attention operation. */
-import type { RopeTables } from "./attentionLayout.ts";
-import type { AttentionLayout } from "./attentionLayout.ts";
+/** The parameters of an attention operation. */
+import type { AttentionLayout, RopeTables } from "./attentionLayout.ts";
 
-/** How the heads of an attention lie, and who looks at whom. */
+/** The sizes of the heads, the rotary tables, and which row attends to which. */
 export interface AttentionShape {
   readonly heads: number;
   readonly kvHeads: number;

@@ -1,9 +1,6 @@
-/**
- * Which TensorFlow.js backend runs in this thread, and what it can do. With the files beside it the
- * only one that loads a backend; it does not know what is computed with it.
- */
+/** Chooses and starts the TensorFlow.js backend of this thread. */
 import * as tf from "@tensorflow/tfjs-core";
-// the core alone registers neither gradients nor the chained operations that some of them use
+// tfjs-core alone registers neither gradients nor the chained operations that some of them use
 import "@tensorflow/tfjs-core/dist/register_all_gradients";
 import "@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops";
 import "@tensorflow/tfjs-backend-cpu";
@@ -12,14 +9,14 @@ import { registerCpuSegmentSum } from "./replacementKernels.ts";
 import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
 import { startWasm } from "./wasm.ts";
-import { type WasmMemory } from "./wasmMemory.ts";
+import type { WasmMemory } from "./wasmMemory.ts";
 
 export type BackendChoice = "auto" | "tensorflow" | "wasm" | "cpu";
 
 export interface BackendOptions {
   /**
-   * The folder with `tfjs-backend-wasm-simd.wasm`, `kernels-simd.wasm` and `kernels-relaxed.wasm`:
-   * where the programs are built to.
+   * The folder of the built programs, which also has `tfjs-backend-wasm-simd.wasm`,
+   * `kernels-simd.wasm` and `kernels-relaxed.wasm`.
    */
   readonly programs: string;
   /** The folder in whose node_modules `@tensorflow/tfjs-node-gpu` is installed, if there is one. */
@@ -28,14 +25,10 @@ export interface BackendOptions {
 
 export interface Backend {
   readonly name: "tensorflow" | "wasm" | "cpu";
-  /**
-   * What a person should know about the choice, such as why a faster backend was passed over; one
-   * sentence each.
-   */
+  /** Sentences for a person about the choice, such as why a faster backend was not used. */
   readonly notes: readonly string[];
   /**
-   * Direct access to tensors and the fused kernels; undefined where tensors can only be reached
-   * through operations.
+   * Direct access to the memory of tensors and to the fused kernels, if the backend is `wasm`.
    */
   readonly memory: WasmMemory | undefined;
 }
@@ -49,15 +42,15 @@ export function runningBackend(): Backend {
 }
 
 /**
- * Starts a backend in this thread and proves that it computes before it is accepted. `auto` takes
- * the fastest that works: a GPU through TensorFlow, else wasm, else plain JavaScript; a named one
- * is taken or a UserError thrown.
+ * Starts a backend in this thread and checks that it computes correctly. `auto` chooses the fastest
+ * one that works: a GPU through TensorFlow, else WebAssembly, else plain JavaScript. If a named
+ * backend does not work, throws.
  */
 export async function startBackend(
   choice: BackendChoice,
   options: BackendOptions,
 ): Promise<Backend> {
-  // without it tfjs prints an advertisement for tfjs-node
+  // otherwise tfjs prints a recommendation of tfjs-node
   tf.env().set("PROD", true);
   if (choice !== "auto") return (current = await start(choice, options, true));
   const notes: string[] = [];
@@ -79,11 +72,11 @@ export async function startBackend(
 async function start(
   name: Backend["name"],
   options: BackendOptions,
-  named: boolean,
+  isExplicit: boolean,
 ): Promise<Backend> {
   switch (name) {
     case "tensorflow": {
-      const notes = await startTensorflow(options.tensorflow, named);
+      const notes = await startTensorflow(options.tensorflow, isExplicit);
       await checkBackend();
       return { name, notes, memory: undefined };
     }

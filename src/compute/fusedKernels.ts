@@ -1,11 +1,11 @@
 /**
- * Our wasm kernels under names in tfjs's registry, so that outputs belong to tfjs and are disposed
- * with its scopes.
+ * Registers the WebAssembly kernels in the kernel registry of TensorFlow.js, so that it owns their
+ * outputs and disposes of them with its scopes.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { WasmMemory } from "./wasmMemory.ts";
 
-/** The sizes that heads and segments are read by. */
+/** The sizes of the heads of an attention. */
 export interface HeadSizes {
   readonly heads: number;
   readonly kvHeads: number;
@@ -28,7 +28,7 @@ export function registerFusedKernels(memory: WasmMemory): void {
   }
 }
 
-/** Inputs by the names that `fused.ts` gives them; shapes stand there. */
+/** The inputs have the names that fusedOperations.ts gives them; shapes are documented there. */
 const fusedKernels = {
   FusedRmsNorm({ kernels, addressOf: at, output }, { x, weight }) {
     const [n, width] = sizesOf(x);
@@ -129,7 +129,7 @@ const fusedKernels = {
   FusedAttention({ kernels, addressOf: at, output, scratch }, { q, k, v, segments }, { longest }) {
     const [heads, n, headWidth] = q!.shape as [number, number, number];
     const [out, logSum] = [output([n, heads * headWidth]), output([heads, n])];
-    const room = scratch(kernels.attentionScratch(longest, headWidth));
+    const scratchAddress = scratch(kernels.attentionScratch(longest, headWidth));
     kernels.attention(
       segments!.shape[0],
       at(segments!),
@@ -143,7 +143,7 @@ const fusedKernels = {
       at(v!),
       at(out),
       at(logSum),
-      room,
+      scratchAddress,
     );
     return [out, logSum];
   },
@@ -154,7 +154,7 @@ const fusedKernels = {
   ) {
     const [heads, n, headWidth] = q!.shape as [number, number, number];
     const [dq, dk, dv] = [output(q!.shape), output(k!.shape), output(v!.shape)];
-    const room = scratch(kernels.attentionScratch(longest, headWidth));
+    const scratchAddress = scratch(kernels.attentionScratch(longest, headWidth));
     kernels.attentionGradient(
       segments!.shape[0],
       at(segments!),
@@ -172,7 +172,7 @@ const fusedKernels = {
       at(dq),
       at(dk),
       at(dv),
-      room,
+      scratchAddress,
     );
     return [dq, dk, dv];
   },

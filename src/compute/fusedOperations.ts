@@ -1,12 +1,12 @@
 /**
- * The transformer's parts on our own wasm kernels, each one node on the tape with a hand-written
- * gradient. `composite.ts` says what each means.
+ * The operations of the transformer on the WebAssembly kernels, each a single node of the gradient
+ * tape with a gradient kernel. stockOperations.ts defines what each computes.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { FusedKernel } from "./fusedKernels.ts";
 import type { AttentionShape } from "./attentionShape.ts";
 
-/** Whether the running backend has the kernels. */
+/** Whether the current backend has the kernels. */
 export const isAvailable = (): boolean =>
   tf.getKernel("FusedRmsNorm" satisfies FusedKernel, tf.getBackend()) !== undefined;
 
@@ -48,12 +48,13 @@ export function attention(
       { qkv, queryNorm, keyNorm, ...rope, positions },
       sizes,
     );
-    const [out, logSum] = run("FusedAttention", { q: q!, k: k!, v: v!, segments }, sizes); // (N, heads · headWidth), (heads, N)
+    // (N, heads · headWidth), (heads, N)
+    const [out, logSum] = run("FusedAttention", { q: q!, k: k!, v: v!, segments }, sizes);
     save([qkv, queryNorm, keyNorm, q!, k!, v!, scale!, out!, logSum!]);
     return {
       value: out as tf.Tensor2D,
       gradFunc: (dout, saved) => {
-        const [qkv, queryNorm, keyNorm, q, k, v, scale, out, logSum] = saved as Nine;
+        const [qkv, queryNorm, keyNorm, q, k, v, scale, out, logSum] = saved as SavedTensors;
         const [dq, dk, dv] = run(
           "FusedAttentionGradient",
           { q, k, v, segments, out, logSum, dout },
@@ -69,7 +70,8 @@ export function attention(
   });
 }
 
-type Nine = [
+/** The nine tensors that attention saves for its gradient. */
+type SavedTensors = [
   tf.Tensor,
   tf.Tensor,
   tf.Tensor,
@@ -103,9 +105,7 @@ interface Node<T> {
   gradFunc(d: T, saved: tf.Tensor[]): tf.Tensor[];
 }
 
-/**
- * A function of `inputs` with its own gradient; what it saves lives until the gradient is taken.
- */
+/** Runs an operation with its own gradient. Saved tensors are kept until it is computed. */
 const differentiable = <T extends tf.Tensor>(
   inputs: tf.Tensor[],
   node: (save: tf.GradSaveFunc) => Node<T>,

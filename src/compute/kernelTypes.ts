@@ -1,9 +1,9 @@
 /**
- * The signatures of our wasm kernels as JavaScript calls them. Every argument is a number: a size,
- * an address in bytes, or a factor.
+ * The signatures of the WebAssembly kernels. Every argument is a number: a size, an address in
+ * bytes, or a factor.
  */
 
-/** What a compiled `kernels/kernels.ts` exports; the argument names stand there. */
+/** The exports of the compiled `kernels/kernels.ts`, where the arguments are documented. */
 export interface Kernels {
   gemmScratch(columns: number, inner: number): number;
   gemm(

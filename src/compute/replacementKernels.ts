@@ -1,8 +1,8 @@
 /**
- * Kernels that take the place of stock ones. On wasm the stock matrix product is a scalar loop for
+ * Replaces kernels of TensorFlow.js. In its wasm backend, the matrix product is a scalar loop for
  * transposed or batched operands, which every gradient has, and keeps packed copies of weights, so
- * that a weight changed in place would go unseen; and there is no UnsortedSegmentSum, the gradient
- * of `gather`. On cpu that sum takes time of segments by rows.
+ * that it misses changes in place; and UnsortedSegmentSum, the gradient of `gather`, is missing. In
+ * the cpu backend, the time of that sum grows with segments times rows.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { WasmMemory } from "./wasmMemory.ts";
@@ -65,7 +65,7 @@ function batchMatMul(
   const [innerB, columns] = transposeB ? [columnsB, rowsB] : [rowsB, columnsB];
   if (inner !== innerB)
     throw new Error(
-      `a matrix product of (${a.shape.join()}) and (${b.shape.join()}): inner sizes ${inner} and ${innerB}`,
+      `a matrix product of (${a.shape.join()}) and (${b.shape.join()}): inner sizes ${inner} and ${innerB} differ`,
     );
   const [batchA, batchB] = [sizeOf(a.shape.slice(0, -2)), sizeOf(b.shape.slice(0, -2))];
   if (batchA !== batchB && batchA !== 1 && batchB !== 1)
@@ -92,7 +92,7 @@ function batchMatMul(
   return out;
 }
 
-/** The same sum for the cpu backend, in time of the rows alone. */
+/** UnsortedSegmentSum for the cpu backend, in time proportional to the rows. */
 export function registerCpuSegmentSum(): void {
   replaceKernel("UnsortedSegmentSum", "cpu", ({ inputs, attrs, backend }) => {
     const { x, segmentIds } = inputs as { x: tf.Tensor; segmentIds: tf.Tensor };

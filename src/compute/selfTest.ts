@@ -1,32 +1,32 @@
 /**
- * A moment's proof that the running backend computes rightly: one matrix product and one gradient
- * against plain JavaScript.
+ * A quick check that the current backend computes correctly: one matrix product and one gradient,
+ * compared with plain JavaScript.
  */
 import * as tf from "@tensorflow/tfjs-core";
 
 const [rows, inner, columns] = [9, 13, 11];
-const picked = [3, 0, 3, 7];
+const gatheredRows = [3, 0, 3, 7];
 
-/** Throws where the backend's numbers are not those of plain JavaScript. */
+/** Throws if the backend's results differ from those of plain JavaScript. */
 export async function checkBackend(): Promise<void> {
   const a = Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i + 1) / 2);
   const b = Float32Array.from({ length: columns * inner }, (_, i) => Math.cos(i + 1) / 2);
   const [product, gradient] = tf.tidy(() => {
     const matrix = tf.tensor2d(a, [rows, inner]);
     const other = tf.tensor2d(b, [columns, inner]);
-    const chosen = tf.tensor1d(picked, "int32");
+    const rowIndices = tf.tensor1d(gatheredRows, "int32");
     return [
       tf.matMul(matrix, other, false, true),
-      tf.grad((x: tf.Tensor) => tf.sum(tf.square(tf.gather(x as tf.Tensor2D, chosen))))(matrix),
+      tf.grad((x: tf.Tensor) => tf.sum(tf.square(tf.gather(x as tf.Tensor2D, rowIndices))))(matrix),
     ] as const;
   });
   const [products, gradients] = await Promise.all([product.data(), gradient.data()]);
   tf.dispose([product, gradient]);
-  assertClose("a matrix product", products, expectedProduct(a, b));
-  assertClose("the gradient of a gather", gradients, expectedGradient(a));
+  assertClose("a matrix product", products, computeProduct(a, b));
+  assertClose("the gradient of a gather", gradients, computeGradient(a));
 }
 
-const expectedProduct = (a: Float32Array, b: Float32Array): number[] =>
+const computeProduct = (a: Float32Array, b: Float32Array): number[] =>
   Array.from({ length: rows * columns }, (_, at) => {
     let sum = 0;
     for (let k = 0; k < inner; k++)
@@ -36,19 +36,19 @@ const expectedProduct = (a: Float32Array, b: Float32Array): number[] =>
     return sum;
   });
 
-/** d Σ x² = 2x for each time that x's row was picked. */
-const expectedGradient = (a: Float32Array): number[] =>
+/** d Σ x² = 2x, once for each time that the row was gathered. */
+const computeGradient = (a: Float32Array): number[] =>
   Array.from(
     a,
-    (value, at) => 2 * value * picked.filter(row => row === Math.floor(at / inner)).length,
+    (value, at) => 2 * value * gatheredRows.filter(row => row === Math.floor(at / inner)).length,
   );
 
-function assertClose(what: string, found: ArrayLike<number>, expected: readonly number[]): void {
+function assertClose(name: string, actual: ArrayLike<number>, expected: readonly number[]): void {
   expected.forEach((value, i) => {
     // also catches NaN
-    if (!(Math.abs((found[i] as number) - value) < 1e-4))
+    if (!(Math.abs((actual[i] as number) - value) < 1e-4))
       throw new Error(
-        `${what} came out wrong on backend ${tf.getBackend()}: ${found[i]} where ${value} was right`,
+        `the backend ${tf.getBackend()} computes ${name} incorrectly: ${actual[i]} instead of ${value}`,
       );
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The transformer's parts written in stock tfjs operations. Slow and plain: they run on every
- * backend, and they are what the fused kernels are measured against.
+ * The operations of the transformer in stock operations of TensorFlow.js: the reference
+ * implementation of the fused kernels. It is slower and runs on every backend.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { AttentionShape } from "./attentionShape.ts";
@@ -29,7 +29,7 @@ export function attention(
 ): tf.Tensor2D {
   const { heads, kvHeads, headWidth, rope, layout } = shape;
   const n = qkv.shape[0];
-  const grouped = heads / kvHeads;
+  const groupSize = heads / kvHeads;
   const parts = tf.split(
     tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]),
     [heads, kvHeads, kvHeads],
@@ -40,12 +40,12 @@ export function attention(
   const sin = tf.expandDims(tf.gather(rope.sin, layout.positions), 1);
   const byHead = (x: tf.Tensor, rows: number) =>
     tf.reshape<tf.Rank.R3>(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]);
-  const q = byHead(rotate(rmsNorm(queries, queryNorm), cos, sin), grouped * n);
+  const q = byHead(rotate(rmsNorm(queries, queryNorm), cos, sin), groupSize * n);
   const k = byHead(rotate(rmsNorm(keys, keyNorm), cos, sin), n);
-  const scores = tf.mul(tf.matMul(q, k, false, true), 1 / Math.sqrt(headWidth)); // (kvHeads, grouped · N, N)
-  const masked = tf.add(tf.reshape(scores, [kvHeads, grouped, n, n]), layout.mask());
+  const scores = tf.mul(tf.matMul(q, k, false, true), 1 / Math.sqrt(headWidth)); // (kvHeads, groupSize · N, N)
+  const masked = tf.add(tf.reshape(scores, [kvHeads, groupSize, n, n]), layout.mask());
   const mixed = tf.matMul(
-    tf.reshape(tf.softmax(masked), [kvHeads, grouped * n, n]),
+    tf.reshape(tf.softmax(masked), [kvHeads, groupSize * n, n]),
     byHead(values, n),
   );
   return tf.reshape<tf.Rank.R2>(tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]), [
@@ -54,7 +54,7 @@ export function attention(
   ]);
 }
 
-/** Turns the two halves of each head by the angles of its position. */
+/** Rotates the two halves of each head by the angles of its position. */
 function rotate(x: tf.Tensor, cos: tf.Tensor, sin: tf.Tensor): tf.Tensor {
   const [a, b] = tf.split(x, 2, -1) as [tf.Tensor, tf.Tensor];
   return tf.concat(

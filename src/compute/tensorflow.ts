@@ -1,6 +1,6 @@
 /**
- * TensorFlow's native library through `@tensorflow/tfjs-node-gpu`, loaded from a folder of the
- * person's choice: it is never part of the package.
+ * Starts the native TensorFlow backend of `@tensorflow/tfjs-node-gpu` from a folder that the user
+ * configures. The package is not part of the extension.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { UserError } from "../userError.ts";
 const version = "4.22.0";
 
 /**
- * Makes `tensorflow` this thread's backend. Unless `named` by the person, only with a GPU. Gives
- * what the person should know.
+ * Makes `tensorflow` the backend of this thread, without a GPU only if the user chose it
+ * explicitly. Returns notes for the user.
  */
 export async function startTensorflow(
   folder: string | undefined,
-  named: boolean,
+  isExplicit: boolean,
 ): Promise<string[]> {
   if (folder === undefined)
     throw new UserError(
@@ -25,21 +25,21 @@ export async function startTensorflow(
   loadPackage(folder);
   if (!(await tf.setBackend("tensorflow"))) throw new Error("the tensorflow backend did not start");
   await tf.ready();
-  // the package for GPUs runs on the processor, without a word, when CUDA's libraries are not those
-  // it was built for
+  // the package runs on the processor, without a warning, if the CUDA libraries are not the ones
+  // that it was built for
   if ((tf.backend() as unknown as { isUsingGpuDevice: boolean }).isUsingGpuDevice) return [];
-  if (!named) throw new Error(`TensorFlow in ${folder} found no GPU that it can use`);
+  if (!isExplicit) throw new Error(`TensorFlow in ${folder} found no GPU that it can use`);
   return [`TensorFlow in ${folder} found no GPU that it can use and runs on the processor`];
 }
 
-/** Registers the backend on our own tfjs-core: both copies share one engine through a global. */
+/** Registers the backend in our tfjs-core: both copies share one engine through a global. */
 function loadPackage(folder: string): void {
-  // functions that Node 23 removed from its util module and the package still calls
+  // Node 23 removed these functions from its util module, and the package still calls them
   const util = createRequire(import.meta.url)("node:util") as Record<string, unknown>;
   util["isNullOrUndefined"] ??= (value: unknown) => value === null || value === undefined;
   util["isArray"] ??= Array.isArray;
   const { warn } = console;
-  // it registers every kernel and gradient a second time, with a warning for each
+  // the package registers every kernel and gradient a second time, with a warning for each
   console.warn = (...words: unknown[]) => {
     if (!String(words[0]).includes("already registered")) warn(...words);
   };

@@ -1,7 +1,6 @@
 /**
- * The wasm backend with our own kernels beside it: a second module that works in the backend's
- * memory. Whoever holds the memory can reach a tensor's numbers where they lie. It does not know
- * what the kernels are composed into.
+ * Starts the wasm backend of TensorFlow.js and loads the kernels of this project: a second module
+ * that uses the memory of the backend.
  */
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -14,8 +13,8 @@ import { registerReplacementKernels } from "./replacementKernels.ts";
 import type { WasmMemory } from "./wasmMemory.ts";
 
 /**
- * What we use of tfjs-backend-wasm 4.22.0 beyond its published types; the version is pinned because
- * of it.
+ * Internals of tfjs-backend-wasm 4.22.0 that its types do not include. The version is pinned
+ * because of them.
  */
 interface BackendWasm {
   readonly wasm: {
@@ -28,9 +27,7 @@ interface BackendWasm {
   makeOutput(shape: number[], dtype: string): tf.TensorInfo;
 }
 
-/**
- * A module with one relaxed multiply-add: an engine that validates it can run the relaxed build.
- */
+/** A module with one relaxed multiply-add. An engine that validates it supports relaxed SIMD. */
 const relaxedProbe = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15,
   65, 2, 253, 15, 253, 128, 2, 11,
@@ -38,10 +35,7 @@ const relaxedProbe = new Uint8Array([
 
 let startedMemory: WasmMemory | undefined;
 
-/**
- * Makes wasm this thread's backend. `programs` is the folder that the build writes the wasm files
- * to.
- */
+/** Makes `wasm` the backend of this thread. `programs` is the folder of the wasm files. */
 export async function startWasm(
   programs: string,
   build: "relaxed" | "simd" | "best" = "best",
@@ -70,7 +64,8 @@ async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> 
       { cause },
     );
   });
-  // AssemblyScript's own log has tables at a fixed address of the memory, which is not ours
+  // AssemblyScript's own log has tables at a fixed address, which would overwrite the backend's
+  // memory
   const { instance } = await WebAssembly.instantiate(bytes, {
     env: { memory: wasm.asm.memory, log: Math.log },
   });

@@ -3,22 +3,23 @@ import type * as tf from "@tensorflow/tfjs-core";
 import type { Kernels } from "./kernelTypes.ts";
 
 /**
- * Addresses are bytes into a memory that may move when it grows: keep addresses, take views anew.
+ * Addresses are in bytes. The memory may move when it grows, which invalidates views but not
+ * addresses.
  */
 export interface WasmMemory {
   readonly kernels: Kernels;
-  /** Whether the build with fused multiply-add runs; its results differ in the last bits. */
+  /** Whether the kernels use fused multiply-add; their results differ in the last bits. */
   readonly relaxed: boolean;
   readonly addressOf: (tensor: tf.TensorInfo) => number;
-  /** A tensor's numbers in place: valid until the next tensor is made. */
+  /** The values of a tensor in place; valid until the next tensor is created. */
   readonly viewOf: (tensor: tf.Tensor) => Float32Array;
   readonly floatsAt: (address: number, n: number) => Float32Array;
   readonly intsAt: (address: number, n: number) => Int32Array;
-  /** Room for n numbers of four bytes, until `free`. */
+  /** Allocates n numbers of four bytes until `free`. */
   readonly allocate: (n: number) => number;
   readonly free: (address: number) => void;
-  /** Room for at least n floats, anybody's until the next call. */
+  /** Returns a buffer of at least n floats, which the next call may reuse. */
   readonly scratch: (n: number) => number;
-  /** An output tensor of a kernel. */
+  /** Creates an output tensor of a kernel. */
   readonly output: (shape: readonly number[], dtype?: "float32" | "int32") => tf.TensorInfo;
 }

@@ -1,6 +1,6 @@
 /**
- * Computes digests of the chat format and of tools, because a model is used only with the format and
- * the tools that it was trained on.
+ * Computes digests of the chat format and of tools, because a model is used only with the format
+ * and the tools that it was trained on.
  */
 import { hash } from "node:crypto";
 import type { Conversation } from "../policy/policy.ts";

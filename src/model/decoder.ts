@@ -1,6 +1,6 @@
 /**
- * Decodes many sequences at once. A decoder has slots; each holds one sequence and its cache, and one
- * call can feed any tokens to any slots. The caller decides where a message ends.
+ * Decodes many sequences at once. A decoder has slots; each holds one sequence and its cache, and
+ * one call can feed any tokens to any slots. The caller decides where a message ends.
  */
 import { runningBackend } from "../compute/backend.ts";
 import { createKeyValueCache } from "./keyValueCache.ts";

@@ -4,8 +4,8 @@
 export interface Feed {
   readonly slot: number;
   /**
-   * The tokens to append to the slot's sequence, at least one: a prompt, a tool result, or the token
-   * that was sampled last.
+   * The tokens to append to the slot's sequence, at least one: a prompt, a tool result, or the
+   * token that was sampled last.
    */
   readonly ids: readonly number[];
   /** How to choose the next token. If absent, the tokens are only appended. */

@@ -1,7 +1,7 @@
 /**
- * The key-value cache of a decoder: the keys and values of each layer stay in WebAssembly memory, so
- * that each token is computed once. It calls the kernels with addresses, because creating a tensor
- * for every small result would take longer than computing it.
+ * The key-value cache of a decoder: the keys and values of each layer stay in WebAssembly memory,
+ * so that each token is computed once. It calls the kernels with addresses, because creating a
+ * tensor for every small result would take longer than computing it.
  */
 import type { WasmMemory } from "../compute/wasmMemory.ts";
 import type { Architecture } from "./architecture.ts";

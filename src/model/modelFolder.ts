@@ -1,7 +1,7 @@
 /**
  * Reads and writes a model folder: config.json with sizes, training history and what the model has
- * seen, the weights and the tokenizer. Refuses a model whose tools or chat format have changed since
- * its training.
+ * seen, the weights and the tokenizer. Refuses a model whose tools or chat format have changed
+ * since its training.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

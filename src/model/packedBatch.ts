@@ -1,6 +1,6 @@
 /**
- * Packs sequences of different lengths into one batch without padding, in which a prompt that several
- * sequences share is computed once.
+ * Packs sequences of different lengths into one batch without padding, in which a prompt that
+ * several sequences share is computed once.
  */
 
 /** The input of the transformer: N tokens, S segments, M targets. */

@@ -1,6 +1,7 @@
 /**
- * A small model as a policy. It generates the messages of many conversations in one batch, feeds the
- * decoder only the new tokens of each, and computes a prompt that several conversations share once.
+ * A small model as a policy. It generates the messages of many conversations in one batch, feeds
+ * the decoder only the new tokens of each, and computes a prompt that several conversations share
+ * once.
  */
 import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";

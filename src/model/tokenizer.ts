@@ -48,8 +48,9 @@ const firstMerge = firstNumber + numberPieces.length;
 const numberId = new Map(numberPieces.map((piece, i) => [piece, firstNumber + i]));
 
 /**
- * Splits text before merging: year and month of a date, minutes of a time, words with the space (and
- * slash) before them, id prefixes with their underscore, pairs of digits, and single characters.
+ * Splits text before merging: year and month of a date, minutes of a time, words with the space
+ * (and slash) before them, id prefixes with their underscore, pairs of digits, and single
+ * characters.
  */
 const pieces =
   / ?\d{4}-\d\d-|:\d\d(?!\d)| ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;

@@ -1,7 +1,7 @@
 /**
- * Formats JSON values as plain text for a small student, as a user would write them, so that a value
- * has the same tokens in a message, a result and a call. With the tool's schema, an argument is
- * parsed back exactly.
+ * Formats JSON values as plain text for a small student, as a user would write them, so that a
+ * value has the same tokens in a message, a result and a call. With the tool's schema, an argument
+ * is parsed back exactly.
  */
 import { isJsonObject } from "../environment/json.ts";
 import type { Call, Conversation } from "../policy/policy.ts";

@@ -1,6 +1,7 @@
 /**
  * The trainer program. `node trainer.js RUN FIXTURES…` trains the run in a folder to its end; as a
- * worker thread, the program is one of the replicas. Only this file of the module loads the servers.
+ * worker thread, the program is one of the replicas. Only this file of the module loads the
+ * servers.
  */
 import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";

@@ -1,4 +1,4 @@
-// AdamW in place, and the square of a gradient's length.
+// AdamW in place, and the squared norm of a gradient.
 import { floats } from "./vector";
 
 /** Σ x², in double precision. */

@@ -1,18 +1,18 @@
-// Causal attention over packed segments, 32 queries at a time, so that no (N, N) matrix is ever
-// held. A segment (start, length, prefix start, prefix length) attends to all of its prefix's rows
-// and to its own up to the query. Grouped heads share keys and values.
+// Causal attention over packed segments, 32 queries at a time, so that no (N, N) matrix is needed.
+// A segment (start, length, prefix start, prefix length) attends to all rows of its prefix and to
+// its own rows up to the query. The query heads of a group share keys and values.
 import { gemm, gemmScratch } from "./gemm";
 import { addTo } from "./rows";
 import { exp, floats, multiplyAdd, softmaxRow, sumOf } from "./vector";
 
 const tile: i32 = 32;
 
-/** A row of scores, padded so that whole vectors may be read at its end. */
+/** The width of a row of scores, padded so that whole vectors can be read at its end. */
 @inline function scoreWidth(longest: i32): i32 {
   return (longest + 7) & ~3;
 }
 
-/** Floats of scratch for segments that look at no more than `longest` rows. */
+/** The scratch size, in floats, for segments that attend to at most `longest` rows. */
 export function attentionScratch(longest: i32, width: i32): i32 {
   return (
     2 * tile * scoreWidth(longest) +
@@ -23,8 +23,8 @@ export function attentionScratch(longest: i32, width: i32): i32 {
 }
 
 /**
- * q (heads, N, width), k and v (kvHeads, N, width) to out (N, heads · width) and log Σ exp of each
- * query's scores, logSum (heads, N).
+ * q (heads, N, width), k and v (kvHeads, N, width) to out (N, heads · width) and logSum (heads, N),
+ * the log Σ exp of the scores of each query.
  */
 export function attention(
   segments: i32,
@@ -59,7 +59,7 @@ export function attention(
       let keys = k + head + floats(start * width),
         values = v + head + floats(start * width);
       if (before > 0) {
-        // prefix and segment lie apart: side by side they are one matrix
+        // copies prefix and segment, which are apart, into one matrix
         memory.copy(joinedK, k + head + floats(prefix * width), floats(before * width));
         memory.copy(joinedK + floats(before * width), keys, floats(length * width));
         memory.copy(joinedV, v + head + floats(prefix * width), floats(before * width));
@@ -114,7 +114,7 @@ export function attention(
 }
 
 /**
- * The softmax P is worked again from the scores and logSum; with D = Σ dout · out of a query,
+ * Computes the softmax P again from the scores and logSum. With D = Σ dout · out of a query,
  * dscores = P · (dout·vᵀ - D).
  */
 export function attentionGradient(
@@ -263,8 +263,8 @@ export function attentionGradient(
 }
 
 /**
- * Turns one query's scores into P and its dP into dscores, in place; what the query may not see
- * becomes 0.
+ * Converts the scores of one query to P and its dP to dscores, in place. Entries after the query
+ * are 0.
  */
 @inline function scoreGradient(
   row: usize,
@@ -293,8 +293,8 @@ export function attentionGradient(
 }
 
 /**
- * Decoding: row t, at its position in its slot, looks at the slot's cache up to itself. q and out
- * are (N, heads · width).
+ * Attention for decoding: each row attends to the cache of its slot up to its own position. q and
+ * out are (N, heads · width).
  */
 export function attentionInCache(
   N: i32,
@@ -326,10 +326,7 @@ export function attentionInCache(
   }
 }
 
-/**
- * scores[u] = scale · query · keys[u]; four keys side by side, so that no sum waits for the one
- * before.
- */
+/** scores[u] = scale · query · keys[u], four keys at a time, so that the sums are independent. */
 function scoresOf(query: usize, keys: usize, n: i32, width: i32, scale: f32, scores: usize): void {
   const row = floats(width);
   const scales = f32x4.splat(scale);
@@ -348,7 +345,7 @@ function scoresOf(query: usize, keys: usize, n: i32, width: i32, scale: f32, sco
       d = multiplyAdd(d, q, v128.load(key + 3 * row));
       key += 16;
     }
-    // the sums over lanes of four vectors, as the lanes of one
+    // adds the lanes of each of four vectors into one vector
     const ab = f32x4.add(v128.shuffle<f32>(a, b, 0, 4, 1, 5), v128.shuffle<f32>(a, b, 2, 6, 3, 7));
     const cd = f32x4.add(v128.shuffle<f32>(c, d, 0, 4, 1, 5), v128.shuffle<f32>(c, d, 2, 6, 3, 7));
     const sums = f32x4.add(
@@ -365,7 +362,7 @@ function scoresOf(query: usize, keys: usize, n: i32, width: i32, scale: f32, sco
 function weightedSum(weights: usize, values: usize, n: i32, width: i32, to: usize): void {
   const row = floats(width);
   for (let j = 0; j < width; j += 8) {
-    // even and odd rows apart, so that no sum waits for the one before
+    // separate sums of even and odd rows, which are independent
     let left = f32x4.splat(0),
       right = left,
       left2 = left,

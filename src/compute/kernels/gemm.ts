@@ -1,11 +1,11 @@
-// C = alpha · op(A) · op(B), or C += that. Tiles of 4 rows by 8 columns, which is what sixteen
-// vector registers hold; B is packed into panels of 8 columns and A into panels of 4 rows, so that
-// the inner loop reads both straight through, whichever way they lay.
+// The matrix product C = alpha · op(A) · op(B), or C += alpha · op(A) · op(B), in tiles of 4 rows
+// by 8 columns, which fit into sixteen vector registers. B is packed into panels of 8 columns and A
+// into panels of 4 rows, so that the inner loop reads both sequentially, transposed or not.
 import { floats, multiplyAdd } from "./vector";
 
 const tileRows: i32 = 4;
 
-/** Floats of scratch that a product with N columns and inner size K needs. */
+/** The scratch size, in floats, of a product with N columns and inner size K. */
 export function gemmScratch(N: i32, K: i32): i32 {
   return ((N + 7) & ~7) * K + 4 * K + 32;
 }
@@ -22,7 +22,9 @@ export function gemmScratch(N: i32, K: i32): i32 {
   v128.store(to + 3 * step, v128.shuffle<f32>(ab2, cd2, 2, 3, 6, 7));
 }
 
-/** op(B) (K, N) into panels: to[(j / 8) · 8K + 8k + j % 8], the last panel filled up with zeros. */
+/**
+ * Packs op(B) (K, N) into panels: to[(j / 8) · 8K + 8k + j % 8], the last one padded with zeros.
+ */
 function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): void {
   const whole = N & ~7;
   const step = floats(ldb);
@@ -82,7 +84,7 @@ function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): 
   }
 }
 
-/** Rows i … i + rows - 1 of op(A) (M, K) into to[4k + row], missing rows as zeros. */
+/** Packs rows i … i + rows - 1 of op(A) (M, K) into to[4k + row], padded with zero rows. */
 function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, to: usize): void {
   const step = floats(lda);
   if (rows == 4 && transposed) {
@@ -129,7 +131,7 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
   }
 }
 
-/** Eight results of one row. */
+/** Stores eight results of one row. */
 @inline function put(to: usize, add: i32, left: v128, right: v128): void {
   if (add) {
     v128.store(to, f32x4.add(v128.load(to), left));
@@ -210,7 +212,7 @@ export function gemm(
         if (rows > 3) put(c + 3 * step, add, c30, c31);
         continue;
       }
-      // at the right edge a whole vector would spill into the next row
+      // at the right edge, a whole vector would overwrite the next row
       put(edge, 0, c00, c01);
       put(edge + 32, 0, c10, c11);
       put(edge + 64, 0, c20, c21);
@@ -226,8 +228,8 @@ export function gemm(
 }
 
 /**
- * `batch` products, their operands `strideA`, `strideB` and `strideC` floats apart; a stride of 0
- * uses one operand for all.
+ * `batch` products whose operands are `strideA`, `strideB` and `strideC` floats apart. With a
+ * stride of 0, all products share the operand.
  */
 export function gemmBatched(
   batch: i32,

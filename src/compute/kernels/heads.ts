@@ -1,10 +1,10 @@
-// From the joint projection (N, (heads + 2 kvHeads) · width) to queries, keys and values by head:
-// queries and keys are normalised and turned by their row's position. Head widths are multiples of
-// 8; the cosine and sine tables are (positions, width / 2).
+// Splits the joint projection (N, (heads + 2 kvHeads) · width) into queries, keys and values by
+// head, normalizes queries and keys, and rotates them by the position of their row. Head widths are
+// multiples of 8; the cosine and sine tables are (positions, width / 2).
 import { inverseRms } from "./norm";
 import { floats, multiplyAdd, sumOf } from "./vector";
 
-/** to = rotate(x · scale · weight) for one head of one row; gives scale. */
+/** to = rotate(x · scale · weight) for one head of one row. Returns scale. */
 @inline function normAndTurn(
   width: i32,
   x: usize,
@@ -30,9 +30,7 @@ import { floats, multiplyAdd, sumOf } from "./vector";
   return r;
 }
 
-/**
- * q (heads, N, width), k and v (kvHeads, N, width), scale (N, heads + kvHeads) for the gradient.
- */
+/** Writes q (heads, N, width), k and v (kvHeads, N, width), and scale (N, heads + kvHeads). */
 export function splitHeads(
   N: i32,
   heads: i32,
@@ -77,8 +75,8 @@ export function splitHeads(
 }
 
 /**
- * The same for decoding: keys and values go straight into their slot's cache (slots, kvHeads,
- * capacity, width), q is (N, heads, width).
+ * The same for decoding: writes keys and values to the cache of their slot (slots, kvHeads,
+ * capacity, width), and q (N, heads, width).
  */
 export function splitHeadsIntoCache(
   N: i32,
@@ -171,7 +169,7 @@ export function splitHeadsGradient(
           d2 = v128.load(by + floats(j + half));
         const c = v128.load(cos + angles + floats(j)),
           s = v128.load(sin + angles + floats(j));
-        // turned back by the same angle
+        // rotated back by the same angle
         const a = f32x4.add(f32x4.mul(d1, c), f32x4.mul(d2, s)),
           b = f32x4.sub(f32x4.mul(d2, c), f32x4.mul(d1, s));
         const unitA = f32x4.mul(v128.load(x + floats(j)), rs),

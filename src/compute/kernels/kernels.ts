@@ -1,6 +1,6 @@
-// Everything that JavaScript calls. The module has no data and no runtime of its own: it works in
-// the memory of TensorFlow.js's wasm backend, which it imports. Addresses are bytes, sizes are
-// numbers of floats, matrices lie row after row.
+// The functions that JavaScript calls. The module has no data and no runtime of its own: it imports
+// and uses the memory of the wasm backend of TensorFlow.js. Addresses are in bytes, sizes in
+// floats, and matrices are row-major.
 export { adamW, sumSquares } from "./adamw";
 export { attention, attentionGradient, attentionInCache, attentionScratch } from "./attention";
 export { gemm, gemmBatched, gemmScratch } from "./gemm";

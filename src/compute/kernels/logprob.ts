@@ -1,4 +1,4 @@
-// Log-probabilities of chosen tokens from rows of logits, and the sampling of new ones.
+// Log-probabilities of target tokens from rows of logits, and sampling of new tokens.
 import { exp, expOne, floats, log, maxOfRow, sumOf } from "./vector";
 
 /** Σ exp((x - most) · inverse) over a row. */
@@ -75,8 +75,8 @@ function firstAt(row: usize, V: i32, most: f32): i32 {
 }
 
 /**
- * One token a row: at temperature 0 the likeliest, else the one in which `uniform` · Σ falls.
- * Log-probabilities are of temperature 1.
+ * Samples one token per row: at temperature 0 the most likely one, else the token at which the
+ * cumulative sum of exp reaches `uniform` · Σ. Log-probabilities are at temperature 1.
  */
 export function sampleRows(
   M: i32,
@@ -96,7 +96,7 @@ export function sampleRows(
       const inverse: f32 = <f32>1.0 / heat;
       let left: f32 = load<f32>(uniform + floats(i)) * sumExp(row, V, most, inverse);
       let j = 0;
-      // four tokens at a time until the four in which it falls
+      // four tokens at a time, up to the four that contain the sampled one
       for (; j + 4 <= V; j += 4) {
         const four = sumOf(
           exp(
@@ -117,7 +117,7 @@ export function sampleRows(
         }
       }
     }
-    // greedy, or rounding left a crumb that no token takes
+    // greedy, or rounding has left a remainder after the last token
     if (chosen < 0) chosen = firstAt(row, V, most);
     store<i32>(id + floats(i), chosen);
     store<f32>(

@@ -14,8 +14,8 @@ export const normEpsilon: f32 = 1e-6;
 }
 
 /**
- * y = x · scale · weight, where scale (N) is each row's 1 / root mean square, kept for the
- * gradient.
+ * y = x · scale · weight, where scale (N) is 1 / root mean square of each row, which the gradient
+ * uses.
  */
 export function rmsNorm(N: i32, width: i32, x: usize, weight: usize, y: usize, scale: usize): void {
   for (let i = 0; i < N; i++) {

@@ -1,4 +1,4 @@
-// Whole rows moved and summed: the embedding and its gradient.
+// Copies and sums of whole rows: the embedding and its gradient.
 import { floats } from "./vector";
 
 /** out[i] = x[index[i]] for rows of `width` floats. */
@@ -11,7 +11,7 @@ export function gatherRows(n: i32, width: i32, x: usize, index: usize, out: usiz
     );
 }
 
-/** out[segment[i]] += x[i], from zero; rows of no segment are left out. */
+/** out[segment[i]] += x[i], starting at zero. Rows without a valid segment are ignored. */
 export function segmentSum(
   n: i32,
   width: i32,

@@ -1,4 +1,5 @@
-// SwiGLU: silu(gate) · up, where a row holds its gates and then its ups. Sizes are multiples of 4.
+// SwiGLU: silu(gate) · up, where a row has its gates first and then its ups. Sizes are
+// multiples of 4.
 import { floats, sigmoid } from "./vector";
 
 export function swiglu(N: i32, hidden: i32, gateUp: usize, out: usize): void {

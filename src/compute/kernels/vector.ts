@@ -1,6 +1,6 @@
-// Small parts of every kernel: addresses, sums over lanes, and an exponential four lanes wide. No
-// static tables: the memory is TensorFlow.js's own, and a table at a fixed address would overwrite
-// it. That is why log comes from JavaScript and exp is a polynomial.
+// Functions that all kernels use: addresses, sums over lanes, and exp of four lanes. There are no
+// static tables, because a table at a fixed address would overwrite the memory of TensorFlow.js.
+// Therefore log is imported from JavaScript, and exp is a polynomial.
 
 // @ts-ignore: decorators of AssemblyScript
 @external("env", "log") export declare function log(x: f64): f64;
@@ -10,7 +10,7 @@
   return (<usize>n) << 2;
 }
 
-/** a · b + sum; fused (and rounded once) in the relaxed build. */
+/** a · b + sum, rounded once in the relaxed build. */
 @inline export function multiplyAdd(sum: v128, a: v128, b: v128): v128 {
   // @ts-ignore: a compile-time constant
   if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, sum);
@@ -36,9 +36,9 @@
 }
 
 /**
- * exp of each lane, relative error about 2e-7 (Cephes' expf); clamped to the range of floats.
- * Adding 1.5 · 2²³ rounds to a whole number and leaves it in the low bits, where a shift makes it
- * an exponent: cheaper than the instructions that guard against NaN.
+ * exp of each lane with a relative error of about 2e-7 (Cephes' expf), clamped to the range of
+ * floats. Adding 1.5 · 2²³ rounds to an integer in the low bits, which a shift makes an exponent.
+ * This is faster than instructions that handle NaN.
  */
 @inline export function exp(x0: v128): v128 {
   const bound = f32x4.pmax(f32x4.pmin(x0, f32x4.splat(88.0)), f32x4.splat(-87.0));
@@ -75,7 +75,7 @@ export function maxOfRow(row: usize, n: i32): f32 {
   return most;
 }
 
-/** Softmax of row[0..n) in place; gives log Σ exp. */
+/** Softmax of row[0..n) in place. Returns log Σ exp. */
 export function softmaxRow(row: usize, n: i32): f32 {
   const most = maxOfRow(row, n);
   const mosts = f32x4.splat(most);
