@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { join } from "node:path";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
-import { balanceOf, server as budget, type Budget } from "../../src/servers/budget/server.ts";
+import { computeBalance, server as budget, type Budget } from "../../src/servers/budget/server.ts";
 import { walk } from "../contracts/walk.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
@@ -375,7 +375,7 @@ test("whatever is called, every month's income is what is spent, reserved, saved
       const world = session.state["budget"]!.world as unknown as Budget;
       expect(budget.schema.safeParse(world).error).toBeUndefined();
       for (const month of Object.keys(world.months)) {
-        const { income, spent, reserved, saved, free } = balanceOf(world, month);
+        const { income, spent, reserved, saved, free } = computeBalance(world, month);
         const lines = Object.values(world.expenses).filter(it => it.day.startsWith(month));
         expect(Math.round(spent * 100)).toBe(
           lines.reduce((sum, it) => sum + Math.round(it.amount * 100), 0),

@@ -57,13 +57,13 @@ export const accountTools = {
         "account",
         "banking_list_accounts gives the ids",
       );
-      const own = Object.entries(cards).filter(([, it]) => it.account_id === account_id);
+      const accountCards = Object.entries(cards).filter(([, it]) => it.account_id === account_id);
       return {
         name,
         account_id,
         status,
         access,
-        cards: own.map(([card_id, it]) => ({
+        cards: accountCards.map(([card_id, it]) => ({
           card: it.name,
           card_id,
           last_digits: it.last_digits,
@@ -112,7 +112,7 @@ export const accountTools = {
         }),
       ),
     },
-    run(state, { account_id, from_date, to_date, text, min_amount, limit: most = 10 }) {
+    run(state, { account_id, from_date, to_date, text, min_amount, limit: maxRows = 10 }) {
       findEntity(state.accounts, account_id, "account", "banking_list_accounts gives the ids");
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
@@ -126,7 +126,7 @@ export const accountTools = {
           (min_amount === undefined || Math.abs(it.amount) >= min_amount),
       );
       return {
-        transactions: lines.slice(0, most).map(([transaction_id, it]) => ({
+        transactions: lines.slice(0, maxRows).map(([transaction_id, it]) => ({
           text: it.text,
           transaction_id,
           date: it.at.slice(0, 10),
@@ -157,14 +157,14 @@ export const accountTools = {
         account_id,
         at,
         kind,
-        amount: booked,
+        amount: bookedAmount,
       } = findEntity(
         transactions,
         transaction_id,
         "transaction",
         "banking_list_transactions gives the ids",
       );
-      return { text, transaction_id, account_id, at, kind, amount: booked };
+      return { text, transaction_id, account_id, at, kind, amount: bookedAmount };
     },
   }),
   get_statement: tool({

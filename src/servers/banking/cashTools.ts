@@ -19,11 +19,11 @@ export const cashTools = {
     summary: "Pay cash into an account.",
     input: { account_id: accountId, amount: amount.describe("Amount in euros") },
     returns: { transaction_id: id("transaction"), balance },
-    run(state, { account_id, amount: paid }, context) {
+    run(state, { account_id, amount: deposit }, context) {
       const account = findOpenAccount(state, account_id);
       const transaction_id = addTransaction(state, context, {
         account_id,
-        amount: paid,
+        amount: deposit,
         kind: "deposit",
         text: "Cash deposit",
       });
@@ -35,7 +35,7 @@ export const cashTools = {
     summary: "Take out cash with a card. The card must be active, and its daily limit holds.",
     input: { card_id: cardId, amount: amount.describe("Amount in euros") },
     returns: { transaction_id: id("transaction"), balance },
-    run(state, { card_id, amount: taken }, context) {
+    run(state, { card_id, amount: withdrawal }, context) {
       const card = findEntity(
         state.cards,
         card_id,
@@ -48,7 +48,7 @@ export const cashTools = {
           `card ${card_id} (${card.name}) is frozen`,
           "banking_unfreeze_card makes it usable again",
         );
-      const account = findPayingAccount(state, card.account_id, taken);
+      const account = findPayingAccount(state, card.account_id, withdrawal);
       const today = listTransactions(
         state,
         it =>
@@ -57,7 +57,7 @@ export const cashTools = {
           it.at.slice(0, 10) === context.now.slice(0, 10),
       );
       const used = roundToCents(today.reduce((total, [, it]) => total - it.amount, 0));
-      if (used + taken > card.daily_limit)
+      if (used + withdrawal > card.daily_limit)
         refuse(
           "limit_exceeded",
           `${card.name} allows ${card.daily_limit} in cash a day, and ${used} is used`,
@@ -65,7 +65,7 @@ export const cashTools = {
         );
       const transaction_id = addTransaction(state, context, {
         account_id: card.account_id,
-        amount: -taken,
+        amount: -withdrawal,
         kind: "withdrawal",
         text: `Cash with ${card.name}`,
         card_id,

@@ -91,13 +91,13 @@ export const payeeTools = {
     },
     returns: { name: label("payee"), payee_id: id("payee") },
     run({ payees }, { name, iban }, { newId }) {
-      const known = Object.values(payees).find(
+      const duplicate = Object.values(payees).find(
         it => it.name.toLowerCase() === name.toLowerCase() || it.iban === iban,
       );
-      if (known)
+      if (duplicate)
         refuse(
           "conflict",
-          `there is already a payee ${known.name} with IBAN ${known.iban}`,
+          `there is already a payee ${duplicate.name} with IBAN ${duplicate.iban}`,
           "use that payee",
         );
       const payee_id = newId("pay");

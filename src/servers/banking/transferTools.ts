@@ -26,20 +26,20 @@ export const transferTools = {
       amount: amount.describe("Amount in euros"),
     },
     returns: { transaction_id: id("transaction"), from_balance: balance, to_balance: balance },
-    run(state, { from_account, to_account, amount: moved }, context) {
+    run(state, { from_account, to_account, amount: transferAmount }, context) {
       if (from_account === to_account)
         refuse("invalid_params", "from_account and to_account are the same account");
-      const from = findPayingAccount(state, from_account, moved);
+      const from = findPayingAccount(state, from_account, transferAmount);
       const to = findOpenAccount(state, to_account);
       const transaction_id = addTransaction(state, context, {
         account_id: from_account,
-        amount: -moved,
+        amount: -transferAmount,
         kind: "transfer",
         text: `Transfer to ${to.name}`,
       });
       addTransaction(state, context, {
         account_id: to_account,
-        amount: moved,
+        amount: transferAmount,
         kind: "transfer",
         text: `Transfer from ${from.name}`,
       });
@@ -56,7 +56,7 @@ export const transferTools = {
       date: day().describe("Day of the transfer, after today"),
     },
     returns: { scheduled_id: id("scheduled_transfer"), date: day(), status: z.string() },
-    run(state, { from_account, to_account, amount: planned, date }, { now, newId }) {
+    run(state, { from_account, to_account, amount: transferAmount, date }, { now, newId }) {
       if (from_account === to_account)
         refuse("invalid_params", "from_account and to_account are the same account");
       if (findOpenAccount(state, from_account).access === "view")
@@ -67,7 +67,7 @@ export const transferTools = {
       state.scheduled[scheduled_id] = {
         from_account,
         to_account,
-        amount: planned,
+        amount: transferAmount,
         date,
         status: "pending",
       };
@@ -85,16 +85,16 @@ export const transferTools = {
     },
     returns: { scheduled_id: id("scheduled_transfer"), status: z.string() },
     run({ scheduled }, { scheduled_id }) {
-      const planned = findEntity(
+      const scheduledTransfer = findEntity(
         scheduled,
         scheduled_id,
         "scheduled transfer",
         "banking_list_scheduled_transfers gives the ids",
       );
-      if (planned.status === "cancelled")
+      if (scheduledTransfer.status === "cancelled")
         refuse("conflict", `scheduled transfer ${scheduled_id} is already cancelled`);
-      planned.status = "cancelled";
-      return { scheduled_id, status: planned.status };
+      scheduledTransfer.status = "cancelled";
+      return { scheduled_id, status: scheduledTransfer.status };
     },
   }),
   list_scheduled_transfers: tool({

@@ -1,7 +1,4 @@
-/**
- * The budget's tools for categories and months: what there is to spend, what was spent, and what is
- * free.
- */
+/** Tools that list, create and limit categories. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { cents, label } from "../../environment/fieldSchemas.ts";
@@ -11,29 +8,29 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import {
   Budget,
-  balanceOf,
-  categoryOf,
-  limitIn,
-  monthOf,
-  spentIn,
+  computeBalance,
+  findCategory,
+  getLimit,
+  findMonth,
+  computeSpending,
   requireOpenMonth,
 } from "./state.ts";
 import { categoryId, categoryRow, limitAmount, month } from "./parameters.ts";
 
 const tool = createToolFactory(Budget);
 
-const mostCategories = 40;
+const maxCategories = 40;
 
-export const money = {
+export const spendingFields = {
   limit: cents().optional().describe("Absent where none is set"),
   spent: cents(),
   left: cents().optional().describe("Below zero where more is spent than planned"),
 };
 
-/** A category's limit, what is spent of it and what is left. */
-export function standing(budget: Budget, categoryKey: string, of: string) {
-  const limit = limitIn(budget.categories[categoryKey]!, of);
-  const spent = spentIn(budget, categoryKey, of);
+/** The limit of a category in a month, its spending and the rest. */
+export function describeSpending(budget: Budget, categoryKey: string, targetMonth: string) {
+  const limit = getLimit(budget.categories[categoryKey]!, targetMonth);
+  const spent = computeSpending(budget, categoryKey, targetMonth);
   return omitUndefined({
     limit,
     spent,
@@ -59,11 +56,11 @@ export const categoryTools = {
         .describe("True for categories only whose limit is overspent"),
       archived: z.boolean().optional().describe("True for the archived ones instead"),
     },
-    returns: { categories: z.array(z.object({ ...categoryRow, ...money })) },
-    run(budget, { name, month: of, kind, over_limit, archived = false }, { now }) {
-      const wanted = of ?? now.slice(0, 7);
-      monthOf(budget, wanted);
-      const found = Object.entries(budget.categories)
+    returns: { categories: z.array(z.object({ ...categoryRow, ...spendingFields })) },
+    run(budget, { name, month: targetMonth, kind, over_limit, archived = false }, { now }) {
+      const selectedMonth = targetMonth ?? now.slice(0, 7);
+      findMonth(budget, selectedMonth);
+      const rows = Object.entries(budget.categories)
         .filter(
           ([, it]) =>
             (it.status === "archived") === archived &&
@@ -74,10 +71,10 @@ export const categoryTools = {
         .map(([category_id, it]) => ({
           category: it.name,
           category_id,
-          ...standing(budget, category_id, wanted),
+          ...describeSpending(budget, category_id, selectedMonth),
         }));
       return {
-        categories: over_limit ? found.filter(it => it.left !== undefined && it.left < 0) : found,
+        categories: over_limit ? rows.filter(it => it.left !== undefined && it.left < 0) : rows,
       };
     },
   }),
@@ -120,24 +117,24 @@ export const categoryTools = {
       free: cents().describe("What is still free of this month"),
     },
     run(budget, { name, kind = "want", limit, fixed = false }, { now, newId }) {
-      const old = getOriginal(budget);
-      const same = Object.entries(old.categories).find(
+      const original = getOriginal(budget);
+      const duplicate = Object.entries(original.categories).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
       );
-      if (same)
+      if (duplicate)
         refuse(
           "conflict",
-          `there is already a category ${same[1].name} (${same[0]}), which is ${same[1].status}`,
+          `there is already a category ${duplicate[1].name} (${duplicate[0]}), which is ${duplicate[1].status}`,
           "choose another name",
         );
-      if (Object.keys(old.categories).length >= mostCategories)
+      if (Object.keys(original.categories).length >= maxCategories)
         refuse(
           "limit_exceeded",
-          `the budget has ${mostCategories} categories already`,
+          `the budget has ${maxCategories} categories already`,
           "use one of them",
         );
       if (fixed && limit === undefined) refuse("invalid_params", "a fixed category needs a limit");
-      const { free } = balanceOf(old, now.slice(0, 7));
+      const { free } = computeBalance(original, now.slice(0, 7));
       if (limit !== undefined) requireFreeBudget(free, limit, now.slice(0, 7));
       const category_id = newId("cat");
       budget.categories[category_id] = {
@@ -171,12 +168,12 @@ export const categoryTools = {
     returns: {
       ...categoryRow,
       from: z.string(),
-      ...money,
+      ...spendingFields,
       free: cents().describe("What is still free of that month"),
     },
-    run(budget, { category_id, limit, month: of }, { now }) {
-      const category = categoryOf(budget, category_id);
-      const from = of ?? now.slice(0, 7);
+    run(budget, { category_id, limit, month: targetMonth }, { now }) {
+      const category = findCategory(budget, category_id);
+      const from = targetMonth ?? now.slice(0, 7);
       if (category.status === "archived")
         refuse(
           "precondition_failed",
@@ -184,14 +181,20 @@ export const categoryTools = {
           "choose another category",
         );
       requireOpenMonth(budget, from);
-      const old = getOriginal(budget);
-      const standard = limitIn(old.categories[category_id]!, from);
-      if (standard === limit)
+      const original = getOriginal(budget);
+      const currentLimit = getLimit(original.categories[category_id]!, from);
+      if (currentLimit === limit)
         refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
-      for (const it of findLaterLimits(old, category_id, from))
-        requireFreeBudget(balanceOf(old, it).free, moreIn(old, category_id, it, limit), it);
-      const spent = spentIn(old, category_id, from);
-      const free = roundToCents(balanceOf(old, from).free - moreIn(old, category_id, from, limit));
+      for (const it of findLaterLimits(original, category_id, from))
+        requireFreeBudget(
+          computeBalance(original, it).free,
+          computeAddedPlan(original, category_id, it, limit),
+          it,
+        );
+      const spent = computeSpending(original, category_id, from);
+      const free = roundToCents(
+        computeBalance(original, from).free - computeAddedPlan(original, category_id, from, limit),
+      );
       category.limits[from] = limit;
       return {
         category: category.name,
@@ -206,33 +209,41 @@ export const categoryTools = {
   }),
 };
 
-/** The months in which a limit set from one of them on will hold. */
+/** The months in which a limit holds that is set from this month on: until the next limit. */
 function findLaterLimits(
   { months, categories: all }: Budget,
   categoryKey: string,
   from: string,
 ): string[] {
-  const later = Object.keys(months)
+  const laterMonths = Object.keys(months)
     .filter(it => it >= from)
     .sort();
-  const next = later.findIndex((it, i) => i > 0 && Object.hasOwn(all[categoryKey]!.limits, it));
-  return next < 0 ? later : later.slice(0, next);
+  const nextChange = laterMonths.findIndex(
+    (it, i) => i > 0 && Object.hasOwn(all[categoryKey]!.limits, it),
+  );
+  return nextChange < 0 ? laterMonths : laterMonths.slice(0, nextChange);
 }
 
-/** How much more of a month is planned with this limit. */
-function moreIn(budget: Budget, categoryKey: string, of: string, limit: number): number {
-  const spent = spentIn(budget, categoryKey, of);
+/** How much more of a month's income is planned if the category has this limit. */
+function computeAddedPlan(
+  budget: Budget,
+  categoryKey: string,
+  targetMonth: string,
+  limit: number,
+): number {
+  const spent = computeSpending(budget, categoryKey, targetMonth);
   return roundToCents(
-    Math.max(limit, spent) - Math.max(limitIn(budget.categories[categoryKey]!, of) ?? 0, spent),
+    Math.max(limit, spent) -
+      Math.max(getLimit(budget.categories[categoryKey]!, targetMonth) ?? 0, spent),
   );
 }
 
-/** Turns down to plan more than the income of the month allows. */
-function requireFreeBudget(free: number, more: number, of: string): void {
-  if (more > Math.max(0, free))
+/** Refuses a plan that exceeds what is free of the month's income. */
+function requireFreeBudget(free: number, addedPlan: number, targetMonth: string): void {
+  if (addedPlan > Math.max(0, free))
     refuse(
       "precondition_failed",
-      `${more} more would be planned in ${of}, and ${Math.max(0, free)} of its income is free`,
+      `${addedPlan} more would be planned in ${targetMonth}, and ${Math.max(0, free)} of its income is free`,
       "choose a smaller limit, or lower another one first",
     );
 }

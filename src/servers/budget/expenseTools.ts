@@ -1,6 +1,6 @@
 /**
- * The budget's tools for expenses: written down, put right, taken out, listed. What the bank says
- * stays as the bank says it.
+ * Tools that add, change, delete and list expenses. Expenses from the bank's statement keep their
+ * amount, day and text.
  */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
@@ -9,17 +9,17 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { amount, categoryId, categoryRow, expenseId, listed, shop } from "./parameters.ts";
+import { amount, categoryId, categoryRow, expenseId, rowLimit, shop } from "./parameters.ts";
 import {
   Budget,
-  categoryOf,
-  expenseOf,
-  limitIn,
+  findCategory,
+  findExpense,
+  getLimit,
   methods,
-  spentIn,
+  computeSpending,
   requireOpenMonth,
-  sum,
-  takes,
+  addUpAmounts,
+  requireSpendable,
   type Expense,
 } from "./state.ts";
 
@@ -36,14 +36,14 @@ function requirePastDay(date: string, now: string): void {
     );
 }
 
-/** What is left of a category after so much, where it has a limit. */
-function leftOf(
+/** What is left of a category's limit after this spending. Undefined if it has no limit. */
+function computeRemaining(
   budget: Budget,
   categoryKey: string,
   month: string,
   spent: number,
 ): number | undefined {
-  const limit = limitIn(budget.categories[categoryKey]!, month);
+  const limit = getLimit(budget.categories[categoryKey]!, month);
   return limit === undefined ? undefined : roundToCents(limit - spent);
 }
 
@@ -64,43 +64,43 @@ export const expenseTools = {
       spent: cents().describe("In the category in that month"),
       left: cents().optional().describe("Of its limit; below zero where it is overspent"),
     },
-    run(budget, { category_id, amount: paid, text, day: on }, { now, newId }) {
-      const date = on ?? now.slice(0, 10);
+    run(budget, { category_id, amount: paidAmount, text, day: requestedDay }, { now, newId }) {
+      const date = requestedDay ?? now.slice(0, 10);
       requirePastDay(date, now);
       const month = date.slice(0, 7);
-      const { name } = takes(budget, category_id, month, paid);
-      const old = getOriginal(budget);
-      const same = Object.entries(old.expenses).find(
+      const { name } = requireSpendable(budget, category_id, month, paidAmount);
+      const original = getOriginal(budget);
+      const duplicate = Object.entries(original.expenses).find(
         ([, it]) =>
           it.day === date &&
-          it.amount === paid &&
+          it.amount === paidAmount &&
           it.text.toLowerCase() === text.trim().toLowerCase(),
       );
-      if (same)
+      if (duplicate)
         refuse(
           "conflict",
-          `${paid} for ${same[1].text} on ${date} is written down already (${same[0]})`,
+          `${paidAmount} for ${duplicate[1].text} on ${date} is written down already (${duplicate[0]})`,
           "budget_update_expense puts it right",
         );
       const expense_id = newId("exp");
       budget.expenses[expense_id] = {
         category_id,
         day: date,
-        amount: paid,
+        amount: paidAmount,
         text: text.trim(),
         method: "cash",
         source: "own",
       };
-      const spent = roundToCents(spentIn(old, category_id, month) + paid);
+      const spent = roundToCents(computeSpending(original, category_id, month) + paidAmount);
       return omitUndefined({
         expense: text.trim(),
         expense_id,
         day: date,
-        amount: paid,
+        amount: paidAmount,
         category: name,
         category_id,
         spent,
-        left: leftOf(budget, category_id, month, spent),
+        left: computeRemaining(budget, category_id, month, spent),
       });
     },
   }),
@@ -123,35 +123,36 @@ export const expenseTools = {
       changed: z.array(z.string()),
       left: cents().optional().describe("Of the category's limit in that month"),
     },
-    run(budget, { expense_id, ...wanted }, { now }) {
-      const expense = expenseOf(budget, expense_id);
-      if (Object.keys(wanted).length === 0)
+    run(budget, { expense_id, ...changes }, { now }) {
+      const expense = findExpense(budget, expense_id);
+      if (Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
           "nothing to change is given",
           "give an amount, a day, a text or a category_id",
         );
       requireOpenMonth(budget, expense.day.slice(0, 7));
-      const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
-        key => wanted[key] !== undefined && wanted[key] !== expense[key],
+      const changedFields = (Object.keys(changes) as (keyof typeof changes)[]).filter(
+        key => changes[key] !== undefined && changes[key] !== expense[key],
       );
-      if (changed.length === 0)
+      if (changedFields.length === 0)
         refuse("conflict", `${expense.text} (${expense_id}) is like that already`);
-      requireNotFromBank(expense, expense_id, changed);
-      const after: Expense = { ...getOriginal(expense), ...omitUndefined(wanted) };
+      requireNotFromBank(expense, expense_id, changedFields);
+      const after: Expense = { ...getOriginal(expense), ...omitUndefined(changes) };
       requirePastDay(after.day, now);
       const month = after.day.slice(0, 7);
-      const isMoreThere =
+      const increasesSpending =
         after.category_id !== expense.category_id ||
         month !== expense.day.slice(0, 7) ||
         after.amount > expense.amount;
-      if (isMoreThere) takes(budget, after.category_id, month, after.amount, expense_id);
+      if (increasesSpending)
+        requireSpendable(budget, after.category_id, month, after.amount, expense_id);
       else requireOpenMonth(budget, month);
-      Object.assign(expense, omitUndefined(wanted));
+      Object.assign(expense, omitUndefined(changes));
       const spent = roundToCents(
-        spentIn(getOriginal(budget), after.category_id, month, expense_id) + after.amount,
+        computeSpending(getOriginal(budget), after.category_id, month, expense_id) + after.amount,
       );
-      const { name } = categoryOf(budget, after.category_id);
+      const { name } = findCategory(budget, after.category_id);
       return omitUndefined({
         expense: after.text,
         expense_id,
@@ -159,8 +160,8 @@ export const expenseTools = {
         amount: after.amount,
         category: name,
         category_id: after.category_id,
-        changed,
-        left: leftOf(budget, after.category_id, month, spent),
+        changed: changedFields,
+        left: computeRemaining(budget, after.category_id, month, spent),
       });
     },
   }),
@@ -176,7 +177,7 @@ export const expenseTools = {
       spent: cents().describe("In the category in that month"),
     },
     run(budget, { expense_id }) {
-      const expense = { ...expenseOf(getOriginal(budget), expense_id) };
+      const expense = { ...findExpense(getOriginal(budget), expense_id) };
       const month = expense.day.slice(0, 7);
       requireOpenMonth(budget, month);
       if (expense.source === "bank")
@@ -186,13 +187,13 @@ export const expenseTools = {
           "budget_update_expense can move it to another category",
         );
       delete budget.expenses[expense_id];
-      const { name } = categoryOf(budget, expense.category_id);
+      const { name } = findCategory(budget, expense.category_id);
       return {
         deleted: expense.text,
         amount: expense.amount,
         category: name,
         category_id: expense.category_id,
-        spent: spentIn(getOriginal(budget), expense.category_id, month, expense_id),
+        spent: computeSpending(getOriginal(budget), expense.category_id, month, expense_id),
       };
     },
   }),
@@ -213,18 +214,18 @@ export const expenseTools = {
         .optional()
         .describe("Only expenses of at least this many euros")
         .meta({ examples: [10, 20, 25, 30, 40, 50, 75, 100] }),
-      limit: listed,
+      limit: rowLimit,
     },
     returns: {
       count: z.int(),
       total: cents(),
       expenses: z.array(z.object({ ...row, method: z.string(), category_id: id("category") })),
     },
-    run(budget, { category_id, text, from, to, method, min_amount, limit: most = 10 }) {
-      if (category_id !== undefined) categoryOf(budget, category_id);
+    run(budget, { category_id, text, from, to, method, min_amount, limit: maxRows = 10 }) {
+      if (category_id !== undefined) findCategory(budget, category_id);
       if (from !== undefined && to !== undefined && from > to)
         refuse("invalid_params", `from ${from} is after to ${to}`);
-      const found = Object.entries(budget.expenses).filter(
+      const matches = Object.entries(budget.expenses).filter(
         ([, it]) =>
           (!category_id || it.category_id === category_id) &&
           (!text || containsText(it.text, text)) &&
@@ -233,11 +234,13 @@ export const expenseTools = {
           (!method || it.method === method) &&
           (min_amount === undefined || it.amount >= min_amount),
       );
-      found.sort(([a, x], [b, y]) => (x.day === y.day ? (a < b ? 1 : -1) : x.day < y.day ? 1 : -1));
+      matches.sort(([a, x], [b, y]) =>
+        x.day === y.day ? (a < b ? 1 : -1) : x.day < y.day ? 1 : -1,
+      );
       return {
-        count: found.length,
-        total: sum(found.map(([, it]) => it)),
-        expenses: found.slice(0, most).map(([expense_id, it]) => ({
+        count: matches.length,
+        total: addUpAmounts(matches.map(([, it]) => it)),
+        expenses: matches.slice(0, maxRows).map(([expense_id, it]) => ({
           expense: it.text,
           expense_id,
           day: it.day,
@@ -250,14 +253,14 @@ export const expenseTools = {
   }),
 };
 
-/** Turns down to change what the bank's statement says. */
+/** Refuses changes of an expense from the bank's statement, except of its category. */
 function requireNotFromBank(
   expense: Expense,
   expenseKey: string,
-  changed: readonly string[],
+  changedFields: readonly string[],
 ): void {
-  const fixed = changed.filter(it => it !== "category_id");
-  if (expense.source === "bank" && fixed.length > 0)
+  const protectedFields = changedFields.filter(it => it !== "category_id");
+  if (expense.source === "bank" && protectedFields.length > 0)
     refuse(
       "permission_denied",
       `${expense.text} (${expenseKey}) is from the bank's statement, which says ${expense.amount} on ${expense.day}`,

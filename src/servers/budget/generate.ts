@@ -1,9 +1,8 @@
 /**
- * The budget's part of a world: what the bank's accounts say was paid by card and bill, what went
- * in cash, limits, closed months and savings goals. Knows how banking writes its ledger, and no
- * other server.
+ * Generates the budget of a fixture set: card payments, bills and income from the ledger of
+ * `banking`, cash payments, limits, closed months and savings goals.
  */
-import { balanceOf, server, type Budget } from "./server.ts";
+import { computeBalance, server, type Budget } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { cashPools, categoryPlans, goalPlans, type CategoryPlan } from "./generateValues.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
@@ -29,17 +28,15 @@ interface Ledger {
   >;
 }
 
-interface Paid {
+interface Payment {
   readonly day: string;
   readonly amount: number;
   readonly text: string;
   readonly method: "card" | "bill";
 }
 
-/**
- * What was paid by card and bill from the accounts that are the customer's own to use, in order.
- */
-function paidIn({ accounts, transactions }: Ledger): Paid[] {
+/** The card payments and bills of the accounts that the customer can use, in order. */
+function listPayments({ accounts, transactions }: Ledger): Payment[] {
   return Object.values(transactions).flatMap(({ account_id, at, amount, kind, text }) =>
     accounts[account_id]!.access === "full" && amount < 0 && (kind === "card" || kind === "bill")
       ? [{ day: at.slice(0, 10), amount: -amount, text, method: kind }]
@@ -47,8 +44,8 @@ function paidIn({ accounts, transactions }: Ledger): Paid[] {
   );
 }
 
-/** What came in by month: salary and what clients paid, not what was moved between accounts. */
-function incomeIn({ accounts, transactions }: Ledger): Map<string, number> {
+/** Income by month: salary and payments of clients, without transfers between accounts. */
+function sumIncomeByMonth({ accounts, transactions }: Ledger): Map<string, number> {
   const months = new Map<string, number>();
   for (const { account_id, at, amount, kind, text } of Object.values(transactions)) {
     const isIncome =
@@ -64,17 +61,17 @@ function incomeIn({ accounts, transactions }: Ledger): Map<string, number> {
   return new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The key of the category to which a merchant belongs. */
-function keyOf(text: string, { clients, getPlace }: SharedCast): string {
-  const at = (...roles: string[]) => roles.some(it => text.startsWith(getPlace(it).name));
-  if (text.startsWith(clients[2]!.name) || at("bakery")) return "groceries";
+/** The key of the category of a merchant. */
+function findCategoryKey(text: string, { clients, getPlace }: SharedCast): string {
+  const isPaidTo = (...roles: string[]) => roles.some(it => text.startsWith(getPlace(it).name));
+  if (text.startsWith(clients[2]!.name) || isPaidTo("bakery")) return "groceries";
   if (text.startsWith(clients[1]!.name)) return "outdoors";
-  if (at("cafe", "pasta")) return "eating";
-  if (at("pharmacy")) return "health";
-  if (at("books", "cinema") || text.endsWith("Streaming")) return "culture";
-  if (at("florist")) return "gifts";
-  if (at("velo") || text.endsWith("Transit")) return "transport";
-  if (at("paper", "printer")) return "studio";
+  if (isPaidTo("cafe", "pasta")) return "eating";
+  if (isPaidTo("pharmacy")) return "health";
+  if (isPaidTo("books", "cinema") || text.endsWith("Streaming")) return "culture";
+  if (isPaidTo("florist")) return "gifts";
+  if (isPaidTo("velo") || text.endsWith("Transit")) return "transport";
+  if (isPaidTo("paper", "printer")) return "studio";
   if (text.endsWith("Hair")) return "beauty";
   if (text.endsWith("rent")) return "housing";
   return "utilities";
@@ -82,7 +79,7 @@ function keyOf(text: string, { clients, getPlace }: SharedCast): string {
 
 function generate({ cast, random, states, size, nextId }: GeneratorContext): Budget {
   const ledger = states.get("banking") as unknown as Ledger;
-  const income = incomeIn(ledger);
+  const income = sumIncomeByMonth(ledger);
   const months = [...income.keys()];
   const isFull = size === "full";
   const state: Budget = {
@@ -102,8 +99,12 @@ function generate({ cast, random, states, size, nextId }: GeneratorContext): Bud
   const ids = new Map<string, string>();
   for (const it of plans) ids.set(it.key, openCategory(state, it, months, isFull, nextId));
   const lines = [
-    ...paidIn(ledger).map(it => ({ ...it, source: "bank" as const, key: keyOf(it.text, cast) })),
-    ...(isFull ? cashIn(months, plans, random) : smallCash).map(it => ({
+    ...listPayments(ledger).map(it => ({
+      ...it,
+      source: "bank" as const,
+      key: findCategoryKey(it.text, cast),
+    })),
+    ...(isFull ? generateCashPayments(months, plans, random) : smallCash).map(it => ({
       ...it,
       method: "cash" as const,
       source: "own" as const,
@@ -161,21 +162,21 @@ const smallCash = [
   { key: "culture", day: dayAfterStart(-5), amount: 9.5, text: "Second-hand novels" },
 ];
 
-/** Cash spent over the months, within what fixed categories allow. */
-function cashIn(
+/** Cash payments of all months, within the limits of fixed categories. */
+function generateCashPayments(
   months: readonly string[],
   plans: readonly CategoryPlan[],
   random: GeneratorContext["random"],
 ) {
-  const open = plans.filter(it => cashPools[it.key] !== undefined);
+  const cashCategories = plans.filter(it => cashPools[it.key] !== undefined);
   return months.flatMap(month => {
-    const last = month === months.at(-1) ? 8 : 28;
-    return open.flatMap(plan => {
+    const lastDay = month === months.at(-1) ? 8 : 28;
+    return cashCategories.flatMap(plan => {
       const pool = random.shuffle([...cashPools[plan.key]!]);
       const lines = pool.slice(0, 1 + random.integer(month === months.at(-1) ? 1 : 2));
       return lines.map(([text, least, most]) => ({
         key: plan.key,
-        day: `${month}-${String(1 + random.integer(last)).padStart(2, "0")}`,
+        day: `${month}-${String(1 + random.integer(lastDay)).padStart(2, "0")}`,
         amount: Math.round((least + random.next() * (most - least)) * 10) / 10,
         text,
       }));
@@ -196,50 +197,51 @@ export const generator = defineGenerator<Budget>({
 });
 
 function findStateInconsistencies(state: Budget): string[] {
-  const wrong: string[] = [];
+  const problems: string[] = [];
   for (const month of Object.keys(state.months)) {
-    const { free } = balanceOf(state, month);
-    if (free < 0) wrong.push(`${month} has ${free} free`);
+    const { free } = computeBalance(state, month);
+    if (free < 0) problems.push(`${month} has ${free} free`);
   }
   for (const [key, it] of Object.entries(state.goals)) {
     const saved = Object.values(state.contributions).reduce(
       (sum, of) => (of.goal_id === key ? sum + of.amount : sum),
       0,
     );
-    if (saved > it.target) wrong.push(`${key} (${it.name}) has ${saved} of ${it.target}`);
+    if (saved > it.target) problems.push(`${key} (${it.name}) has ${saved} of ${it.target}`);
   }
   for (const [key, it] of Object.entries(state.expenses))
     if ((it.method === "cash") !== (it.source === "own"))
-      wrong.push(`${key} was paid by ${it.method} and is from ${it.source}`);
-  return wrong;
+      problems.push(`${key} was paid by ${it.method} and is from ${it.source}`);
+  return problems;
 }
 
-/** The expenses that the bank reports, line by line, and what came in by month. */
+/** Compares the expenses and the income with the bank's ledger. */
 function findBankInconsistencies(state: Budget, states: GeneratedStates): string[] {
   const bank = states.get("banking") as unknown as Ledger | undefined;
   if (!bank) return [];
-  const say = ({
+  const formatPayment = ({
     day,
     amount,
     text,
     method,
-  }: Pick<Paid, "day" | "amount" | "text"> & { method: string }) =>
+  }: Pick<Payment, "day" | "amount" | "text"> & { method: string }) =>
     `${day} ${amount} ${text} by ${method}`;
-  const left = new Map<string, number>();
-  for (const it of paidIn(bank)) left.set(say(it), (left.get(say(it)) ?? 0) + 1);
-  const wrong: string[] = [];
+  const remaining = new Map<string, number>();
+  for (const it of listPayments(bank))
+    remaining.set(formatPayment(it), (remaining.get(formatPayment(it)) ?? 0) + 1);
+  const problems: string[] = [];
   for (const [key, it] of Object.entries(state.expenses).filter(([, of]) => of.source === "bank")) {
-    const n = left.get(say(it)) ?? 0;
-    if (n === 0) wrong.push(`${key} is not in the bank's ledger: ${say(it)}`);
-    left.set(say(it), n - 1);
+    const n = remaining.get(formatPayment(it)) ?? 0;
+    if (n === 0) problems.push(`${key} is not in the bank's ledger: ${formatPayment(it)}`);
+    remaining.set(formatPayment(it), n - 1);
   }
-  for (const [line, n] of left)
-    if (n > 0) wrong.push(`the bank's ledger has what the budget lacks: ${line}`);
-  const income = incomeIn(bank);
+  for (const [line, n] of remaining)
+    if (n > 0) problems.push(`the bank's ledger has what the budget lacks: ${line}`);
+  const income = sumIncomeByMonth(bank);
   for (const [month, it] of Object.entries(state.months))
     if (income.get(month) !== it.income)
-      wrong.push(
+      problems.push(
         `${month} has an income of ${it.income}, and the bank's ledger ${income.get(month) ?? 0}`,
       );
-  return wrong;
+  return problems;
 }

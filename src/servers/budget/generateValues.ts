@@ -1,13 +1,15 @@
-/** Categories with their limits, what is paid in cash in them, and what is saved for. */
+/** The categories, cash payments and savings goals of the generated budgets. */
 
 export interface CategoryPlan {
   readonly key: string;
   readonly name: string;
   readonly kind: "need" | "want";
-  /** A month, in the full world, and from the month before last on. */
+  /** Per month in the full fixture. `raised` applies from the month before last on. */
   readonly limit?: number;
   readonly raised?: number;
-  /** In the small world, which has only categories with this; 0 is no limit. */
+  /**
+   * Per month in the small fixture, which has only the categories with this field; 0 is no limit.
+   */
   readonly small?: number;
   readonly isFixed?: true;
   readonly isArchived?: true;
@@ -40,7 +42,7 @@ export const categoryPlans: readonly CategoryPlan[] = [
   { key: "pottery", name: "Pottery class", kind: "want", limit: 40, isArchived: true },
 ];
 
-/** What is paid in cash: words, and the least and most that it costs. */
+/** Cash payments by category: text, lowest and highest amount. */
 export const cashPools: Readonly<
   Record<string, readonly (readonly [text: string, least: number, most: number])[]>
 > = {
@@ -117,9 +119,9 @@ export const cashPools: Readonly<
 export interface GoalPlan {
   readonly name: string;
   readonly target: number;
-  /** Days from the first of the world. */
+  /** Days after the start time. */
   readonly by?: number;
-  /** By month, up to this one. */
+  /** By month, the current one last. */
   readonly saved: readonly number[];
   readonly small?: true;
 }

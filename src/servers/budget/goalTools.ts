@@ -1,4 +1,4 @@
-/** The budget's tools for savings goals: what is saved for what, and out of which month. */
+/** Tools that create, fund and list savings goals. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, label } from "../../environment/fieldSchemas.ts";
@@ -7,24 +7,24 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { goalAmount, goalId, goalRow, listed, target } from "./parameters.ts";
-import { balanceOf, Budget, goalOf, savedFor } from "./state.ts";
+import { goalAmount, goalId, goalRow, rowLimit, target } from "./parameters.ts";
+import { computeBalance, Budget, findGoal, computeSavings } from "./state.ts";
 
 const tool = createToolFactory(Budget);
 
-const mostGoals = 30;
+const maxGoals = 30;
 
 const row = { ...goalRow, target: cents(), saved: cents(), missing: cents(), by: day().optional() };
 
-function standing(budget: Budget, goalKey: string) {
-  const { name, target: wanted, by } = budget.goals[goalKey]!;
-  const saved = savedFor(budget, goalKey);
+function describeGoal(budget: Budget, goalKey: string) {
+  const { name, target: targetAmount, by } = budget.goals[goalKey]!;
+  const saved = computeSavings(budget, goalKey);
   return omitUndefined({
     goal: name,
     goal_id: goalKey,
-    target: wanted,
+    target: targetAmount,
     saved,
-    missing: roundToCents(Math.max(0, wanted - saved)),
+    missing: roundToCents(Math.max(0, targetAmount - saved)),
     by,
   });
 }
@@ -60,35 +60,35 @@ export const goalTools = {
       by: day().optional().describe("Day by which it should be there, after today"),
     },
     returns: row,
-    run(budget, { name, target: wanted, by }, { now, newId }) {
-      const old = getOriginal(budget);
+    run(budget, { name, target: targetAmount, by }, { now, newId }) {
+      const original = getOriginal(budget);
       const today = now.slice(0, 10);
-      const same = Object.entries(old.goals).find(
+      const duplicate = Object.entries(original.goals).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
       );
-      if (same)
+      if (duplicate)
         refuse(
           "conflict",
-          `there is already a goal ${same[1].name} (${same[0]})`,
+          `there is already a goal ${duplicate[1].name} (${duplicate[0]})`,
           "choose another name, or budget_contribute_to_goal",
         );
       if (by !== undefined && by <= today)
         refuse("precondition_failed", `${by} is not after today, ${today}`, "choose a later day");
-      if (Object.keys(old.goals).length >= mostGoals)
-        refuse("limit_exceeded", `the budget has ${mostGoals} goals already`);
+      if (Object.keys(original.goals).length >= maxGoals)
+        refuse("limit_exceeded", `the budget has ${maxGoals} goals already`);
       const goal_id = newId("goal");
       budget.goals[goal_id] = omitUndefined({
         name: name.trim(),
-        target: wanted,
+        target: targetAmount,
         by,
         created: today,
       });
       return omitUndefined({
         goal: name.trim(),
         goal_id,
-        target: wanted,
+        target: targetAmount,
         saved: 0,
-        missing: wanted,
+        missing: targetAmount,
         by,
       });
     },
@@ -103,38 +103,38 @@ export const goalTools = {
       reached: z.boolean(),
       free: cents().describe("What is still free of this month"),
     },
-    run(budget, { goal_id, amount: put }, { now, newId }) {
-      const { name, target: wanted } = goalOf(budget, goal_id);
-      const old = getOriginal(budget);
-      const missing = roundToCents(wanted - savedFor(old, goal_id));
+    run(budget, { goal_id, amount: contribution }, { now, newId }) {
+      const { name, target: targetAmount } = findGoal(budget, goal_id);
+      const original = getOriginal(budget);
+      const missing = roundToCents(targetAmount - computeSavings(original, goal_id));
       const month = now.slice(0, 7);
       if (missing <= 0)
         refuse(
           "conflict",
-          `${name} (${goal_id}) is reached: all of its ${wanted} is saved`,
+          `${name} (${goal_id}) is reached: all of its ${targetAmount} is saved`,
           "choose another goal",
         );
-      if (put > missing)
+      if (contribution > missing)
         refuse(
           "precondition_failed",
-          `${name} (${goal_id}) needs only ${missing} more of its ${wanted}`,
+          `${name} (${goal_id}) needs only ${missing} more of its ${targetAmount}`,
           `put aside at most ${missing}`,
         );
-      const { free } = balanceOf(old, month);
-      if (put > free)
+      const { free } = computeBalance(original, month);
+      if (contribution > free)
         refuse(
           "precondition_failed",
-          `${put} is more than the ${Math.max(0, free)} that is free in ${month}`,
+          `${contribution} is more than the ${Math.max(0, free)} that is free in ${month}`,
           "choose a smaller amount, or lower a limit with budget_set_category_limit",
         );
-      budget.contributions[newId("con")] = { goal_id, day: now.slice(0, 10), amount: put };
-      const saved = roundToCents(wanted - missing + put);
+      budget.contributions[newId("con")] = { goal_id, day: now.slice(0, 10), amount: contribution };
+      const saved = roundToCents(targetAmount - missing + contribution);
       return {
-        ...standing(old, goal_id),
+        ...describeGoal(original, goal_id),
         saved,
-        missing: roundToCents(missing - put),
-        reached: put === missing,
-        free: roundToCents(free - put),
+        missing: roundToCents(missing - contribution),
+        reached: contribution === missing,
+        free: roundToCents(free - contribution),
       };
     },
   }),
@@ -149,7 +149,7 @@ export const goalTools = {
         .optional()
         .describe("Only goals still being saved for, or only those reached"),
       due_before: day().optional().describe("Only goals that should be reached before this day"),
-      limit: listed,
+      limit: rowLimit,
     },
     returns: {
       goals: z.array(
@@ -159,27 +159,33 @@ export const goalTools = {
         }),
       ),
     },
-    run(budget, { name, status, due_before, limit: most = 10 }, { now }) {
-      const found = Object.entries(budget.goals)
+    run(budget, { name, status, due_before, limit: maxRows = 10 }, { now }) {
+      const rows = Object.entries(budget.goals)
         .filter(
           ([, it]) =>
             (!name || containsText(it.name, name)) &&
             (!due_before || (it.by !== undefined && it.by < due_before)),
         )
         .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))
-        .map(([goal_id]) => standing(budget, goal_id))
+        .map(([goal_id]) => describeGoal(budget, goal_id))
         .filter(it => !status || (status === "reached") === (it.missing === 0));
       return {
-        goals: found
-          .slice(0, most)
-          .map(it => omitUndefined({ ...it, a_month: aMonth(it.missing, it.by, now) })),
+        goals: rows
+          .slice(0, maxRows)
+          .map(it =>
+            omitUndefined({ ...it, a_month: computeMonthlySaving(it.missing, it.by, now) }),
+          ),
       };
     },
   }),
 };
 
-/** What is missing, spread over the months that are left. */
-function aMonth(missing: number, by: string | undefined, now: string): number | undefined {
+/** The missing amount divided by the remaining months. */
+function computeMonthlySaving(
+  missing: number,
+  by: string | undefined,
+  now: string,
+): number | undefined {
   if (by === undefined || missing === 0) return undefined;
   const months = Math.max(1, Math.round(daysBetween(now, by) / 30.4));
   return Math.ceil((missing / months) * 100) / 100;

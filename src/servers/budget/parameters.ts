@@ -1,7 +1,4 @@
-/**
- * Parameters that several of the budget's tools share, so that one thing is named and described one
- * way.
- */
+/** Parameters and result fields that several tools share. */
 import { z } from "zod";
 import { id, label, money } from "../../environment/fieldSchemas.ts";
 import { monthPattern } from "./state.ts";
@@ -47,7 +44,7 @@ export const shop = z
       "Honey from the farm",
     ],
   });
-export const listed = z
+export const rowLimit = z
   .int()
   .min(1)
   .max(50)

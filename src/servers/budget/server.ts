@@ -1,4 +1,4 @@
-/** A person's household budget: 12 tools, in their fixed order. */
+/** The budget server: the household budget of one person. */
 import { defineServer } from "../../environment/server.ts";
 import { categoryTools } from "./categoryTools.ts";
 import { summaryTools } from "./summaryTools.ts";
@@ -14,4 +14,4 @@ export const server = defineServer({
   tools: { ...categoryTools, ...expenseTools, ...summaryTools, ...goalTools },
 });
 
-export { balanceOf, type Budget } from "./state.ts";
+export { computeBalance, type Budget } from "./state.ts";

@@ -1,7 +1,6 @@
 /**
- * A person's budget: expenses in categories with a limit for each month, months that are closed in
- * the end, savings goals. Every sum is added up from its lines; what is free of a month is its
- * income less what is spent or planned and what is saved.
+ * The state of the budget: expenses in categories with monthly limits, months that are closed at
+ * their end, savings goals. All sums are computed from the expenses and contributions.
  */
 import { z } from "zod";
 import { day, money } from "../../environment/fieldSchemas.ts";
@@ -15,11 +14,11 @@ export const methods = ["card", "bill", "cash"] as const;
 const Category = z.strictObject({
   name: z.string().min(1),
   kind: z.enum(["need", "want"]),
-  /** `archived`: it takes no new expenses. */
+  /** `archived`: no new expenses. */
   status: z.enum(["active", "archived"]),
-  /** By the month from which a limit holds, until the next one. */
+  /** By the month from which a limit applies, until the next one. */
   limits: z.record(z.string().regex(monthPattern), money()),
-  /** Nothing may go beyond the limit. */
+  /** Whether expenses beyond the limit are refused. */
   fixed: z.boolean(),
 });
 
@@ -29,12 +28,12 @@ const Expense = z.strictObject({
   amount: money(),
   text: z.string().min(1),
   method: z.enum(methods),
-  /** `bank`: read from an account's statement, which says how much, when and to whom. */
+  /** `bank`: from an account's statement, which determines amount, day and text. */
   source: z.enum(["bank", "own"]),
 });
 
 const Month = z.strictObject({
-  /** `closed`: nothing in it changes any more. */
+  /** `closed`: nothing in it may change. */
   status: z.enum(["open", "closed"]),
   income: z.number().min(0).max(1_000_000),
 });
@@ -57,15 +56,15 @@ export const Budget = z
     contributions: z.record(z.string(), Contribution),
   })
   .superRefine(({ categories, expenses, goals, contributions, months }, context) => {
-    const lacks = (table: object, key: string) => !Object.hasOwn(table, key);
+    const isMissing = (table: object, key: string) => !Object.hasOwn(table, key);
     for (const [key, it] of Object.entries(expenses)) {
-      if (lacks(categories, it.category_id))
+      if (isMissing(categories, it.category_id))
         context.addIssue({
           code: "custom",
           path: ["expenses", key, "category_id"],
           message: `there is no category ${it.category_id}`,
         });
-      if (lacks(months, it.day.slice(0, 7)))
+      if (isMissing(months, it.day.slice(0, 7)))
         context.addIssue({
           code: "custom",
           path: ["expenses", key, "day"],
@@ -73,7 +72,7 @@ export const Budget = z
         });
     }
     for (const [key, it] of Object.entries(contributions))
-      if (lacks(goals, it.goal_id))
+      if (isMissing(goals, it.goal_id))
         context.addIssue({
           code: "custom",
           path: ["contributions", key, "goal_id"],
@@ -85,18 +84,18 @@ export type Category = z.infer<typeof Category>;
 export type Expense = z.infer<typeof Expense>;
 export type Goal = z.infer<typeof Goal>;
 
-export const sum = (amounts: readonly { readonly amount: number }[]): number =>
+export const addUpAmounts = (amounts: readonly { readonly amount: number }[]): number =>
   roundToCents(amounts.reduce((total, it) => total + it.amount, 0));
 
-export const categoryOf = (budget: Budget, categoryId: string): Category =>
+export const findCategory = (budget: Budget, categoryId: string): Category =>
   findEntity(budget.categories, categoryId, "category", "budget_list_categories gives the ids");
-export const expenseOf = (budget: Budget, expenseId: string): Expense =>
+export const findExpense = (budget: Budget, expenseId: string): Expense =>
   findEntity(budget.expenses, expenseId, "expense", "budget_list_expenses gives the ids");
-export const goalOf = (budget: Budget, goalId: string): Goal =>
+export const findGoal = (budget: Budget, goalId: string): Goal =>
   findEntity(budget.goals, goalId, "goal", "budget_list_goals gives the ids");
 
-/** The month, if the budget has it. */
-export function monthOf({ months }: Budget, month: string) {
+/** The month, or a refusal if the budget does not have it. */
+export function findMonth({ months }: Budget, month: string) {
   if (Object.hasOwn(months, month)) return months[month]!;
   const all = Object.keys(months).sort();
   return refuse(
@@ -106,9 +105,9 @@ export function monthOf({ months }: Budget, month: string) {
   );
 }
 
-/** Turns down what would change a closed month. */
+/** Refuses a change of a closed month. */
 export function requireOpenMonth(budget: Budget, month: string): void {
-  if (monthOf(budget, month).status === "closed")
+  if (findMonth(budget, month).status === "closed")
     refuse(
       "precondition_failed",
       `${month} is closed: nothing in it changes any more`,
@@ -118,8 +117,8 @@ export function requireOpenMonth(budget: Budget, month: string): void {
     );
 }
 
-/** The limit of a category in a month, if one was ever set. */
-export function limitIn({ limits }: Category, month: string): number | undefined {
+/** The limit of a category in a month. Undefined if none was set. */
+export function getLimit({ limits }: Category, month: string): number | undefined {
   const from = Object.keys(limits)
     .filter(it => it <= month)
     .sort()
@@ -127,14 +126,14 @@ export function limitIn({ limits }: Category, month: string): number | undefined
   return from === undefined ? undefined : limits[from];
 }
 
-/** What was spent in a category in a month, one expense left out. */
-export function spentIn(
+/** The spending in a category in a month, without the expense `exceptId`. */
+export function computeSpending(
   { expenses }: Budget,
   categoryId: string,
   month: string,
   exceptId?: string,
 ): number {
-  return sum(
+  return addUpAmounts(
     Object.entries(expenses)
       .filter(
         ([key, it]) =>
@@ -144,20 +143,20 @@ export function spentIn(
   );
 }
 
-export const savedFor = ({ contributions }: Budget, goalId: string): number =>
-  sum(Object.values(contributions).filter(it => it.goal_id === goalId));
+export const computeSavings = ({ contributions }: Budget, goalId: string): number =>
+  addUpAmounts(Object.values(contributions).filter(it => it.goal_id === goalId));
 
 export interface Balance {
   readonly income: number;
   readonly spent: number;
-  /** What the limits still hold back, where less is spent. */
+  /** The parts of the limits that are not yet spent. */
   readonly reserved: number;
   readonly saved: number;
   readonly free: number;
 }
 
-/** Where a month's income is: income = spent + reserved + saved + free. */
-export function balanceOf(budget: Budget, month: string): Balance {
+/** Divides a month's income: income = spent + reserved + saved + free. */
+export function computeBalance(budget: Budget, month: string): Balance {
   const byCategory = new Map<string, number>();
   for (const it of Object.values(budget.expenses))
     if (it.day.startsWith(month))
@@ -169,24 +168,26 @@ export function balanceOf(budget: Budget, month: string): Balance {
         total +
         (it.status === "archived"
           ? 0
-          : Math.max(0, (limitIn(it, month) ?? 0) - (byCategory.get(key) ?? 0))),
+          : Math.max(0, (getLimit(it, month) ?? 0) - (byCategory.get(key) ?? 0))),
       0,
     ),
   );
-  const saved = sum(Object.values(budget.contributions).filter(it => it.day.startsWith(month)));
-  const { income } = monthOf(budget, month);
+  const saved = addUpAmounts(
+    Object.values(budget.contributions).filter(it => it.day.startsWith(month)),
+  );
+  const { income } = findMonth(budget, month);
   return { income, spent, reserved, saved, free: roundToCents(income - spent - reserved - saved) };
 }
 
-/** The category, if so much more may be spent in it in that month. */
-export function takes(
+/** The category, or a refusal if this amount cannot be spent in it in that month. */
+export function requireSpendable(
   budget: Budget,
   categoryId: string,
   month: string,
   amount: number,
   exceptId?: string,
 ): Category {
-  const category = categoryOf(budget, categoryId);
+  const category = findCategory(budget, categoryId);
   if (category.status === "archived")
     refuse(
       "precondition_failed",
@@ -194,8 +195,8 @@ export function takes(
       "choose another category",
     );
   requireOpenMonth(budget, month);
-  const limit = limitIn(category, month);
-  const spent = spentIn(getOriginal(budget), categoryId, month, exceptId);
+  const limit = getLimit(category, month);
+  const spent = computeSpending(getOriginal(budget), categoryId, month, exceptId);
   if (category.fixed && limit !== undefined && roundToCents(spent + amount) > limit)
     refuse(
       "limit_exceeded",

@@ -3,18 +3,18 @@ import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
-import { money, standing } from "./categoryTools.ts";
-import { balanceOf, categoryOf, monthOf, spentIn, Budget } from "./state.ts";
+import { spendingFields, describeSpending } from "./categoryTools.ts";
+import { computeBalance, findCategory, findMonth, computeSpending, Budget } from "./state.ts";
 import { categoryId, categoryRow, month } from "./parameters.ts";
 
 const tool = createToolFactory(Budget);
 
-const mostShown = 5;
+const maxCategoryRows = 5;
 
-const monthBefore = (of: string) =>
-  of.endsWith("-01")
-    ? `${Number(of.slice(0, 4)) - 1}-12`
-    : `${of.slice(0, 5)}${String(Number(of.slice(5)) - 1).padStart(2, "0")}`;
+const getPreviousMonth = (requestedMonth: string) =>
+  requestedMonth.endsWith("-01")
+    ? `${Number(requestedMonth.slice(0, 4)) - 1}-12`
+    : `${requestedMonth.slice(0, 5)}${String(Number(requestedMonth.slice(5)) - 1).padStart(2, "0")}`;
 
 export const summaryTools = {
   get_category_summary: tool({
@@ -31,7 +31,7 @@ export const summaryTools = {
       kind: z.string(),
       status: z.string(),
       fixed: z.boolean(),
-      ...money,
+      ...spendingFields,
       expenses: z.int(),
       largest: z
         .object({
@@ -43,23 +43,23 @@ export const summaryTools = {
         .optional(),
       spent_before: cents().optional().describe("In the month before"),
     },
-    run(budget, { category_id, month: of }, { now }) {
-      const { name, kind, status, fixed } = categoryOf(budget, category_id);
-      const wanted = of ?? now.slice(0, 7);
-      monthOf(budget, wanted);
+    run(budget, { category_id, month: requestedMonth }, { now }) {
+      const { name, kind, status, fixed } = findCategory(budget, category_id);
+      const selectedMonth = requestedMonth ?? now.slice(0, 7);
+      findMonth(budget, selectedMonth);
       const lines = Object.entries(budget.expenses).filter(
-        ([, it]) => it.category_id === category_id && it.day.startsWith(wanted),
+        ([, it]) => it.category_id === category_id && it.day.startsWith(selectedMonth),
       );
       const [largest] = lines.sort(([a, x], [b, y]) => y.amount - x.amount || (a < b ? -1 : 1));
-      const last = monthBefore(wanted);
+      const previousMonth = getPreviousMonth(selectedMonth);
       return omitUndefined({
         category: name,
         category_id,
-        month: wanted,
+        month: selectedMonth,
         kind,
         status,
         fixed,
-        ...standing(budget, category_id, wanted),
+        ...describeSpending(budget, category_id, selectedMonth),
         expenses: lines.length,
         largest: largest && {
           expense: largest[1].text,
@@ -67,8 +67,8 @@ export const summaryTools = {
           day: largest[1].day,
           amount: largest[1].amount,
         },
-        spent_before: Object.hasOwn(budget.months, last)
-          ? spentIn(budget, category_id, last)
+        spent_before: Object.hasOwn(budget.months, previousMonth)
+          ? computeSpending(budget, category_id, previousMonth)
           : undefined,
       });
     },
@@ -91,23 +91,24 @@ export const summaryTools = {
         .array(z.object({ ...categoryRow, spent: cents() }))
         .describe("The five with the most"),
     },
-    run(budget, { month: of }, { now }) {
-      const wanted = of ?? now.slice(0, 7);
-      const { status } = monthOf(budget, wanted);
+    run(budget, { month: requestedMonth }, { now }) {
+      const selectedMonth = requestedMonth ?? now.slice(0, 7);
+      const { status } = findMonth(budget, selectedMonth);
       const spent = Object.entries(budget.categories).map(([category_id, { name }]) => ({
         category: name,
         category_id,
-        spent: spentIn(budget, category_id, wanted),
+        spent: computeSpending(budget, category_id, selectedMonth),
       }));
-      const most = spent
+      const topCategories = spent
         .filter(it => it.spent > 0)
         .sort((a, b) => b.spent - a.spent || (a.category < b.category ? -1 : 1));
       return {
-        month: wanted,
+        month: selectedMonth,
         status,
-        ...balanceOf(budget, wanted),
-        expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(wanted)).length,
-        categories: most.slice(0, mostShown),
+        ...computeBalance(budget, selectedMonth),
+        expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(selectedMonth))
+          .length,
+        categories: topCategories.slice(0, maxCategoryRows),
       };
     },
   }),

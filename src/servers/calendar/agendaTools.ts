@@ -35,7 +35,7 @@ export const agendaTools = {
     },
     run(state, { day: date, title = "" }, { now }) {
       const today = date ?? now.slice(0, 10);
-      const mine = listOccurrences(
+      const ownOccurrences = listOccurrences(
         state,
         ...parseDayRange(today, today, 1),
         it =>
@@ -43,19 +43,19 @@ export const agendaTools = {
           (it.organizer === state.user ||
             ["accepted", "tentative"].includes(getResponse(it, state.user) ?? "")),
       );
-      const open = Object.entries(state.events).flatMap(([event_id, it]) => {
+      const openInvitations = Object.entries(state.events).flatMap(([event_id, it]) => {
         const next =
           getResponse(it, state.user) === "pending" && containsWords(it.title, title)
             ? findNextOccurrence(it, now)
             : undefined;
         return next ? [{ title: it.title, event_id, start: formatMinute(next.start) }] : [];
       });
-      const invitations = open
+      const invitations = openInvitations
         .sort((a, b) => (a.start < b.start || (a.start === b.start && a.title < b.title) ? -1 : 1))
         .slice(0, maxInvitations);
       return {
         day: today,
-        events: mine.map(({ event, event_id, start, end }) => ({
+        events: ownOccurrences.map(({ event, event_id, start, end }) => ({
           title: event.title,
           event_id,
           time:

@@ -26,12 +26,13 @@ export function listOccurrences(
   to: number,
   matches: (event: Event, eventId: string) => boolean,
 ): EventOccurrence[] {
-  const found: EventOccurrence[] = [];
+  const occurrences: EventOccurrence[] = [];
   for (const [event_id, event] of Object.entries(state.events)) {
     if (!matches(event, event_id)) continue;
-    for (const it of expandOccurrences(event, from, to)) found.push({ ...it, event_id, event });
+    for (const it of expandOccurrences(event, from, to))
+      occurrences.push({ ...it, event_id, event });
   }
-  return found.sort(
+  return occurrences.sort(
     (a, b) =>
       a.start - b.start ||
       (a.event.title < b.event.title

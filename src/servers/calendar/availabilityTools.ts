@@ -30,15 +30,15 @@ export const availabilityTools = {
       limit: z.int().min(1).max(20).optional().describe("At most this many, 3 if not given"),
     },
     returns: { slots: z.array(z.object({ start: slot(), end: minute() })) },
-    run(state, { day: date, minutes, until, people: others = [], limit: most = 3 }, { now }) {
+    run(state, { day: date, minutes, until, people = [], limit: maxSlots = 3 }, { now }) {
       const [from, to] = parseDayRange(date, until ?? date, 31);
-      const everyone = [...new Set([state.user, ...others.map(it => findPersonId(state, it))])];
+      const everyone = [...new Set([state.user, ...people.map(it => findPersonId(state, it))])];
       const busy = everyone.flatMap(who => listBusyTimes(state, who, from, to));
       const [opens, closes] = [state.hours.from, state.hours.to].map(it =>
         toMinutes(`1970-01-01T${it}`),
       ) as [number, number];
       const slots: { start: string; end: string }[] = [];
-      for (let at = from; at < to && slots.length < most;) {
+      for (let at = from; at < to && slots.length < maxSlots;) {
         const time = { start: at, end: at + minutes };
         const isOpen =
           !isWeekend(at) && getMinuteOfDay(at) >= opens && getMinuteOfDay(at) + minutes <= closes;
@@ -65,9 +65,9 @@ export const availabilityTools = {
       start: slot().optional().describe("The time asked about, if it is free"),
       conflicts: eventRows.optional(),
     },
-    run(state, { start, minutes = 30, people: others = [] }) {
+    run(state, { start, minutes = 30, people = [] }) {
       const from = toMinutes(start);
-      const everyone = [...new Set([state.user, ...others.map(it => findPersonId(state, it))])];
+      const everyone = [...new Set([state.user, ...people.map(it => findPersonId(state, it))])];
       const found = new Map<string, ReturnType<typeof createEventRow>>(
         everyone
           .flatMap(who => listBusyTimes(state, who, from, from + minutes))

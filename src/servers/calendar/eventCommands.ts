@@ -29,7 +29,7 @@ const tool = createToolFactory(CalendarState);
 
 /** Resets all answers to pending and returns the number of guests. */
 function resetResponses({ attendees }: Event): number {
-  for (const who of Object.keys(attendees)) attendees[who] = "pending";
+  for (const personId of Object.keys(attendees)) attendees[personId] = "pending";
   return Object.keys(attendees).length;
 }
 

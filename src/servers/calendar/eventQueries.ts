@@ -75,26 +75,26 @@ export const eventQueries = {
         .optional(),
       more: z.int().optional().describe("How many were left out"),
     },
-    run(state, { calendar_id, from, to, title, person, limit: most = 10 }, { now }) {
+    run(state, { calendar_id, from, to, title, person, limit: maxRows = 10 }, { now }) {
       const first = from ?? now.slice(0, 10);
       const window =
         to === undefined
           ? ([getStartOfDay(first), getStartOfDay(first) + 28 * minutesPerDay] as const)
           : parseDayRange(first, to, 92);
       findCalendar(state, calendar_id);
-      const who = person && findPersonId(state, person);
+      const personId = person && findPersonId(state, person);
       const found = listOccurrences(
         state,
         ...window,
         it =>
           it.calendar_id === calendar_id &&
           (!title || containsWords(it.title, title)) &&
-          (!who || it.organizer === who || getResponse(it, who) !== undefined),
+          (!personId || it.organizer === personId || getResponse(it, personId) !== undefined),
       );
       const once = found.filter(
         (it, i) => found.findIndex(other => other.event_id === it.event_id) === i,
       );
-      const shown = once.slice(0, most);
+      const shown = once.slice(0, maxRows);
       const events = shown.filter(it => !it.event.repeats).map(createEventRow);
       const series = shown.flatMap(it =>
         it.event.repeats
@@ -111,7 +111,7 @@ export const eventQueries = {
       return {
         ...(events.length > 0 || series.length === 0 ? { events } : {}),
         ...(series.length > 0 ? { series } : {}),
-        ...(once.length > most ? { more: once.length - most } : {}),
+        ...(once.length > maxRows ? { more: once.length - maxRows } : {}),
       };
     },
   }),
@@ -134,7 +134,7 @@ export const eventQueries = {
         }),
       ),
     },
-    run(state, { query, calendar_id, limit: most = 10 }, { now }) {
+    run(state, { query, calendar_id, limit: maxRows = 10 }, { now }) {
       if (calendar_id) findCalendar(state, calendar_id);
       const exact = query.trim().toLowerCase();
       const found = Object.entries(state.events)
@@ -157,7 +157,7 @@ export const eventQueries = {
           (a.event_id < b.event_id ? -1 : 1),
       );
       return {
-        events: found.slice(0, most).map(({ event_id, event: { title, repeats }, start }) => ({
+        events: found.slice(0, maxRows).map(({ event_id, event: { title, repeats }, start }) => ({
           title,
           event_id,
           start: formatMinute(start),

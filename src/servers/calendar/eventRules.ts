@@ -128,8 +128,9 @@ export function findOccurrenceOn(
   if (event.exceptions?.[date] === "cancelled")
     refuse("conflict", `${event.title} is already cancelled on ${date}`);
   const all = listAllOccurrences(getOriginal(event));
-  const found = all.find(it => it.date === date) ?? all.find(it => formatDay(it.start) === date);
-  if (!found) {
+  const occurrence =
+    all.find(it => it.date === date) ?? all.find(it => formatDay(it.start) === date);
+  if (!occurrence) {
     const ahead = all.filter(it => it.start > toMinutes(now)).slice(0, 3);
     refuse(
       "not_found",
@@ -137,11 +138,11 @@ export function findOccurrenceOn(
       ahead.length ? `the next are ${ahead.map(it => it.date).join(", ")}` : "the series is over",
     );
   }
-  if (found.start < toMinutes(now))
+  if (occurrence.start < toMinutes(now))
     refuse(
       "precondition_failed",
       `${event.title} on ${date} has begun or is over: it is ${now}`,
       "past occurrences stay as they were",
     );
-  return found;
+  return occurrence;
 }

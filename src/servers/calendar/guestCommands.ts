@@ -37,13 +37,13 @@ export const guestCommands = {
     },
     run(state, { event_id, person }, { now }) {
       const event = findOwnEvent(state, event_id, now);
-      const who = findPersonId(state, person);
-      const guestName = state.people[who]!.name;
-      if (who === event.organizer) refuse("conflict", `${guestName} organizes ${event.title}`);
-      if (Object.hasOwn(event.attendees, who))
+      const personId = findPersonId(state, person);
+      const guestName = state.people[personId]!.name;
+      if (personId === event.organizer) refuse("conflict", `${guestName} organizes ${event.title}`);
+      if (Object.hasOwn(event.attendees, personId))
         refuse(
           "conflict",
-          `${guestName} is already invited to ${event.title} (${event.attendees[who]})`,
+          `${guestName} is already invited to ${event.title} (${event.attendees[personId]})`,
         );
       if (Object.keys(event.attendees).length >= maxGuests)
         refuse(
@@ -52,8 +52,10 @@ export const guestCommands = {
           "remove somebody first",
         );
       const next = findNextOccurrence(event, now)!;
-      const free = !listBusyTimes(state, who, next.start, next.end).some(it => overlaps(it, next));
-      event.attendees[who] = "pending";
+      const free = !listBusyTimes(state, personId, next.start, next.end).some(it =>
+        overlaps(it, next),
+      );
+      event.attendees[personId] = "pending";
       return {
         name: guestName,
         event_id,
@@ -74,15 +76,15 @@ export const guestCommands = {
     returns: { name: personName(), event_id: id("event"), attendees: guestCount },
     run(state, { event_id, person }, { now }) {
       const event = findOwnEvent(state, event_id, now);
-      const who = findPersonId(state, person);
-      const guestName = state.people[who]!.name;
-      if (!Object.hasOwn(event.attendees, who))
+      const personId = findPersonId(state, person);
+      const guestName = state.people[personId]!.name;
+      if (!Object.hasOwn(event.attendees, personId))
         refuse(
           "not_found",
           `${guestName} is not invited to ${event.title} (${event_id})`,
           "calendar_get_event lists the guests",
         );
-      delete event.attendees[who];
+      delete event.attendees[personId];
       return { name: guestName, event_id, attendees: Object.keys(event.attendees).length };
     },
   }),

@@ -60,13 +60,13 @@ export function* generateStarts(start: string, rule?: RecurrenceRule): Generator
   const first = toMinutes(start);
   if (!rule) return yield first;
   const last = rule.until === undefined ? Infinity : getStartOfDay(rule.until) + minutesPerDay - 1;
-  let left = Math.min(rule.count ?? maxSeriesLength, maxSeriesLength);
-  for (let n = 0; left > 0; n++) {
+  let remaining = Math.min(rule.count ?? maxSeriesLength, maxSeriesLength);
+  for (let n = 0; remaining > 0; n++) {
     const at = computeNthStart(first, rule.every, n);
     if (at > last) return;
     if (rule.every === "weekdays" && isWeekend(at)) continue;
     yield at;
-    left--;
+    remaining--;
   }
 }
 

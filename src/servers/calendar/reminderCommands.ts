@@ -41,13 +41,13 @@ export const reminderCommands = {
           `the user declined ${event.title} (${event_id})`,
           "accept it with calendar_respond_to_invite first",
         );
-      const own = Object.values(state.reminders).filter(it => it.event_id === event_id);
-      if (own.some(it => it.minutes_before === minutes_before))
+      const eventReminders = Object.values(state.reminders).filter(it => it.event_id === event_id);
+      if (eventReminders.some(it => it.minutes_before === minutes_before))
         refuse(
           "conflict",
           `${event.title} already has a reminder ${minutes_before} minutes before`,
         );
-      if (own.length >= maxReminders)
+      if (eventReminders.length >= maxReminders)
         refuse("limit_exceeded", `${event.title} has ${maxReminders} reminders already`);
       const next = listAllOccurrences(event).find(
         it => it.start - minutes_before >= toMinutes(now),

@@ -74,8 +74,8 @@ function* findDanglingReferences({
   for (const [key, it] of Object.entries(events)) {
     if (!Object.hasOwn(calendars, it.calendar_id))
       yield [["events", key, "calendar_id"], `there is no calendar ${it.calendar_id}`];
-    for (const who of [it.organizer, ...Object.keys(it.attendees)])
-      if (person(who)) yield [["events", key], `there is no person ${who}`];
+    for (const personId of [it.organizer, ...Object.keys(it.attendees)])
+      if (person(personId)) yield [["events", key], `there is no person ${personId}`];
   }
   for (const [key, it] of Object.entries(reminders))
     if (!Object.hasOwn(events, it.event_id))
@@ -90,23 +90,23 @@ export const findCalendar = (state: CalendarState, calendarId: string) =>
 
 /** The id of the person with that full name or e-mail address. */
 export function findPersonId(state: CalendarState, nameOrEmail: string): string {
-  const wanted = nameOrEmail.trim().toLowerCase();
+  const searchedText = nameOrEmail.trim().toLowerCase();
   const all = Object.entries(state.people);
-  const found = all.find(
-    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+  const entry = all.find(
+    ([, it]) => it.name.toLowerCase() === searchedText || it.email.toLowerCase() === searchedText,
   );
-  if (found) return found[0];
-  const near = all.filter(([, it]) =>
+  if (entry) return entry[0];
+  const similar = all.filter(([, it]) =>
     it.name
       .toLowerCase()
       .split(" ")
-      .some(part => wanted.split(/[\s@.]+/).includes(part)),
+      .some(part => searchedText.split(/[\s@.]+/).includes(part)),
   );
   return refuse(
     "not_found",
     `there is no person ${nameOrEmail}`,
-    near.length
-      ? `did you mean ${near.map(([, it]) => it.name).join(" or ")}`
+    similar.length
+      ? `did you mean ${similar.map(([, it]) => it.name).join(" or ")}`
       : "give a full name or an e-mail address",
   );
 }

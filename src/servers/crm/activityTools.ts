@@ -1,4 +1,4 @@
-/** The CRM's tools for what is said and what is to do: notes on deals, and tasks with contacts. */
+/** Tools for notes on deals and tasks with contacts. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
@@ -6,20 +6,20 @@ import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { contactId, dealId, owner, person, taskRow, taskTitles } from "./parameters.ts";
 import {
-  contactOf,
+  findContact,
   Crm,
-  dealOf,
-  notPast,
-  openTasks,
-  own,
-  ownerNamed,
-  stillOpen,
-  userName,
+  findDeal,
+  requireNotPast,
+  listOpenTasks,
+  requireOwnRecord,
+  findOwnerId,
+  requireOpenDeal,
+  getUserName,
 } from "./state.ts";
 
 const tool = createToolFactory(Crm);
 
-const mostTasks = 6;
+const maxTasks = 6;
 
 export const activityTools = {
   add_note: tool({
@@ -58,17 +58,17 @@ export const activityTools = {
       notes: z.int().describe("Notes on the deal now"),
     },
     run(crm, { deal_id, text }, { now, newId }) {
-      const { title } = dealOf(crm, deal_id);
-      const others = Object.values(getOriginal(crm.notes)).filter(it => it.deal_id === deal_id);
-      const same = others.find(it => it.text.trim() === text.trim());
-      if (same)
+      const { title } = findDeal(crm, deal_id);
+      const dealNotes = Object.values(getOriginal(crm.notes)).filter(it => it.deal_id === deal_id);
+      const duplicate = dealNotes.find(it => it.text.trim() === text.trim());
+      if (duplicate)
         refuse(
           "conflict",
-          `${userName(crm, same.by)} wrote the same note on ${title} (${deal_id}) at ${same.at}`,
+          `${getUserName(crm, duplicate.by)} wrote the same note on ${title} (${deal_id}) at ${duplicate.at}`,
         );
       const note_id = newId("note");
       crm.notes[note_id] = { deal_id, by: crm.user, at: now, text };
-      return { title, deal_id, note_id, notes: others.length + 1 };
+      return { title, deal_id, note_id, notes: dealNotes.length + 1 };
     },
   }),
   create_task: tool({
@@ -99,30 +99,30 @@ export const activityTools = {
       owner: person(),
       open_tasks: z.int().describe("Open tasks with the contact now"),
     },
-    run(crm, { title, contact_id, due, deal_id, owner: whose }, { now, newId }) {
-      const contact = contactOf(crm, contact_id);
+    run(crm, { title, contact_id, due, deal_id, owner: requestedOwner }, { now, newId }) {
+      const contact = findContact(crm, contact_id);
       if (contact.status === "left")
         refuse(
           "precondition_failed",
           `${contact.name} (${contact_id}) has left ${crm.firms[contact.firm_id]!.name}`,
           "choose another contact of that firm",
         );
-      notPast(due, now, "the due day");
+      requireNotPast(due, now, "the due day");
       if (deal_id !== undefined) requireDealOfContact(crm, deal_id, contact_id);
-      const userId = whose === undefined ? crm.user : ownerNamed(crm, whose);
-      const open = openTasks(crm, it => it.contact_id === contact_id);
-      const same = open.find(
+      const userId = requestedOwner === undefined ? crm.user : findOwnerId(crm, requestedOwner);
+      const contactTasks = listOpenTasks(crm, it => it.contact_id === contact_id);
+      const duplicate = contactTasks.find(
         ([, it]) => it.title.toLowerCase() === title.trim().toLowerCase() && it.deal_id === deal_id,
       );
-      if (same)
+      if (duplicate)
         refuse(
           "conflict",
-          `${same[1].title} with ${contact.name} is planned already, for ${same[1].due} (${same[0]})`,
+          `${duplicate[1].title} with ${contact.name} is planned already, for ${duplicate[1].due} (${duplicate[0]})`,
         );
-      if (open.length >= mostTasks)
+      if (contactTasks.length >= maxTasks)
         refuse(
           "limit_exceeded",
-          `${contact.name} (${contact_id}) has ${open.length} open tasks, and no more than ${mostTasks} may wait`,
+          `${contact.name} (${contact_id}) has ${contactTasks.length} open tasks, and no more than ${maxTasks} may wait`,
           "crm_complete_task closes one",
         );
       const task_id = newId("task");
@@ -140,8 +140,8 @@ export const activityTools = {
         due,
         contact: contact.name,
         contact_id,
-        owner: userName(crm, userId),
-        open_tasks: open.length + 1,
+        owner: getUserName(crm, userId),
+        open_tasks: contactTasks.length + 1,
       };
     },
   }),
@@ -170,32 +170,32 @@ export const activityTools = {
           "precondition_failed",
           `${task.title} (${task_id}) was dropped when its deal was lost`,
         );
-      own(crm, `task ${task_id} (${task.title})`, task.owner);
+      requireOwnRecord(crm, `task ${task_id} (${task.title})`, task.owner);
       task.status = "done";
       task.done = now.slice(0, 10);
       const { title, due, done, contact_id } = task;
-      const left = openTasks(crm, it => it.contact_id === contact_id).length - 1;
+      const openTaskCount = listOpenTasks(crm, it => it.contact_id === contact_id).length - 1;
       return {
         task: title,
         task_id,
         due,
         done,
-        contact: contactOf(crm, contact_id).name,
+        contact: findContact(crm, contact_id).name,
         contact_id,
-        open_tasks: left,
+        open_tasks: openTaskCount,
       };
     },
   }),
 };
 
-/** Turns down a deal that is closed or with somebody else. */
+/** Refuses a deal that is closed or with another contact. */
 function requireDealOfContact(crm: Crm, dealId: string, contactId: string): void {
-  const deal = dealOf(crm, dealId);
-  stillOpen(deal, dealId);
+  const deal = findDeal(crm, dealId);
+  requireOpenDeal(deal, dealId);
   if (deal.contact_id === contactId) return;
   refuse(
     "precondition_failed",
-    `${deal.title} (${dealId}) is with ${contactOf(crm, deal.contact_id).name} (${deal.contact_id}), not with ${contactOf(crm, contactId).name}`,
+    `${deal.title} (${dealId}) is with ${findContact(crm, deal.contact_id).name} (${deal.contact_id}), not with ${findContact(crm, contactId).name}`,
     "choose that contact, or leave the deal out",
   );
 }

@@ -1,7 +1,4 @@
-/**
- * The CRM's tools for contacts: people of firms, what is going on with each, and how they are
- * reached.
- */
+/** Tools that list, show, add and change contacts. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { id, label } from "../../environment/fieldSchemas.ts";
@@ -21,15 +18,15 @@ import {
   taskRow,
 } from "./parameters.ts";
 import {
-  contactOf,
+  findContact,
   Crm,
   isClosed,
-  notKnown,
-  openTasks,
-  own,
-  ownerName,
-  ownerNamed,
-  userNamed,
+  requireUnusedEmail,
+  listOpenTasks,
+  requireOwnRecord,
+  getOwnerName,
+  findOwnerId,
+  findUserId,
 } from "./state.ts";
 
 const tool = createToolFactory(Crm);
@@ -81,9 +78,9 @@ export const contactTools = {
         }),
       ),
     },
-    run(crm, { name, firm, status, owner: whose, limit: most = 7 }) {
-      const userId = whose === undefined ? undefined : userNamed(crm, whose);
-      const found = Object.entries(crm.contacts)
+    run(crm, { name, firm, status, owner: requestedOwner, limit: maxRows = 7 }) {
+      const userId = requestedOwner === undefined ? undefined : findUserId(crm, requestedOwner);
+      const rows = Object.entries(crm.contacts)
         .filter(
           ([, it]) =>
             (!name || containsText(it.name, name)) &&
@@ -95,7 +92,7 @@ export const contactTools = {
           x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1,
         );
       return {
-        contacts: found.slice(0, most).map(([contact_id, it]) => ({
+        contacts: rows.slice(0, maxRows).map(([contact_id, it]) => ({
           name: it.name,
           contact_id,
           firm: crm.firms[it.firm_id]!.name,
@@ -131,14 +128,14 @@ export const contactTools = {
         phone: number,
         owner: userId,
         firm_id,
-      } = contactOf(crm, contact_id);
+      } = findContact(crm, contact_id);
       const firm = crm.firms[firm_id]!;
       const deals = Object.entries(crm.deals).flatMap(([deal_id, it]) =>
         it.contact_id === contact_id && !isClosed(it)
           ? [{ title: it.title, deal_id, stage: it.stage }]
           : [],
       );
-      const tasks = openTasks(crm, it => it.contact_id === contact_id).map(([task_id, it]) => ({
+      const tasks = listOpenTasks(crm, it => it.contact_id === contact_id).map(([task_id, it]) => ({
         task: it.title,
         task_id,
         due: it.due,
@@ -150,7 +147,7 @@ export const contactTools = {
         job: work,
         email: address,
         phone: number,
-        owner: ownerName(crm, userId),
+        owner: getOwnerName(crm, userId),
         firm: firm.name,
         firm_id,
         firm_status: firm.status,
@@ -178,7 +175,7 @@ export const contactTools = {
         "firm",
         "crm_list_contacts gives the ids of firms; a new firm comes with crm_convert_lead",
       );
-      notKnown(crm, address);
+      requireUnusedEmail(crm, address);
       const contact_id = newId("con");
       crm.contacts[contact_id] = {
         name,
@@ -207,34 +204,34 @@ export const contactTools = {
       owner: owner.describe("Colleague who takes the contact over, by full name or e-mail address"),
     },
     returns: { ...contactRow, owner: person().optional(), changed: z.array(z.string()) },
-    run(crm, { contact_id, owner: whose, ...values }) {
-      const contact = contactOf(crm, contact_id);
-      own(crm, `contact ${contact_id} (${contact.name})`, contact.owner);
-      const wanted = omitUndefined({
+    run(crm, { contact_id, owner: requestedOwner, ...values }) {
+      const contact = findContact(crm, contact_id);
+      requireOwnRecord(crm, `contact ${contact_id} (${contact.name})`, contact.owner);
+      const changes = omitUndefined({
         ...values,
-        owner: whose === undefined ? undefined : ownerNamed(crm, whose),
+        owner: requestedOwner === undefined ? undefined : findOwnerId(crm, requestedOwner),
       });
-      if (Object.keys(wanted).length === 0)
+      if (Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
           "nothing to change is given",
           "give a job, phone, email, status or owner",
         );
-      const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
-        key => wanted[key] !== contact[key],
+      const changedFields = (Object.keys(changes) as (keyof typeof changes)[]).filter(
+        key => changes[key] !== contact[key],
       );
-      if (changed.length === 0)
+      if (changedFields.length === 0)
         refuse("conflict", `${contact.name} (${contact_id}) is like that already`);
-      if (changed.includes("email")) notKnown(crm, wanted.email!);
-      if (changed.includes("status") && wanted.status === "left")
+      if (changedFields.includes("email")) requireUnusedEmail(crm, changes.email!);
+      if (changedFields.includes("status") && changes.status === "left")
         requireNoOpenDeals(crm, contact_id);
-      for (const key of changed) Object.assign(contact, { [key]: wanted[key] });
+      for (const key of changedFields) Object.assign(contact, { [key]: changes[key] });
       return omitUndefined({
         name: contact.name,
         contact_id,
         status: contact.status,
-        owner: ownerName(crm, contact.owner),
-        changed,
+        owner: getOwnerName(crm, contact.owner),
+        changed: changedFields,
       });
     },
   }),

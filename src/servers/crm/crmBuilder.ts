@@ -11,16 +11,16 @@ type Table<Name extends "users" | "firms" | "contacts" | "leads" | "deals" | "no
 
 export type Stage = Table<"deals">["stage"];
 
-export type Status = Table<"leads">["status"];
+export type LeadStatus = Table<"leads">["status"];
 
-/** A world's CRM while it is made: its rows, and the names that are still free. */
+/** Adds rows to a CRM state, with names that are not used yet. */
 export class CrmBuilder {
   readonly state: Crm;
   readonly random: Random;
   readonly id: GeneratorContext["nextId"];
   readonly #names: string[];
   readonly #phones: () => string;
-  /** What a lead asks for: everything once before anything twice. */
+  /** Returns what a lead asks for. It repeats a text only after all have been used. */
   readonly ask: () => string;
 
   constructor({ cast, random, nextId, size }: GeneratorContext) {
@@ -48,25 +48,25 @@ export class CrmBuilder {
       .shuffle([...firstNames])
       .map((it, i) => `${it} ${family[i % family.length]!}`);
     const wishes = random.shuffle([...asks]);
-    let asked = 0;
-    this.ask = () => wishes[asked++ % wishes.length]!;
+    let askCount = 0;
+    this.ask = () => wishes[askCount++ % wishes.length]!;
     let n = 0;
     this.#phones = () =>
       `+34 600 02 ${String(Math.floor(++n / 100)).padStart(2, "0")} ${String(n % 100).padStart(2, "0")}`;
   }
 
-  stranger(domain: string) {
+  createStranger(domain: string) {
     const name = this.#names.pop()!;
     return { name, email: `${name.split(" ")[0]!.toLowerCase()}@${domain}`, phone: this.#phones() };
   }
 
-  /** The id of a member by place in the studio. */
-  member(cast: SharedCast, place: number): string {
+  /** The id of a member by their index in the studio's staff. */
+  getMemberId(cast: SharedCast, place: number): string {
     const { email } = cast.staff[place]!;
     return Object.entries(this.state.users).find(([, it]) => it.email === email)![0];
   }
 
-  firm(
+  addFirm(
     it: { name: string; industry: string; city: string },
     status: Table<"firms">["status"],
   ): string {
@@ -75,7 +75,7 @@ export class CrmBuilder {
     return firmId;
   }
 
-  contact(
+  addContact(
     it: { name: string; email: string; phone: string },
     firmId: string,
     owner: string | undefined,
@@ -94,8 +94,8 @@ export class CrmBuilder {
     return contactId;
   }
 
-  /** A deal with all that its stage demands. */
-  deal(
+  /** Adds a deal with the fields that its stage requires, and returns its id. */
+  addDeal(
     contactId: string,
     project: string,
     stage: Stage,
@@ -139,15 +139,15 @@ export class CrmBuilder {
     return dealId;
   }
 
-  lead(
-    status: Status,
+  addLead(
+    status: LeadStatus,
     owner: string | undefined,
     firm: string,
     domain: string,
     more: Partial<Table<"leads">> = {},
   ): void {
     const { random } = this;
-    const { name, email, phone } = this.stranger(domain);
+    const { name, email, phone } = this.createStranger(domain);
     const needsEstimate = status === "qualified" || status === "converted";
     this.state.leads[this.id("lead")] = {
       name,
@@ -169,7 +169,7 @@ export class CrmBuilder {
     };
   }
 
-  task(
+  addTask(
     contactId: string,
     title: string,
     due: number,
@@ -188,7 +188,7 @@ export class CrmBuilder {
     };
   }
 
-  note(dealId: string, by: string, day: number, text: string): void {
+  addNote(dealId: string, by: string, day: number, text: string): void {
     const at = `${dayAfterStart(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "15", "20", "30", "40", "50"])}`;
     this.state.notes[this.id("note")] = { deal_id: dealId, by, at, text };
   }

@@ -1,7 +1,4 @@
-/**
- * The CRM's tools for deals: what is offered to whom, how far it has come, and its way through the
- * stages.
- */
+/** Tools that list, show and create deals and move them through the stages. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
@@ -14,38 +11,38 @@ import {
   dealId,
   dealRow,
   limit,
-  mostNotes,
+  maxNotes,
   owner,
   person,
   taskRow,
   titles,
 } from "./parameters.ts";
 import {
-  contactOf,
+  findContact,
   Crm,
-  dealable,
-  dealOf,
+  findContactForDeal,
+  findDeal,
   dealSteps,
   isClosed,
   lostReasons,
-  notPast,
-  openTasks,
-  own,
+  requireNotPast,
+  listOpenTasks,
+  requireOwnRecord,
   stages,
-  stillOpen,
-  titleIsFree,
-  userName,
-  userNamed,
+  requireOpenDeal,
+  requireFreeTitle,
+  getUserName,
+  findUserId,
   type Deal,
   type Stage,
 } from "./state.ts";
 
 const tool = createToolFactory(Crm);
 
-const firmOf = (crm: Crm, deal: Deal) => crm.firms[contactOf(crm, deal.contact_id).firm_id]!;
+const getFirm = (crm: Crm, deal: Deal) => crm.firms[findContact(crm, deal.contact_id).firm_id]!;
 
-/** Soonest to be decided first; those without a day at the end. */
-const byClosing = ([a, x]: [string, Deal], [b, y]: [string, Deal]) => {
+/** Orders deals by closing day; those without one are last. */
+const compareByClosingDay = ([a, x]: [string, Deal], [b, y]: [string, Deal]) => {
   const [first, second] = [x.closed ?? x.closes ?? "9999", y.closed ?? y.closes ?? "9999"];
   return first === second ? (a < b ? -1 : 1) : first < second ? -1 : 1;
 };
@@ -69,25 +66,25 @@ export const dealTools = {
       limit,
     },
     returns: { deals: z.array(z.object({ ...dealRow, closes: day().optional() })) },
-    run(crm, { title, firm, stage, owner: whose, overdue, limit: most = 7 }, { now }) {
-      const userId = whose === undefined ? undefined : userNamed(crm, whose);
-      const isWanted = (it: Deal) =>
+    run(crm, { title, firm, stage, owner: requestedOwner, overdue, limit: maxRows = 7 }, { now }) {
+      const userId = requestedOwner === undefined ? undefined : findUserId(crm, requestedOwner);
+      const matchesStage = (it: Deal) =>
         stage ? it.stage === stage : title !== undefined || !isClosed(it);
-      const isLate = (it: Deal) =>
+      const isOverdue = (it: Deal) =>
         !isClosed(it) && it.closes !== undefined && it.closes < now.slice(0, 10);
-      const found = Object.entries(crm.deals)
+      const rows = Object.entries(crm.deals)
         .filter(
           ([, it]) =>
-            isWanted(it) &&
+            matchesStage(it) &&
             (!title || containsText(it.title, title)) &&
-            (!firm || containsText(firmOf(crm, it).name, firm)) &&
+            (!firm || containsText(getFirm(crm, it).name, firm)) &&
             (!userId || it.owner === userId) &&
-            (!overdue || isLate(it)),
+            (!overdue || isOverdue(it)),
         )
-        .sort(byClosing);
+        .sort(compareByClosingDay);
       return {
-        deals: found
-          .slice(0, most)
+        deals: rows
+          .slice(0, maxRows)
           .map(([deal_id, it]) =>
             omitUndefined({ title: it.title, deal_id, stage: it.stage, closes: it.closes }),
           ),
@@ -118,10 +115,10 @@ export const dealTools = {
         .describe("The latest three"),
     },
     run(crm, { deal_id }) {
-      const deal = dealOf(crm, deal_id);
-      const { title, stage, amount: sum, closes, closed, lost_reason, contact_id } = deal;
-      const contact = contactOf(crm, contact_id);
-      const tasks = openTasks(crm, it => it.deal_id === deal_id).map(([task_id, it]) => ({
+      const deal = findDeal(crm, deal_id);
+      const { title, stage, amount: dealAmount, closes, closed, lost_reason, contact_id } = deal;
+      const contact = findContact(crm, contact_id);
+      const tasks = listOpenTasks(crm, it => it.deal_id === deal_id).map(([task_id, it]) => ({
         task: it.title,
         task_id,
         due: it.due,
@@ -129,18 +126,23 @@ export const dealTools = {
       const notes = Object.entries(crm.notes)
         .filter(([, it]) => it.deal_id === deal_id)
         .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1))
-        .slice(0, mostNotes)
-        .map(([note_id, it]) => ({ note_id, by: userName(crm, it.by), at: it.at, text: it.text }));
+        .slice(0, maxNotes)
+        .map(([note_id, it]) => ({
+          note_id,
+          by: getUserName(crm, it.by),
+          at: it.at,
+          text: it.text,
+        }));
       return omitUndefined({
         title,
         deal_id,
         stage,
         next_stages: isClosed(deal) ? undefined : [...dealSteps[stage]],
-        amount: sum,
+        amount: dealAmount,
         closes,
         closed,
         lost_reason,
-        owner: userName(crm, deal.owner),
+        owner: getUserName(crm, deal.owner),
         contact: contact.name,
         contact_id,
         firm: crm.firms[contact.firm_id]!.name,
@@ -173,10 +175,10 @@ export const dealTools = {
       firm: label("firm"),
       firm_id: id("firm"),
     },
-    run(crm, { title, contact_id, amount: sum, closes }, { now, newId }) {
-      const contact = dealable(crm, contact_id);
-      if (closes !== undefined) notPast(closes, now, "the closing day");
-      titleIsFree(crm, title, contact.firm_id);
+    run(crm, { title, contact_id, amount: dealAmount, closes }, { now, newId }) {
+      const contact = findContactForDeal(crm, contact_id);
+      if (closes !== undefined) requireNotPast(closes, now, "the closing day");
+      requireFreeTitle(crm, title, contact.firm_id);
       const deal_id = newId("deal");
       crm.deals[deal_id] = {
         title,
@@ -184,7 +186,7 @@ export const dealTools = {
         stage: "discovery",
         owner: crm.user,
         opened: now.slice(0, 10),
-        ...omitUndefined({ amount: sum, closes }),
+        ...omitUndefined({ amount: dealAmount, closes }),
       };
       return {
         title,
@@ -221,30 +223,31 @@ export const dealTools = {
       next_stages: z.array(z.string()),
       dropped_tasks: z.int().optional(),
     },
-    run(crm, { deal_id, stage, lost_reason, amount: sum }, context) {
-      const deal = dealOf(crm, deal_id);
-      stillOpen(deal, deal_id);
-      own(crm, `deal ${deal_id} (${deal.title})`, deal.owner);
-      const isNewAmount = sum !== undefined && sum !== deal.amount;
-      if (isNewAmount) deal.amount = sum;
-      if (deal.stage !== stage || !isNewAmount) changeStage(deal, deal_id, stage, lost_reason);
+    run(crm, { deal_id, stage, lost_reason, amount: dealAmount }, context) {
+      const deal = findDeal(crm, deal_id);
+      requireOpenDeal(deal, deal_id);
+      requireOwnRecord(crm, `deal ${deal_id} (${deal.title})`, deal.owner);
+      const isNewAmount = dealAmount !== undefined && dealAmount !== deal.amount;
+      if (isNewAmount) deal.amount = dealAmount;
+      if (deal.stage !== stage || !isNewAmount)
+        requireStageChange(deal, deal_id, stage, lost_reason);
       deal.stage = stage;
-      const dropped =
-        stage === "won" || stage === "lost" ? close(crm, deal_id, lost_reason, context) : 0;
+      const droppedTasks =
+        stage === "won" || stage === "lost" ? closeDeal(crm, deal_id, lost_reason, context) : 0;
       return omitUndefined({
         title: deal.title,
         deal_id,
         stage,
         amount: deal.amount,
         next_stages: [...dealSteps[stage]],
-        dropped_tasks: dropped || undefined,
+        dropped_tasks: droppedTasks || undefined,
       });
     },
   }),
 };
 
-/** Turns down a stage that a deal may not go to from where it is. */
-function changeStage(
+/** Refuses a stage that the deal cannot move to from its current stage. */
+function requireStageChange(
   deal: Deal,
   dealId: string,
   stage: Stage,
@@ -273,15 +276,15 @@ function changeStage(
     );
 }
 
-/** Ends a deal that has just been won or lost, and says how many tasks were dropped. */
-function close(
+/** Closes a deal that was won or lost and returns the number of tasks that were dropped. */
+function closeDeal(
   crm: Crm,
   dealId: string,
   lostReason: Deal["lost_reason"],
   { now }: Pick<ToolContext, "now">,
 ): number {
   const deal = crm.deals[dealId]!;
-  const tasks = openTasks(crm, it => it.deal_id === dealId);
+  const tasks = listOpenTasks(crm, it => it.deal_id === dealId);
   deal.closed = now.slice(0, 10);
   if (deal.stage === "won") {
     const [first] = tasks;

@@ -1,6 +1,6 @@
 /**
- * The CRM's part of a world: the canon's clients and prospects with their people, and others who
- * have only asked so far.
+ * Generates the CRM of a fixture set: the cast's clients and prospects with their contacts, and
+ * leads of other companies.
  */
 import { defineGenerator } from "../shared/generator.ts";
 import { CrmBuilder } from "./crmBuilder.ts";
@@ -15,10 +15,10 @@ import { server, type Crm } from "./server.ts";
 export const generator = defineGenerator<Crm>({
   server,
   generate(context) {
-    const making = new CrmBuilder(context);
-    addSmallFixture(making, context.cast);
-    if (context.size === "full") addRemainingRecords(making, context.cast);
-    return making.state;
+    const builder = new CrmBuilder(context);
+    addSmallFixture(builder, context.cast);
+    if (context.size === "full") addRemainingRecords(builder, context.cast);
+    return builder.state;
   },
   findInconsistencies: (state, states, cast) => [
     ...findStateInconsistencies(state),

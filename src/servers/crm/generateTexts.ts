@@ -1,9 +1,8 @@
 /**
- * What the CRM's part of a world draws from where the canon has no names: people and firms that
- * only ask, projects, tasks, notes.
+ * Names and texts of the generated CRM: people and firms outside the cast, projects, tasks, notes.
  */
 
-/** First names that no one in the canon has. */
+/** First names that nobody in the cast has. */
 export const firstNames: readonly string[] = [
   "Adela",
   "Agnes",
@@ -156,13 +155,13 @@ export const lastNames: readonly string[] = [
   "Zeller",
 ];
 
-interface FirmBeyond {
+interface OtherFirm {
   readonly name: string;
   readonly industry: string;
   readonly domain: string;
 }
 
-const beyond: readonly (readonly [string, string])[] = [
+const otherFirmNames: readonly (readonly [string, string])[] = [
   ["Castaway Furnishings", "Furniture"],
   ["Gannet Sailing School", "Sports"],
   ["Hopfield Brewery", "Food"],
@@ -214,10 +213,10 @@ const beyond: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Firms that the canon does not have. The first seven are in every world's CRM, the first as one
- * that pays no bills.
+ * Firms outside the cast. The first seven are in every fixture, and the first is blocked for unpaid
+ * bills.
  */
-export const firmsBeyond: readonly FirmBeyond[] = beyond.map(([name, industry]) => ({
+export const otherFirms: readonly OtherFirm[] = otherFirmNames.map(([name, industry]) => ({
   name,
   industry,
   domain: `${name.toLowerCase().replaceAll(/[^a-z]/g, "")}.example`,

@@ -4,7 +4,14 @@ import { omitUndefined } from "../../environment/json.ts";
 import { id, label, money } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { Crm, leadOf, notKnown, own, titleIsFree, type Lead } from "./state.ts";
+import {
+  Crm,
+  findLead,
+  requireUnusedEmail,
+  requireOwnRecord,
+  requireFreeTitle,
+  type Lead,
+} from "./state.ts";
 import { amount, leadId, titles } from "./parameters.ts";
 
 const tool = createToolFactory(Crm);
@@ -38,23 +45,23 @@ export const leadConversion = {
       deal_id: id("deal"),
       amount: money().optional(),
     },
-    run(crm, { lead_id, title, amount: sum }, context) {
-      const lead = leadOf(crm, lead_id);
+    run(crm, { lead_id, title, amount: dealAmount }, context) {
+      const lead = findLead(crm, lead_id);
       if (lead.status === "converted")
         refuse(
           "conflict",
           `${lead.name} (${lead_id}) is converted already, into the contact ${lead.contact_id} and the deal ${lead.deal_id}`,
         );
-      own(crm, `lead ${lead_id} (${lead.name})`, lead.owner);
+      requireOwnRecord(crm, `lead ${lead_id} (${lead.name})`, lead.owner);
       if (lead.status !== "qualified")
         refuse(
           "precondition_failed",
           `${lead.name} (${lead_id}) is ${lead.status}, and only a qualified lead can be converted`,
           "crm_update_lead changes the status",
         );
-      notKnown(crm, lead.email, lead_id);
+      requireUnusedEmail(crm, lead.email, lead_id);
       const { firm_id, is_new_firm } = findOrAddFirm(crm, lead, context);
-      titleIsFree(crm, title, firm_id);
+      requireFreeTitle(crm, title, firm_id);
       const [contact_id, deal_id] = [context.newId("con"), context.newId("deal")];
       crm.contacts[contact_id] = {
         name: lead.name,
@@ -70,7 +77,7 @@ export const leadConversion = {
         stage: "discovery",
         owner: crm.user,
         opened: context.now.slice(0, 10),
-        ...omitUndefined({ amount: sum ?? lead.estimate }),
+        ...omitUndefined({ amount: dealAmount ?? lead.estimate }),
       };
       Object.assign(lead, { status: "converted", contact_id, deal_id });
       return omitUndefined({
@@ -81,28 +88,28 @@ export const leadConversion = {
         is_new_firm,
         deal: title,
         deal_id,
-        amount: sum ?? lead.estimate,
+        amount: dealAmount ?? lead.estimate,
       });
     },
   }),
 };
 
-/** The firm that the lead names, made where there is none. */
+/** Finds the firm of a lead, or adds it. */
 function findOrAddFirm(
   crm: Crm,
   lead: Lead,
   { newId }: ToolContext,
 ): { firm_id: string; is_new_firm: boolean } {
-  const wanted = lead.firm.toLowerCase();
-  const known = Object.entries(getOriginal(crm.firms)).find(
-    ([, it]) => it.name.toLowerCase() === wanted,
+  const firmName = lead.firm.toLowerCase();
+  const existingFirm = Object.entries(getOriginal(crm.firms)).find(
+    ([, it]) => it.name.toLowerCase() === firmName,
   );
-  if (known?.[1].status === "blocked")
+  if (existingFirm?.[1].status === "blocked")
     refuse(
       "precondition_failed",
-      `${known[1].name} is blocked for unpaid bills: no new deals with it`,
+      `${existingFirm[1].name} is blocked for unpaid bills: no new deals with it`,
     );
-  if (known) return { firm_id: known[0], is_new_firm: false };
+  if (existingFirm) return { firm_id: existingFirm[0], is_new_firm: false };
   const firm_id = newId("firm");
   crm.firms[firm_id] = {
     name: lead.firm,

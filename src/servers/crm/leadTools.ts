@@ -1,7 +1,4 @@
-/**
- * The CRM's tools for leads: who asked, what became of them, and their conversion into contact,
- * firm and deal.
- */
+/** Tools that list, show, add and change leads. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
@@ -9,16 +6,16 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import {
   Crm,
-  leadOf,
+  findLead,
   leadStatuses,
   leadSteps,
-  notKnown,
-  own,
-  ownerName,
-  ownerNamed,
+  requireUnusedEmail,
+  requireOwnRecord,
+  getOwnerName,
+  findOwnerId,
   sources,
-  userName,
-  userNamed,
+  getUserName,
+  findUserId,
   type Lead,
   type LeadStatus,
 } from "./state.ts";
@@ -39,20 +36,20 @@ const tool = createToolFactory(Crm);
 
 const leadRow = { name: label("lead"), lead_id: id("lead"), status: z.string() };
 
-/** Turns down a step that a lead may not take from where it is. */
-function changeLeadStatus(
+/** Refuses a status that the lead cannot change to from its current status. */
+function requireStatusChange(
   lead: Lead,
   leadId: string,
   status: LeadStatus,
   reason: string | undefined,
 ): void {
   if (lead.status === status) refuse("conflict", `${lead.name} (${leadId}) is already ${status}`);
-  const open = leadSteps[lead.status];
-  if (!open.includes(status))
+  const nextStatuses = leadSteps[lead.status];
+  if (!nextStatuses.includes(status))
     refuse(
       "precondition_failed",
       `a lead that is ${lead.status} cannot become ${status}`,
-      `from ${lead.status} it may become ${open.join(" or ")}`,
+      `from ${lead.status} it may become ${nextStatuses.join(" or ")}`,
     );
   if (status === "qualified" && lead.estimate === undefined)
     refuse(
@@ -77,9 +74,9 @@ export const leadTools = {
       limit,
     },
     returns: { leads: z.array(z.object({ ...leadRow, firm: z.string() })) },
-    run(crm, { name, status, source, owner: whose, limit: most = 7 }) {
-      const userId = whose === undefined ? undefined : userNamed(crm, whose);
-      const found = Object.entries(crm.leads)
+    run(crm, { name, status, source, owner: requestedOwner, limit: maxRows = 7 }) {
+      const userId = requestedOwner === undefined ? undefined : findUserId(crm, requestedOwner);
+      const rows = Object.entries(crm.leads)
         .filter(
           ([, it]) =>
             (!name || containsText(it.name, name)) &&
@@ -91,8 +88,8 @@ export const leadTools = {
           x.created === y.created ? (a < b ? -1 : 1) : x.created < y.created ? 1 : -1,
         );
       return {
-        leads: found
-          .slice(0, most)
+        leads: rows
+          .slice(0, maxRows)
           .map(([lead_id, it]) => ({ name: it.name, lead_id, status: it.status, firm: it.firm })),
       };
     },
@@ -133,7 +130,7 @@ export const leadTools = {
         reason,
         contact_id,
         deal_id,
-      } = leadOf(crm, lead_id);
+      } = findLead(crm, lead_id);
       return omitUndefined({
         name,
         lead_id,
@@ -143,7 +140,7 @@ export const leadTools = {
         phone: number,
         source,
         created,
-        owner: ownerName(crm, userId),
+        owner: getOwnerName(crm, userId),
         estimate,
         asked,
         reason,
@@ -179,12 +176,12 @@ export const leadTools = {
         phone: number,
         source = "website",
         estimate,
-        owner: whose,
+        owner: requestedOwner,
       },
       { now, newId },
     ) {
-      const userId = whose === undefined ? crm.user : ownerNamed(crm, whose);
-      notKnown(crm, address);
+      const userId = requestedOwner === undefined ? crm.user : findOwnerId(crm, requestedOwner);
+      requireUnusedEmail(crm, address);
       const lead_id = newId("lead");
       crm.leads[lead_id] = {
         name,
@@ -196,7 +193,7 @@ export const leadTools = {
         created: now.slice(0, 10),
         ...omitUndefined({ phone: number, estimate }),
       };
-      return { name, lead_id, status: "new", owner: userName(crm, userId) };
+      return { name, lead_id, status: "new", owner: getUserName(crm, userId) };
     },
   }),
   update_lead: tool({
@@ -234,36 +231,36 @@ export const leadTools = {
       owner: owner.describe("Colleague who takes it over, by full name or e-mail address"),
     },
     returns: { ...leadRow, owner: person().optional(), changed: z.array(z.string()) },
-    run(crm, { lead_id, status, reason, owner: whose, ...values }) {
-      const lead = leadOf(crm, lead_id);
+    run(crm, { lead_id, status, reason, owner: requestedOwner, ...values }) {
+      const lead = findLead(crm, lead_id);
       if (lead.status === "converted")
         refuse(
           "precondition_failed",
           `${lead.name} (${lead_id}) is converted and stays as it was`,
           `change the contact ${lead.contact_id} or the deal ${lead.deal_id} instead`,
         );
-      own(crm, `lead ${lead_id} (${lead.name})`, lead.owner);
+      requireOwnRecord(crm, `lead ${lead_id} (${lead.name})`, lead.owner);
       if (reason !== undefined && status !== "disqualified")
         refuse("invalid_params", "a reason is given with the status disqualified alone");
-      const userId = whose === undefined ? undefined : ownerNamed(crm, whose);
-      const wanted = omitUndefined({ ...values, owner: userId });
-      if (status === undefined && Object.keys(wanted).length === 0)
+      const userId = requestedOwner === undefined ? undefined : findOwnerId(crm, requestedOwner);
+      const changes = omitUndefined({ ...values, owner: userId });
+      if (status === undefined && Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
           "nothing to change is given",
           "give a status, estimate, phone, email or owner",
         );
       if (values.email !== undefined && values.email !== lead.email)
-        notKnown(crm, values.email, lead_id);
-      const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
-        key => wanted[key] !== lead[key],
+        requireUnusedEmail(crm, values.email, lead_id);
+      const changedFields = (Object.keys(changes) as (keyof typeof changes)[]).filter(
+        key => changes[key] !== lead[key],
       );
-      if (status === undefined && changed.length === 0)
+      if (status === undefined && changedFields.length === 0)
         refuse("conflict", `${lead.name} (${lead_id}) is like that already`);
-      for (const key of changed) Object.assign(lead, { [key]: wanted[key] });
-      const isStep = status !== undefined && (status !== lead.status || changed.length === 0);
+      for (const key of changedFields) Object.assign(lead, { [key]: changes[key] });
+      const isStep = status !== undefined && (status !== lead.status || changedFields.length === 0);
       if (isStep) {
-        changeLeadStatus(lead, lead_id, status, reason);
+        requireStatusChange(lead, lead_id, status, reason);
         lead.status = status;
         if (status === "disqualified") lead.reason = reason;
         else delete lead.reason;
@@ -272,8 +269,8 @@ export const leadTools = {
         name: lead.name,
         lead_id,
         status: lead.status,
-        owner: ownerName(crm, lead.owner),
-        changed: [...(isStep ? ["status"] : []), ...changed],
+        owner: getOwnerName(crm, lead.owner),
+        changed: [...(isStep ? ["status"] : []), ...changedFields],
       });
     },
   }),

@@ -1,14 +1,11 @@
-/**
- * Parameters and results that several of the CRM's tools share, so that one thing is named and
- * described one way.
- */
+/** Parameters and result fields that several tools share. */
 import { z } from "zod";
 import { day, id, label, money, spokenId } from "../../environment/fieldSchemas.ts";
 
 export const leadId = id("lead").describe("Lead id, as crm_list_leads gives it");
 export const contactId = id("contact").describe("Contact id, as crm_list_contacts gives it");
 export const dealId = id("deal").describe("Deal id, as crm_list_deals gives it");
-/** Colleagues are known by their names: nobody says an id. */
+/** Colleagues are identified by their names, not by ids. */
 export const person = () => spokenId("person");
 export const owner = person().optional();
 
@@ -124,4 +121,4 @@ export const amount = money().meta({
 
 export const dealRow = { title: label("deal"), deal_id: id("deal"), stage: z.string() };
 export const taskRow = { task: label("task"), task_id: id("task"), due: day() };
-export const mostNotes = 3;
+export const maxNotes = 3;

@@ -1,4 +1,4 @@
-/** The CRM of a studio as one of its people sees it: 16 tools, in their fixed order. */
+/** The CRM server: the CRM of a studio as used by a member of its staff. */
 import { defineServer } from "../../environment/server.ts";
 import { activityTools } from "./activityTools.ts";
 import { contactTools } from "./contactTools.ts";

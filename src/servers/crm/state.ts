@@ -1,6 +1,6 @@
 /**
- * The CRM's world: users, firms, contacts, leads, deals, notes and tasks; who may change what, and
- * which steps a lead and a deal may take.
+ * The state of the CRM: users, firms, contacts, leads, deals, notes and tasks. Also the rules on
+ * who may change a row, and on the statuses of leads and deals.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
@@ -14,7 +14,7 @@ export const lostReasons = ["price", "competitor", "timing", "budget", "silence"
 export type LeadStatus = (typeof leadStatuses)[number];
 export type Stage = (typeof stages)[number];
 
-/** Where a lead may go from where it is; `converted` is reached by conversion alone. */
+/** The statuses that follow each status of a lead. `converted` is reached only by conversion. */
 export const leadSteps: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
   new: ["contacted", "disqualified"],
   contacted: ["qualified", "disqualified"],
@@ -23,7 +23,7 @@ export const leadSteps: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
   converted: [],
 };
 
-/** Where a deal may go from where it is. A closed deal stays closed. */
+/** The stages that follow each stage of a deal. A closed deal stays closed. */
 export const dealSteps: Readonly<Record<Stage, readonly Stage[]>> = {
   discovery: ["proposal", "paused", "lost"],
   proposal: ["discovery", "negotiation", "paused", "lost"],
@@ -36,7 +36,7 @@ export const dealSteps: Readonly<Record<Stage, readonly Stage[]>> = {
 const User = z.strictObject({
   name: z.string().min(1),
   email: z.email(),
-  /** Viewers own nothing. */
+  /** Viewers cannot own anything. */
   role: z.enum(["member", "viewer"]),
 });
 
@@ -44,7 +44,7 @@ const Firm = z.strictObject({
   name: z.string().min(1),
   industry: z.string(),
   city: z.string(),
-  /** `blocked`: bills unpaid, no new deals. */
+  /** `blocked`: no new deals because of unpaid bills. */
   status: z.enum(["prospect", "client", "blocked"]),
 });
 
@@ -54,7 +54,7 @@ const Contact = z.strictObject({
   job: z.string().optional(),
   email: z.email(),
   phone: z.string().optional(),
-  /** A user; nobody's contacts are anybody's to change. */
+  /** A user. Everyone may change a contact without an owner. */
   owner: z.string().optional(),
   /** `left`: no longer with the firm. */
   status: z.enum(["active", "left"]),
@@ -69,19 +69,19 @@ const Lead = z.strictObject({
   status: z.enum(leadStatuses),
   owner: z.string().optional(),
   created: day(),
-  /** What they may spend, in euros. */
+  /** The expected budget, in euros. */
   estimate: money().optional(),
   asked: z.string().optional(),
   /** Why it was disqualified. */
   reason: z.string().optional(),
-  /** What it became. */
+  /** The contact and the deal that it was converted to. */
   contact_id: z.string().optional(),
   deal_id: z.string().optional(),
 });
 
 const Deal = z.strictObject({
   title: z.string().min(1),
-  /** The firm is the contact's. */
+  /** The firm is that of the contact. */
   contact_id: z.string(),
   stage: z.enum(stages),
   owner: z.string(),
@@ -113,7 +113,7 @@ const Task = z.strictObject({
 
 export const Crm = z
   .strictObject({
-    /** For whom the agent works. */
+    /** The id of the user the agent works for. */
     user: z.string(),
     users: z.record(z.string(), User),
     firms: z.record(z.string(), Firm),
@@ -124,7 +124,7 @@ export const Crm = z
     tasks: z.record(z.string(), Task),
   })
   .superRefine((crm, context) => {
-    for (const [path, message] of danglingReferences(crm))
+    for (const [path, message] of findDanglingReferences(crm))
       context.addIssue({ code: "custom", path, message });
   });
 export type Crm = z.infer<typeof Crm>;
@@ -133,17 +133,17 @@ export type Deal = z.infer<typeof Deal>;
 export type Contact = z.infer<typeof Contact>;
 export type Task = z.infer<typeof Task>;
 
-/** Where a row names another that does not exist. */
-function* danglingReferences(
+/** References to rows that do not exist. */
+function* findDanglingReferences(
   crm: Pick<Crm, "user" | "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks">,
 ): Generator<[string[], string]> {
-  const lacks = (table: object, key: string | undefined) =>
+  const isMissing = (table: object, key: string | undefined) =>
     key !== undefined && !Object.hasOwn(table, key);
-  if (lacks(crm.users, crm.user)) yield [["user"], `there is no user ${crm.user}`];
+  if (isMissing(crm.users, crm.user)) yield [["user"], `there is no user ${crm.user}`];
   for (const [key, it] of Object.entries(crm.contacts)) {
-    if (lacks(crm.firms, it.firm_id))
+    if (isMissing(crm.firms, it.firm_id))
       yield [["contacts", key, "firm_id"], `there is no firm ${it.firm_id}`];
-    if (lacks(crm.users, it.owner))
+    if (isMissing(crm.users, it.owner))
       yield [["contacts", key, "owner"], `there is no user ${it.owner}`];
   }
   for (const table of ["leads", "deals", "tasks", "notes"] as const) {
@@ -153,34 +153,34 @@ function* danglingReferences(
       owner?: string | undefined;
       by?: string;
     }>(crm[table])) {
-      if (lacks(crm.contacts, it.contact_id))
+      if (isMissing(crm.contacts, it.contact_id))
         yield [[table, key, "contact_id"], `there is no contact ${it.contact_id}`];
-      if (lacks(crm.deals, it.deal_id))
+      if (isMissing(crm.deals, it.deal_id))
         yield [[table, key, "deal_id"], `there is no deal ${it.deal_id}`];
-      if (lacks(crm.users, it.owner ?? it.by))
+      if (isMissing(crm.users, it.owner ?? it.by))
         yield [[table, key], `there is no user ${it.owner ?? it.by}`];
     }
   }
 }
 
-export const leadOf = (crm: Crm, leadId: string): Lead =>
+export const findLead = (crm: Crm, leadId: string): Lead =>
   findEntity(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
-export const contactOf = (crm: Crm, contactId: string): Contact =>
+export const findContact = (crm: Crm, contactId: string): Contact =>
   findEntity(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
-export const dealOf = (crm: Crm, dealId: string): Deal =>
+export const findDeal = (crm: Crm, dealId: string): Deal =>
   findEntity(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
 
-export const userName = (crm: Crm, userId: string): string => crm.users[userId]!.name;
-export const ownerName = (crm: Crm, userId: string | undefined): string | undefined =>
-  userId === undefined ? undefined : userName(crm, userId);
+export const getUserName = (crm: Crm, userId: string): string => crm.users[userId]!.name;
+export const getOwnerName = (crm: Crm, userId: string | undefined): string | undefined =>
+  userId === undefined ? undefined : getUserName(crm, userId);
 
-/** The user of that full name or e-mail address, by id. */
-export function userNamed(crm: Crm, name: string): string {
-  const wanted = name.trim().toLowerCase();
-  const found = Object.entries(getOriginal(crm.users)).find(
-    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+/** The id of the user with that full name or e-mail address. */
+export function findUserId(crm: Crm, name: string): string {
+  const searchedText = name.trim().toLowerCase();
+  const entry = Object.entries(getOriginal(crm.users)).find(
+    ([, it]) => it.name.toLowerCase() === searchedText || it.email.toLowerCase() === searchedText,
   );
-  if (found) return found[0];
+  if (entry) return entry[0];
   return refuse(
     "not_found",
     `nobody called ${name} uses the CRM`,
@@ -190,33 +190,33 @@ export function userNamed(crm: Crm, name: string): string {
   );
 }
 
-/** As `userNamed`, for somebody who is to own something. */
-export function ownerNamed(crm: Crm, name: string): string {
-  const userId = userNamed(crm, name);
+/** As `findUserId`, but refuses users who cannot own anything. */
+export function findOwnerId(crm: Crm, name: string): string {
+  const userId = findUserId(crm, name);
   if (crm.users[userId]!.role === "viewer")
     refuse(
       "precondition_failed",
-      `${userName(crm, userId)} may only view the CRM and cannot own anything`,
+      `${getUserName(crm, userId)} may only view the CRM and cannot own anything`,
       "choose a colleague who is a member",
     );
   return userId;
 }
 
-/** Turns down what would change a colleague's record. */
-export function own(crm: Crm, what: string, owner: string | undefined): void {
+/** Refuses a change of a colleague's record. */
+export function requireOwnRecord(crm: Crm, noun: string, owner: string | undefined): void {
   if (owner !== undefined && owner !== crm.user)
     refuse(
       "permission_denied",
-      `${what} belongs to ${userName(crm, owner)}, and you may only change your own`,
-      `ask ${userName(crm, owner)} to do it`,
+      `${noun} belongs to ${getUserName(crm, owner)}, and you may only change your own`,
+      `ask ${getUserName(crm, owner)} to do it`,
     );
 }
 
-/** Turns down an e-mail address that a contact or an open lead has. */
-export function notKnown(crm: Crm, email: string, butLead?: string): void {
-  const wanted = email.toLowerCase();
+/** Refuses an e-mail address that a contact or an open lead has. */
+export function requireUnusedEmail(crm: Crm, email: string, exceptLeadId?: string): void {
+  const searchedText = email.toLowerCase();
   const contact = Object.entries(getOriginal(crm.contacts)).find(
-    ([, it]) => it.email.toLowerCase() === wanted,
+    ([, it]) => it.email.toLowerCase() === searchedText,
   );
   if (contact)
     refuse(
@@ -226,7 +226,7 @@ export function notKnown(crm: Crm, email: string, butLead?: string): void {
     );
   const lead = Object.entries(getOriginal(crm.leads)).find(
     ([key, it]) =>
-      key !== butLead && it.status !== "converted" && it.email.toLowerCase() === wanted,
+      key !== exceptLeadId && it.status !== "converted" && it.email.toLowerCase() === searchedText,
   );
   if (lead)
     refuse(
@@ -236,9 +236,9 @@ export function notKnown(crm: Crm, email: string, butLead?: string): void {
     );
 }
 
-/** The contact, if a new deal may be opened with it. */
-export function dealable(crm: Crm, contactId: string): Contact {
-  const contact = contactOf(crm, contactId);
+/** The contact, or a refusal if no new deal can be opened with them. */
+export function findContactForDeal(crm: Crm, contactId: string): Contact {
+  const contact = findContact(crm, contactId);
   const firm = crm.firms[contact.firm_id]!;
   if (contact.status === "left")
     refuse(
@@ -257,8 +257,8 @@ export function dealable(crm: Crm, contactId: string): Contact {
 
 export const isClosed = (deal: Deal): boolean => deal.stage === "won" || deal.stage === "lost";
 
-/** Turns down what cannot be done any more with a closed deal. */
-export function stillOpen(deal: Deal, dealId: string): void {
+/** Refuses a closed deal. */
+export function requireOpenDeal(deal: Deal, dealId: string): void {
   if (isClosed(deal))
     refuse(
       "precondition_failed",
@@ -267,35 +267,35 @@ export function stillOpen(deal: Deal, dealId: string): void {
     );
 }
 
-/** Turns down an open deal of the same firm that is called the same. */
-export function titleIsFree(crm: Crm, title: string, firmId: string): void {
+/** Refuses a title that an open deal with the same firm has. */
+export function requireFreeTitle(crm: Crm, title: string, firmId: string): void {
   const { deals, contacts } = getOriginal(crm);
-  const wanted = title.trim().toLowerCase();
-  const same = Object.entries(deals).find(
+  const searchedText = title.trim().toLowerCase();
+  const duplicate = Object.entries(deals).find(
     ([, it]) =>
       !isClosed(it) &&
-      it.title.toLowerCase() === wanted &&
+      it.title.toLowerCase() === searchedText &&
       contacts[it.contact_id]?.firm_id === firmId,
   );
-  if (same)
+  if (duplicate)
     refuse(
       "conflict",
-      `there is already an open deal ${same[1].title} (${same[0]}) with that firm`,
+      `there is already an open deal ${duplicate[1].title} (${duplicate[0]}) with that firm`,
       "choose another title, or go on with that deal",
     );
 }
 
-export function notPast(date: string, now: string, what: string): void {
+export function requireNotPast(date: string, now: string, noun: string): void {
   if (date < now.slice(0, 10))
     refuse(
       "precondition_failed",
-      `${what} ${date} is past: today is ${now.slice(0, 10)}`,
+      `${noun} ${date} is past: today is ${now.slice(0, 10)}`,
       "choose today or a later day",
     );
 }
 
-/** Open tasks that pass, the most urgent first. */
-export const openTasks = (crm: Crm, passes: (it: Task) => boolean): [string, Task][] =>
+/** The open tasks that match, the most urgent first. */
+export const listOpenTasks = (crm: Crm, passes: (it: Task) => boolean): [string, Task][] =>
   Object.entries(getOriginal(crm.tasks))
     .filter(([, it]) => it.status === "open" && passes(it))
     .sort(([a, x], [b, y]) => (x.due === y.due ? (a < b ? -1 : 1) : x.due < y.due ? -1 : 1));

@@ -29,13 +29,13 @@ export const draftQueries = {
         }),
       ),
     },
-    run: (state, { subject, limit: most = 7 }) => ({
+    run: (state, { subject, limit: maxRows = 7 }) => ({
       drafts: Object.entries(state.drafts)
         .filter(([, it]) => !subject || containsText(it.subject, subject))
         .sort(([a, x], [b, y]) =>
           x.saved === y.saved ? (a < b ? -1 : 1) : x.saved < y.saved ? 1 : -1,
         )
-        .slice(0, most)
+        .slice(0, maxRows)
         .map(([draft_id, it]) => ({
           subject: it.subject,
           draft_id,
@@ -52,13 +52,13 @@ const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z
 /** Refuses a subject that another draft has: drafts are identified by their subjects. */
 function refuseTakenSubject(state: EmailState, subject: string, exceptId?: string): void {
   const wanted = subject.trim().toLowerCase();
-  const same = Object.entries(getOriginal(state).drafts).find(
+  const duplicate = Object.entries(getOriginal(state).drafts).find(
     ([key, it]) => key !== exceptId && it.subject.toLowerCase() === wanted,
   );
-  if (same)
+  if (duplicate)
     refuse(
       "conflict",
-      `there is already a draft "${same[1].subject}" (${same[0]})`,
+      `there is already a draft "${duplicate[1].subject}" (${duplicate[0]})`,
       "email_update_draft changes it, and another subject makes another draft",
     );
 }
@@ -75,33 +75,29 @@ export const draftCommands = {
       attachments: attachments.optional(),
     },
     returns: { ...draftRow, drafts: z.int().describe("Drafts there are now") },
-    run(
-      state,
-      { subject: about, text: words, to: names = [], attachments: files },
-      { now, newId },
-    ) {
-      const kept = Object.keys(getOriginal(state).drafts);
-      refuseTakenSubject(state, about);
-      if (kept.length >= state.limits.drafts)
+    run(state, { subject, text: words, to: names = [], attachments: files }, { now, newId }) {
+      const draftIds = Object.keys(getOriginal(state).drafts);
+      refuseTakenSubject(state, subject);
+      if (draftIds.length >= state.limits.drafts)
         refuse(
           "limit_exceeded",
-          `${kept.length} drafts are kept, and ${state.limits.drafts} is the most`,
+          `${draftIds.length} drafts are kept, and ${state.limits.drafts} is the most`,
           "send one with email_send_draft or delete one with email_delete_draft",
         );
       const recipients = findAddressIds(state, names);
       const draft_id = newId("drf");
       state.drafts[draft_id] = {
         to: recipients,
-        subject: about,
+        subject,
         text: words,
         ...(files ? { attachments: files } : {}),
         saved: now,
       };
       return {
-        subject: about,
+        subject,
         draft_id,
         to: listNames(state, recipients),
-        drafts: kept.length + 1,
+        drafts: draftIds.length + 1,
       };
     },
   }),
@@ -150,26 +146,26 @@ export const draftCommands = {
       const {
         to: recipients,
         cc,
-        subject: about,
+        subject,
         text: words,
         attachments: files,
       } = findDraft(state, draft_id);
       if (recipients.length === 0)
         refuse(
           "precondition_failed",
-          `the draft "${about}" (${draft_id}) has no recipients`,
+          `the draft "${subject}" (${draft_id}) has no recipients`,
           "email_update_draft gives it some",
         );
       const left_today = checkDelivery(state, recipients, cc ?? [], context.now);
       const { thread_id, message_id } = startThread(
         state,
-        about,
+        subject,
         { to: recipients, cc, text: words, attachments: files },
         context,
       );
       const names = listNames(state, [...recipients, ...(cc ?? [])]);
       delete state.drafts[draft_id];
-      return { subject: about, thread_id, message_id, to: names, left_today };
+      return { subject, thread_id, message_id, to: names, left_today };
     },
   }),
   delete_draft: tool({

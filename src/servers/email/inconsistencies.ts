@@ -7,42 +7,42 @@ export function findInvalidRows(
   { threads, messages, drafts, addresses, limits }: EmailState,
   cast: SharedCast,
 ): string[] {
-  const wrong: string[] = [];
+  const problems: string[] = [];
   const subjects = Object.values(threads).map(it => it.subject.toLowerCase());
   for (const it of new Set(subjects.filter((subject, i) => subjects.indexOf(subject) < i)))
-    wrong.push(`two threads are called ${it}`);
+    problems.push(`two threads are called ${it}`);
   const emails = Object.values(addresses).map(it => it.email);
   if (
     new Set(emails).size < emails.length ||
     new Set(Object.values(addresses).map(it => it.name)).size < emails.length
   )
-    wrong.push("two addresses have the same name or e-mail address");
+    problems.push("two addresses have the same name or e-mail address");
   for (const key of Object.keys(threads))
     if (Object.values(messages).every(it => it.thread_id !== key))
-      wrong.push(`${key} has no messages`);
+      problems.push(`${key} has no messages`);
   for (const [key, it] of Object.entries(messages))
-    if (it.at > cast.now) wrong.push(`${key} is from ${it.at}, which is in the future`);
+    if (it.at > cast.now) problems.push(`${key} is from ${it.at}, which is in the future`);
   if (Object.keys(drafts).length > limits.drafts)
-    wrong.push(`${Object.keys(drafts).length} drafts are more than ${limits.drafts}`);
-  return wrong;
+    problems.push(`${Object.keys(drafts).length} drafts are more than ${limits.drafts}`);
+  return problems;
 }
 
 export function compareWithCast({ user, addresses }: EmailState, cast: SharedCast): string[] {
-  const known = new Map(
+  const crmContacts = new Map(
     [
       ...cast.staff,
       ...cast.friends,
       ...[...cast.clients, ...cast.prospects].flatMap(it => it.contacts),
     ].map(it => [it.name, it.email]),
   );
-  const wrong = Object.values(addresses).flatMap(it =>
-    known.has(it.name) && known.get(it.name) !== it.email
-      ? [`${it.name} has the address ${it.email}, not ${known.get(it.name)!}`]
+  const problems = Object.values(addresses).flatMap(it =>
+    crmContacts.has(it.name) && crmContacts.get(it.name) !== it.email
+      ? [`${it.name} has the address ${it.email}, not ${crmContacts.get(it.name)!}`]
       : [],
   );
   return addresses[user]!.email === cast.user.email
-    ? wrong
-    : [...wrong, `the user is ${addresses[user]!.name}, not ${cast.user.name}`];
+    ? problems
+    : [...problems, `the user is ${addresses[user]!.name}, not ${cast.user.name}`];
 }
 
 /** Contacts of clients are in the CRM, and mail to those who have left bounces. */

@@ -27,16 +27,18 @@ export const labelQueries = {
         ),
     },
     run({ labels, threads }, { name }) {
-      const found = Object.entries(labels).filter(([, it]) => !name || containsText(it.name, name));
+      const matches = Object.entries(labels).filter(
+        ([, it]) => !name || containsText(it.name, name),
+      );
       const count = (passes: (it: Thread) => boolean) =>
         Object.values(threads).filter(passes).length;
-      const folders = found.flatMap(([folder_id, it]) =>
+      const folders = matches.flatMap(([folder_id, it]) =>
         it.kind === "system"
           ? [{ name: it.name, folder_id, threads: count(thread => thread.folder === it.name) }]
           : [],
       );
       return {
-        labels: found.flatMap(([label_id, it]) =>
+        labels: matches.flatMap(([label_id, it]) =>
           it.kind === "own"
             ? [
                 {

@@ -35,8 +35,8 @@ export class MailboxBuilder {
 
   /** Adds the address of a role, unless it is there already, and returns its id. */
   addAddress(role: string): string {
-    const known = this.#addressIds.get(role);
-    if (known) return known;
+    const existingId = this.#addressIds.get(role);
+    if (existingId) return existingId;
     const { name, email, isNoReply, hasLeft } = findCorrespondent(this.#context.cast, role);
     const addressId = this.#context.nextId("adr");
     this.#addressIds.set(role, addressId);
@@ -67,12 +67,12 @@ export class MailboxBuilder {
     const times = this.#createTimes(template);
     for (const [i, line] of template.lines.entries()) {
       const [, mark, text, files] = /^([<>]) (.*?)(?: \[([^\]]+)\])?$/.exec(line)!;
-      const other = this.addAddress(template.with);
+      const correspondentId = this.addAddress(template.with);
       const cc = (template.cc ?? []).map(it => this.addAddress(it));
       this.state.messages[nextId("msg")] = {
         thread_id: threadId,
-        from: mark === ">" ? this.state.user : other,
-        to: [mark === ">" ? other : this.state.user],
+        from: mark === ">" ? this.state.user : correspondentId,
+        to: [mark === ">" ? correspondentId : this.state.user],
         ...(cc.length ? { cc } : {}),
         at: times[i]!,
         text: fillTemplate(text!, cast, correspondent),

@@ -52,22 +52,18 @@ export const messageCommands = {
       attachments: attachments.optional(),
     },
     returns: sentResult,
-    run(
-      state,
-      { to: names, subject: about, text: words, cc: copies = [], attachments: files },
-      context,
-    ) {
+    run(state, { to: names, subject, text: words, cc: copies = [], attachments: files }, context) {
       const to = findAddressIds(state, names);
       const others = findAddressIds(state, copies).filter(it => !to.includes(it));
       const left_today = checkDelivery(state, to, others, context.now);
       const { thread_id, message_id } = startThread(
         state,
-        about,
+        subject,
         { to, cc: others, text: words, attachments: files },
         context,
       );
       return {
-        subject: about,
+        subject,
         thread_id,
         message_id,
         to: listNames(state, [...to, ...others]),
@@ -135,26 +131,26 @@ export const messageCommands = {
     run(state, { message_id, to: names, text: words }, context) {
       const message = findMessage(state, message_id);
       const to = findAddressIds(state, names);
-      const known = to.find(it =>
+      const duplicate = to.find(it =>
         [message.from, ...message.to, ...(message.cc ?? [])].includes(it),
       );
-      if (known !== undefined)
+      if (duplicate !== undefined)
         refuse(
           "conflict",
-          `${getName(state, known)} has this message already`,
+          `${getName(state, duplicate)} has this message already`,
           "forward it to somebody else, or use email_reply",
         );
       const left_today = checkDelivery(state, to, [], context.now);
-      const about = `Fwd: ${findThread(state, message.thread_id).subject.replace(/^Fwd: /, "")}`;
+      const subject = `Fwd: ${findThread(state, message.thread_id).subject.replace(/^Fwd: /, "")}`;
       const quoted = `${words === undefined ? "" : `${words}\n\n`}${getName(state, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
       const { thread_id, message_id: forwarded } = startThread(
         state,
-        about,
+        subject,
         { to, text: quoted, attachments: message.attachments },
         context,
       );
       return {
-        subject: about,
+        subject,
         thread_id,
         message_id: forwarded,
         to: listNames(state, to),

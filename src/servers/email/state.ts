@@ -141,22 +141,22 @@ export const compareByTime = ([a, x]: [string, Message], [b, y]: [string, Messag
 
 /** The id of the address with that full name or e-mail address. */
 export function findAddressId(state: EmailState, nameOrEmail: string): string {
-  const wanted = nameOrEmail.trim().toLowerCase();
+  const searchedText = nameOrEmail.trim().toLowerCase();
   const addressBook = getOriginal(state).addresses;
-  const found = Object.entries(addressBook).find(
-    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+  const entry = Object.entries(addressBook).find(
+    ([, it]) => it.name.toLowerCase() === searchedText || it.email.toLowerCase() === searchedText,
   );
-  if (found) return found[0];
-  const near = Object.values(addressBook).filter(it =>
-    wanted
+  if (entry) return entry[0];
+  const similar = Object.values(addressBook).filter(it =>
+    searchedText
       .split(/[\s@.]+/)
       .some(word => word.length > 2 && it.name.toLowerCase().split(" ").includes(word)),
   );
   return refuse(
     "not_found",
     `the address book has nobody called ${nameOrEmail}`,
-    near.length > 0
-      ? `perhaps ${near
+    similar.length > 0
+      ? `perhaps ${similar
           .slice(0, 3)
           .map(it => `${it.name} (${it.email})`)
           .join(" or ")}`

@@ -94,7 +94,10 @@ export const threadQueries = {
         }),
       ),
     },
-    run(state, { subject, from, words, folder, label_id, unread, since, until, limit: most = 7 }) {
+    run(
+      state,
+      { subject, from, words, folder, label_id, unread, since, until, limit: maxRows = 7 },
+    ) {
       if (since && until && since > until)
         refuse("invalid_params", `since ${since} is after until ${until}`);
       const writer = from === undefined ? undefined : findAddressId(state, from);
@@ -102,11 +105,11 @@ export const threadQueries = {
       const isOpen = [subject, from, words, folder, label_id, unread, since, until].every(
         it => it === undefined,
       );
-      const place = folder ?? (isOpen ? "Inbox" : undefined);
+      const folderName = folder ?? (isOpen ? "Inbox" : undefined);
       const found = [...groupByThread(state)].flatMap(([thread_id, messages]) => {
         const thread = state.threads[thread_id]!;
-        const isThere = place
-          ? thread.folder === place
+        const isInFolder = folderName
+          ? thread.folder === folderName
           : thread.folder !== "Spam" || system?.name === "Spam";
         const isLabelled =
           !system ||
@@ -118,15 +121,15 @@ export const threadQueries = {
           (!since || it.at.slice(0, 10) >= since) &&
           (!until || it.at.slice(0, 10) <= until);
         const isWritten = !writer || messages.some(it => it.from === writer);
-        const unseen = messages.filter(it => it.unread).length;
-        const isSeen = unread === undefined || unread === unseen > 0;
-        return isThere &&
+        const unreadCount = messages.filter(it => it.unread).length;
+        const isSeen = unread === undefined || unread === unreadCount > 0;
+        return isInFolder &&
           isLabelled &&
           isWritten &&
           isSeen &&
           (!subject || containsText(thread.subject, subject)) &&
           messages.some(passes)
-          ? [{ thread_id, thread, messages, unseen }]
+          ? [{ thread_id, thread, messages, unseen: unreadCount }]
           : [];
       });
       found.sort((a, b) =>
@@ -136,7 +139,7 @@ export const threadQueries = {
           : -1,
       );
       return {
-        threads: found.slice(0, most).map(({ thread_id, thread, messages, unseen }) => ({
+        threads: found.slice(0, maxRows).map(({ thread_id, thread, messages, unseen }) => ({
           subject: thread.subject,
           thread_id,
           from: getName(

@@ -26,7 +26,7 @@ export const compareTools = {
       limit: lineLimit,
     },
     returns: { same: z.boolean(), removed: z.int(), added: z.int(), changes: lines },
-    run(state, { first, second, limit: most = 20 }) {
+    run(state, { first, second, limit: maxRows = 20 }) {
       const [a, b] = [readLines(state, first), readLines(state, second)];
       if (Math.max(a.length, b.length) > maxComparedLines)
         refuse("limit_exceeded", `files of more than ${maxComparedLines} lines are not compared`);
@@ -36,7 +36,7 @@ export const compareTools = {
         same: changes.length === 0,
         removed,
         added: changes.length - removed,
-        changes: changes.slice(0, most),
+        changes: changes.slice(0, maxRows),
       };
     },
   }),

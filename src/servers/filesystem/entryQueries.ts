@@ -91,15 +91,15 @@ export const entryQueries = {
       ...pathGroups,
       files: z.array(z.object({ name: nameSchema("file"), path: path.file })).optional(),
     },
-    run(state, { name = "*", directory = ".", kind, limit: most = 100 }) {
-      const hits = walkTree(state, findReadableDirectory(state, directory)).filter(
+    run(state, { name = "*", directory = ".", kind, limit: maxRows = 100 }) {
+      const matches = walkTree(state, findReadableDirectory(state, directory)).filter(
         ([at, it]) => (!kind || getKind(it) === kind) && matchesPattern(name, at.at(-1)!),
       );
       const { files, ...rest } = groupPaths(
-        hits.slice(0, most).map(([at, it]) => [formatPath(state, at), it]),
+        matches.slice(0, maxRows).map(([at, it]) => [formatPath(state, at), it]),
       );
       return {
-        count: hits.length,
+        count: matches.length,
         ...(files ? { files: files.map(it => ({ name: it.split("/").at(-1)!, path: it })) } : {}),
         ...rest,
       };

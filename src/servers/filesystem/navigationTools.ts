@@ -56,13 +56,13 @@ export const navigationTools = {
       ...pathGroups,
       contains: z.array(z.string()).optional().describe("Names in an archive"),
     },
-    run(state, { path: input = ".", order = "name", all = false, limit: most = 20 }) {
+    run(state, { path: input = ".", order = "name", all = false, limit: maxRows = 20 }) {
       const place = findEntry(state, input);
       const { entry, segments } = place;
       if (entry.type === "archive") {
         requirePermission(state, entry, "r", segments);
         const names = listArchiveNames(entry.entries);
-        return { count: names.length, contains: names.slice(0, most) };
+        return { count: names.length, contains: names.slice(0, maxRows) };
       }
       const { entries } = findReadableDirectory(state, input).entry;
       const rows = sortEntries(entries).filter(([name]) => all || !name.startsWith("."));
@@ -75,7 +75,7 @@ export const navigationTools = {
       return {
         count: rows.length,
         ...groupPaths(
-          rows.slice(0, most).map(([name, it]) => [formatPath(state, [...segments, name]), it]),
+          rows.slice(0, maxRows).map(([name, it]) => [formatPath(state, [...segments, name]), it]),
         ),
       };
     },
@@ -89,14 +89,14 @@ export const navigationTools = {
       limit: limit.describe("At most this many lines, 30 if not given"),
     },
     returns: { directories: z.int(), files: z.int(), lines: z.array(z.string()) },
-    run(state, { path: input, depth = 2, limit: most = 30 }) {
+    run(state, { path: input, depth = 2, limit: maxRows = 30 }) {
       const place = findReadableDirectory(state, input);
       const seen = walkTree(state, place, depth);
       const directories = seen.filter(([, it]) => it.type === "directory").length;
       return {
         directories,
         files: seen.length - directories,
-        lines: formatOutline(state, place.entry, depth, "").slice(0, most),
+        lines: formatOutline(state, place.entry, depth, "").slice(0, maxRows),
       };
     },
   }),

@@ -48,15 +48,15 @@ export const searchTools = {
       count: z.int().describe("Lines that match in all"),
       matches: z.array(z.object({ path: path.file, line: z.int(), text: z.string() })),
     },
-    run(state, { pattern, path: input, ignore_case = false, limit: most = 10 }) {
+    run(state, { pattern, path: input, ignore_case = false, limit: maxRows = 10 }) {
       const fold = (text: string) => (ignore_case ? text.toLowerCase() : text);
       const wanted = fold(pattern);
-      const hits = listSearchedFiles(state, input).flatMap(([at, { text }]) =>
+      const matches = listSearchedFiles(state, input).flatMap(([at, { text }]) =>
         splitLines(text).flatMap((it, i) =>
           fold(it).includes(wanted) ? [{ path: formatPath(state, at), line: i + 1, text: it }] : [],
         ),
       );
-      return { count: hits.length, matches: hits.slice(0, most) };
+      return { count: matches.length, matches: matches.slice(0, maxRows) };
     },
   }),
   sort: tool({
@@ -81,7 +81,7 @@ export const searchTools = {
         numeric = false,
         reverse = false,
         header = false,
-        limit: most = 20,
+        limit: maxRows = 20,
       },
     ) {
       const all = readLines(state, input);
@@ -102,7 +102,7 @@ export const searchTools = {
       );
       if (reverse) rows.reverse();
       return {
-        lines: [...(header ? all.slice(0, 1) : []), ...rows.map(it => it.line)].slice(0, most),
+        lines: [...(header ? all.slice(0, 1) : []), ...rows.map(it => it.line)].slice(0, maxRows),
         total: all.length,
       };
     },
@@ -117,7 +117,7 @@ export const searchTools = {
       limit: lineLimit,
     },
     returns: { lines, total },
-    run(state, { path: input, count = false, limit: most = 20 }) {
+    run(state, { path: input, count = false, limit: maxRows = 20 }) {
       const runs: { line: string; n: number }[] = [];
       for (const line of readLines(state, input)) {
         const last = runs.at(-1);
@@ -125,7 +125,7 @@ export const searchTools = {
         else runs.push({ line, n: 1 });
       }
       return {
-        lines: runs.slice(0, most).map(it => (count ? `${it.n} ${it.line}` : it.line)),
+        lines: runs.slice(0, maxRows).map(it => (count ? `${it.n} ${it.line}` : it.line)),
         total: runs.length,
       };
     },
@@ -140,11 +140,11 @@ export const searchTools = {
       limit: lineLimit,
     },
     returns: { lines, total },
-    run(state, { path: input, field: nth, separator: by = "comma", limit: most = 20 }) {
+    run(state, { path: input, field: nth, separator: by = "comma", limit: maxRows = 20 }) {
       const all = readLines(state, input);
       requireColumn(all, nth, by, input);
       const cells = all.flatMap(it => it.split(separatorCharacters[by])[nth - 1] ?? []);
-      return { lines: cells.slice(0, most), total: cells.length };
+      return { lines: cells.slice(0, maxRows), total: cells.length };
     },
   }),
 };

@@ -83,15 +83,15 @@ export const textTools = {
       text: text.min(1).describe("Line to add").meta({ examples: exampleLines }),
     },
     returns: { path: path.file, lines: z.int().describe("Lines after the change") },
-    run(state, { path: input, text: added }, { now }) {
+    run(state, { path: input, text: addedText }, { now }) {
       const place = findEntry(state, input);
       requireFile(place);
       const { text: old } = place.entry;
-      const more = `${old === "" || old.endsWith("\n") ? "" : "\n"}${added}${added.endsWith("\n") ? "" : "\n"}`;
+      const more = `${old === "" || old.endsWith("\n") ? "" : "\n"}${addedText}${addedText.endsWith("\n") ? "" : "\n"}`;
       rewriteFile(state, place, countBytes(more), () => old + more, now);
       return {
         path: formatPath(state, place.segments),
-        lines: splitLines(old).length + splitLines(added).length,
+        lines: splitLines(old).length + splitLines(addedText).length,
       };
     },
   }),
@@ -151,11 +151,11 @@ export const textTools = {
           `${formatPath(state, place.segments)} has fewer lines than ${lines}: ${all.length}`,
           `choose at most ${all.length}`,
         );
-      const kept = all
+      const remainingText = all
         .slice(0, lines)
         .map(it => `${it}\n`)
         .join("");
-      const cut = kept.length > place.entry.text.length ? place.entry.text : kept;
+      const cut = remainingText.length > place.entry.text.length ? place.entry.text : remainingText;
       rewriteFile(state, place, 0, () => cut, now);
       return { path: formatPath(state, place.segments), bytes: countBytes(cut) };
     },

@@ -17,9 +17,9 @@ export const viewTools = {
       limit: limit.describe("At most this many lines, 40 if not given"),
     },
     returns: { text: z.string(), total },
-    run(state, { path: input, limit: most = 40 }) {
+    run(state, { path: input, limit: maxLines = 40 }) {
       const all = readLines(state, input);
-      return { text: all.slice(0, most).join("\n"), total: all.length };
+      return { text: all.slice(0, maxLines).join("\n"), total: all.length };
     },
   }),
   head: tool({

@@ -10,18 +10,18 @@ export function walkTree(
   start: { segments: readonly string[]; entry: Directory },
   levels = maxDepth,
 ): [string[], Entry][] {
-  const found: [string[], Entry][] = [];
+  const entries: [string[], Entry][] = [];
   let level: [readonly string[], Directory][] = [[start.segments, start.entry]];
   for (let n = 0; n < levels && level.length > 0; n++) {
     const next: typeof level = [];
     for (const [at, directory] of level) {
       if (!hasPermission(state, directory, "r") || !hasPermission(state, directory, "x")) continue;
       for (const [name, it] of sortEntries(directory.entries)) {
-        found.push([[...at, name], it]);
+        entries.push([[...at, name], it]);
         if (it.type === "directory") next.push([[...at, name], it]);
       }
     }
     level = next;
   }
-  return found;
+  return entries;
 }

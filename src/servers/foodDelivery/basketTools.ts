@@ -4,20 +4,20 @@ import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.
 import { sumAmounts } from "../../environment/amounts.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import {
-  basketNow,
-  basketState,
-  billOf,
+  basketFields,
+  describeBasket,
+  computeBill,
   requireSameRestaurant,
-  mostAlike,
-  mostPieces,
+  maxPerDish,
+  maxPieces,
   addLine,
 } from "./basket.ts";
 import { dishId } from "./parameters.ts";
 import {
-  dishOf,
-  piecesIn,
-  priceOf,
-  subtotalOf,
+  findDish,
+  countPieces,
+  computePrice,
+  computeSubtotal,
   Deliveries,
   type Dish,
   type Line,
@@ -25,30 +25,39 @@ import {
 
 const tool = createToolFactory(Deliveries);
 
-/** The choices as the dish knows them, one of each group at most. */
-function validateChoices(dish: Dish, dish_id: string, wanted: readonly string[]): string[] {
+/**
+ * Returns the choices as the dish spells them. Refuses unknown choices, several of one group, and a
+ * missing choice of a required group.
+ */
+function validateChoices(
+  dish: Dish,
+  dish_id: string,
+  requestedChoices: readonly string[],
+): string[] {
   const groups = dish.options ?? [];
-  const all = groups.flatMap(it => Object.keys(it.choices));
-  const choices = wanted.map(it => {
-    const known = all.find(choice => choice.toLowerCase() === it.trim().toLowerCase());
+  const allChoices = groups.flatMap(it => Object.keys(it.choices));
+  const choices = requestedChoices.map(it => {
+    const choice = allChoices.find(name => name.toLowerCase() === it.trim().toLowerCase());
     return (
-      known ??
+      choice ??
       refuse(
         "precondition_failed",
         `${dish.name} (${dish_id}) does not come with ${JSON.stringify(it)}`,
-        all.length ? `choose from ${all.join(", ")}` : "it comes as it is: leave out choices",
+        allChoices.length
+          ? `choose from ${allChoices.join(", ")}`
+          : "it comes as it is: leave out choices",
       )
     );
   });
   for (const { name, required, choices: own } of groups) {
-    const given = choices.filter(it => Object.hasOwn(own, it));
-    if (given.length > 1)
+    const groupSelection = choices.filter(it => Object.hasOwn(own, it));
+    if (groupSelection.length > 1)
       refuse(
         "conflict",
-        `${given.join(" and ")} are both a ${name} of ${dish.name}`,
+        `${groupSelection.join(" and ")} are both a ${name} of ${dish.name}`,
         "choose one of them",
       );
-    if (required && given.length === 0)
+    if (required && groupSelection.length === 0)
       refuse(
         "precondition_failed",
         `${dish.name} (${dish_id}) needs a choice of ${name}`,
@@ -113,10 +122,10 @@ export const basketTools = {
       dish: label("dish"),
       dish_id: id("dish"),
       price: cents().describe("Of one, with its choices"),
-      ...basketNow,
+      ...basketFields,
     },
     run(deliveries, { dish_id, quantity = 1, choices = [], note }) {
-      const dish = dishOf(deliveries, dish_id);
+      const dish = findDish(deliveries, dish_id);
       if (dish.status === "sold out")
         refuse(
           "precondition_failed",
@@ -130,27 +139,27 @@ export const basketTools = {
         choices: validateChoices(dish, dish_id, choices),
         ...(note === undefined ? {} : { note }),
       };
-      const pieces = piecesIn(deliveries.basket.lines);
-      const own = piecesIn(deliveries.basket.lines.filter(it => it.dish_id === dish_id));
-      if (pieces + quantity > mostPieces)
+      const pieces = countPieces(deliveries.basket.lines);
+      const own = countPieces(deliveries.basket.lines.filter(it => it.dish_id === dish_id));
+      if (pieces + quantity > maxPieces)
         refuse(
           "limit_exceeded",
-          `an order has at most ${mostPieces} dishes, and ${pieces} are in the basket`,
-          `add at most ${mostPieces - pieces}`,
+          `an order has at most ${maxPieces} dishes, and ${pieces} are in the basket`,
+          `add at most ${maxPieces - pieces}`,
         );
-      if (own + quantity > mostAlike)
+      if (own + quantity > maxPerDish)
         refuse(
           "limit_exceeded",
-          `an order has at most ${mostAlike} of one dish, and ${own} ${dish.name} are in the basket`,
-          `add at most ${mostAlike - own}`,
+          `an order has at most ${maxPerDish} of one dish, and ${own} ${dish.name} are in the basket`,
+          `add at most ${maxPerDish - own}`,
         );
       deliveries.basket.restaurant_id = dish.restaurant_id;
       addLine(deliveries, line);
       return {
         dish: dish.name,
         dish_id,
-        price: priceOf(dish, line.choices),
-        ...basketState(deliveries),
+        price: computePrice(dish, line.choices),
+        ...describeBasket(deliveries),
       };
     },
   }),
@@ -186,7 +195,7 @@ export const basketTools = {
           "give dish_id, or leave out quantity to empty the basket",
         );
       const own = basket.lines.filter(it => dish_id === undefined || it.dish_id === dish_id);
-      const n = piecesIn(own);
+      const n = countPieces(own);
       const name =
         dish_id !== undefined && Object.hasOwn(deliveries.dishes, dish_id)
           ? deliveries.dishes[dish_id]!.name
@@ -203,11 +212,11 @@ export const basketTools = {
           `there are ${n} ${name} (${dish_id}) in the basket, not ${quantity}`,
           `remove at most ${n}`,
         );
-      let left = quantity ?? n;
+      let remaining = quantity ?? n;
       for (const it of own.toReversed()) {
-        const taken = Math.min(left, it.quantity);
-        left -= taken;
-        it.quantity -= taken;
+        const count = Math.min(remaining, it.quantity);
+        remaining -= count;
+        it.quantity -= count;
       }
       basket.lines = basket.lines.filter(it => it.quantity > 0);
       if (basket.lines.length === 0) {
@@ -216,8 +225,8 @@ export const basketTools = {
       }
       return {
         removed: quantity ?? n,
-        pieces: piecesIn(basket.lines),
-        subtotal: subtotalOf(deliveries, basket.lines),
+        pieces: countPieces(basket.lines),
+        subtotal: computeSubtotal(deliveries, basket.lines),
       };
     },
   }),
@@ -260,7 +269,7 @@ export const basketTools = {
       const bill =
         basket.restaurant_id === undefined
           ? { subtotal: 0, delivery_fee: 0, discount: 0, total: 0 }
-          : billOf(deliveries);
+          : computeBill(deliveries);
       const missing =
         "restaurant" in bill ? sumAmounts([bill.restaurant.minimum, -bill.subtotal]) : 0;
       return {
@@ -268,7 +277,7 @@ export const basketTools = {
           dish: dishes[it.dish_id]!.name,
           dish_id: it.dish_id,
           quantity: it.quantity,
-          price: priceOf(dishes[it.dish_id]!, it.choices),
+          price: computePrice(dishes[it.dish_id]!, it.choices),
           choices: it.choices,
           ...(it.note === undefined ? {} : { note: it.note }),
         })),

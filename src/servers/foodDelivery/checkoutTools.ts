@@ -6,32 +6,32 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import {
-  basketNow,
-  basketState,
-  billOf,
+  basketFields,
+  describeBasket,
+  computeBill,
   requireSameRestaurant,
-  mostPieces,
+  maxPieces,
   addLine,
 } from "./basket.ts";
 import {
   Deliveries,
   destinations,
-  earliest,
-  kitchenHoursAt,
-  orderOf,
-  piecesIn,
-  priceOf,
-  stageOf,
-  stagesOf,
-  totalOf,
+  computeEarliestArrival,
+  checkKitchenHours,
+  findOrder,
+  countPieces,
+  computePrice,
+  getStage,
+  computeStages,
+  computeTotal,
   type Order,
 } from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
 
-function lastDelivered(deliveries: Deliveries, now: string): string {
+function findLastDelivered(deliveries: Deliveries, now: string): string {
   const delivered = Object.entries(getOriginal(deliveries).orders).filter(
-    ([, it]) => stageOf(it, now) === "delivered",
+    ([, it]) => getStage(it, now) === "delivered",
   );
   return (
     delivered.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ??
@@ -55,14 +55,14 @@ export const checkoutTools = {
       total: cents(),
       instead_of: z.string().optional(),
     },
-    run(deliveries, { code: called }, { now }) {
+    run(deliveries, { code: codeText }, { now }) {
       const { basket } = deliveries;
-      const code = called.trim().toUpperCase();
+      const code = codeText.trim().toUpperCase();
       const promo = Object.hasOwn(deliveries.promos, code)
         ? deliveries.promos[code]!
         : refuse(
             "not_found",
-            `there is no promo code ${called}`,
+            `there is no promo code ${codeText}`,
             "food_delivery_get_basket lists the codes",
           );
       if (basket.restaurant_id === undefined)
@@ -83,11 +83,11 @@ export const checkoutTools = {
       const orders = Object.values(getOriginal(deliveries).orders).filter(
         it => it.cancelled === undefined,
       );
-      const used = orders.find(it => it.promo === code);
-      if (used)
+      const earlierOrder = orders.find(it => it.promo === code);
+      if (earlierOrder)
         refuse(
           "conflict",
-          `${code} was used for order ${used.number}`,
+          `${code} was used for order ${earlierOrder.number}`,
           "each code is good for one order",
         );
       if (promo.first_only && orders.some(it => it.restaurant_id === basket.restaurant_id))
@@ -95,7 +95,7 @@ export const checkoutTools = {
           "precondition_failed",
           `${code} is for the first order from a restaurant, and ${name} has had one`,
         );
-      const { subtotal } = billOf(deliveries);
+      const { subtotal } = computeBill(deliveries);
       if (subtotal < promo.minimum)
         refuse(
           "precondition_failed",
@@ -104,7 +104,7 @@ export const checkoutTools = {
         );
       const instead_of = basket.promo;
       basket.promo = code;
-      const { discount, total } = billOf(deliveries);
+      const { discount, total } = computeBill(deliveries);
       return {
         title: promo.title,
         code,
@@ -155,24 +155,26 @@ export const checkoutTools = {
       const { basket } = deliveries;
       if (basket.restaurant_id === undefined)
         refuse("precondition_failed", "the basket is empty", "food_delivery_add_to_basket first");
-      const { restaurant, subtotal, discount, delivery_fee } = billOf(deliveries);
+      const { restaurant, subtotal, discount, delivery_fee } = computeBill(deliveries);
       if (subtotal < restaurant.minimum)
         refuse(
           "precondition_failed",
           `${restaurant.name} delivers from ${restaurant.minimum} on, and the basket has ${subtotal}`,
           `add dishes for ${sumAmounts([restaurant.minimum, -subtotal])} more`,
         );
-      const out = basket.lines.find(it => deliveries.dishes[it.dish_id]!.status !== undefined);
-      if (out)
+      const unavailableLine = basket.lines.find(
+        it => deliveries.dishes[it.dish_id]!.status !== undefined,
+      );
+      if (unavailableLine)
         refuse(
           "precondition_failed",
-          `${deliveries.dishes[out.dish_id]!.name} (${out.dish_id}) is ${deliveries.dishes[out.dish_id]!.status} today`,
+          `${deliveries.dishes[unavailableLine.dish_id]!.name} (${unavailableLine.dish_id}) is ${deliveries.dishes[unavailableLine.dish_id]!.status} today`,
           "food_delivery_remove_from_basket takes it out",
         );
       const { cooking, ride } = restaurant;
-      const soonest = earliest(restaurant, now);
+      const soonest = computeEarliestArrival(restaurant, now);
       const start = at === undefined ? now : addMinutes(at, -cooking - ride);
-      const { isOpen, why } = kitchenHoursAt(restaurant, start);
+      const { isOpen, why } = checkKitchenHours(restaurant, start);
       if (!isOpen)
         refuse(
           "precondition_failed",
@@ -199,7 +201,7 @@ export const checkoutTools = {
         lines: basket.lines.map(it => ({
           ...it,
           choices: [...it.choices],
-          price: priceOf(deliveries.dishes[it.dish_id]!, it.choices),
+          price: computePrice(deliveries.dishes[it.dish_id]!, it.choices),
         })),
         delivery_fee,
         discount,
@@ -209,12 +211,12 @@ export const checkoutTools = {
       const order_id = newId("ord");
       deliveries.orders[order_id] = order;
       deliveries.basket = { lines: [] };
-      const { preparing, delivered } = stagesOf(order);
+      const { preparing, delivered } = computeStages(order);
       return {
         number: String(order.number),
         order_id,
         restaurant: restaurant.name,
-        total: totalOf(order),
+        total: computeTotal(order),
         arrives: delivered,
         cancel_until: preparing,
       };
@@ -234,15 +236,15 @@ export const checkoutTools = {
     returns: {
       number: label("order"),
       order_id: id("order"),
-      ...basketNow,
+      ...basketFields,
       changed: z.array(z.object({ dish: z.string(), was: cents(), now: cents() })),
       left_out: z.array(z.object({ dish: z.string(), why: z.string() })),
     },
-    run(deliveries, { order_id: named }, { now }) {
-      const order_id = named ?? lastDelivered(deliveries, now);
-      const order = orderOf(deliveries, order_id);
+    run(deliveries, { order_id: requestedId }, { now }) {
+      const order_id = requestedId ?? findLastDelivered(deliveries, now);
+      const order = findOrder(deliveries, order_id);
       const { lines, restaurant_id, number } = order;
-      const stage = stageOf(order, now);
+      const stage = getStage(order, now);
       if (stage === "placed" || stage === "preparing")
         refuse(
           "precondition_failed",
@@ -251,35 +253,41 @@ export const checkoutTools = {
         );
       requireSameRestaurant(deliveries, restaurant_id);
       const dishes = getOriginal(deliveries).dishes;
-      const fitting = lines.filter(it => dishes[it.dish_id]!.status === undefined);
+      const availableLines = lines.filter(it => dishes[it.dish_id]!.status === undefined);
       const left_out = lines
-        .filter(it => !fitting.includes(it))
+        .filter(it => !availableLines.includes(it))
         .map(it => ({
           dish: dishes[it.dish_id]!.name,
           why: dishes[it.dish_id]!.status === "gone" ? "no longer on the menu" : "sold out today",
         }));
-      if (fitting.length === 0)
+      if (availableLines.length === 0)
         refuse(
           "precondition_failed",
           `nothing of order ${number} (${order_id}) can be had: ${left_out.map(it => `${it.dish} is ${it.why}`).join(", ")}`,
           "food_delivery_get_menu shows what there is",
         );
-      if (piecesIn(deliveries.basket.lines) + piecesIn(fitting) > mostPieces)
+      if (countPieces(deliveries.basket.lines) + countPieces(availableLines) > maxPieces)
         refuse(
           "limit_exceeded",
-          `an order has at most ${mostPieces} dishes`,
+          `an order has at most ${maxPieces} dishes`,
           "food_delivery_remove_from_basket makes room",
         );
       deliveries.basket.restaurant_id = restaurant_id;
-      for (const { price: _, choices, ...it } of fitting)
+      for (const { price: _, choices, ...it } of availableLines)
         addLine(deliveries, { ...it, choices: [...choices] });
-      const changed = fitting.flatMap(it => {
-        const price = priceOf(dishes[it.dish_id]!, it.choices);
+      const priceChanges = availableLines.flatMap(it => {
+        const price = computePrice(dishes[it.dish_id]!, it.choices);
         return price === it.price
           ? []
           : [{ dish: dishes[it.dish_id]!.name, was: it.price, now: price }];
       });
-      return { number: String(number), order_id, ...basketState(deliveries), changed, left_out };
+      return {
+        number: String(number),
+        order_id,
+        ...describeBasket(deliveries),
+        changed: priceChanges,
+        left_out,
+      };
     },
   }),
 };

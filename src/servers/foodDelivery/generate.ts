@@ -1,7 +1,7 @@
 /**
- * Food for the flat and the studio: the canon's restaurants with their menus, ten weeks of orders,
- * and those that are under way this morning. Prices went up since some were placed, and a few
- * dishes are gone.
+ * Generates the food deliveries of a fixture set: the cast's restaurants with their menus, ten
+ * weeks of past orders, and orders in progress. Some prices have risen since, and a few dishes are
+ * gone.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
@@ -12,74 +12,79 @@ import {
   server,
   stageOf,
   stagesOf,
-  type FoodDeliveryWorld,
+  type Deliveries,
 } from "./server.ts";
-import { TownBuilder, onDay, type Line } from "./townBuilder.ts";
+import { DeliveriesBuilder, getTimeDaysAgo, type Line } from "./deliveriesBuilder.ts";
 
-function generateSmall(context: GeneratorContext): FoodDeliveryWorld {
+function generateSmall(context: GeneratorContext): Deliveries {
   const { now } = context.cast;
-  const town = new TownBuilder(context);
-  const { state } = town;
+  const builder = new DeliveriesBuilder(context);
+  const { state } = builder;
   const line = (name: string, quantity: number, price: number, choices: string[] = []): Line => ({
-    dish_id: town.dish(name),
+    dish_id: builder.findDishId(name),
     quantity,
     choices,
     price,
   });
-  town.order("curry", onDay(now, 40, "19:10"), {
+  builder.addOrder("curry", getTimeDaysAgo(now, 40, "19:10"), {
     lines: [line("Butter chicken", 1, 12.9, ["mild"]), line("Chana masala", 1, 10.9, ["hot"])],
     tip: 2,
   });
-  town.order("curry", onDay(now, 2, "19:30"), {
+  builder.addOrder("curry", getTimeDaysAgo(now, 2, "19:30"), {
     lines: [line("Butter chicken", 2, 13.6, ["medium"]), line("Prawn biryani", 1, 16.2)],
   });
-  town.order("bakery", onDay(now, 5, "08:05"), {
+  builder.addOrder("bakery", getTimeDaysAgo(now, 5, "08:05"), {
     lines: [line("Sourdough loaf", 2, 4.8)],
-    cancelled: onDay(now, 5, "08:06"),
+    cancelled: getTimeDaysAgo(now, 5, "08:06"),
   });
-  town.order("cafe", onDay(now, 0, "08:38"), {
+  builder.addOrder("cafe", getTimeDaysAgo(now, 0, "08:38"), {
     lines: [line("Avocado toast", 1, 7.8), line("Granola bowl", 1, 6.5)],
     destination: "studio",
   });
-  town.order("bakery", onDay(now, 0, "08:50"), {
+  builder.addOrder("bakery", getTimeDaysAgo(now, 0, "08:50"), {
     lines: [line("Cinnamon knot", 6, 2.4)],
     destination: "studio",
   });
-  town.order("cafe", onDay(now, 0, "08:58"), { lines: [line("Porridge with pears", 2, 5.9)] });
-  state.dishes[town.dish("Almond croissant")]!.status = "sold out";
-  state.dishes[town.dish("Chana masala")]!.status = "gone";
+  builder.addOrder("cafe", getTimeDaysAgo(now, 0, "08:58"), {
+    lines: [line("Porridge with pears", 2, 5.9)],
+  });
+  state.dishes[builder.findDishId("Almond croissant")]!.status = "sold out";
+  state.dishes[builder.findDishId("Chana masala")]!.status = "gone";
   state.basket = {
-    restaurant_id: town.restaurant("bakery"),
-    lines: [{ dish_id: town.dish("Butter croissant"), quantity: 3, choices: [] }],
+    restaurant_id: builder.getRestaurantId("bakery"),
+    lines: [{ dish_id: builder.findDishId("Butter croissant"), quantity: 3, choices: [] }],
   };
-  return town.done();
+  return builder.finish();
 }
 
-function generateFull(context: GeneratorContext): FoodDeliveryWorld {
+function generateFull(context: GeneratorContext): Deliveries {
   const { now } = context.cast;
-  const town = new TownBuilder(context);
-  const { state } = town;
-  for (let back = 72; back > 0; back -= back > 14 ? 3 : 1) addPastOrders(town, back);
-  const plates = [{ ...town.lines("falafel", 1)[0]!, quantity: 4 }];
-  town.order("falafel", onDay(now, 2, "13:15"), {
+  const builder = new DeliveriesBuilder(context);
+  const { state } = builder;
+  for (let daysAgo = 72; daysAgo > 0; daysAgo -= daysAgo > 14 ? 3 : 1)
+    addPastOrders(builder, daysAgo);
+  const plates = [{ ...builder.createLines("falafel", 1)[0]!, quantity: 4 }];
+  builder.addOrder("falafel", getTimeDaysAgo(now, 2, "13:15"), {
     lines: plates,
     destination: "studio",
     discount: Math.round(15 * dishesTotal({ lines: plates })) / 100,
     promo: "MARCH15",
   });
-  const gyros = town.dish("Seitan gyros");
-  town.order("vegan", onDay(now, 44, "12:30"), {
-    lines: [town.line(gyros, state.dishes[gyros]!, 2)],
+  const gyros = builder.findDishId("Seitan gyros");
+  builder.addOrder("vegan", getTimeDaysAgo(now, 44, "12:30"), {
+    lines: [builder.createLine(gyros, state.dishes[gyros]!, 2)],
   });
-  town.order("vegan", onDay(now, 0, "08:21"), {});
-  town.order("falafel", onDay(now, 0, "08:40"), { destination: "studio" });
-  town.order("cafe", onDay(now, 0, "08:49"), { destination: "studio" });
-  town.order("bakery", onDay(now, 0, "08:58"), { destination: "studio" });
-  town.order("trattoria", onDay(now, 0, "08:30"), {
-    wanted: onDay(now, 0, "13:00"),
+  builder.addOrder("vegan", getTimeDaysAgo(now, 0, "08:21"), {});
+  builder.addOrder("falafel", getTimeDaysAgo(now, 0, "08:40"), { destination: "studio" });
+  builder.addOrder("cafe", getTimeDaysAgo(now, 0, "08:49"), { destination: "studio" });
+  builder.addOrder("bakery", getTimeDaysAgo(now, 0, "08:58"), { destination: "studio" });
+  builder.addOrder("trattoria", getTimeDaysAgo(now, 0, "08:30"), {
+    wanted: getTimeDaysAgo(now, 0, "13:00"),
     destination: "studio",
   });
-  town.order("sushi", onDay(now, 1, "20:15"), { wanted: onDay(now, -1, "19:30") });
+  builder.addOrder("sushi", getTimeDaysAgo(now, 1, "20:15"), {
+    wanted: getTimeDaysAgo(now, -1, "19:30"),
+  });
   for (const name of [
     "Almond croissant",
     "Carrot cake",
@@ -91,14 +96,14 @@ function generateFull(context: GeneratorContext): FoodDeliveryWorld {
     "Lamb kofta",
     "Rainbow roll",
   ])
-    state.dishes[town.dish(name)]!.status = "sold out";
+    state.dishes[builder.findDishId(name)]!.status = "sold out";
   for (const name of ["Vitello tonnato", "Breakfast burrito", "Seitan gyros", "Calzone with ham"])
-    state.dishes[town.dish(name)]!.status = "gone";
-  state.restaurants[town.restaurant("burger")]!.paused = true;
-  return town.done();
+    state.dishes[builder.findDishId(name)]!.status = "gone";
+  state.restaurants[builder.getRestaurantId("burger")]!.paused = true;
+  return builder.finish();
 }
 
-function* findInconsistencies(state: FoodDeliveryWorld, cast: SharedCast): Generator<string> {
+function* findInconsistencies(state: Deliveries, cast: SharedCast): Generator<string> {
   if (state.customer !== cast.user.name)
     yield `the customer ${state.customer} is not ${cast.user.name}`;
   if (
@@ -146,7 +151,7 @@ function* findInconsistencies(state: FoodDeliveryWorld, cast: SharedCast): Gener
       yield `the basket holds ${it.dish_id} of another restaurant`;
 }
 
-export const generator = defineGenerator<FoodDeliveryWorld>({
+export const generator = defineGenerator<Deliveries>({
   server,
   generate: context => (context.size === "full" ? generateFull(context) : generateSmall(context)),
   findInconsistencies: (state, _world, cast) => [...findInconsistencies(state, cast)],

@@ -1,6 +1,6 @@
 /**
- * What the kitchens of a town cook: for each role of a place, its hours and its card. No two dishes
- * have one name.
+ * The restaurants of the generated fixtures by the role of their place, with hours and menu. Dish
+ * names are unique.
  */
 import type { Weekday } from "../../environment/time.ts";
 
@@ -13,13 +13,13 @@ export interface Kitchen {
   readonly fee: number;
   readonly cooking: number;
   readonly ride: number;
-  /** Name, section, price, diets, what is in it, options. */
+  /** Name, section, price, letters of its diets, description, key of its option group. */
   readonly card: readonly (readonly [string, string, number, string, string, string?])[];
 }
 
 /**
  * Letters of diets: `v` vegan, `e` vegetarian, `g` without gluten, `l` without lactose, `n` without
- * nuts, `h` halal. What is vegan is vegetarian and without lactose.
+ * nuts, `h` halal. A vegan dish is also vegetarian and without lactose.
  */
 export const dietLetters = {
   v: "vegan",
@@ -30,7 +30,7 @@ export const dietLetters = {
   h: "halal",
 } as const;
 
-/** Groups of choices by name; `!` marks those that must be chosen. */
+/** Groups of choices by key. */
 export const optionGroups: Readonly<
   Record<string, { name: string; required?: true; choices: Record<string, number> }>
 > = {

@@ -4,7 +4,7 @@ import { cents, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { dishId, dishRow, limit, mostPrice, restaurantId } from "./parameters.ts";
-import { diets, dishOf, kitchenHoursAt, restaurantOf, Deliveries } from "./state.ts";
+import { diets, findDish, checkKitchenHours, findRestaurant, Deliveries } from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
 
@@ -41,8 +41,8 @@ export const menuQueries = {
       dishes: z.array(z.object({ ...dishRow, sold_out: z.boolean().optional() })),
     },
     run(deliveries, { restaurant_id, dish, section, most_price }) {
-      const { name } = restaurantOf(deliveries, restaurant_id);
-      const found = Object.entries(deliveries.dishes).filter(
+      const { name } = findRestaurant(deliveries, restaurant_id);
+      const matches = Object.entries(deliveries.dishes).filter(
         ([, it]) =>
           it.restaurant_id === restaurant_id &&
           it.status !== "gone" &&
@@ -52,7 +52,7 @@ export const menuQueries = {
       );
       return {
         restaurant: name,
-        dishes: found.slice(0, 50).map(([dish_id, it]) => ({
+        dishes: matches.slice(0, 50).map(([dish_id, it]) => ({
           dish: it.name,
           dish_id,
           price: it.price,
@@ -86,9 +86,15 @@ export const menuQueries = {
         .optional(),
     },
     run(deliveries, { dish_id }) {
-      const it = dishOf(deliveries, dish_id);
-      const choices = (it.options ?? []).flatMap(({ name, required = false, choices: own }) =>
-        Object.entries(own).map(([choice, extra]) => ({ choice, group: name, required, extra })),
+      const it = findDish(deliveries, dish_id);
+      const choices = (it.options ?? []).flatMap(
+        ({ name, required = false, choices: groupChoices }) =>
+          Object.entries(groupChoices).map(([choice, extra]) => ({
+            choice,
+            group: name,
+            required,
+            extra,
+          })),
       );
       return {
         dish: it.name,
@@ -119,27 +125,27 @@ export const menuQueries = {
       limit: limit.describe("At most this many, 8 if not given"),
     },
     returns: { dishes: z.array(z.object({ ...dishRow, restaurant: z.string() })) },
-    run(deliveries, { diet, restaurant_id, open_now, most_price, limit: most = 8 }, { now }) {
-      if (restaurant_id !== undefined && restaurantOf(deliveries, restaurant_id).paused)
+    run(deliveries, { diet, restaurant_id, open_now, most_price, limit: maxRows = 8 }, { now }) {
+      if (restaurant_id !== undefined && findRestaurant(deliveries, restaurant_id).paused)
         refuse(
           "precondition_failed",
           `${deliveries.restaurants[restaurant_id]!.name} takes no orders today`,
           "leave out restaurant_id to look everywhere",
         );
-      const found = Object.entries(deliveries.dishes).filter(([, it]) => {
+      const matches = Object.entries(deliveries.dishes).filter(([, it]) => {
         const restaurant = deliveries.restaurants[it.restaurant_id]!;
         return (
           it.status === undefined &&
           it.diets.includes(diet) &&
           (restaurant_id === undefined || it.restaurant_id === restaurant_id) &&
           !restaurant.paused &&
-          (!open_now || kitchenHoursAt(restaurant, now).isOpen) &&
+          (!open_now || checkKitchenHours(restaurant, now).isOpen) &&
           (most_price === undefined || it.price <= most_price)
         );
       });
-      const rows = found
+      const rows = matches
         .sort(([a, x], [b, y]) => x.price - y.price || (a < b ? -1 : 1))
-        .slice(0, most);
+        .slice(0, maxRows);
       return {
         dishes: rows.map(([dish_id, it]) => ({
           dish: it.name,

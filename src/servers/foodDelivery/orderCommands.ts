@@ -4,7 +4,14 @@ import { cents, id, label, money } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { orderId } from "./orderParameters.ts";
-import { Deliveries, orderOf, ratingOf, stageOf, stagesOf, totalOf } from "./state.ts";
+import {
+  Deliveries,
+  findOrder,
+  computeRating,
+  getStage,
+  computeStages,
+  computeTotal,
+} from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
 
@@ -12,16 +19,16 @@ const daysToTip = 7;
 
 const daysToRate = 30;
 
-const mostTip = 30;
+const maxTip = 30;
 
-const isOver = (delivered: string, days: number, now: string) =>
+const isTooLate = (delivered: string, days: number, now: string) =>
   addMinutes(delivered, days * 1440) < now;
 
-/** Of the orders that were not cancelled. */
-export function newestOf({ orders }: Deliveries): string {
-  const standing = Object.entries(orders).filter(([, it]) => it.cancelled === undefined);
+/** The id of the newest order that was not cancelled. */
+export function findNewestOrder({ orders }: Deliveries): string {
+  const activeOrders = Object.entries(orders).filter(([, it]) => it.cancelled === undefined);
   return (
-    standing.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ??
+    activeOrders.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ??
     refuse("not_found", "there is no order to track", "food_delivery_place_order makes one")
   );
 }
@@ -41,21 +48,21 @@ export const orderCommands = {
       refunded: cents(),
     },
     run(deliveries, { order_id }, { now }) {
-      const it = orderOf(deliveries, order_id);
+      const it = findOrder(deliveries, order_id);
       const { name, phone } = deliveries.restaurants[it.restaurant_id]!;
-      const status = stageOf(it, now);
+      const status = getStage(it, now);
       if (status === "cancelled")
         refuse("conflict", `order ${it.number} (${order_id}) was cancelled at ${it.cancelled}`);
       if (status === "delivered")
         refuse(
           "precondition_failed",
-          `order ${it.number} (${order_id}) was delivered at ${stagesOf(it).delivered}`,
+          `order ${it.number} (${order_id}) was delivered at ${computeStages(it).delivered}`,
           "food_delivery_rate_order tells what was wrong with it",
         );
       if (status !== "placed")
         refuse(
           "precondition_failed",
-          `${name} began order ${it.number} (${order_id}) at ${stagesOf(it).preparing}: it is ${status}`,
+          `${name} began order ${it.number} (${order_id}) at ${computeStages(it).preparing}: it is ${status}`,
           `only the restaurant can help now, ${phone}`,
         );
       it.cancelled = now;
@@ -64,7 +71,7 @@ export const orderCommands = {
         order_id,
         restaurant: name,
         status: "cancelled",
-        refunded: totalOf(it),
+        refunded: computeTotal(it),
       };
     },
   }),
@@ -79,32 +86,32 @@ export const orderCommands = {
     },
     returns: { number: label("order"), order_id: id("order"), tip: cents(), total: cents() },
     run(deliveries, { order_id, amount }, { now }) {
-      const it = orderOf(deliveries, order_id);
-      const status = stageOf(it, now);
-      const called = `order ${it.number} (${order_id})`;
+      const it = findOrder(deliveries, order_id);
+      const status = getStage(it, now);
+      const orderName = `order ${it.number} (${order_id})`;
       if (status === "cancelled")
-        refuse("precondition_failed", `${called} was cancelled: nobody brought it`);
+        refuse("precondition_failed", `${orderName} was cancelled: nobody brought it`);
       if (status === "placed" || status === "preparing")
         refuse(
           "precondition_failed",
-          `${called} is ${status}: no courier has it yet`,
-          `it is on the way from ${stagesOf(it).onTheWay}`,
+          `${orderName} is ${status}: no courier has it yet`,
+          `it is on the way from ${computeStages(it).onTheWay}`,
         );
-      if (isOver(stagesOf(it).delivered, daysToTip, now))
+      if (isTooLate(computeStages(it).delivered, daysToTip, now))
         refuse(
           "precondition_failed",
-          `${called} was delivered at ${stagesOf(it).delivered}, more than ${daysToTip} days ago`,
+          `${orderName} was delivered at ${computeStages(it).delivered}, more than ${daysToTip} days ago`,
           "tips are for newer orders",
         );
-      if (it.tip > 0) refuse("conflict", `${called} has a tip of ${it.tip} already`);
-      if (amount > mostTip)
+      if (it.tip > 0) refuse("conflict", `${orderName} has a tip of ${it.tip} already`);
+      if (amount > maxTip)
         refuse(
           "limit_exceeded",
-          `a tip is at most ${mostTip}, and ${amount} is more`,
-          `give at most ${mostTip}`,
+          `a tip is at most ${maxTip}, and ${amount} is more`,
+          `give at most ${maxTip}`,
         );
       it.tip = amount;
-      return { number: String(it.number), order_id, tip: it.tip, total: totalOf(it) };
+      return { number: String(it.number), order_id, tip: it.tip, total: computeTotal(it) };
     },
   }),
   rate_order: tool({
@@ -146,27 +153,27 @@ export const orderCommands = {
       ratings: z.int(),
     },
     run(deliveries, { order_id, stars, comment }, { now }) {
-      const it = orderOf(deliveries, order_id);
-      const status = stageOf(it, now);
-      const called = `order ${it.number} (${order_id})`;
-      const { delivered } = stagesOf(it);
+      const it = findOrder(deliveries, order_id);
+      const status = getStage(it, now);
+      const orderName = `order ${it.number} (${order_id})`;
+      const { delivered } = computeStages(it);
       if (status === "cancelled")
-        refuse("precondition_failed", `${called} was cancelled: there is nothing to rate`);
+        refuse("precondition_failed", `${orderName} was cancelled: there is nothing to rate`);
       if (status !== "delivered")
         refuse(
           "precondition_failed",
-          `${called} is ${status}`,
+          `${orderName} is ${status}`,
           `it can be rated once it is delivered, at ${delivered}`,
         );
       if (it.rating)
         refuse(
           "conflict",
-          `${called} has ${it.rating.stars} stars already, given at ${it.rating.at}`,
+          `${orderName} has ${it.rating.stars} stars already, given at ${it.rating.at}`,
         );
-      if (isOver(delivered, daysToRate, now))
+      if (isTooLate(delivered, daysToRate, now))
         refuse(
           "precondition_failed",
-          `${called} was delivered at ${delivered}, more than ${daysToRate} days ago`,
+          `${orderName} was delivered at ${delivered}, more than ${daysToRate} days ago`,
           "food_delivery_list_orders with unrated finds newer ones",
         );
       const restaurant = deliveries.restaurants[it.restaurant_id]!;
@@ -178,7 +185,7 @@ export const orderCommands = {
         order_id,
         stars,
         restaurant: restaurant.name,
-        restaurant_rating: ratingOf(restaurant),
+        restaurant_rating: computeRating(restaurant),
         ratings: restaurant.ratings,
       };
     },

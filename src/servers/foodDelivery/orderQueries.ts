@@ -4,15 +4,15 @@ import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts
 import { createToolFactory } from "../../environment/server.ts";
 import { minutesBetween } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { newestOf } from "./orderCommands.ts";
+import { findNewestOrder } from "./orderCommands.ts";
 import { orderId, stages } from "./orderParameters.ts";
 import {
-  dishesTotal,
-  orderOf,
-  stageOf,
-  stagesOf,
+  computeDishesTotal,
+  findOrder,
+  getStage,
+  computeStages,
   Deliveries,
-  totalOf,
+  computeTotal,
   type Stage,
 } from "./state.ts";
 
@@ -49,13 +49,13 @@ export const orderQueries = {
       stars: z.int().optional(),
     },
     run(deliveries, { order_id }, { now }) {
-      const it = orderOf(deliveries, order_id);
+      const it = findOrder(deliveries, order_id);
       return {
         number: String(it.number),
         order_id,
         restaurant: deliveries.restaurants[it.restaurant_id]!.name,
         restaurant_id: it.restaurant_id,
-        status: stageOf(it, now),
+        status: getStage(it, now),
         placed: it.placed,
         destination: deliveries.addresses[it.destination],
         lines: it.lines.map(line => ({
@@ -65,11 +65,11 @@ export const orderQueries = {
           price: line.price,
           choices: line.choices,
         })),
-        dishes: dishesTotal(it),
+        dishes: computeDishesTotal(it),
         delivery_fee: it.delivery_fee,
         discount: it.discount,
         tip: it.tip,
-        total: totalOf(it),
+        total: computeTotal(it),
         ...(it.rating ? { stars: it.rating.stars } : {}),
       };
     },
@@ -107,22 +107,22 @@ export const orderQueries = {
       { number, restaurant, status, from_date, unrated, limit = 10 },
       { now },
     ) {
-      const found = Object.entries(orders).filter(
+      const matches = Object.entries(orders).filter(
         ([, it]) =>
           (number === undefined || String(it.number) === number.replace(/^#/, "")) &&
           (!restaurant || containsText(restaurants[it.restaurant_id]!.name, restaurant)) &&
-          (!status || stageOf(it, now) === status) &&
+          (!status || getStage(it, now) === status) &&
           (!from_date || it.placed.slice(0, 10) >= from_date) &&
-          (!unrated || (it.rating === undefined && stageOf(it, now) === "delivered")),
+          (!unrated || (it.rating === undefined && getStage(it, now) === "delivered")),
       );
-      const rows = found.sort(([, a], [, b]) => b.number - a.number).slice(0, limit);
+      const rows = matches.sort(([, a], [, b]) => b.number - a.number).slice(0, limit);
       return {
         orders: rows.map(([order_id, it]) => ({
           number: String(it.number),
           order_id,
           restaurant: restaurants[it.restaurant_id]!.name,
-          status: stageOf(it, now),
-          total: totalOf(it),
+          status: getStage(it, now),
+          total: computeTotal(it),
           date: it.placed.slice(0, 10),
         })),
       };
@@ -149,34 +149,34 @@ export const orderQueries = {
         .array(z.object({ stage: z.string(), at: minute() }))
         .describe("Those reached so far"),
     },
-    run(deliveries, { order_id: named }, { now }) {
-      const order_id = named ?? newestOf(deliveries);
-      const it = orderOf(deliveries, order_id);
-      const { preparing, onTheWay, delivered } = stagesOf(it);
-      const status = stageOf(it, now);
-      const reached: [Stage, string][] = [
+    run(deliveries, { order_id: requestedId }, { now }) {
+      const order_id = requestedId ?? findNewestOrder(deliveries);
+      const it = findOrder(deliveries, order_id);
+      const { preparing, onTheWay, delivered } = computeStages(it);
+      const status = getStage(it, now);
+      const allStages: [Stage, string][] = [
         ["placed", it.placed],
         ["preparing", preparing],
         ["on the way", onTheWay],
         ["delivered", delivered],
       ];
-      const ended: [Stage, string][] =
+      const reachedStages: [Stage, string][] =
         it.cancelled === undefined
-          ? reached.filter(([, at]) => at <= now)
+          ? allStages.filter(([, at]) => at <= now)
           : [
               ["placed", it.placed],
               ["cancelled", it.cancelled],
             ];
-      const left = minutesBetween(now, delivered);
+      const minutesLeft = minutesBetween(now, delivered);
       return {
         number: String(it.number),
         order_id,
         restaurant: deliveries.restaurants[it.restaurant_id]!.name,
         status,
         ...(status === "cancelled" ? {} : { arrives: delivered }),
-        ...(left > 0 && status !== "cancelled" ? { minutes_left: left } : {}),
+        ...(minutesLeft > 0 && status !== "cancelled" ? { minutes_left: minutesLeft } : {}),
         can_cancel: status === "placed",
-        stages: ended.map(([stage, at]) => ({ stage, at })),
+        stages: reachedStages.map(([stage, at]) => ({ stage, at })),
       };
     },
   }),

@@ -1,4 +1,4 @@
-/** Parameters and row shapes that several tools of the food delivery server share. */
+/** Parameters and result fields that several tools share. */
 import { z } from "zod";
 import { cents, id, label } from "../../environment/fieldSchemas.ts";
 

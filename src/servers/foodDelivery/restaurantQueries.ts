@@ -5,21 +5,21 @@ import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { limit, restaurantId } from "./parameters.ts";
 import {
-  earliest,
-  kitchenHoursAt,
-  ratingOf,
-  restaurantOf,
+  computeEarliestArrival,
+  checkKitchenHours,
+  computeRating,
+  findRestaurant,
   Deliveries,
   type Restaurant,
 } from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
 
-/** In a word or two. */
-function doorOf(restaurant: Restaurant, now: string): string {
+/** Whether a restaurant is open, in a word or two. */
+function describeOpening(restaurant: Restaurant, now: string): string {
   if (restaurant.paused) return "paused";
-  if (kitchenHoursAt(restaurant, now).isOpen) return `until ${restaurant.closes}`;
-  const next = earliest(restaurant, now).slice(0, 10);
+  if (checkKitchenHours(restaurant, now).isOpen) return `until ${restaurant.closes}`;
+  const next = computeEarliestArrival(restaurant, now).slice(0, 10);
   return next === now.slice(0, 10) ? `from ${restaurant.opens}` : "closed today";
 }
 
@@ -90,7 +90,7 @@ export const restaurantQueries = {
         }),
       ),
     },
-    run({ restaurants, dishes }, { name, cuisine, dish, open_now, limit: most = 12 }, { now }) {
+    run({ restaurants, dishes }, { name, cuisine, dish, open_now, limit: maxRows = 12 }, { now }) {
       const with_dish =
         dish === undefined
           ? undefined
@@ -99,23 +99,23 @@ export const restaurantQueries = {
                 .filter(it => it.status !== "gone" && containsText(it.name, dish))
                 .map(it => it.restaurant_id),
             );
-      const found = Object.entries(restaurants).filter(
+      const matches = Object.entries(restaurants).filter(
         ([key, it]) =>
           (!name || containsText(it.name, name)) &&
           (!cuisine || containsText(it.cuisine, cuisine)) &&
           (!with_dish || with_dish.has(key)) &&
-          (!open_now || (!it.paused && kitchenHoursAt(it, now).isOpen)),
+          (!open_now || (!it.paused && checkKitchenHours(it, now).isOpen)),
       );
-      const rows = found
-        .sort(([a, x], [b, y]) => ratingOf(y) - ratingOf(x) || (a < b ? -1 : 1))
-        .slice(0, most);
+      const rows = matches
+        .sort(([a, x], [b, y]) => computeRating(y) - computeRating(x) || (a < b ? -1 : 1))
+        .slice(0, maxRows);
       return {
         restaurants: rows.map(([restaurant_id, it]) => ({
           name: it.name,
           restaurant_id,
           cuisine: it.cuisine,
-          rating: ratingOf(it),
-          open: doorOf(it, now),
+          rating: computeRating(it),
+          open: describeOpening(it, now),
         })),
       };
     },
@@ -141,7 +141,7 @@ export const restaurantQueries = {
       ratings: z.int(),
     },
     run(deliveries, { restaurant_id }, { now }) {
-      const it = restaurantOf(deliveries, restaurant_id);
+      const it = findRestaurant(deliveries, restaurant_id);
       return {
         name: it.name,
         restaurant_id,
@@ -149,12 +149,12 @@ export const restaurantQueries = {
         address: it.address,
         phone: it.phone,
         hours: `${it.opens} to ${it.closes}${it.closed_on ? `, not on ${it.closed_on}s` : ""}`,
-        open: doorOf(it, now),
+        open: describeOpening(it, now),
         minimum: it.minimum,
         delivery_fee: it.delivery_fee,
         takes_minutes: it.cooking + it.ride,
-        earliest: earliest(it, now),
-        rating: ratingOf(it),
+        earliest: computeEarliestArrival(it, now),
+        rating: computeRating(it),
         ratings: it.ratings,
       };
     },

@@ -1,6 +1,6 @@
 /**
- * A service that brings food: restaurants with hours and menus, one basket for one restaurant,
- * promo codes, orders that come nearer as the session's clock moves, tips and ratings.
+ * The food delivery server: restaurants with hours and menus, a basket for one restaurant at a
+ * time, promo codes, orders that progress with the session's clock, tips and ratings.
  */
 import { defineServer } from "../../environment/server.ts";
 import { basketTools } from "./basketTools.ts";
@@ -13,12 +13,12 @@ import { restaurantQueries } from "./restaurantQueries.ts";
 import { Deliveries } from "./state.ts";
 
 export {
-  dishesTotal,
-  kitchenHoursAt,
-  priceOf,
-  stageOf,
-  stagesOf,
-  type Deliveries as FoodDeliveryWorld,
+  computeDishesTotal as dishesTotal,
+  checkKitchenHours as kitchenHoursAt,
+  computePrice as priceOf,
+  getStage as stageOf,
+  computeStages as stagesOf,
+  type Deliveries,
 } from "./state.ts";
 
 const { apply_promo, place_order, reorder } = checkoutTools;

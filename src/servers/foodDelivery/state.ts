@@ -1,6 +1,6 @@
 /**
- * What a delivery service knows: restaurants with hours and menus, one basket, promo codes, orders
- * and how far each has come.
+ * The state of the food delivery: restaurants with hours and menus, a basket, promo codes, orders.
+ * The stage of an order follows from its times.
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
@@ -31,12 +31,12 @@ const Restaurant = z.strictObject({
   closed_on: z.enum(weekdays).optional(),
   /** Too busy to take orders today. */
   paused: z.literal(true).optional(),
-  /** The least that an order's dishes must come to. */
+  /** The smallest total of an order's dishes. */
   minimum: cents(),
   delivery_fee: cents(),
   cooking: minutes,
   ride: minutes,
-  /** All stars given, and by how many. */
+  /** The sum of all stars, and the number of ratings. */
   stars: z.int().min(0),
   ratings: z.int().min(0),
 });
@@ -44,9 +44,9 @@ export type Restaurant = z.infer<typeof Restaurant>;
 
 const Group = z.strictObject({
   name: z.string().min(1),
-  /** Without a choice the dish cannot be cooked; otherwise nothing is added. */
+  /** Whether one of the choices must be made. */
   required: z.literal(true).optional(),
-  /** What each choice costs more. */
+  /** The extra price of each choice. */
   choices: z.record(z.string(), cents()),
 });
 
@@ -57,7 +57,7 @@ const Dish = z.strictObject({
   text: z.string().min(1),
   price: money(),
   diets: z.array(z.enum(diets)),
-  /** Sold out for today, or taken off the menu for good. */
+  /** Sold out today, or no longer on the menu. */
   status: z.enum(["sold out", "gone"]).optional(),
   options: z.array(Group).optional(),
 });
@@ -75,12 +75,12 @@ const Promo = z.strictObject({
   title: z.string().min(1),
   kind: z.enum(["percent", "amount", "free delivery"]),
   value: z.number().min(0).max(100),
-  /** The least that the dishes must come to. */
+  /** The smallest total of the dishes. */
   minimum: cents(),
   until: day(),
   /** Only for the first order from a restaurant. */
   first_only: z.literal(true).optional(),
-  /** Only here. */
+  /** Only for this restaurant. */
   restaurant_id: z.string().optional(),
 });
 export type Promo = z.infer<typeof Promo>;
@@ -89,12 +89,12 @@ const Order = z.strictObject({
   number: z.int().min(1),
   restaurant_id: z.string(),
   placed: minute(),
-  /** When it is wanted; as soon as possible where absent. */
+  /** The requested time of arrival; as soon as possible if absent. */
   wanted: minute().optional(),
   cooking: minutes,
   ride: minutes,
   destination: z.enum(destinations),
-  /** Each with the price of one, as it was then. */
+  /** Each with the price of one dish at that time. */
   lines: z.array(Line.extend({ price: money() })).min(1),
   delivery_fee: cents(),
   discount: cents(),
@@ -126,13 +126,13 @@ export const Deliveries = z.strictObject({
 });
 export type Deliveries = z.infer<typeof Deliveries>;
 
-export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant =>
+export const findRestaurant = ({ restaurants }: Deliveries, key: string): Restaurant =>
   findEntity(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
-export const orderOf = ({ orders }: Deliveries, key: string): Order =>
+export const findOrder = ({ orders }: Deliveries, key: string): Order =>
   findEntity(orders, key, "order", "food_delivery_list_orders gives the ids");
 
-/** The dish, if it is on a menu still. */
-export function dishOf({ dishes }: Deliveries, key: string): Dish {
+/** The dish, or a refusal if it is no longer on the menu. */
+export function findDish({ dishes }: Deliveries, key: string): Dish {
   const dish = findEntity(dishes, key, "dish", "food_delivery_get_menu gives the ids");
   return dish.status === "gone"
     ? refuse(
@@ -143,8 +143,8 @@ export function dishOf({ dishes }: Deliveries, key: string): Dish {
     : dish;
 }
 
-/** Whether the kitchen works at a minute, and if not, in words why. */
-export function kitchenHoursAt(
+/** Whether the kitchen is open at a minute, and the reason if it is not. */
+export function checkKitchenHours(
   { name, opens, closes, closed_on }: Restaurant,
   at: string,
 ): { isOpen: boolean; why: string } {
@@ -156,19 +156,19 @@ export function kitchenHoursAt(
   };
 }
 
-/** The first minute from `from` on at which an order could be at the door. */
-export function earliest(restaurant: Restaurant, from: string): string {
+/** The earliest minute at which an order placed at `from` or later can arrive. */
+export function computeEarliestArrival(restaurant: Restaurant, from: string): string {
   for (let days = 0; ; days++) {
     const date = addMinutes(from, days * 1440).slice(0, 10);
     const start =
       days === 0 && from.slice(11) > restaurant.opens ? from : `${date}T${restaurant.opens}`;
-    if (kitchenHoursAt(restaurant, start).isOpen)
+    if (checkKitchenHours(restaurant, start).isOpen)
       return addMinutes(start, restaurant.cooking + restaurant.ride);
   }
 }
 
-/** One of the dish with what was chosen. */
-export const priceOf = (dish: Dish, choices: readonly string[]): number =>
+/** The price of one dish with its choices. */
+export const computePrice = (dish: Dish, choices: readonly string[]): number =>
   sumAmounts([
     dish.price,
     ...(dish.options ?? []).flatMap(group =>
@@ -176,11 +176,11 @@ export const priceOf = (dish: Dish, choices: readonly string[]): number =>
     ),
   ]);
 
-export const subtotalOf = ({ dishes }: Deliveries, lines: readonly Line[]): number =>
-  sumAmounts(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
+export const computeSubtotal = ({ dishes }: Deliveries, lines: readonly Line[]): number =>
+  sumAmounts(lines.map(it => it.quantity * computePrice(dishes[it.dish_id]!, it.choices)));
 
-/** What a promo takes off, once the dishes come to its minimum. */
-export function discountOf(
+/** The discount of a promo code; 0 if the dishes are below its minimum. */
+export function computeDiscount(
   promo: Promo | undefined,
   subtotal: number,
   delivery_fee: number,
@@ -192,11 +192,11 @@ export function discountOf(
     : Math.min(promo.value, subtotal);
 }
 
-/** Minutes after which a kitchen begins with an order that is wanted at once. */
-const grace = 3;
+/** Minutes from placing an order without a requested time until its preparation starts. */
+const startDelay = 3;
 
-/** When each stage of an order begins. */
-export function stagesOf({
+/** The times at which the stages of an order begin. */
+export function computeStages({
   placed,
   wanted,
   cooking,
@@ -207,7 +207,7 @@ export function stagesOf({
   delivered: string;
 } {
   const preparing =
-    wanted === undefined ? addMinutes(placed, grace) : addMinutes(wanted, -cooking - ride);
+    wanted === undefined ? addMinutes(placed, startDelay) : addMinutes(wanted, -cooking - ride);
   return {
     preparing,
     onTheWay: addMinutes(preparing, cooking),
@@ -217,9 +217,9 @@ export function stagesOf({
 
 export type Stage = "placed" | "preparing" | "on the way" | "delivered" | "cancelled";
 
-export function stageOf(order: Order, now: string): Stage {
+export function getStage(order: Order, now: string): Stage {
   if (order.cancelled !== undefined) return "cancelled";
-  const { preparing, onTheWay, delivered } = stagesOf(order);
+  const { preparing, onTheWay, delivered } = computeStages(order);
   return now < preparing
     ? "placed"
     : now < onTheWay
@@ -229,11 +229,11 @@ export function stageOf(order: Order, now: string): Stage {
         : "delivered";
 }
 
-export const dishesTotal = ({ lines }: Pick<Order, "lines">): number =>
+export const computeDishesTotal = ({ lines }: Pick<Order, "lines">): number =>
   sumAmounts(lines.map(it => it.quantity * it.price));
-export const totalOf = (order: Order): number =>
-  sumAmounts([dishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
-export const ratingOf = ({ stars, ratings }: Restaurant): number =>
+export const computeTotal = (order: Order): number =>
+  sumAmounts([computeDishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
+export const computeRating = ({ stars, ratings }: Restaurant): number =>
   ratings === 0 ? 0 : Math.round((stars / ratings) * 10) / 10;
-export const piecesIn = (lines: readonly Pick<Line, "quantity">[]): number =>
+export const countPieces = (lines: readonly Pick<Line, "quantity">[]): number =>
   lines.reduce((n, it) => n + it.quantity, 0);

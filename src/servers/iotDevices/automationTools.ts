@@ -5,14 +5,14 @@ import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays, getWeekday } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { complete } from "./sceneTools.ts";
-import { sceneOf } from "./sceneLookup.ts";
-import { Home, clockTime, rhythms, rowsOf, type Trigger } from "./state.ts";
+import { requireAllDevices } from "./sceneTools.ts";
+import { findScene } from "./sceneLookup.ts";
+import { Home, clockTime, rhythms, listRows, type Trigger } from "./state.ts";
 import { sceneId, title } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
-const mostAutomations = 60;
+const maxAutomations = 60;
 
 /** `on weekdays at 07:00`, `when living room temperature is above 24` */
 function describeTrigger(home: Home, when: Trigger): string {
@@ -49,16 +49,18 @@ export const automationTools = {
       ),
     },
     run(home, { name, scene_id, enabled, limit = 20 }) {
-      if (scene_id) sceneOf(home, scene_id);
-      const found = rowsOf(home.automations).filter(
+      if (scene_id) findScene(home, scene_id);
+      const matches = listRows(home.automations).filter(
         ([, it]) =>
           (!name || containsText(it.name, name)) &&
           (!scene_id || it.scene_id === scene_id) &&
           (enabled === undefined || it.enabled === enabled),
       );
-      found.sort(([a, x], [b, y]) => (x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1));
+      matches.sort(([a, x], [b, y]) =>
+        x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1,
+      );
       return {
-        automations: found.slice(0, limit).map(([automation_id, it]) => ({
+        automations: matches.slice(0, limit).map(([automation_id, it]) => ({
           automation: it.name,
           automation_id,
           when: describeTrigger(home, it.when),
@@ -132,9 +134,9 @@ export const automationTools = {
       next: minute().optional(),
     },
     run(home, { name, scene_id, ...wanted }, { now, newId }) {
-      const scene = sceneOf(home, scene_id);
-      complete(home, scene_id, scene);
-      const when = triggerOf(home, wanted);
+      const scene = findScene(home, scene_id);
+      requireAllDevices(home, scene_id, scene);
+      const when = createTrigger(home, wanted);
       const all = Object.values(getOriginal(home).automations);
       const alike = all.find(
         it =>
@@ -147,10 +149,10 @@ export const automationTools = {
           `automation ${alike.name} has that name, or does the same`,
           "choose another name, scene or time",
         );
-      if (all.length >= mostAutomations)
+      if (all.length >= maxAutomations)
         refuse(
           "limit_exceeded",
-          `the flat has ${mostAutomations} automations already, as many as it keeps`,
+          `the flat has ${maxAutomations} automations already, as many as it keeps`,
         );
       const automation_id = newId("aut");
       home.automations[automation_id] = { name, scene_id, when, enabled: true };
@@ -160,13 +162,13 @@ export const automationTools = {
         scene: scene.name,
         scene_id,
         when: describeTrigger(home, when),
-        ...(when.kind === "time" ? { next: nextAt(when, now) } : {}),
+        ...(when.kind === "time" ? { next: computeNextTime(when, now) } : {}),
       };
     },
   }),
 };
 
-interface Wanted {
+interface TriggerRequest {
   at?: string | undefined;
   days?: (typeof rhythms)[number] | undefined;
   sensor_id?: string | undefined;
@@ -174,7 +176,10 @@ interface Wanted {
   below?: number | undefined;
 }
 
-function triggerOf(home: Home, { at, days = "daily", sensor_id, above, below }: Wanted): Trigger {
+function createTrigger(
+  home: Home,
+  { at, days = "daily", sensor_id, above, below }: TriggerRequest,
+): Trigger {
   if ((at === undefined) === (sensor_id === undefined))
     refuse(
       "invalid_params",
@@ -215,9 +220,9 @@ function triggerOf(home: Home, { at, days = "daily", sensor_id, above, below }: 
 }
 
 /** The next time that a clock trigger comes round. */
-function nextAt({ at, days }: Extract<Trigger, { kind: "time" }>, now: string): string {
-  for (let ahead = 0; ; ahead++) {
-    const date = addDays(now, ahead);
+function computeNextTime({ at, days }: Extract<Trigger, { kind: "time" }>, now: string): string {
+  for (let daysAhead = 0; ; daysAhead++) {
+    const date = addDays(now, daysAhead);
     const isWeekend = [0, 6].includes(getWeekday(date));
     const next = `${date}T${at}`;
     if (next > now && (days === "daily" || isWeekend === (days === "weekends"))) return next;

@@ -2,32 +2,32 @@
 import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { Home, be, placed, ready, type OfKind } from "./state.ts";
+import { Home, isOrAre, formatDevice, findReadyDevice, type OfKind } from "./state.ts";
 import { blindsId } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
-/** Under so much charge a motor is not to be trusted. */
-export const leastCharge = { blinds: 10, lock: 5 };
+/** The charge, in percent, below which a motor does not move. */
+export const minCharge = { blinds: 10, lock: 5 };
 
-/** The blinds, if their motor can move them to that position. */
+/** The blinds, or a refusal if their motor cannot move them to that position. */
 export function requireMovableBlinds(
   home: Home,
   device_id: string,
   position: number,
 ): OfKind<"blinds"> {
-  const blinds = ready(home, device_id, "blinds");
-  const what = placed(home, device_id, blinds);
-  if (blinds.battery < leastCharge.blinds)
+  const blinds = findReadyDevice(home, device_id, "blinds");
+  const deviceText = formatDevice(home, device_id, blinds);
+  if (blinds.battery < minCharge.blinds)
     refuse(
       "precondition_failed",
-      `the battery of ${what} is at ${blinds.battery} percent, and its motor needs ${leastCharge.blinds}`,
+      `the battery of ${deviceText} is at ${blinds.battery} percent, and its motor needs ${minCharge.blinds}`,
       "it has to be charged by hand",
     );
   if (blinds.position === position)
     refuse(
       "conflict",
-      `${what} ${be(blinds)} already ${position === 0 ? "closed" : position === 100 ? "open" : `${position} percent open`}`,
+      `${deviceText} ${isOrAre(blinds)} already ${position === 0 ? "closed" : position === 100 ? "open" : `${position} percent open`}`,
     );
   return blinds;
 }
@@ -48,16 +48,16 @@ export const blindTools = {
     },
     returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
     run(home, { device_id, position = 100 }) {
-      const moved = requireMovableBlinds(home, device_id, position);
+      const blinds = requireMovableBlinds(home, device_id, position);
       if (home.mode === "away")
         refuse(
           "precondition_failed",
-          `${placed(home, device_id, moved)} ${be(moved)} not opened in away mode`,
+          `${formatDevice(home, device_id, blinds)} ${isOrAre(blinds)} not opened in away mode`,
           "activate a scene that sets home mode first",
         );
-      const was = moved.position;
-      moved.position = position;
-      return { name: moved.name, device_id, position, was };
+      const previousPosition = blinds.position;
+      blinds.position = position;
+      return { name: blinds.name, device_id, position, was: previousPosition };
     },
   }),
   close_blinds: tool({
@@ -66,10 +66,10 @@ export const blindTools = {
     input: { device_id: blindsId },
     returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
     run(home, { device_id }) {
-      const moved = requireMovableBlinds(home, device_id, 0);
-      const was = moved.position;
-      moved.position = 0;
-      return { name: moved.name, device_id, position: 0, was };
+      const blinds = requireMovableBlinds(home, device_id, 0);
+      const previousPosition = blinds.position;
+      blinds.position = 0;
+      return { name: blinds.name, device_id, position: 0, was: previousPosition };
     },
   }),
 };

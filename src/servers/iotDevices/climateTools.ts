@@ -4,8 +4,8 @@ import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { requireCircuitCapacity } from "./deviceSwitching.ts";
-import { climateIn, drawIn, inDegrees, thermostatIn } from "./houseModel.ts";
-import { Home, placed, ready, roomOf, unlockedForChildren } from "./state.ts";
+import { computeClimate, computeRoomDraw, formatDegrees, findThermostat } from "./houseModel.ts";
+import { Home, formatDevice, findReadyDevice, findRoom, requireNoChildLock } from "./state.ts";
 import { fanId, roomId } from "./parameters.ts";
 import { settleClimate } from "./deviceSwitching.ts";
 import { requireHeatable } from "./deviceSwitching.ts";
@@ -35,26 +35,26 @@ export const climateTools = {
       heating: z.string(),
     },
     run(home, { room_id, target }, { now }) {
-      const { name } = roomOf(home, room_id);
-      const found =
-        thermostatIn(getOriginal(home), room_id) ??
+      const { name } = findRoom(home, room_id);
+      const thermostatEntry =
+        findThermostat(getOriginal(home), room_id) ??
         refuse(
           "precondition_failed",
           `the ${name} (${room_id}) has no heating of its own`,
           "choose another room",
         );
-      const thermostat = ready(home, found[0], "thermostat");
-      unlockedForChildren(home, found[0], thermostat);
+      const thermostat = findReadyDevice(home, thermostatEntry[0], "thermostat");
+      requireNoChildLock(home, thermostatEntry[0], thermostat);
       if (thermostat.is_on && thermostat.target === target)
         refuse("conflict", `the heating in the ${name} is already set to ${target} °C`);
-      const { temperature, heating } = climateIn(getOriginal(home), room_id, now);
+      const { temperature, heating } = computeClimate(getOriginal(home), room_id, now);
       requireHeatable(home, room_id, target, temperature);
       if (target > temperature && !heating)
         requireCircuitCapacity(
           home,
           room_id,
           thermostat.watts,
-          drawIn(getOriginal(home), room_id, now),
+          computeRoomDraw(getOriginal(home), room_id, now),
         );
       settleClimate(home, room_id, now);
       thermostat.is_on = true;
@@ -62,8 +62,8 @@ export const climateTools = {
       return {
         room: name,
         room_id,
-        target: inDegrees(target),
-        temperature: inDegrees(temperature),
+        target: formatDegrees(target),
+        temperature: formatDegrees(temperature),
         heating: target > temperature ? "warming up" : "warm enough",
       };
     },
@@ -74,25 +74,25 @@ export const climateTools = {
     input: { device_id: fanId, speed: z.int().min(1).max(5).describe("Speed, 1 is the lowest") },
     returns: { name: label("fan"), device_id: id("fan"), speed: z.int(), was: z.int() },
     run(home, { device_id, speed }, { now }) {
-      const fan = ready(home, device_id, "fan");
-      const what = placed(home, device_id, fan);
-      unlockedForChildren(home, device_id, fan);
+      const fan = findReadyDevice(home, device_id, "fan");
+      const deviceText = formatDevice(home, device_id, fan);
+      requireNoChildLock(home, device_id, fan);
       if (speed > fan.speeds)
         refuse(
           "limit_exceeded",
-          `${what} has speeds 1 to ${fan.speeds}, not ${speed}`,
+          `${deviceText} has speeds 1 to ${fan.speeds}, not ${speed}`,
           `choose at most ${fan.speeds}`,
         );
-      if (speed === fan.speed) refuse("conflict", `${what} already runs at speed ${speed}`);
+      if (speed === fan.speed) refuse("conflict", `${deviceText} already runs at speed ${speed}`);
       requireCircuitCapacity(
         home,
         fan.room_id,
         fan.watts * (speed - fan.speed),
-        drawIn(getOriginal(home), fan.room_id, now),
+        computeRoomDraw(getOriginal(home), fan.room_id, now),
       );
-      const was = fan.speed;
+      const previousSpeed = fan.speed;
       fan.speed = speed;
-      return { name: fan.name, device_id, speed, was };
+      return { name: fan.name, device_id, speed, was: previousSpeed };
     },
   }),
 };

@@ -2,25 +2,25 @@
 import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import type { Home } from "./state.ts";
-import { rowsOf } from "./state.ts";
+import { listRows } from "./state.ts";
 import type { Device } from "./state.ts";
 
-export const byName = <Row extends { name: string }>(
+export const compareByName = <Row extends { name: string }>(
   a: readonly [string, Row],
   b: readonly [string, Row],
 ) => (a[1].name < b[1].name ? -1 : a[1].name > b[1].name ? 1 : a[0] < b[0] ? -1 : 1);
 
-export const listed = (entity: string) =>
+export const createListSchema = (entity: string) =>
   z.array(z.object({ name: label(entity), device_id: id(entity), state: z.string() })).optional();
 
 /** The devices of a room, by name. */
-export const inRoom = (home: Home, room_id: string) =>
-  rowsOf(home.devices)
+export const listRoomDevices = (home: Home, room_id: string) =>
+  listRows(home.devices)
     .filter(([, it]) => it.room_id === room_id)
-    .sort(byName);
+    .sort(compareByName);
 
 /** A device's state in a word or two. */
-export function stateOf(device: Device): string {
+export function describeState(device: Device): string {
   if (device.offline) return "offline";
   switch (device.kind) {
     case "light":

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { listed } from "./deviceLists.ts";
-import { chargeOf, drawOf, inDegrees } from "./houseModel.ts";
-import { inRoom } from "./deviceLists.ts";
-import { deviceKinds, deviceOf, roomOf, Home, type Device } from "./state.ts";
+import { createListSchema } from "./deviceLists.ts";
+import { computeCharge, computeDraw, formatDegrees } from "./houseModel.ts";
+import { listRoomDevices } from "./deviceLists.ts";
+import { deviceKinds, findDevice, findRoom, Home, type Device } from "./state.ts";
 import { deviceId, roomId } from "./parameters.ts";
-import { stateOf } from "./deviceLists.ts";
+import { describeState } from "./deviceLists.ts";
 
 const tool = createToolFactory(Home);
 
@@ -31,25 +31,29 @@ export const deviceQueries = {
           state: z.string(),
         }),
       ),
-      blinds: listed("blinds"),
-      locks: listed("lock"),
-      vacuums: listed("vacuum"),
+      blinds: createListSchema("blinds"),
+      locks: createListSchema("lock"),
+      vacuums: createListSchema("vacuum"),
     },
     run(home, { room_id, kind, name }) {
-      roomOf(home, room_id);
-      const found = inRoom(home, room_id).filter(
+      findRoom(home, room_id);
+      const matches = listRoomDevices(home, room_id).filter(
         ([, it]) => (!kind || it.kind === kind) && (!name || containsText(it.name, name)),
       );
-      const of = (wanted: Device["kind"]) =>
-        found.flatMap(([device_id, it]) =>
-          it.kind === wanted ? [{ name: it.name, device_id, state: stateOf(it) }] : [],
+      const listByKind = (kind: Device["kind"]) =>
+        matches.flatMap(([device_id, it]) =>
+          it.kind === kind ? [{ name: it.name, device_id, state: describeState(it) }] : [],
         );
-      const [blinds, locks, vacuums] = [of("blinds"), of("lock"), of("vacuum")];
+      const [blinds, locks, vacuums] = [
+        listByKind("blinds"),
+        listByKind("lock"),
+        listByKind("vacuum"),
+      ];
       return {
-        devices: found.flatMap(([device_id, it]) =>
+        devices: matches.flatMap(([device_id, it]) =>
           it.kind === "blinds" || it.kind === "lock" || it.kind === "vacuum"
             ? []
-            : [{ name: it.name, device_id, kind: it.kind, state: stateOf(it) }],
+            : [{ name: it.name, device_id, kind: it.kind, state: describeState(it) }],
         ),
         ...(blinds.length > 0 ? { blinds } : {}),
         ...(locks.length > 0 ? { locks } : {}),
@@ -79,8 +83,8 @@ export const deviceQueries = {
       scenes: z.string().optional().describe("Names of the scenes that use it"),
     },
     run(home, { device_id }, { now }) {
-      const device = deviceOf(home, device_id);
-      const using = Object.values(home.scenes)
+      const device = findDevice(home, device_id);
+      const sceneNames = Object.values(home.scenes)
         .filter(it => it.actions.some(action => action.device_id === device_id))
         .map(it => it.name);
       return {
@@ -89,22 +93,22 @@ export const deviceQueries = {
         kind: device.kind,
         room_name: home.rooms[device.room_id]!.name,
         model: device.model,
-        state: stateOf(device),
-        watts: drawOf(home, device, now),
+        state: describeState(device),
+        watts: computeDraw(home, device, now),
         ...(device.kind === "light"
           ? {
               brightness: device.brightness,
               ...(device.color === undefined ? {} : { color: device.color }),
             }
           : {}),
-        ...(device.kind === "thermostat" ? { target: inDegrees(device.target) } : {}),
+        ...(device.kind === "thermostat" ? { target: formatDegrees(device.target) } : {}),
         ...(device.kind === "vacuum"
-          ? { battery: chargeOf(device, now), bin: device.bin }
+          ? { battery: computeCharge(device, now), bin: device.bin }
           : "battery" in device
             ? { battery: device.battery }
             : {}),
         ...("child_lock" in device && device.child_lock ? { child_lock: "on" } : {}),
-        ...(using.length > 0 ? { scenes: using.join(", ") } : {}),
+        ...(sceneNames.length > 0 ? { scenes: sceneNames.join(", ") } : {}),
       };
     },
   }),

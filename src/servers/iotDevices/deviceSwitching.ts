@@ -3,29 +3,29 @@ import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 
-import { climateIn, isWindowOpen } from "./houseModel.ts";
-import { type Home, be, placed, unlockedForChildren, type Device } from "./state.ts";
+import { computeClimate, isWindowOpen } from "./houseModel.ts";
+import { type Home, isOrAre, formatDevice, requireNoChildLock, type Device } from "./state.ts";
 
 export const watts = z.int().describe("What the whole room draws now, in watts");
 
-/** Draws that the circuit of the room cannot carry are refused. */
+/** Refuses a power draw that exceeds the room's circuit. */
 export function requireCircuitCapacity(
   home: Home,
   roomId: string,
-  extra: number,
-  already: number,
+  extraDraw: number,
+  currentDraw: number,
 ): void {
   const { name, circuit } = home.rooms[roomId]!;
-  if (already + extra > circuit)
+  if (currentDraw + extraDraw > circuit)
     refuse(
       "limit_exceeded",
-      `the circuit of the ${name} carries ${circuit} W: ${already} W are in use and ${extra} W would come on top`,
+      `the circuit of the ${name} carries ${circuit} W: ${currentDraw} W are in use and ${extraDraw} W would come on top`,
       "turn something off in that room first; iot_devices_list_devices shows what is on",
     );
 }
 
-/** What the device would draw once it is on. */
-export function drawWhenOn(home: Home, device: Device, now: string): number {
+/** The power that the device would draw if it were on, in watts. */
+export function computeDrawWhenOn(home: Home, device: Device, now: string): number {
   switch (device.kind) {
     case "light":
       return Math.round((device.watts * device.brightness) / 100);
@@ -33,7 +33,7 @@ export function drawWhenOn(home: Home, device: Device, now: string): number {
     case "fan":
       return device.watts;
     case "thermostat":
-      return device.target > climateIn(home, device.room_id, now).temperature &&
+      return device.target > computeClimate(home, device.room_id, now).temperature &&
         !isWindowOpen(home, device.room_id)
         ? device.watts
         : 0;
@@ -42,37 +42,34 @@ export function drawWhenOn(home: Home, device: Device, now: string): number {
   }
 }
 
-/**
- * Turns a device on in the draft; refuses what stands in the way. Nothing happens where it is on
- * already.
- */
+/** Turns a device on, or refuses. Does nothing if it is on already. */
 export function switchOn(home: Home, device_id: string, device: Device, now: string): void {
-  const what = placed(home, device_id, device);
+  const deviceText = formatDevice(home, device_id, device);
   switch (device.kind) {
     case "light":
       device.is_on = true;
       return;
     case "plug":
-      unlockedForChildren(home, device_id, device);
+      requireNoChildLock(home, device_id, device);
       if (device.attended && home.mode === "away")
         refuse(
           "precondition_failed",
-          `${what} must not run while nobody is in: the flat is in away mode`,
+          `${deviceText} must not run while nobody is in: the flat is in away mode`,
           "activate a scene that sets home mode first",
         );
       device.is_on = true;
       return;
     case "fan":
-      unlockedForChildren(home, device_id, device);
+      requireNoChildLock(home, device_id, device);
       device.speed = 1;
       return;
     case "thermostat":
-      unlockedForChildren(home, device_id, device);
+      requireNoChildLock(home, device_id, device);
       requireHeatable(
         home,
         device.room_id,
         device.target,
-        climateIn(getOriginal(home), device.room_id, now).temperature,
+        computeClimate(getOriginal(home), device.room_id, now).temperature,
       );
       settleClimate(home, device.room_id, now);
       device.is_on = true;
@@ -82,7 +79,7 @@ export function switchOn(home: Home, device_id: string, device: Device, now: str
     case "vacuum":
       return refuse(
         "precondition_failed",
-        `${what} ${be(device)} not turned on and off`,
+        `${deviceText} ${isOrAre(device)} not turned on and off`,
         `use iot_devices_${{ blinds: "open_blinds or iot_devices_close_blinds", lock: "lock_door or iot_devices_unlock_door", vacuum: "start_vacuum or iot_devices_dock_vacuum" }[device.kind]}`,
       );
     default:
@@ -90,25 +87,29 @@ export function switchOn(home: Home, device_id: string, device: Device, now: str
   }
 }
 
-/** Turns a device off in the draft; refuses what stands in the way. */
+/** Turns a device off, or refuses. */
 export function switchOff(home: Home, device_id: string, device: Device, now: string): void {
-  const what = placed(home, device_id, device);
+  const deviceText = formatDevice(home, device_id, device);
   switch (device.kind) {
     case "light":
       device.is_on = false;
       return;
     case "plug":
       if (device.essential)
-        refuse("permission_denied", `${what} has to stay on`, "it can only be unplugged by hand");
-      unlockedForChildren(home, device_id, device);
+        refuse(
+          "permission_denied",
+          `${deviceText} has to stay on`,
+          "it can only be unplugged by hand",
+        );
+      requireNoChildLock(home, device_id, device);
       device.is_on = false;
       return;
     case "fan":
-      unlockedForChildren(home, device_id, device);
+      requireNoChildLock(home, device_id, device);
       device.speed = 0;
       return;
     case "thermostat":
-      unlockedForChildren(home, device_id, device);
+      requireNoChildLock(home, device_id, device);
       settleClimate(home, device.room_id, now);
       device.is_on = false;
       return;
@@ -120,14 +121,14 @@ export function switchOff(home: Home, device_id: string, device: Device, now: st
 export const isOn = (device: Device): boolean =>
   "is_on" in device ? device.is_on : device.kind === "fan" ? device.speed > 0 : false;
 
-/** Before the heating of a room changes, how warm it has become is written down. */
+/** Stores the current temperature of a room. Call it before the room's heating changes. */
 export function settleClimate(home: Home, roomId: string, now: string): number {
-  const { temperature } = climateIn(getOriginal(home), roomId, now);
+  const { temperature } = computeClimate(getOriginal(home), roomId, now);
   home.rooms[roomId]!.climate = { temperature, at: now };
   return temperature;
 }
 
-/** Refuses heating that would go out of the window, or heat for nobody. */
+/** Refuses heating at an open window, or above the limit of away mode. */
 export function requireHeatable(
   home: Home,
   roomId: string,
@@ -141,13 +142,13 @@ export function requireHeatable(
       `a window is open in the ${name}: heating from ${temperature} to ${target} °C would go out of it`,
       "close the window by hand first, or choose another room",
     );
-  if (home.mode === "away" && target > warmestAway)
+  if (home.mode === "away" && target > maxAwayTemperature)
     refuse(
       "precondition_failed",
-      `the flat is in away mode, which keeps rooms at ${warmestAway} °C at most: ${target} °C is too warm`,
+      `the flat is in away mode, which keeps rooms at ${maxAwayTemperature} °C at most: ${target} °C is too warm`,
       "activate a scene that sets home mode first, or choose a lower target",
     );
 }
 
-/** While nobody is in, rooms are kept no warmer. */
-export const warmestAway = 18;
+/** The highest temperature in away mode. */
+export const maxAwayTemperature = 18;

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { stateOf } from "./deviceLists.ts";
-import { byName } from "./deviceLists.ts";
-import { rowsOf, Home } from "./state.ts";
+import { describeState } from "./deviceLists.ts";
+import { compareByName } from "./deviceLists.ts";
+import { listRows, Home } from "./state.ts";
 
 const tool = createToolFactory(Home);
 
@@ -41,9 +41,9 @@ export const doorLockQueries = {
       if (since && since > now.slice(0, 10))
         refuse("invalid_params", `since ${since} is after today, ${now.slice(0, 10)}`);
       const doors = new Map(
-        rowsOf(home.devices)
+        listRows(home.devices)
           .filter(([, it]) => it.kind === "lock" && (!door || containsText(it.name, door)))
-          .sort(byName),
+          .sort(compareByName),
       );
       const log = Object.values(home.log)
         .filter(it => doors.has(it.lock_id) && (!since || it.at.slice(0, 10) >= since))
@@ -57,7 +57,7 @@ export const doorLockQueries = {
         })),
         locks: [...doors].flatMap(([device_id, it]) =>
           it.kind === "lock"
-            ? [{ door: it.name, device_id, state: stateOf(it), battery: it.battery }]
+            ? [{ door: it.name, device_id, state: describeState(it), battery: it.battery }]
             : [],
         ),
       };

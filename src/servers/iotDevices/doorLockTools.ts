@@ -2,25 +2,25 @@
 import { z } from "zod";
 import { id, label, sensitive } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { leastCharge } from "./blindTools.ts";
-import { Home, ready, type OfKind } from "./state.ts";
+import { minCharge } from "./blindTools.ts";
+import { Home, findReadyDevice, type OfKind } from "./state.ts";
 import { lockId } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
-/** The lock, if it has the charge to turn. */
+/** The lock, or a refusal if its battery is too low to turn. */
 function requireTurnableLock(home: Home, device_id: string): OfKind<"lock"> {
-  const lock = ready(home, device_id, "lock");
-  if (lock.battery < leastCharge.lock)
+  const lock = findReadyDevice(home, device_id, "lock");
+  if (lock.battery < minCharge.lock)
     refuse(
       "precondition_failed",
-      `the battery of the ${lock.name} lock (${device_id}) is at ${lock.battery} percent, and it needs ${leastCharge.lock} to turn`,
+      `the battery of the ${lock.name} lock (${device_id}) is at ${lock.battery} percent, and it needs ${minCharge.lock} to turn`,
       "its battery has to be changed; the key still works",
     );
   return lock;
 }
 
-/** Turns the bolt, and writes down who did. */
+/** Turns the bolt and logs who did it. */
 export function turnBolt(
   home: Home,
   device_id: string,

@@ -1,9 +1,9 @@
 /**
- * The flat of the canon's user as a smart home: devices in its rooms, who has a code, what happened
- * at the doors. Knows the pools by shape, not by content.
+ * Generates the smart home of the cast's user: rooms with devices and sensors, door codes, scenes,
+ * automations and the log of the locks.
  */
 import type { Random } from "../../environment/random.ts";
-import { drawIn } from "./houseModel.ts";
+import { computeRoomDraw } from "./houseModel.ts";
 import { server } from "./server.ts";
 import type { Action, Device, Home, OfKind, Sensor } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
@@ -18,10 +18,10 @@ import { models } from "./generateValues.ts";
 import { roomPlans, type Fitting } from "./roomPlans.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
-const small = { scenes: 4, automations: 3, log: 3 };
+const smallCounts = { scenes: 4, automations: 3, log: 3 };
 
-/** Off the network, by room and name. */
-const offline = new Set([
+/** Devices that are offline, as room/name. */
+const offlineDevices = new Set([
   "kitchen/toaster",
   "living room/stereo",
   "guest room/tower fan",
@@ -31,15 +31,15 @@ const offline = new Set([
   "pantry/shelf light",
   "bathroom/window shade",
 ]);
-const silent = new Set([
+const silentSensors = new Set([
   "kitchen smoke alarm",
   "guest room temperature",
   "pantry humidity",
   "hallway light meter",
 ]);
 
-/** Codes that people know by heart; which doors each opens. */
-const codesOf = (cast: SharedCast) => [
+/** The door codes, with their holders and doors. */
+const createCodes = (cast: SharedCast) => [
   {
     pin: "4071",
     holder: cast.user.name,
@@ -78,25 +78,26 @@ const codesOf = (cast: SharedCast) => [
   },
 ];
 
-function deviceOf(
+function createDevice(
   fitting: Fitting,
   room: { id: string; name: string },
   { cast, random, size }: GeneratorContext,
 ): Device {
   const { name, ...rest } = fitting;
-  const isSilent = offline.has(`${room.name}/${name}`) && (size === "full" || name === "stereo");
+  const isOffline =
+    offlineDevices.has(`${room.name}/${name}`) && (size === "full" || name === "stereo");
   const placed = {
     name,
     room_id: room.id,
     model: random.pick(models[fitting.kind]),
-    ...(isSilent ? { offline: true as const } : {}),
+    ...(isOffline ? { offline: true as const } : {}),
   };
   const device = { ...placed, ...rest } as Device;
   switch (device.kind) {
     case "lock":
       return {
         ...device,
-        codes: codesOf(cast)
+        codes: createCodes(cast)
           .filter(it => it.doors.includes(name))
           .map(({ pin, holder, until }) => ({ pin, holder, ...(until ? { until } : {}) })),
       };
@@ -133,66 +134,70 @@ const sensorWords: Readonly<Record<Sensor["kind"], string>> = {
   smoke: "smoke alarm",
 };
 
-function sensorOf(
+function createSensor(
   kind: Sensor["kind"],
   level: number | boolean | undefined,
   room: { id: string; name: string },
   { random, size }: GeneratorContext,
 ): Sensor {
   const name = `${room.name} ${sensorWords[kind]}`;
-  const isSilent = silent.has(name) && (size === "full" || kind === "smoke");
-  const battery = isSilent
+  const isOffline = silentSensors.has(name) && (size === "full" || kind === "smoke");
+  const battery = isOffline
     ? 3
     : random.pick([9, 14, 22, 35, 41, 48, 56, 63, 67, 72, 78, 81, 85, 90, 94, 97, 100]);
   return {
     name,
     room_id: room.id,
     kind,
-    ...(isSilent ? { offline: true as const } : {}),
+    ...(isOffline ? { offline: true as const } : {}),
     battery,
     ...(typeof level === "number" ? { level } : {}),
     ...(typeof level === "boolean" ? { tripped: level } : {}),
   };
 }
 
-interface Fitted {
+interface Furnishing {
   readonly rooms: ReadonlyMap<string, string>;
   readonly devices: Record<string, Device>;
 }
 
-/** What a move does, on each device that it means and that can do it. */
-function actionsOf({ rooms, devices }: Fitted, { room, what, do: act, level }: Move): Action[] {
+/** The actions of a move: on the device with that name, else on the devices of that kind. */
+function createActions(
+  { rooms, devices }: Furnishing,
+  { room, what, do: act, level }: Move,
+): Action[] {
   const own = Object.entries(devices).filter(([, it]) => it.room_id === rooms.get(room));
   const named = own.filter(([, it]) => it.name === what);
-  const meant = named.length > 0 ? named : own.filter(([, it]) => it.kind === what && !it.offline);
-  return meant.slice(0, 4).map(([device_id, it]) => {
-    const does = act === "set" && it.kind === "light" && !it.dims ? "on" : act;
-    return { device_id, do: does, ...(level === undefined || does === "on" ? {} : { level }) };
+  const targets =
+    named.length > 0 ? named : own.filter(([, it]) => it.kind === what && !it.offline);
+  return targets.slice(0, 4).map(([device_id, it]) => {
+    const verb = act === "set" && it.kind === "light" && !it.dims ? "on" : act;
+    return { device_id, do: verb, ...(level === undefined || verb === "on" ? {} : { level }) };
   });
 }
 
-function scenesOf(
+function createScenes(
   plans: readonly ScenePlan[],
-  fitted: Fitted,
+  furnishing: Furnishing,
   removed: Home["removed"],
   { nextId, random }: GeneratorContext,
 ): Home["scenes"] {
-  const made: Home["scenes"] = {};
+  const result: Home["scenes"] = {};
   for (const { name, mode, moves, lost } of plans) {
     const actions = moves
-      .flatMap(it => actionsOf(fitted, it))
+      .flatMap(it => createActions(furnishing, it))
       .filter((it, i, all) => all.findIndex(other => other.device_id === it.device_id) === i);
     if (lost) {
-      const gone = nextId("dev");
-      removed[gone] = {
+      const removedId = nextId("dev");
+      removed[removedId] = {
         name: lost,
-        room_id: fitted.rooms.get(moves[0]!.room)!,
+        room_id: furnishing.rooms.get(moves[0]!.room)!,
         on: random.pick(["2025-11-23", "2026-01-17", "2026-02-14"]),
       };
-      actions.push({ device_id: gone, do: "on" });
+      actions.push({ device_id: removedId, do: "on" });
     }
     if (actions.length === 0) continue;
-    made[nextId("scn")] = {
+    result[nextId("scn")] = {
       name,
       actions,
       ...(mode ? { mode } : {}),
@@ -203,35 +208,40 @@ function scenesOf(
         : {}),
     };
   }
-  return made;
+  return result;
 }
 
-const idOfName = (table: Readonly<Record<string, { readonly name: string }>>, name: string) =>
+const findIdByName = (table: Readonly<Record<string, { readonly name: string }>>, name: string) =>
   Object.keys(table).find(it => table[it]!.name === name);
 
-function automationsOf(
+function createAutomations(
   plans: readonly AutomationPlan[],
   scenes: Home["scenes"],
   sensors: Home["sensors"],
   id: GeneratorContext["nextId"],
 ): Home["automations"] {
-  const made: Home["automations"] = {};
+  const result: Home["automations"] = {};
   for (const { name, scene, when, enabled = true } of plans) {
-    const scene_id = idOfName(scenes, scene);
+    const scene_id = findIdByName(scenes, scene);
     if ("kind" in when) {
-      if (scene_id) made[id("aut")] = { name, scene_id, when, enabled };
+      if (scene_id) result[id("aut")] = { name, scene_id, when, enabled };
       continue;
     }
     const { sensor, ...bound } = when;
-    const sensor_id = idOfName(sensors, sensor);
+    const sensor_id = findIdByName(sensors, sensor);
     if (scene_id && sensor_id)
-      made[id("aut")] = { name, scene_id, when: { kind: "sensor", sensor_id, ...bound }, enabled };
+      result[id("aut")] = {
+        name,
+        scene_id,
+        when: { kind: "sensor", sensor_id, ...bound },
+        enabled,
+      };
   }
-  return made;
+  return result;
 }
 
-/** A lock's entries, oldest first, so that the last one leaves it as it is. */
-function logOf(
+/** Log entries of a lock, the oldest first. The last one matches the lock's current state. */
+function createLog(
   lock: OfKind<"lock">,
   n: number,
   random: Random,
@@ -254,7 +264,7 @@ export const generator = defineGenerator<Home>({
   server,
   generate(context) {
     const { cast, size, random, nextId } = context;
-    const few = size === "small";
+    const isSmall = size === "small";
     const rooms: Home["rooms"] = {};
     const devices: Home["devices"] = {};
     const sensors: Home["sensors"] = {};
@@ -265,10 +275,10 @@ export const generator = defineGenerator<Home>({
       daylight,
       temperature,
       threshold,
-      few: some,
+      few: smallPlan,
       fittings,
       sensors: own,
-    } of few ? roomPlans.filter(it => it.few) : roomPlans) {
+    } of isSmall ? roomPlans.filter(it => it.few) : roomPlans) {
       const room = { id: nextId("room"), name };
       named.set(name, room.id);
       rooms[room.id] = {
@@ -278,22 +288,22 @@ export const generator = defineGenerator<Home>({
         climate: { temperature, at: cast.now },
         ...(threshold ? { threshold } : {}),
       };
-      for (const it of few
-        ? fittings.filter(fitting => some!.fittings.includes(fitting.name))
+      for (const it of isSmall
+        ? fittings.filter(fitting => smallPlan!.fittings.includes(fitting.name))
         : fittings)
-        devices[nextId("dev")] = deviceOf(it, room, context);
-      for (const [kind, level] of few ? own.slice(0, some!.sensors) : own)
-        sensors[nextId("sen")] = sensorOf(kind, level, room, context);
+        devices[nextId("dev")] = createDevice(it, room, context);
+      for (const [kind, level] of isSmall ? own.slice(0, smallPlan!.sensors) : own)
+        sensors[nextId("sen")] = createSensor(kind, level, room, context);
     }
     const removed: Home["removed"] = {};
-    const scenes = scenesOf(
-      few ? scenePlans.slice(0, small.scenes) : scenePlans,
+    const scenes = createScenes(
+      isSmall ? scenePlans.slice(0, smallCounts.scenes) : scenePlans,
       { rooms: named, devices },
       removed,
       context,
     );
-    const automations = automationsOf(
-      few ? automationPlans.slice(0, small.automations) : automationPlans,
+    const automations = createAutomations(
+      isSmall ? automationPlans.slice(0, smallCounts.automations) : automationPlans,
       scenes,
       sensors,
       nextId,
@@ -301,7 +311,7 @@ export const generator = defineGenerator<Home>({
     const log: Home["log"] = {};
     for (const [lock_id, it] of Object.entries(devices))
       if (it.kind === "lock" && it.codes.length > 0)
-        for (const entry of logOf(it, few ? small.log : 7, random))
+        for (const entry of createLog(it, isSmall ? smallCounts.log : 7, random))
           log[nextId("log")] = { lock_id, ...entry };
     return {
       owner: cast.user.name,
@@ -325,15 +335,15 @@ export const generator = defineGenerator<Home>({
       ...(home.address === cast.getPlace("home").address
         ? []
         : [`the flat is at ${home.address}, not at ${cast.getPlace("home").address}`]),
-      ...dangling(home),
-      ...twice(home),
+      ...findDanglingReferences(home),
+      ...findDuplicateNames(home),
       ...Object.entries(home.rooms).flatMap(([key, it]) =>
-        drawIn(home, key, cast.now) <= it.circuit
+        computeRoomDraw(home, key, cast.now) <= it.circuit
           ? []
           : [`the ${it.name} draws more than its circuit carries`],
       ),
       ...Object.entries(home.devices).flatMap(([key, it]) =>
-        it.kind === "lock" && !agrees(home, key, it)
+        it.kind === "lock" && !isLogConsistent(home, key, it)
           ? [`the log leaves the ${it.name} otherwise than it is`]
           : [],
       ),
@@ -341,8 +351,8 @@ export const generator = defineGenerator<Home>({
   },
 });
 
-/** Whether the last turn of the bolt in the log is how the lock stands. */
-function agrees(home: Home, lockId: string, { is_locked }: OfKind<"lock">): boolean {
+/** Whether the last turn in the log matches the lock's state. */
+function isLogConsistent(home: Home, lockId: string, { is_locked }: OfKind<"lock">): boolean {
   const turns = Object.values(home.log)
     .filter(it => it.lock_id === lockId && it.action !== "wrong code")
     .sort((a, b) => (a.at < b.at ? -1 : 1));
@@ -350,31 +360,39 @@ function agrees(home: Home, lockId: string, { is_locked }: OfKind<"lock">): bool
   return last === undefined || (last.action === "locked") === is_locked;
 }
 
-function dangling({ rooms, devices, removed, sensors, scenes, automations, log }: Home): string[] {
+function findDanglingReferences({
+  rooms,
+  devices,
+  removed,
+  sensors,
+  scenes,
+  automations,
+  log,
+}: Home): string[] {
   const lost: string[] = [];
-  const expect = (table: object, key: string, whose: string) =>
+  const requireKey = (table: object, key: string, whose: string) =>
     void (Object.hasOwn(table, key) || lost.push(`${whose} names ${key}, which is not there`));
   for (const it of [
     ...Object.values(devices),
     ...Object.values(sensors),
     ...Object.values(removed),
   ])
-    expect(rooms, it.room_id, it.name);
+    requireKey(rooms, it.room_id, it.name);
   for (const it of Object.values(devices))
-    if (it.kind === "vacuum") for (const room of it.rooms) expect(rooms, room, it.name);
+    if (it.kind === "vacuum") for (const room of it.rooms) requireKey(rooms, room, it.name);
   for (const it of Object.values(scenes))
     for (const { device_id } of it.actions)
-      expect({ ...devices, ...removed }, device_id, `scene ${it.name}`);
+      requireKey({ ...devices, ...removed }, device_id, `scene ${it.name}`);
   for (const it of Object.values(automations)) {
-    expect(scenes, it.scene_id, `automation ${it.name}`);
-    if (it.when.kind === "sensor") expect(sensors, it.when.sensor_id, `automation ${it.name}`);
+    requireKey(scenes, it.scene_id, `automation ${it.name}`);
+    if (it.when.kind === "sensor") requireKey(sensors, it.when.sensor_id, `automation ${it.name}`);
   }
-  for (const [key, it] of Object.entries(log)) expect(devices, it.lock_id, key);
+  for (const [key, it] of Object.entries(log)) requireKey(devices, it.lock_id, key);
   return lost;
 }
 
-/** Names that a person could not tell apart. */
-function twice({ rooms, devices, sensors, scenes, automations }: Home): string[] {
+/** Names that occur twice. */
+function findDuplicateNames({ rooms, devices, sensors, scenes, automations }: Home): string[] {
   const names = [rooms, sensors, scenes, automations].flatMap((table, i) =>
     Object.values(table).map(it => `${i} ${it.name}`),
   );
@@ -382,10 +400,10 @@ function twice({ rooms, devices, sensors, scenes, automations }: Home): string[]
     ...names,
     ...Object.values(devices).map(it => `${it.name} in the ${rooms[it.room_id]!.name}`),
   ];
-  const heated = Object.values(devices).flatMap(it =>
+  const thermostats = Object.values(devices).flatMap(it =>
     it.kind === "thermostat" ? [`heating of ${it.room_id}`] : [],
   );
-  return [...all, ...heated]
+  return [...all, ...thermostats]
     .filter((it, i, list) => list.indexOf(it) !== i)
     .map(it => `${it} is there twice`);
 }

@@ -1,7 +1,4 @@
-/**
- * What stands in the flat: its rooms with their devices, the scenes and the automations, as they
- * are in every world.
- */
+/** The model names of the generated devices. */
 import type { Device } from "./state.ts";
 
 export const models: Readonly<Record<Device["kind"], readonly string[]>> = {

@@ -1,7 +1,4 @@
-/**
- * Parameters that several of the flat's tools share, so that one thing is named and described one
- * way, and what a silent sensor says.
- */
+/** Parameters that several tools share, and the check that a sensor answers. */
 import { z } from "zod";
 import { id } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
@@ -28,8 +25,8 @@ export const sceneId = id("scene").describe("Scene id, as iot_devices_list_scene
 
 export const title = z.string().min(2).max(40).regex(/\S/);
 
-/** Refuses a sensor that does not answer. */
-export function answeringSensor(sensorId: string, { name, offline, battery }: Sensor): void {
+/** Refuses a sensor that is offline. */
+export function requireOnlineSensor(sensorId: string, { name, offline, battery }: Sensor): void {
   if (offline)
     refuse(
       "precondition_failed",

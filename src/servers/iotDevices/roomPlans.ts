@@ -1,16 +1,16 @@
 /** The rooms of the generated homes with their devices. */
 import type { OfKind, Sensor } from "./state.ts";
 
-type Placed = "room_id" | "model";
+type GeneratedField = "room_id" | "model";
 
 export type Fitting =
-  | Omit<OfKind<"light">, Placed>
-  | Omit<OfKind<"plug">, Placed>
-  | Omit<OfKind<"fan">, Placed>
-  | Omit<OfKind<"thermostat">, Placed>
-  | Omit<OfKind<"blinds">, Placed>
-  | Omit<OfKind<"vacuum">, Placed | "rooms" | "since">
-  | Omit<OfKind<"lock">, Placed | "codes">;
+  | Omit<OfKind<"light">, GeneratedField>
+  | Omit<OfKind<"plug">, GeneratedField>
+  | Omit<OfKind<"fan">, GeneratedField>
+  | Omit<OfKind<"thermostat">, GeneratedField>
+  | Omit<OfKind<"blinds">, GeneratedField>
+  | Omit<OfKind<"vacuum">, GeneratedField | "rooms" | "since">
+  | Omit<OfKind<"lock">, GeneratedField | "codes">;
 
 type Color = NonNullable<OfKind<"light">["color"]>;
 
@@ -24,7 +24,7 @@ const light = (name: string, watts: number, is_on = false, color?: Color): Fitti
   ...(color ? { color } : {}),
 });
 
-const plain = (name: string, watts: number, is_on = false): Fitting => ({
+const fixedLight = (name: string, watts: number, is_on = false): Fitting => ({
   kind: "light",
   name,
   watts,
@@ -84,7 +84,7 @@ export interface RoomPlan {
   readonly daylight: number;
   readonly temperature: number;
   readonly threshold?: true;
-  /** What of it the small flat has. */
+  /** The part of the room that the small fixture has. */
   readonly few?: { readonly fittings: readonly string[]; readonly sensors: number };
   readonly fittings: readonly Fitting[];
   readonly sensors: readonly (readonly [Sensor["kind"], number | boolean | undefined])[];
@@ -101,7 +101,7 @@ export const roomPlans: readonly RoomPlan[] = [
       sensors: 2,
     },
     fittings: [
-      plain("ceiling light", 24, true),
+      fixedLight("ceiling light", 24, true),
       plug("fridge", 90, true, { essential: true }),
       plug("oven", 2400, false, { attended: true }),
       plug("kettle", 2000),
@@ -197,7 +197,7 @@ export const roomPlans: readonly RoomPlan[] = [
     temperature: 19,
     few: { fittings: ["ceiling light", "front door", "Dusty", "Mopsy", "mailbox"], sensors: 1 },
     fittings: [
-      plain("ceiling light", 16),
+      fixedLight("ceiling light", 16),
       lock("front door", true, 43),
       vacuum("Dusty", "docked", 88, 35),
       vacuum("Mopsy", "stuck", 31, 50),
@@ -248,7 +248,7 @@ export const roomPlans: readonly RoomPlan[] = [
     daylight: 140,
     temperature: 21.8,
     fittings: [
-      plain("ceiling light", 18),
+      fixedLight("ceiling light", 18),
       light("mirror light", 12, true),
       heating(22, true, true),
       fan("ventilator", 3, 18, 1),
@@ -316,7 +316,7 @@ export const roomPlans: readonly RoomPlan[] = [
     daylight: 40,
     temperature: 18.6,
     fittings: [
-      plain("ceiling light", 16),
+      fixedLight("ceiling light", 16),
       plug("tumble dryer", 2200, false, { child_lock: true }),
       plug("iron", 2200, false, { attended: true }),
       plug("dehumidifier", 260, true),
@@ -362,7 +362,7 @@ export const roomPlans: readonly RoomPlan[] = [
     daylight: 0,
     temperature: 15.4,
     fittings: [
-      plain("ceiling light", 10),
+      fixedLight("ceiling light", 10),
       plug("freezer", 110, true, { essential: true }),
       plug("bread slicer", 130, false, { child_lock: true }),
       lock("cellar door", true, 61),

@@ -3,11 +3,18 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { stateOf } from "./deviceLists.ts";
-import { climateIn, drawIn, inDegrees, isWindowOpen, lightIn, thermostatIn } from "./houseModel.ts";
-import { Home, roomOf, rowsOf } from "./state.ts";
+import { describeState } from "./deviceLists.ts";
+import {
+  computeClimate,
+  computeRoomDraw,
+  formatDegrees,
+  isWindowOpen,
+  computeLight,
+  findThermostat,
+} from "./houseModel.ts";
+import { Home, findRoom, listRows } from "./state.ts";
 import { roomId } from "./parameters.ts";
-import { inRoom } from "./deviceLists.ts";
+import { listRoomDevices } from "./deviceLists.ts";
 
 const tool = createToolFactory(Home);
 
@@ -24,13 +31,13 @@ export const roomQueries = {
       mode: z.string().describe("home, night, or away with the alarm armed"),
     },
     run: (home, { name }, { now }) => ({
-      rooms: rowsOf(home.rooms)
+      rooms: listRows(home.rooms)
         .filter(([, it]) => !name || containsText(it.name, name))
         .map(([room_id, it]) => ({
           room: it.name,
           room_id,
           devices: Object.values(home.devices).filter(device => device.room_id === room_id).length,
-          watts: drawIn(home, room_id, now),
+          watts: computeRoomDraw(home, room_id, now),
         })),
       mode: home.mode,
     }),
@@ -65,30 +72,30 @@ export const roomQueries = {
         .optional(),
     },
     run(home, { room_id }, { now }) {
-      const { name } = roomOf(home, room_id);
-      const own = inRoom(home, room_id);
-      const lights = own.flatMap(([device_id, it]) =>
+      const { name } = findRoom(home, room_id);
+      const roomDevices = listRoomDevices(home, room_id);
+      const lights = roomDevices.flatMap(([device_id, it]) =>
         it.kind === "light"
           ? [
               {
                 light: it.name,
                 device_id,
-                state: stateOf(it),
+                state: describeState(it),
                 brightness: it.brightness,
                 ...(it.color === undefined ? {} : { color: it.color }),
               },
             ]
           : [],
       );
-      const fans = own.flatMap(([device_id, it]) =>
+      const fans = roomDevices.flatMap(([device_id, it]) =>
         it.kind === "fan" ? [{ fan: it.name, device_id, speed: it.speed, speeds: it.speeds }] : [],
       );
       return {
         room: name,
         room_id,
-        temperature: inDegrees(climateIn(home, room_id, now).temperature),
-        lux: lightIn(home, room_id, now),
-        watts: drawIn(home, room_id, now),
+        temperature: formatDegrees(computeClimate(home, room_id, now).temperature),
+        lux: computeLight(home, room_id, now),
+        watts: computeRoomDraw(home, room_id, now),
         window: isWindowOpen(home, room_id) ? "open" : "closed",
         ...(lights.length > 0 ? { lights } : {}),
         ...(fans.length > 0 ? { fans } : {}),
@@ -108,9 +115,9 @@ export const roomQueries = {
       outside: z.string(),
     },
     run(home, { room_id }, { now }) {
-      const { name } = roomOf(home, room_id);
-      const { temperature, heating } = climateIn(home, room_id, now);
-      const thermostat = thermostatIn(home, room_id)?.[1];
+      const { name } = findRoom(home, room_id);
+      const { temperature, heating } = computeClimate(home, room_id, now);
+      const thermostat = findThermostat(home, room_id)?.[1];
       const state = !thermostat
         ? "none"
         : thermostat.offline
@@ -125,10 +132,10 @@ export const roomQueries = {
       return {
         room: name,
         room_id,
-        temperature: inDegrees(temperature),
-        ...(thermostat?.is_on ? { target: inDegrees(thermostat.target) } : {}),
+        temperature: formatDegrees(temperature),
+        ...(thermostat?.is_on ? { target: formatDegrees(thermostat.target) } : {}),
         heating: state,
-        outside: inDegrees(home.outside),
+        outside: formatDegrees(home.outside),
       };
     },
   }),

@@ -20,11 +20,11 @@ export interface ScenePlan {
   readonly name: string;
   readonly mode?: "home" | "away" | "night";
   readonly moves: readonly Move[];
-  /** It names a device that is gone. */
+  /** The name of a removed device that the scene still uses. */
   readonly lost?: string;
 }
 
-/** The first four are the small flat's. */
+/** The first four are in the small fixture. */
 export const scenePlans: readonly ScenePlan[] = [
   {
     name: "Leaving home",
@@ -306,7 +306,7 @@ const on = (
   bound: { above?: number; below?: number } = {},
 ): AutomationPlan => ({ name, scene, when: { sensor, ...bound } });
 
-/** The first three are the small flat's. */
+/** The first three are in the small fixture. */
 export const automationPlans: readonly AutomationPlan[] = [
   at("Off to work", "Leaving home", "09:40", "weekdays", false),
   at("Back from work", "Coming home", "18:15", "weekdays"),

@@ -8,16 +8,16 @@ import { requireCircuitCapacity, isOn, switchOff, switchOn } from "./deviceSwitc
 import { requireMovableBlinds } from "./blindTools.ts";
 import { settleClimate } from "./deviceSwitching.ts";
 import { turnBolt } from "./doorLockTools.ts";
-import { drawIn, drawOf } from "./houseModel.ts";
-import { sceneOf } from "./sceneLookup.ts";
+import { computeRoomDraw, computeDraw } from "./houseModel.ts";
+import { findScene } from "./sceneLookup.ts";
 import {
   Home,
-  answering,
-  be,
-  deviceOf,
+  requireOnline,
+  isOrAre,
+  findDevice,
   modes,
-  placed,
-  rowsOf,
+  formatDevice,
+  listRows,
   type Action,
   type Device,
   type Scene,
@@ -26,9 +26,9 @@ import { sceneId, title } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
-const mostScenes = 60;
+const maxScenes = 60;
 
-const names = [
+const exampleNames = [
   "Movie night",
   "Reading hour",
   "Dinner for six",
@@ -43,22 +43,22 @@ const names = [
   "Board games",
 ];
 
-/** Refuses a scene that names devices which are no longer there. */
-export function complete(home: Home, scene_id: string, { name, actions }: Scene): void {
-  const gone = actions
+/** Refuses a scene that uses removed devices. */
+export function requireAllDevices(home: Home, scene_id: string, { name, actions }: Scene): void {
+  const missingDevices = actions
     .filter(it => !Object.hasOwn(home.devices, it.device_id))
     .map(it => home.removed[it.device_id]);
-  if (gone.length > 0)
+  if (missingDevices.length > 0)
     refuse(
       "precondition_failed",
-      `scene ${scene_id} (${name}) uses ${gone.map(it => (it ? `the ${it.name}, removed on ${it.on}` : "a device that is gone")).join(" and ")}`,
+      `scene ${scene_id} (${name}) uses ${missingDevices.map(it => (it ? `the ${it.name}, removed on ${it.on}` : "a device that is gone")).join(" and ")}`,
       "create a new scene without it, or choose another scene",
     );
 }
 
-/** Whether the device is as the action wants it. */
-function isDone(device: Device, { do: what, level }: Action): boolean {
-  switch (what) {
+/** Whether the device is already in the state that the action sets. */
+function isDone(device: Device, { do: verb, level }: Action): boolean {
+  switch (verb) {
     case "on":
       return isOn(device);
     case "off":
@@ -76,25 +76,25 @@ function isDone(device: Device, { do: what, level }: Action): boolean {
           ? device.is_on && device.target === level
           : device.kind === "fan" && device.speed === level;
     default:
-      return what satisfies never;
+      return verb satisfies never;
   }
 }
 
-/** Carries an action out on the draft. */
-function act(
+/** Executes an action on the draft. */
+function executeAction(
   home: Home,
   device: Device,
-  { device_id, do: what, level = 100 }: Action,
+  { device_id, do: verb, level = 100 }: Action,
   by: string,
   context: Pick<ToolContext, "now" | "newId">,
 ): void {
   const { now } = context;
-  answering(home, device_id, device);
-  if (what === "off") switchOff(home, device_id, device, now);
-  else if (what === "open" || what === "close")
-    requireMovableBlinds(home, device_id, what === "close" ? 0 : level).position =
-      what === "close" ? 0 : level;
-  else if (what === "lock" && device.kind === "lock") {
+  requireOnline(home, device_id, device);
+  if (verb === "off") switchOff(home, device_id, device, now);
+  else if (verb === "open" || verb === "close")
+    requireMovableBlinds(home, device_id, verb === "close" ? 0 : level).position =
+      verb === "close" ? 0 : level;
+  else if (verb === "lock" && device.kind === "lock") {
     if (device.ajar)
       refuse(
         "precondition_failed",
@@ -102,13 +102,13 @@ function act(
         "somebody has to shut it first",
       );
     turnBolt(home, device_id, device, true, by, context);
-  } else if (what === "set" && device.kind === "thermostat") {
+  } else if (verb === "set" && device.kind === "thermostat") {
     settleClimate(home, device.room_id, now);
     Object.assign(device, { is_on: true, target: level });
   } else {
     if (!isOn(device)) switchOn(home, device_id, device, now);
-    if (what === "set" && device.kind === "light") device.brightness = level;
-    if (what === "set" && device.kind === "fan") device.speed = Math.min(device.speeds, level);
+    if (verb === "set" && device.kind === "light") device.brightness = level;
+    if (verb === "set" && device.kind === "fan") device.speed = Math.min(device.speeds, level);
   }
 }
 
@@ -134,16 +134,18 @@ export const sceneTools = {
       ),
     },
     run(home, { name, device_id, mode, limit = 30 }) {
-      if (device_id) deviceOf(home, device_id);
-      const found = rowsOf(home.scenes).filter(
+      if (device_id) findDevice(home, device_id);
+      const matches = listRows(home.scenes).filter(
         ([, it]) =>
           (!name || containsText(it.name, name)) &&
           (!device_id || it.actions.some(action => action.device_id === device_id)) &&
           (!mode || it.mode === mode),
       );
-      found.sort(([a, x], [b, y]) => (x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1));
+      matches.sort(([a, x], [b, y]) =>
+        x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1,
+      );
       return {
-        scenes: found.slice(0, limit).map(([scene_id, it]) => ({
+        scenes: matches.slice(0, limit).map(([scene_id, it]) => ({
           scene: it.name,
           scene_id,
           devices: it.actions.length,
@@ -157,7 +159,7 @@ export const sceneTools = {
     summary:
       "Make a scene that turns some devices on and others off, and may set the mode of the flat.",
     input: {
-      name: title.describe("Name of the scene").meta({ examples: names }),
+      name: title.describe("Name of the scene").meta({ examples: exampleNames }),
       turn_on: z
         .array(id("device"))
         .min(1)
@@ -181,42 +183,42 @@ export const sceneTools = {
     },
     returns: { scene: label("scene"), scene_id: id("scene"), devices: z.int() },
     run(home, { name, turn_on = [], turn_off = [], brightness, mode }, { newId }) {
-      const used = [...turn_on, ...turn_off];
-      if (used.length === 0)
+      const deviceIds = [...turn_on, ...turn_off];
+      if (deviceIds.length === 0)
         refuse(
           "invalid_params",
           "a scene needs a device to turn on or off",
           "give turn_on or turn_off",
         );
-      if (new Set(used).size < used.length)
+      if (new Set(deviceIds).size < deviceIds.length)
         refuse(
           "invalid_params",
           "a device is named twice",
           "name each device once, in turn_on or in turn_off",
         );
-      const known = rowsOf(getOriginal(home).scenes).find(
+      const duplicate = listRows(getOriginal(home).scenes).find(
         ([, it]) => it.name.toLowerCase() === name.toLowerCase(),
       );
-      if (known)
+      if (duplicate)
         refuse(
           "conflict",
-          `there is already a scene ${known[1].name} (${known[0]})`,
+          `there is already a scene ${duplicate[1].name} (${duplicate[0]})`,
           "choose another name",
         );
-      if (Object.keys(getOriginal(home).scenes).length >= mostScenes)
-        refuse("limit_exceeded", `the flat has ${mostScenes} scenes already, as many as it keeps`);
-      const actions = used.map((device_id, i): Action => {
-        const device = deviceOf(home, device_id);
+      if (Object.keys(getOriginal(home).scenes).length >= maxScenes)
+        refuse("limit_exceeded", `the flat has ${maxScenes} scenes already, as many as it keeps`);
+      const actions = deviceIds.map((device_id, i): Action => {
+        const device = findDevice(home, device_id);
         if (device.kind === "blinds" || device.kind === "lock" || device.kind === "vacuum")
           refuse(
             "precondition_failed",
-            `${placed(home, device_id, device)} ${be(device)} not turned on and off`,
+            `${formatDevice(home, device_id, device)} ${isOrAre(device)} not turned on and off`,
             "name lights, plugs, fans or heating",
           );
         if (i >= turn_on.length && device.kind === "plug" && device.essential)
           refuse(
             "permission_denied",
-            `${placed(home, device_id, device)} has to stay on`,
+            `${formatDevice(home, device_id, device)} has to stay on`,
             "leave it out",
           );
         const dims =
@@ -242,33 +244,38 @@ export const sceneTools = {
       mode: z.string(),
     },
     run(home, { scene_id }, context) {
-      const scene = sceneOf(home, scene_id);
-      complete(home, scene_id, scene);
-      const frozen = getOriginal(home);
-      const todo = frozen.scenes[scene_id]!.actions.filter(
-        it => !isDone(frozen.devices[it.device_id]!, it),
+      const scene = findScene(home, scene_id);
+      requireAllDevices(home, scene_id, scene);
+      const original = getOriginal(home);
+      const pendingActions = original.scenes[scene_id]!.actions.filter(
+        it => !isDone(original.devices[it.device_id]!, it),
       );
-      if (todo.length === 0 && (!scene.mode || scene.mode === home.mode))
+      if (pendingActions.length === 0 && (!scene.mode || scene.mode === home.mode))
         refuse(
           "conflict",
           `everything in scene ${scene_id} (${scene.name}) is as it wants already`,
         );
       if (scene.mode) home.mode = scene.mode;
-      for (const it of todo)
-        act(home, home.devices[it.device_id]!, it, `the ${scene.name} scene`, context);
-      const moved = todo.map(it => it.device_id);
-      const rooms = new Map(moved.map(it => [frozen.devices[it]!.room_id, 0]));
+      for (const it of pendingActions)
+        executeAction(home, home.devices[it.device_id]!, it, `the ${scene.name} scene`, context);
+      const changedDevices = pendingActions.map(it => it.device_id);
+      const rooms = new Map(changedDevices.map(it => [original.devices[it]!.room_id, 0]));
       for (const room of rooms.keys()) {
-        const sum = (of: Home) =>
-          moved
-            .filter(it => frozen.devices[it]!.room_id === room)
-            .reduce((total, it) => total + drawOf(frozen, of.devices[it]!, context.now), 0);
-        const extra = sum(home) - sum(frozen);
-        if (extra > 0)
-          requireCircuitCapacity(home, room, Math.round(extra), drawIn(frozen, room, context.now));
+        const addUpDraw = (of: Home) =>
+          changedDevices
+            .filter(it => original.devices[it]!.room_id === room)
+            .reduce((total, it) => total + computeDraw(original, of.devices[it]!, context.now), 0);
+        const extraDraw = addUpDraw(home) - addUpDraw(original);
+        if (extraDraw > 0)
+          requireCircuitCapacity(
+            home,
+            room,
+            Math.round(extraDraw),
+            computeRoomDraw(original, room, context.now),
+          );
       }
       scene.last = context.now;
-      return { scene: scene.name, scene_id, changed: todo.length, mode: home.mode };
+      return { scene: scene.name, scene_id, changed: pendingActions.length, mode: home.mode };
     },
   }),
 };

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { findEntity, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { byName } from "./deviceLists.ts";
-import { readingOf } from "./houseModel.ts";
-import { roomOf, rowsOf, sensorKinds, Home } from "./state.ts";
-import { answeringSensor, roomId } from "./parameters.ts";
+import { compareByName } from "./deviceLists.ts";
+import { readSensor } from "./houseModel.ts";
+import { findRoom, listRows, sensorKinds, Home } from "./state.ts";
+import { requireOnlineSensor, roomId } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
@@ -39,8 +39,8 @@ export const sensorQueries = {
       ),
     },
     run(home, { name, room_id, kind, battery_below, limit = 30 }) {
-      if (room_id) roomOf(home, room_id);
-      const found = rowsOf(home.sensors).filter(
+      if (room_id) findRoom(home, room_id);
+      const matches = listRows(home.sensors).filter(
         ([, it]) =>
           (!name || containsText(it.name, name)) &&
           (!room_id || it.room_id === room_id) &&
@@ -48,8 +48,8 @@ export const sensorQueries = {
           (battery_below === undefined || it.battery < battery_below),
       );
       return {
-        sensors: found
-          .sort(byName)
+        sensors: matches
+          .sort(compareByName)
           .slice(0, limit)
           .map(([sensor_id, it]) => ({
             sensor: it.name,
@@ -80,8 +80,8 @@ export const sensorQueries = {
         "sensor",
         "iot_devices_list_sensors gives the ids",
       );
-      answeringSensor(sensor_id, sensor);
-      const { value, unit, state } = readingOf(home, sensor, now);
+      requireOnlineSensor(sensor_id, sensor);
+      const { value, unit, state } = readSensor(home, sensor, now);
       return {
         sensor: sensor.name,
         sensor_id,

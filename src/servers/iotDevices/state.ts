@@ -1,6 +1,6 @@
 /**
- * The flat's world: rooms, devices by kind, sensors, scenes, automations, and what happened at the
- * locks.
+ * The state of the smart home: rooms, devices by kind, sensors, scenes, automations, and the log of
+ * the locks.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
@@ -45,23 +45,23 @@ export const clockTime = () =>
 
 const percent = z.int().min(0).max(100);
 const watts = z.number().min(0).max(10_000);
-/** Room temperatures, in tenths. */
+/** Degrees Celsius. */
 const degrees = z.number().min(-20).max(45);
 
 const Room = z.strictObject({
   name: z.string().min(1),
-  /** Watts that its circuit carries. */
+  /** The most watts that its circuit carries. */
   circuit: watts,
   /** Lux at noon with the blinds up. */
   daylight: z.int().min(0).max(2000),
-  /** How warm it was at that time; what it is now follows. */
+  /** The temperature at that time, from which the current one is computed. */
   climate: z.strictObject({ temperature: degrees, at: minute() }),
-  /** No vacuum gets there. */
+  /** Vacuums cannot get over the threshold. */
   threshold: z.literal(true).optional(),
 });
 
 /** `offline`: it does not answer. */
-const any = {
+const commonFields = {
   name: z.string().min(1),
   room_id: z.string(),
   model: z.string(),
@@ -70,7 +70,7 @@ const any = {
 const childLock = z.literal(true).optional();
 
 const Light = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("light"),
   is_on: z.boolean(),
   brightness: z.int().min(1).max(100),
@@ -82,19 +82,19 @@ const Light = z.strictObject({
 });
 
 const Plug = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("plug"),
   is_on: z.boolean(),
   watts,
   child_lock: childLock,
-  /** Nobody may leave it on alone: an oven, an iron. */
+  /** It must not run unattended, like an oven or an iron. */
   attended: z.literal(true).optional(),
-  /** It has to stay on: a router, a fridge. */
+  /** It must stay on, like a router or a fridge. */
   essential: z.literal(true).optional(),
 });
 
 const Fan = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("fan"),
   speed: z.int().min(0).max(5),
   speeds: z.int().min(2).max(5),
@@ -103,7 +103,7 @@ const Fan = z.strictObject({
 });
 
 const Thermostat = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("thermostat"),
   is_on: z.boolean(),
   target: degrees,
@@ -113,14 +113,14 @@ const Thermostat = z.strictObject({
 
 /** Position 0 is down, 100 is all the way up. */
 const Blinds = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("blinds"),
   position: percent,
   battery: percent,
 });
 
 const Lock = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("lock"),
   is_locked: z.boolean(),
   /** The door is not shut. */
@@ -136,10 +136,10 @@ const Lock = z.strictObject({
 });
 
 const Vacuum = z.strictObject({
-  ...any,
+  ...commonFields,
   kind: z.literal("vacuum"),
   activity: z.enum(["docked", "cleaning", "stuck"]),
-  /** When it began what it is doing, with what charge and how full a bin. */
+  /** When its current activity began. `battery` and `bin` are the values at that time. */
   since: minute(),
   battery: percent,
   bin: percent,
@@ -166,9 +166,9 @@ const Sensor = z.strictObject({
   kind: z.enum(sensorKinds),
   offline: z.literal(true).optional(),
   battery: percent,
-  /** Of humidity and air: what it measures with every fan of the room at rest. */
+  /** Humidity and air sensors: the reading while all fans of the room are off. */
   level: z.number().min(0).max(5000).optional(),
-  /** Of motion, window, leak and smoke: whether there is any, or it is open. */
+  /** Motion, leak and smoke sensors: whether there is any. Window sensors: whether it is open. */
   tripped: z.boolean().optional(),
 });
 export type Sensor = z.infer<typeof Sensor>;
@@ -176,7 +176,7 @@ export type Sensor = z.infer<typeof Sensor>;
 const Action = z.strictObject({
   device_id: z.string(),
   do: z.enum(["on", "off", "open", "close", "lock", "set"]),
-  /** Brightness of a light, degrees of a thermostat, speed of a fan. */
+  /** Brightness of a light, degrees of a thermostat, position of blinds, or speed of a fan. */
   level: z.number().min(1).max(100).optional(),
 });
 export type Action = z.infer<typeof Action>;
@@ -207,7 +207,7 @@ const Automation = z.strictObject({
   enabled: z.boolean(),
 });
 
-const Happening = z.strictObject({
+const LogEntry = z.strictObject({
   lock_id: z.string(),
   at: minute(),
   action: z.enum(["locked", "unlocked", "wrong code"]),
@@ -223,7 +223,7 @@ export const Home = z.strictObject({
   outside: degrees,
   rooms: z.record(z.string(), Room),
   devices: z.record(z.string(), Device),
-  /** Devices that are gone, by the id that scenes may still name. */
+  /** Removed devices, by the id that scenes may still use. */
   removed: z.record(
     z.string(),
     z.strictObject({ name: z.string(), room_id: z.string(), on: day() }),
@@ -231,55 +231,57 @@ export const Home = z.strictObject({
   sensors: z.record(z.string(), Sensor),
   scenes: z.record(z.string(), Scene),
   automations: z.record(z.string(), Automation),
-  log: z.record(z.string(), Happening),
+  log: z.record(z.string(), LogEntry),
 });
 export type Home = z.infer<typeof Home>;
 
-export const roomOf = (home: Home, roomId: string) =>
+export const findRoom = (home: Home, roomId: string) =>
   findEntity(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
 
-export const deviceOf = (home: Home, deviceId: string): Device =>
+export const findDevice = (home: Home, deviceId: string): Device =>
   findEntity(home.devices, deviceId, "device", "iot_devices_list_devices gives the ids of a room");
 
 const article = (noun: string) => (noun === "blinds" ? noun : `a ${noun}`);
 
-/** The device, if it is of that kind and answers. */
-export function ready<K extends Kind>(home: Home, deviceId: string, kind: K): OfKind<K> {
-  const device = deviceOf(home, deviceId);
+/** The device, or a refusal if it is of another kind or offline. */
+export function findReadyDevice<K extends Kind>(home: Home, deviceId: string, kind: K): OfKind<K> {
+  const device = findDevice(home, deviceId);
   if (device.kind !== kind)
     refuse(
       "precondition_failed",
       `${deviceId} (${device.name}) is ${article(device.kind)}, not ${article(kind)}`,
       "iot_devices_list_devices groups a room's devices by what they take",
     );
-  answering(home, deviceId, device);
+  requireOnline(home, deviceId, device);
   return device as OfKind<K>;
 }
 
-/** Refuses a device that is off the network. */
-export function answering(home: Home, deviceId: string, device: Device): void {
+/** Refuses a device that is offline. */
+export function requireOnline(home: Home, deviceId: string, device: Device): void {
   if (device.offline)
     refuse(
       "precondition_failed",
-      `${placed(home, deviceId, device)} ${be(device)} offline`,
+      `${formatDevice(home, deviceId, device)} ${isOrAre(device)} offline`,
       "somebody has to look after it; choose another device meanwhile",
     );
 }
 
-/** What several things in one device are called. */
-export const be = ({ name }: Pick<Device, "name">): "is" | "are" =>
+/** The verb for a device: a name such as `side blinds` is plural. */
+export const isOrAre = ({ name }: Pick<Device, "name">): "is" | "are" =>
   /(lights|blinds)$/.test(name) ? "are" : "is";
 
-/** `the ceiling light in the kitchen (dev_101)`; a vacuum goes by its proper name. */
-export const placed = (
+/**
+ * `the ceiling light in the kitchen (dev_101)`. A proper name, such as a vacuum's, has no article.
+ */
+export const formatDevice = (
   home: Home,
   deviceId: string,
   { name, room_id }: Pick<Device, "name" | "room_id">,
 ): string =>
   `${/^[A-Z]/.test(name) ? "" : "the "}${name} in the ${home.rooms[room_id]!.name} (${deviceId})`;
 
-/** Refuses what small hands are kept from. */
-export function unlockedForChildren(
+/** Refuses a device whose child lock is on. */
+export function requireNoChildLock(
   home: Home,
   deviceId: string,
   device: OfKind<"plug" | "fan" | "thermostat">,
@@ -287,11 +289,11 @@ export function unlockedForChildren(
   if (device.child_lock)
     refuse(
       "permission_denied",
-      `${placed(home, deviceId, device)} has its child lock on`,
+      `${formatDevice(home, deviceId, device)} has its child lock on`,
       "the lock is released at the device itself",
     );
 }
 
 /** Rows of a table with their ids. */
-export const rowsOf = <Row>(table: Readonly<Record<string, Row>>): (readonly [string, Row])[] =>
+export const listRows = <Row>(table: Readonly<Record<string, Row>>): (readonly [string, Row])[] =>
   Object.entries(table);

@@ -5,14 +5,23 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import {
   requireCircuitCapacity,
-  drawWhenOn,
+  computeDrawWhenOn,
   isOn,
   switchOff,
   switchOn,
   watts,
 } from "./deviceSwitching.ts";
-import { drawIn, drawOf } from "./houseModel.ts";
-import { answering, be, colors, deviceOf, placed, ready, Home, type Device } from "./state.ts";
+import { computeRoomDraw, computeDraw } from "./houseModel.ts";
+import {
+  requireOnline,
+  isOrAre,
+  colors,
+  findDevice,
+  formatDevice,
+  findReadyDevice,
+  Home,
+  type Device,
+} from "./state.ts";
 import { deviceId, lightId } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
@@ -27,12 +36,15 @@ export const switchTools = {
     input: { device_id: deviceId },
     returns: { name: label("device"), device_id: id("device"), state: z.string(), watts },
     run(home, { device_id }, { now }) {
-      const device = deviceOf(home, device_id);
-      answering(home, device_id, device);
+      const device = findDevice(home, device_id);
+      requireOnline(home, device_id, device);
       if (isSwitched(device) && isOn(device))
-        refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already on`);
-      const already = drawIn(getOriginal(home), device.room_id, now);
-      const extra = drawWhenOn(getOriginal(home), device, now);
+        refuse(
+          "conflict",
+          `${formatDevice(home, device_id, device)} ${isOrAre(device)} already on`,
+        );
+      const already = computeRoomDraw(getOriginal(home), device.room_id, now);
+      const extra = computeDrawWhenOn(getOriginal(home), device, now);
       requireCircuitCapacity(home, device.room_id, extra, already);
       switchOn(home, device_id, device, now);
       return { name: device.name, device_id, state: "on", watts: already + extra };
@@ -45,13 +57,16 @@ export const switchTools = {
     input: { device_id: deviceId },
     returns: { name: label("device"), device_id: id("device"), state: z.string(), watts },
     run(home, { device_id }, { now }) {
-      const device = deviceOf(home, device_id);
-      answering(home, device_id, device);
+      const device = findDevice(home, device_id);
+      requireOnline(home, device_id, device);
       if (isSwitched(device) && !isOn(device))
-        refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already off`);
+        refuse(
+          "conflict",
+          `${formatDevice(home, device_id, device)} ${isOrAre(device)} already off`,
+        );
       const left =
-        drawIn(getOriginal(home), device.room_id, now) -
-        drawOf(getOriginal(home), getOriginal(home).devices[device_id]!, now);
+        computeRoomDraw(getOriginal(home), device.room_id, now) -
+        computeDraw(getOriginal(home), getOriginal(home).devices[device_id]!, now);
       switchOff(home, device_id, device, now);
       return { name: device.name, device_id, state: "off", watts: left };
     },
@@ -70,16 +85,16 @@ export const switchTools = {
     },
     returns: { name: label("light"), device_id: id("light"), brightness: z.int(), was: z.string() },
     run(home, { device_id, brightness }) {
-      const light = ready(home, device_id, "light");
-      const what = placed(home, device_id, light);
+      const light = findReadyDevice(home, device_id, "light");
+      const deviceText = formatDevice(home, device_id, light);
       if (!light.dims)
         refuse(
           "precondition_failed",
-          `${what} cannot be dimmed`,
+          `${deviceText} cannot be dimmed`,
           "it can only be turned on and off",
         );
       if (light.is_on && light.brightness === brightness)
-        refuse("conflict", `${what} ${be(light)} already at ${brightness} percent`);
+        refuse("conflict", `${deviceText} ${isOrAre(light)} already at ${brightness} percent`);
       const was = light.is_on ? `${light.brightness} percent` : "off";
       light.brightness = brightness;
       light.is_on = true;
@@ -92,22 +107,22 @@ export const switchTools = {
     input: { device_id: lightId, color: z.enum(colors).describe("The color") },
     returns: { name: label("light"), device_id: id("light"), color: z.string(), was: z.string() },
     run(home, { device_id, color }) {
-      const light = ready(home, device_id, "light");
-      const what = placed(home, device_id, light);
+      const light = findReadyDevice(home, device_id, "light");
+      const deviceText = formatDevice(home, device_id, light);
       const was =
         light.color ??
         refuse(
           "precondition_failed",
-          `${what} ${be(light)} of one white only`,
+          `${deviceText} ${isOrAre(light)} of one white only`,
           "iot_devices_get_room_state shows which lights have a color",
         );
       if (!light.is_on)
         refuse(
           "precondition_failed",
-          `${what} ${be(light)} off`,
+          `${deviceText} ${isOrAre(light)} off`,
           "iot_devices_turn_on or iot_devices_set_brightness turns it on",
         );
-      if (was === color) refuse("conflict", `${what} ${be(light)} already ${color}`);
+      if (was === color) refuse("conflict", `${deviceText} ${isOrAre(light)} already ${color}`);
       light.color = color;
       return { name: light.name, device_id, color, was };
     },

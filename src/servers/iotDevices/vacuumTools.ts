@@ -1,17 +1,15 @@
-/**
- * The flat's vacuums: out from the dock into some rooms, and back. Charge and bin set the bounds.
- */
+/** Tools that start and dock vacuums. */
 import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { chargeOf } from "./houseModel.ts";
+import { computeCharge } from "./houseModel.ts";
 import { vacuumId } from "./parameters.ts";
-import { Home, placed, ready, roomOf } from "./state.ts";
+import { Home, formatDevice, findReadyDevice, findRoom } from "./state.ts";
 
 const tool = createToolFactory(Home);
 
-/** Percent of charge and of the bin that a room takes. */
-const aRoom = { charge: 12, bin: 10 };
+/** The charge and the space in the bin that a room takes, in percent. */
+const roomCost = { charge: 12, bin: 10 };
 const spareCharge = 10;
 
 export const vacuumTools = {
@@ -39,20 +37,20 @@ export const vacuumTools = {
       minutes: z.int(),
     },
     run(home, { device_id, room_ids }, { now }) {
-      const vacuum = ready(home, device_id, "vacuum");
-      const what = placed(home, device_id, vacuum);
+      const vacuum = findReadyDevice(home, device_id, "vacuum");
+      const deviceText = formatDevice(home, device_id, vacuum);
       const rooms = [...new Set(room_ids ?? [vacuum.room_id])];
-      const names = rooms.map(it => roomOf(home, it).name);
+      const names = rooms.map(it => findRoom(home, it).name);
       if (vacuum.activity === "cleaning")
         refuse(
           "conflict",
-          `${what} is cleaning already`,
+          `${deviceText} is cleaning already`,
           "iot_devices_dock_vacuum calls it back first",
         );
       if (vacuum.activity === "stuck")
         refuse(
           "precondition_failed",
-          `${what} is stuck and not on its dock`,
+          `${deviceText} is stuck and not on its dock`,
           "somebody has to put it back onto its dock; choose another vacuum meanwhile",
         );
       if (home.mode === "night")
@@ -61,25 +59,25 @@ export const vacuumTools = {
           "the flat is in night mode: vacuums would be too loud",
           "activate a scene that sets home mode first",
         );
-      const steps = rooms.find(it => home.rooms[it]!.threshold);
-      if (steps)
+      const thresholdRoom = rooms.find(it => home.rooms[it]!.threshold);
+      if (thresholdRoom)
         refuse(
           "precondition_failed",
-          `no vacuum gets over the threshold of the ${home.rooms[steps]!.name} (${steps})`,
+          `no vacuum gets over the threshold of the ${home.rooms[thresholdRoom]!.name} (${thresholdRoom})`,
           "leave that room out",
         );
-      const battery = chargeOf(vacuum, now);
-      const needed = spareCharge + aRoom.charge * rooms.length;
-      if (battery < needed)
+      const battery = computeCharge(vacuum, now);
+      const requiredCharge = spareCharge + roomCost.charge * rooms.length;
+      if (battery < requiredCharge)
         refuse(
           "precondition_failed",
-          `the battery of ${what} is at ${battery} percent, and ${rooms.length} rooms need ${needed}`,
+          `the battery of ${deviceText} is at ${battery} percent, and ${rooms.length} rooms need ${requiredCharge}`,
           "choose fewer rooms, another vacuum, or wait: it gains a percent a minute",
         );
-      if (vacuum.bin + aRoom.bin * rooms.length > 100)
+      if (vacuum.bin + roomCost.bin * rooms.length > 100)
         refuse(
           "limit_exceeded",
-          `the bin of ${what} is ${vacuum.bin} percent full, and each room adds ${aRoom.bin}`,
+          `the bin of ${deviceText} is ${vacuum.bin} percent full, and each room adds ${roomCost.bin}`,
           "choose fewer rooms; the bin is emptied by hand",
         );
       Object.assign(vacuum, { activity: "cleaning", since: now, battery, rooms });
@@ -89,7 +87,7 @@ export const vacuumTools = {
         status: "cleaning",
         cleaning: names.join(", "),
         battery,
-        minutes: aRoom.charge * rooms.length,
+        minutes: roomCost.charge * rooms.length,
       };
     },
   }),
@@ -107,22 +105,22 @@ export const vacuumTools = {
       bin: z.int(),
     },
     run(home, { device_id }, { now }) {
-      const vacuum = ready(home, device_id, "vacuum");
-      const what = placed(home, device_id, vacuum);
+      const vacuum = findReadyDevice(home, device_id, "vacuum");
+      const deviceText = formatDevice(home, device_id, vacuum);
       if (vacuum.activity === "docked")
         refuse(
           "conflict",
-          `${what} is on its dock already`,
+          `${deviceText} is on its dock already`,
           "iot_devices_start_vacuum sends it out",
         );
       if (vacuum.activity === "stuck")
         refuse(
           "precondition_failed",
-          `${what} is stuck and cannot drive home`,
+          `${deviceText} is stuck and cannot drive home`,
           "somebody has to free it",
         );
-      const bin = Math.min(100, vacuum.bin + aRoom.bin * vacuum.rooms.length);
-      const battery = chargeOf(vacuum, now);
+      const bin = Math.min(100, vacuum.bin + roomCost.bin * vacuum.rooms.length);
+      const battery = computeCharge(vacuum, now);
       Object.assign(vacuum, { activity: "docked", since: now, battery, bin, rooms: [] });
       return { name: vacuum.name, device_id, status: "docked", battery, bin };
     },

@@ -3,24 +3,24 @@ import { addMinutes } from "../../environment/time.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import { dietLetters, kitchens, optionGroups, type Kitchen } from "./generateMenus.ts";
 import { promoPlans } from "./promoPlans.ts";
-import { dishesTotal, priceOf, type FoodDeliveryWorld } from "./server.ts";
+import { dishesTotal, priceOf, type Deliveries } from "./server.ts";
 
-type Dish = FoodDeliveryWorld["dishes"][string];
+type Dish = Deliveries["dishes"][string];
 
-type Order = FoodDeliveryWorld["orders"][string];
+type Order = Deliveries["orders"][string];
 
 export type Line = Order["lines"][number];
 
 const firstNumber = 4102;
 
-function dietsOf(letters: string): Dish["diets"] {
-  const told = letters.includes("v") ? `${letters}el` : letters;
+function parseDiets(letters: string): Dish["diets"] {
+  const allLetters = letters.includes("v") ? `${letters}el` : letters;
   return (["v", "e", "g", "l", "n", "h"] as const)
-    .filter(it => told.includes(it))
+    .filter(it => allLetters.includes(it))
     .map(it => dietLetters[it]);
 }
 
-function dishOf(
+function createDish(
   restaurant_id: string,
   [name, section, price, letters, text, group]: Kitchen["card"][number],
 ): Dish {
@@ -30,15 +30,15 @@ function dishOf(
     section,
     text,
     price,
-    diets: dietsOf(letters),
+    diets: parseDiets(letters),
     ...(group === undefined ? {} : { options: [structuredClone(optionGroups[group]!)] }),
   };
 }
 
-/** Fills a service with restaurants, dishes and orders, one after the other. */
-export class TownBuilder {
+/** Creates the restaurants, dishes and promo codes, and adds orders. */
+export class DeliveriesBuilder {
   readonly context: GeneratorContext;
-  readonly state: FoodDeliveryWorld;
+  readonly state: Deliveries;
   readonly #ids = new Map<string, string>();
   readonly #orders: Omit<Order, "number">[] = [];
 
@@ -54,7 +54,7 @@ export class TownBuilder {
       basket: { lines: [] },
       orders: {},
     };
-    const roles = size === "full" ? Object.keys(kitchens) : inSmall;
+    const roles = size === "full" ? Object.keys(kitchens) : smallRoles;
     for (const role of roles) {
       const [place, kitchen] = [cast.getPlace(role), kitchens[role]!];
       const ratings = 40 + random.integer(300);
@@ -76,42 +76,44 @@ export class TownBuilder {
         ratings,
       };
       for (const it of kitchen.card.slice(0, size === "full" ? 9 : 5))
-        this.state.dishes[context.nextId("dsh")] = dishOf(key, it);
+        this.state.dishes[context.nextId("dsh")] = createDish(key, it);
     }
     for (const { code, restaurant, isInSmall, ...promo } of promoPlans)
       if (isInSmall || size === "full")
         this.state.promos[code] = restaurant
-          ? { ...promo, restaurant_id: this.restaurant(restaurant) }
+          ? { ...promo, restaurant_id: this.getRestaurantId(restaurant) }
           : promo;
   }
 
-  restaurant(role: string): string {
+  getRestaurantId(role: string): string {
     return this.#ids.get(role)!;
   }
 
-  dish(name: string): string {
-    const found = Object.keys(this.state.dishes).find(key => this.state.dishes[key]!.name === name);
-    if (found === undefined) throw new Error(`no dish is called ${name}`);
-    return found;
+  findDishId(name: string): string {
+    const dishId = Object.keys(this.state.dishes).find(
+      key => this.state.dishes[key]!.name === name,
+    );
+    if (dishId === undefined) throw new Error(`no dish is called ${name}`);
+    return dishId;
   }
 
-  /** Dishes of one restaurant for at least its least order. */
-  lines(role: string, want = 1 + this.context.random.integer(3)): Line[] {
+  /** Creates lines with dishes of one restaurant that reach its smallest order. */
+  createLines(role: string, count = 1 + this.context.random.integer(3)): Line[] {
     const { random } = this.context;
-    const own = random.shuffle(
+    const restaurantDishes = random.shuffle(
       Object.entries(this.state.dishes).filter(
-        ([, it]) => it.restaurant_id === this.restaurant(role),
+        ([, it]) => it.restaurant_id === this.getRestaurantId(role),
       ),
     );
-    const lines: Line[] = own
-      .slice(0, want)
-      .map(([dish_id, dish]) => this.line(dish_id, dish, random.boolean(0.3) ? 2 : 1));
+    const lines: Line[] = restaurantDishes
+      .slice(0, count)
+      .map(([dish_id, dish]) => this.createLine(dish_id, dish, random.boolean(0.3) ? 2 : 1));
     for (let i = 0; dishesTotal({ lines }) < kitchens[role]!.minimum; i++)
       lines[i % lines.length]!.quantity++;
     return lines;
   }
 
-  line(dish_id: string, dish: Dish, quantity: number): Line {
+  createLine(dish_id: string, dish: Dish, quantity: number): Line {
     const { random } = this.context;
     const choices = (dish.options ?? []).flatMap(it =>
       it.required || random.boolean(0.4) ? [random.pick(Object.keys(it.choices))] : [],
@@ -119,11 +121,11 @@ export class TownBuilder {
     return { dish_id, quantity, choices, price: priceOf(dish, choices) };
   }
 
-  order(role: string, placed: string, more: Partial<Order> = {}): void {
+  addOrder(role: string, placed: string, fields: Partial<Order> = {}): void {
     const { cooking, ride, fee } = kitchens[role]!;
-    const lines = more.lines ?? this.lines(role);
+    const lines = fields.lines ?? this.createLines(role);
     this.#orders.push({
-      restaurant_id: this.restaurant(role),
+      restaurant_id: this.getRestaurantId(role),
       placed,
       cooking,
       ride,
@@ -132,20 +134,20 @@ export class TownBuilder {
       delivery_fee: fee,
       discount: 0,
       tip: 0,
-      ...more,
+      ...fields,
     });
   }
 
-  /** Numbers the orders in the order in which they were placed. */
-  done(): FoodDeliveryWorld {
-    const sorted = this.#orders.sort((a, b) => (a.placed < b.placed ? -1 : 1));
-    for (const [i, it] of sorted.entries())
+  /** Adds the orders, numbered by the time at which they were placed, and returns the state. */
+  finish(): Deliveries {
+    const orders = this.#orders.sort((a, b) => (a.placed < b.placed ? -1 : 1));
+    for (const [i, it] of orders.entries())
       this.state.orders[this.context.nextId("ord")] = { number: firstNumber + 3 * i, ...it };
     return this.state;
   }
 }
 
-export const onDay = (now: string, daysAgo: number, time: string) =>
+export const getTimeDaysAgo = (now: string, daysAgo: number, time: string) =>
   `${addMinutes(now, -daysAgo * 1440).slice(0, 10)}T${time}`;
 
-export const inSmall = ["bakery", "cafe", "curry"];
+export const smallRoles = ["bakery", "cafe", "curry"];
