@@ -19,6 +19,11 @@ export interface HttpServerOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly token?: string | undefined;
+  /**
+   * Names in the Host header under which other machines reach this one, besides its addresses and
+   * its own name.
+   */
+  readonly allowedHosts?: readonly string[];
   readonly capacity?: number;
   /** A table to share, which is not closed with the server; a new table if absent. */
   readonly sessions?: SessionTable;
@@ -58,7 +63,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       ...(clock ? { clock } : {}),
     });
   const routes = new Routes(catalog, table);
-  const checkRequest = createRequestGuard(host, token);
+  const checkRequest = createRequestGuard(host, token, options.allowedHosts);
   const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       checkRequest(request);

@@ -29,10 +29,11 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     });
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     // the client has disconnected and will not see the response
+    const rejectCutOff = () => reject(new HttpError("INVALID_REQUEST", "the body ended early"));
+    request.once("error", rejectCutOff);
     request.once("close", () => {
-      if (!request.complete) reject(new HttpError("INVALID_REQUEST", "the body ended early"));
+      if (!request.complete) rejectCutOff();
     });
-    request.once("error", reject);
   });
 }
 

@@ -18,11 +18,15 @@ export const isLoopbackHost = (host: string): boolean =>
   (isIP(host) === 4 && host.startsWith("127."));
 
 /**
- * Creates the guard of a server that listens on this host. Without a token, every process on this
- * machine may send requests.
+ * Creates the guard of a server that listens on this host. `allowedHosts` are other names under
+ * which it is reached. Without a token, every process on this machine may send requests.
  */
-export function createRequestGuard(host: string, token: string | undefined): RequestGuard {
-  const isOwnHost = isLoopbackHost(host) ? isLoopbackHost : createHostCheck(host);
+export function createRequestGuard(
+  host: string,
+  token: string | undefined,
+  allowedHosts: readonly string[] = [],
+): RequestGuard {
+  const isOwnHost = isLoopbackHost(host) ? isLoopbackHost : createHostCheck(host, allowedHosts);
   const tokenDigest = token === undefined ? undefined : computeDigest(`Bearer ${token}`);
   return ({ headers, method }) => {
     // a web page can make a browser send almost any request, but only with the page's own Host or
@@ -52,12 +56,12 @@ export function createRequestGuard(host: string, token: string | undefined): Req
  * For a server that other machines can reach: accepts IP addresses and this machine's own names,
  * none of which can be the domain name of another site.
  */
-function createHostCheck(host: string): (name: string) => boolean {
-  const ownNames = [host, hostname()].map(it => it.toLowerCase());
+function createHostCheck(host: string, allowedHosts: readonly string[]): (name: string) => boolean {
+  const ownNames = new Set(
+    [host, hostname(), `${hostname()}.local`, ...allowedHosts].map(it => it.toLowerCase()),
+  );
   return name =>
-    isLoopbackHost(name) ||
-    isIP(name.replace(/^\[|\]$/g, "")) !== 0 ||
-    ownNames.some(it => name === it || name.startsWith(`${it}.`));
+    isLoopbackHost(name) || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || ownNames.has(name);
 }
 
 /** The name in a Host header, without the port; undefined if the header is not valid. */

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import type { Catalog, SessionPins } from "../environment/catalog.ts";
-import { isJsonObject, type Json } from "../environment/json.ts";
+import { canonicalJson, isJsonObject, type Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
 import { formatFault } from "../mcp/exposedServer.ts";
 import { excerptJson } from "../trajectory/excerpt.ts";
@@ -51,14 +51,18 @@ export interface JsonResponse {
   readonly text: string;
 }
 
+/** The last call in a session, whose response is sent again if the client repeats it. */
+interface LastCall {
+  readonly seq: number;
+  readonly name: string;
+  readonly arguments: unknown;
+  readonly response: JsonResponse;
+}
+
 export class SessionApi {
   readonly #catalog: Catalog;
   readonly #table: SessionTable;
-  /** The number and the response of the last call in each session. */
-  readonly #lastCalls = new WeakMap<
-    TableSession,
-    { readonly seq: number; readonly response: JsonResponse }
-  >();
+  readonly #lastCalls = new WeakMap<TableSession, LastCall>();
 
   constructor(catalog: Catalog, table: SessionTable) {
     this.#catalog = catalog;
@@ -119,8 +123,15 @@ export class SessionApi {
     const session = this.get(sessionId);
     const { seq, name: tool, arguments: args = {} } = parseBody(callBody, body);
     const last = this.#lastCalls.get(session);
-    if (last?.seq === seq) return last.response;
     const nextSeq = (last?.seq ?? 0) + 1;
+    if (last?.seq === seq) {
+      if (last.name === tool && canonicalJson(last.arguments) === canonicalJson(args))
+        return last.response;
+      throw new HttpError(
+        "OUT_OF_ORDER",
+        `seq ${seq} was used for another call: the next call is ${nextSeq}`,
+      );
+    }
     if (seq !== nextSeq)
       throw new HttpError(
         "OUT_OF_ORDER",
@@ -129,7 +140,7 @@ export class SessionApi {
     const start = performance.now();
     const { outcome, digest } = session.call(tool, args);
     const response = createCallResponse(outcome, digest, performance.now() - start);
-    this.#lastCalls.set(session, { seq, response });
+    this.#lastCalls.set(session, { seq, name: tool, arguments: args, response });
     return response;
   }
 
