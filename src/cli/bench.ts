@@ -1,77 +1,70 @@
 /**
- * `bench`: measured numbers, one JSON line each. Nothing here is asserted: figures belong to a
- * machine, and say which.
+ * `bench`: measures speed and memory, and prints one JSON line per figure. Nothing is asserted,
+ * because figures depend on the machine, which each line names.
  */
 import { cpus } from "node:os";
-import { UserError } from "../userError.ts";
+import { defineCommand, flag, optionalArgument, type CliContext } from "./command.ts";
 import {
   createEnvironmentBenchmarks,
   measureLiveSessions,
   measureMemory,
 } from "./benchEnvironment.ts";
-import { measureServing, serveEmptyTool, type BenchmarkRow } from "./benchServing.ts";
+import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
+import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
-import type { CliCommand, CliContext } from "./command.ts";
-import type { Benchmark } from "./benchmark.ts";
+import { oneOf } from "./parsers.ts";
 
-const groups: Readonly<Record<string, (terminal: CliContext) => AsyncIterable<BenchmarkRow>>> = {
-  environment: environmentGroup,
-  synthesis: measureSynthesis,
-};
+const groups = { environment: measureEnvironment, synthesis: measureSynthesis } as const;
+const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
-export const bench: CliCommand = {
-  usage: `bench [${Object.keys(groups).join("|")}]`,
-  summary: "Measure, one JSON line a figure: the median of the runs, the runs, and the machine.",
-  options: { reference: { type: "boolean" }, crowd: { type: "boolean" } },
-  async run(terminal, [group], values) {
-    // processes of their own, which the rows over HTTP and of memory start
-    if (values["reference"]) return serveEmptyTool(terminal);
-    if (values["crowd"]) return measureLiveSessions(terminal);
-    if (group !== undefined && !Object.hasOwn(groups, group))
-      throw new UserError(
-        `there is no benchmark ${group}`,
-        `choose one of ${Object.keys(groups).join(", ")}`,
-      );
-    for (const [name, rows] of Object.entries(groups)) {
+export const bench = defineCommand({
+  name: "bench",
+  description:
+    "Measure speed and memory. Prints one JSON line per figure: the median of the runs, the runs, and the machine.",
+  arguments: [
+    optionalArgument("[group]", "measure only this group", {
+      parser: oneOf(groupNames, "there is no benchmark"),
+    }),
+  ],
+  options: {
+    reference: flag("--reference", "serve the SDK's empty tool, to compare with", {
+      isHidden: true,
+    }),
+    crowd: flag("--crowd", "print the memory of live sessions", { isHidden: true }),
+  },
+  examples: ["bench", "bench environment"],
+  async run(context, [group], { reference, crowd }) {
+    // these two are child processes of the environment group
+    if (reference) return serveEmptyTool(context);
+    if (crowd) return measureLiveSessions(context);
+    for (const name of groupNames) {
       if (group !== undefined && name !== group) continue;
-      for await (const it of rows(terminal)) {
-        terminal.signal.throwIfAborted();
-        terminal.print(JSON.stringify(figure(it)));
+      for await (const row of groups[name](context)) {
+        context.signal.throwIfAborted();
+        context.print(JSON.stringify(createFigure(row)));
       }
     }
     return 0;
   },
-};
+});
 
-async function* environmentGroup(terminal: CliContext): AsyncGenerator<BenchmarkRow> {
-  for (const it of await createEnvironmentBenchmarks(terminal)) yield measured(it);
-  yield* measureMemory(terminal.signal);
-  yield* measureServing(terminal.signal, ["bench", "--reference"]);
+async function* measureEnvironment(context: CliContext): AsyncGenerator<BenchmarkRow> {
+  for (const it of await createEnvironmentBenchmarks(context))
+    yield await measureBenchmark(it, context.signal);
+  yield* measureMemory(context.signal);
+  yield* measureServing(context.signal, ["bench", "--reference"]);
 }
 
-/**
- * Five runs of about a fifth of a second each, after one that warms up and finds how much work that
- * is.
- */
-function measured({ name, unit, work, value }: Benchmark): BenchmarkRow {
-  let n = 1;
-  let seconds = work(n);
-  while (seconds < 0.05) seconds = work((n *= 4));
-  const each = Math.max(1, Math.round((0.2 * n) / seconds));
-  return { name, unit, runs: Array.from({ length: 5 }, () => value(work(each) / each)) };
-}
-
-function figure({ name, unit, runs: exact }: BenchmarkRow) {
-  const runs = exact.map(rounded);
+function createFigure({ name, unit, runs: exactRuns }: BenchmarkRow) {
+  const runs = exactRuns.map(it => Number(it.toPrecision(4)));
   return {
     name,
     value: runs.toSorted((a, b) => a - b)[runs.length >> 1],
     unit,
     runs,
-    machine: machine(),
+    machine: describeMachine(),
   };
 }
 
-const rounded = (it: number) => Number(it.toPrecision(4));
-const machine = () =>
+const describeMachine = () =>
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, Node ${process.version}, ${process.platform}`;

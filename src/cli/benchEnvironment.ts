@@ -1,9 +1,8 @@
 /**
- * The rows of `bench environment` that need no wire: opening, forking, a recorded mix of calls, and
- * what ten thousand live sessions weigh. The mix is what a teacher called in freshly synthesized
- * tasks on all servers, a session for each trajectory, as in use.
+ * Measures `bench environment` within processes: opening and forking a session, a recorded mix of
+ * calls, and the memory of ten thousand live sessions. The mix has the calls of the teacher in newly
+ * synthesized tasks on all servers, with a session for each trajectory.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
@@ -11,30 +10,30 @@ import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import type { Benchmark } from "./benchmark.ts";
-import type { BenchmarkRow } from "./benchServing.ts";
+import { startProgram, type Benchmark, type BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
 
 type Pins = Parameters<typeof openSessionByName>[1];
 
-/** What was called in one trajectory, and what its session was opened on. */
-interface Recorded {
+/** The calls of one trajectory, and what its session was opened on. */
+interface RecordedCalls {
   readonly pins: Pins;
   readonly calls: readonly (readonly [name: string, args: unknown])[];
 }
 
-const perServer = 20;
-/** Of the mix before anything is measured: some fifty thousand calls. */
-const passes = 40;
+const trajectoriesPerServer = 20;
+/** Passes over the mix before anything is measured: some fifty thousand calls. */
+const warmUpPasses = 40;
 
-/** About twenty trajectories on each server. */
-async function recordedMix({
+/** Records about twenty trajectories on each server. */
+async function recordMix({
   catalog,
   resources,
   signal,
-}: CliContext): Promise<readonly Recorded[]> {
+  showProgress,
+}: CliContext): Promise<readonly RecordedCalls[]> {
   const servers = [...catalog.servers.keys()];
-  const mix: Recorded[] = [];
+  const mix: RecordedCalls[] = [];
   for await (const it of synthesize({
     catalog,
     resources,
@@ -44,8 +43,10 @@ async function recordedMix({
     preset: "student",
     variantsPerFixture: 0,
   })) {
+    // lets an interruption be noticed
     await setImmediate();
     signal.throwIfAborted();
+    showProgress(`recording calls: ${mix.length} of ${trajectoriesPerServer * servers.length}`);
     if (it.kind === "rejected") continue;
     const { servers: pinned, seed, menu, trajectory } = it.task;
     const calls = trajectory.events.flatMap(event =>
@@ -53,131 +54,131 @@ async function recordedMix({
     );
     if (calls.length > 0)
       mix.push({ pins: { servers: pinned, seed, menu: menu.map(item => item.name) }, calls });
-    if (mix.length === perServer * servers.length) break;
+    if (mix.length === trajectoriesPerServer * servers.length) break;
   }
   return mix;
 }
 
-const timed = (run: () => void): number => {
+const measureSeconds = (run: () => void): number => {
   const start = performance.now();
   run();
   return (performance.now() - start) / 1000;
 };
 
 const repeat = (n: number, run: (i: number) => void) =>
-  timed(() => {
+  measureSeconds(() => {
     for (let i = 0; i < n; i++) run(i);
   });
 
-export async function createEnvironmentBenchmarks(terminal: CliContext): Promise<Benchmark[]> {
-  const { catalog } = terminal;
+export async function createEnvironmentBenchmarks(context: CliContext): Promise<Benchmark[]> {
+  const { catalog, signal } = context;
   const all = { servers: [...catalog.servers.keys()].map(name => ({ name, fixture: "full" })) };
   const session = openSessionByName(catalog, { ...all, seed: 1 });
-  const mix = await recordedMix(terminal);
-  // fixtures are read at their first use, and code is compiled once it has been seen to
-  // be used
-  for (let pass = 0; pass < passes; pass++) {
-    for (const it of mix) play(catalog, it);
+  const mix = await recordMix(context);
+  // fixtures are read when they are first used, and hot code is compiled
+  for (let pass = 0; pass < warmUpPasses; pass++) {
+    for (const it of mix) makeCalls(catalog, it);
     // lets an interruption be noticed
     await setImmediate();
-    terminal.signal.throwIfAborted();
+    signal.throwIfAborted();
   }
-  let at = 0;
+  let next = 0;
   return [
-    // each opening gives another seed, so that no two are the same session
+    // each has another seed, so that no two sessions are the same
     {
       name: "environment.open",
       unit: "µs",
-      value: micros,
+      toFigure: toMicroseconds,
       work: n => repeat(n, i => openSessionByName(catalog, { ...all, seed: i })),
     },
     {
       name: "environment.fork",
       unit: "µs",
-      value: micros,
+      toFigure: toMicroseconds,
       work: n => repeat(n, () => session.fork()),
     },
     {
-      // arguments validated, digests on, whole trajectories one after another
+      // with argument validation and digests, one whole trajectory after another
       name: "environment.calls.in-process",
       unit: "1/s",
-      value: it => 1 / it,
+      toFigure: it => 1 / it,
       work(n) {
-        let made = 0;
-        const seconds = timed(() => {
-          while (made < n) made += play(catalog, mix[at++ % mix.length]!);
+        let calls = 0;
+        const seconds = measureSeconds(() => {
+          while (calls < n) calls += makeCalls(catalog, mix[next++ % mix.length]!);
         });
-        return (seconds * n) / made;
+        return (seconds * n) / calls;
       },
     },
   ];
 }
 
-const micros = (seconds: number) => seconds * 1e6;
+const toMicroseconds = (seconds: number) => seconds * 1e6;
 
-function play(catalog: Catalog, { pins, calls }: Recorded): number {
+/** Makes the calls in a new session, and returns how many there are. */
+function makeCalls(catalog: Catalog, { pins, calls }: RecordedCalls): number {
   const session = openSessionByName(catalog, pins);
   for (const [name, args] of calls) session.call(name, args);
   return calls.length;
 }
 
-const crowd = { sessions: 10_000, writes: 10, mostCalls: 80 };
+const crowd = { sessions: 10_000, writes: 10, maxCalls: 80 };
 
 /**
- * What ten thousand live sessions take of the heap beyond one, each after ten writes: in a process
- * of its own, whose garbage is collected first.
+ * Measures the heap that ten thousand live sessions add to that of one, each after ten writes. Uses
+ * child processes, which collect their garbage first.
  */
 export async function* measureMemory(signal: AbortSignal): AsyncGenerator<BenchmarkRow> {
   const runs: number[] = [];
   for (let run = 0; run < 3; run++) {
-    const child = spawn(process.execPath, ["--expose-gc", process.argv[1]!, "bench", "--crowd"], {
-      stdio: ["ignore", "pipe", "inherit"],
-      signal,
-    });
-    const [said, [code]] = await Promise.all([
+    const child = startProgram(["bench", "--crowd"], signal, ["--expose-gc"]);
+    const [output, errors, [code]] = await Promise.all([
       text(child.stdout),
-      once(child, "exit") as Promise<[number]>,
+      text(child.stderr),
+      once(child, "exit") as Promise<[number | null]>,
     ]);
-    if (code !== 0)
-      throw new UserError(
-        "the process that measures memory ended badly",
-        "read what it said above",
-      );
-    runs.push(Number(said));
+    signal.throwIfAborted();
+    if (code !== 0) throw new Error(`the process that measures memory failed: ${errors}`);
+    runs.push(Number(output));
   }
   yield { name: "environment.sessions.memory", unit: "MB", runs };
 }
 
-/** Prints the megabytes. */
-export async function measureLiveSessions(terminal: CliContext): Promise<number> {
+/** Prints the mebibytes that live sessions take. Runs in a child process. */
+export async function measureLiveSessions(context: CliContext): Promise<number> {
   const { gc } = globalThis;
   if (!gc)
     throw new UserError(
       "memory can be measured only when garbage collection is exposed",
       "run prove-rl bench environment, which exposes it",
     );
-  const { catalog } = terminal;
-  const busy = (await recordedMix(terminal)).filter(it => grown(catalog, it, 0) !== undefined);
-  const live: Session[] = [grown(catalog, busy[0]!, 0)!];
+  const { catalog } = context;
+  const busy = (await recordMix(context)).filter(it => growSession(catalog, it, 0) !== undefined);
+  const live: Session[] = [growSession(catalog, busy[0]!, 0)!];
   gc();
   const before = process.memoryUsage().heapUsed;
-  for (let i = 1; i < crowd.sessions; i++) live.push(grown(catalog, busy[i % busy.length]!, i)!);
+  for (let i = 1; i < crowd.sessions; i++)
+    live.push(growSession(catalog, busy[i % busy.length]!, i)!);
   gc();
   const after = process.memoryUsage().heapUsed;
   if (new Set(live.map(it => it.state)).size < crowd.sessions)
     throw new Error("two sessions share a state after ten writes");
-  terminal.print(String((after - before) / 2 ** 20));
+  context.print(String((after - before) / 2 ** 20));
   return 0;
 }
 
 /**
- * A session on all servers of a trajectory after ten writes of its calls, made again and again;
- * undefined where they do not come together.
+ * Opens a session of a trajectory and repeats its calls until ten of them have written. Returns
+ * undefined if they do not.
  */
-function grown(catalog: Catalog, { pins, calls }: Recorded, seed: number): Session | undefined {
+function growSession(
+  catalog: Catalog,
+  { pins, calls }: RecordedCalls,
+  seed: number,
+): Session | undefined {
   const session = openSessionByName(catalog, { ...pins, seed });
   let writes = 0;
-  for (let made = 0; made < crowd.mostCalls; made++) {
+  for (let made = 0; made < crowd.maxCalls; made++) {
     const [name, args] = calls[made % calls.length]!;
     const before = session.state;
     session.call(name, args);

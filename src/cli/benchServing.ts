@@ -1,26 +1,17 @@
 /**
- * The rows of `bench` with a wire between: calls over stdio and over HTTP, the server in a process
- * of its own and the client here. The client writes and reads bytes only, so that what is measured
- * is the server.
+ * Measures `bench environment` between processes: calls over stdio and over HTTP, with the server in
+ * a child process and a client here that does little more than write and read bytes.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { startReferenceServer } from "../mcp/referenceServer.ts";
+import { startProgram, type BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
 
-/** Five runs of one figure. */
-export interface BenchmarkRow {
-  readonly name: string;
-  readonly unit: string;
-  readonly runs: readonly number[];
-}
-
-type Mix = readonly (readonly [string, object])[];
-
-/** A trajectory's calls on `banking`, in a session of its own. */
-const mix: Mix = [
+/** The calls of one session on `banking`. */
+const mix: readonly (readonly [name: string, args: object])[] = [
   ["banking_list_accounts", { name: "Savings" }],
   ["banking_get_balance", { account_id: "acc_108" }],
   ["banking_transfer", { from_account: "acc_101", to_account: "acc_108", amount: 1.25 }],
@@ -30,27 +21,29 @@ const mix: Mix = [
 const runs = 5;
 
 /**
- * All rows; children end with the signal. `reference` is what starts the SDK's own server with an
- * empty tool.
+ * Measures all rows, with servers in child processes that end with the signal. `reference` are the
+ * arguments that start the SDK's own server with an empty tool.
  */
 export async function* measureServing(
   signal: AbortSignal,
   reference: readonly string[],
 ): AsyncGenerator<BenchmarkRow> {
-  const program = (args: readonly string[]) => {
-    const child = spawn(process.execPath, [process.argv[1]!, ...args], {
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    signal.addEventListener("abort", () => child.kill(), { once: true });
+  const startServer = (args: readonly string[]) => {
+    const child = startProgram(args, signal);
+    child.stderr.resume();
     return child;
   };
-  const lines = program(["stdio", "banking"]);
-  yield await Promise.race([overStdio(lines), ending(lines)]);
-  const [ours, theirs] = [program(["serve", "--port", "0"]), program(reference)];
-  yield* await Promise.race([overHttp(ours, theirs), ending(ours), ending(theirs)]);
+  const stdio = startServer(["stdio", "banking"]);
+  yield await Promise.race([measureStdio(stdio), rejectOnExit(stdio)]);
+  const [own, sdk] = [startServer(["serve", "--port", "0"]), startServer(reference)];
+  try {
+    yield* await Promise.race([measureHttp(own, sdk), rejectOnExit(own), rejectOnExit(sdk)]);
+  } finally {
+    for (const it of [own, sdk]) it.kill();
+  }
 }
 
-/** The SDK's own server with an empty tool, until the signal aborts. */
+/** Serves the SDK's empty tool until the signal aborts. Runs in a child process. */
 export async function serveEmptyTool({ print, signal }: CliContext): Promise<number> {
   const { url, close } = await startReferenceServer();
   print(JSON.stringify({ url }));
@@ -59,10 +52,10 @@ export async function serveEmptyTool({ print, signal }: CliContext): Promise<num
   return 0;
 }
 
-/** Rejects when a server ends, which is before its time as long as somebody waits for it. */
-async function ending(child: ChildProcess): Promise<never> {
+/** Rejects when a server ends, which is an error while it is measured. */
+async function rejectOnExit(child: ChildProcess): Promise<never> {
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
-  throw new Error(`a server that was measured ended by itself (${code ?? signal})`);
+  throw new Error(`the measured server ended by itself (${code ?? signal})`);
 }
 
 const request = (id: number | string, method: string, params: object) =>
@@ -73,24 +66,24 @@ const initialize = request("hello", "initialize", {
   clientInfo: { name: "bench", version: "1" },
 });
 
-async function overStdio(child: ChildProcess): Promise<BenchmarkRow> {
+async function measureStdio(child: ChildProcess): Promise<BenchmarkRow> {
   const [stdin, stdout] = [child.stdin!, child.stdout!];
   let [sent, answered] = [0, 0];
-  let look = () => {};
+  let checkInFlight = () => {};
   stdout.on("data", (chunk: Buffer) => {
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) answered++;
-    look();
+    checkInFlight();
   });
-  const inFlightAtMost = (n: number) =>
+  const waitForInFlight = (n: number) =>
     new Promise<void>(resolve => {
-      look = () => sent - answered <= n && resolve();
-      look();
+      checkInFlight = () => sent - answered <= n && resolve();
+      checkInFlight();
     });
   const send = (lines: readonly string[]) => {
     sent += lines.length;
     stdin.write(`${lines.join("\n")}\n`);
   };
-  const trajectory = (n: number) => {
+  const createSession = (n: number) => {
     const params = { _meta: { "prove/sessionId": `bench${n}` } };
     return [
       request(n, "prove/open", { ...params, seed: n }),
@@ -100,111 +93,118 @@ async function overStdio(child: ChildProcess): Promise<BenchmarkRow> {
   };
   const work = async (n: number) => {
     for (let i = 0; i < n; i += 20 * mix.length) {
-      send(Array.from({ length: 20 }, (_, k) => trajectory(i + k)).flat());
-      await inFlightAtMost(256);
+      send(Array.from({ length: 20 }, (_, k) => createSession(i + k)).flat());
+      await waitForInFlight(256);
     }
-    await inFlightAtMost(0);
+    await waitForInFlight(0);
   };
   send([initialize]);
-  await inFlightAtMost(0);
+  await waitForInFlight(0);
   await work(2_000);
   const rates: number[] = [];
-  for (let i = 0; i < runs; i++) rates.push(await rate(10_000, work));
+  for (let i = 0; i < runs; i++) rates.push(await measureRate(10_000, work));
   stdin.end();
   return { name: "environment.calls.stdio", unit: "1/s", runs: rates };
 }
 
-/** Ours and the SDK's in turns, so that both meet the same weather. */
-async function overHttp(ours: ChildProcess, theirs: ChildProcess): Promise<BenchmarkRow[]> {
-  const [ourUrl, theirUrl] = await Promise.all([urlOf(ours), urlOf(theirs)]);
-  const hands = (url: URL) => Array.from({ length: 32 }, () => new Hand(url));
-  const [our, their] = [hands(ourUrl), hands(theirUrl)];
-  const greeted = await their[0]!.ask("POST", theirUrl.pathname, initialize);
-  const session = /mcp-session-id: (\S+)/i.exec(greeted)![1]!;
-  const shared = async (all: readonly Hand[], n: number, each: (hand: Hand) => Promise<number>) => {
-    await Promise.all(
-      all.map(async hand => {
-        for (let done = 0; done < n / all.length;) done += await each(hand);
-      }),
-    );
-  };
-  const trajectory = async (hand: Hand) => {
-    const id = randomBytes(16).toString("base64url");
-    await hand.ask("PUT", `/v1/sessions/${id}`, `{"servers":["banking"]}`);
-    for (const [name, args] of mix)
-      await hand.ask(
-        "POST",
-        `/s/${id}/banking/mcp`,
-        request(1, "tools/call", { name, arguments: args }),
-      );
-    await hand.ask("DELETE", `/v1/sessions/${id}`, "");
-    return mix.length;
-  };
-  let number = 0;
-  const empty = async (hand: Hand) => {
-    await hand.ask(
-      "POST",
-      theirUrl.pathname,
-      request(++number, "tools/call", { name: "empty", arguments: {} }),
-      `Mcp-Session-Id: ${session}\r\n`,
-    );
+/** Measures our server and the SDK's in turns, so that other load on the machine affects both. */
+async function measureHttp(own: ChildProcess, sdk: ChildProcess): Promise<BenchmarkRow[]> {
+  const [ownUrl, sdkUrl] = await Promise.all([readUrl(own), readUrl(sdk)]);
+  const [ownConnections, sdkConnections] = [openConnections(ownUrl), openConnections(sdkUrl)];
+  const answer = await sdkConnections[0]!.request("POST", sdkUrl.pathname, initialize);
+  const session = /mcp-session-id: (\S+)/i.exec(answer)![1]!;
+  let id = 0;
+  const callEmptyTool = async (connection: HttpConnection) => {
+    const body = request(++id, "tools/call", { name: "empty", arguments: {} });
+    await connection.request("POST", sdkUrl.pathname, body, `Mcp-Session-Id: ${session}\r\n`);
     return 1;
   };
-  const [ourRates, theirRates]: [number[], number[]] = [[], []];
+  const [ownRates, sdkRates]: [number[], number[]] = [[], []];
   for (let i = 0; i <= runs; i++) {
-    ourRates.push(await rate(4_000, n => shared(our, n, trajectory)));
-    theirRates.push(await rate(4_000, n => shared(their, n, empty)));
+    ownRates.push(await measureRate(4_000, n => share(n, ownConnections, useSession)));
+    sdkRates.push(await measureRate(4_000, n => share(n, sdkConnections, callEmptyTool)));
   }
-  for (const it of [...our, ...their]) it.close();
-  for (const it of [ours, theirs]) it.kill();
-  // the first run of each warmed up
-  const [mine, sdk] = [ourRates.slice(1), theirRates.slice(1)];
+  for (const it of [...ownConnections, ...sdkConnections]) it.close();
+  // the first run was the warm-up
+  const [ownRuns, sdkRuns] = [ownRates.slice(1), sdkRates.slice(1)];
   return [
-    { name: "environment.calls.http", unit: "1/s", runs: mine },
-    { name: "environment.calls.http.sdk-empty-tool", unit: "1/s", runs: sdk },
+    { name: "environment.calls.http", unit: "1/s", runs: ownRuns },
+    { name: "environment.calls.http.sdk-empty-tool", unit: "1/s", runs: sdkRuns },
     {
       name: "environment.calls.http.of-sdk",
       unit: "ratio",
-      runs: mine.map((it, i) => it / sdk[i]!),
+      runs: ownRuns.map((it, i) => it / sdkRuns[i]!),
     },
   ];
 }
 
-async function rate(n: number, work: (n: number) => Promise<void>): Promise<number> {
+const openConnections = (url: URL) => Array.from({ length: 32 }, () => new HttpConnection(url));
+
+/** Shares `n` calls among connections. `work` returns how many calls it has made. */
+async function share(
+  n: number,
+  connections: readonly HttpConnection[],
+  work: (connection: HttpConnection) => Promise<number>,
+): Promise<void> {
+  await Promise.all(
+    connections.map(async connection => {
+      for (let calls = 0; calls < n / connections.length;) calls += await work(connection);
+    }),
+  );
+}
+
+/** Opens a session, makes its calls over MCP, and closes it. */
+async function useSession(connection: HttpConnection): Promise<number> {
+  const id = randomBytes(16).toString("base64url");
+  await connection.request("PUT", `/v1/sessions/${id}`, `{"servers":["banking"]}`);
+  for (const [name, args] of mix) {
+    const body = request(1, "tools/call", { name, arguments: args });
+    await connection.request("POST", `/s/${id}/banking/mcp`, body);
+  }
+  await connection.request("DELETE", `/v1/sessions/${id}`, "");
+  return mix.length;
+}
+
+async function measureRate(n: number, work: (n: number) => Promise<void>): Promise<number> {
   const start = performance.now();
   await work(n);
   return n / ((performance.now() - start) / 1000);
 }
 
-async function urlOf(child: ChildProcess): Promise<URL> {
+async function readUrl(child: ChildProcess): Promise<URL> {
   let text = "";
   while (!text.includes("\n")) text += String((await once(child.stdout!, "data"))[0]);
   return new URL((JSON.parse(text.split("\n")[0]!) as { url: string }).url);
 }
 
-/** A connection that asks one thing at a time. */
-class Hand {
+/** A connection with one request at a time. */
+class HttpConnection {
   readonly #socket: Socket;
   #text = "";
-  #done: (answer: string) => void = () => {};
+  #resolve: (answer: string) => void = () => {};
+  #reject: (error: Error) => void = () => {};
 
   constructor({ hostname, port }: URL) {
     this.#socket = connect(Number(port), hostname).setNoDelay(true).setEncoding("latin1");
-    this.#socket.on("data", (chunk: string) => this.#take(chunk));
+    this.#socket.on("data", (chunk: string) => this.#read(chunk));
+    this.#socket.on("error", error => this.#reject(error));
   }
 
-  ask(method: string, path: string, body: string, more = ""): Promise<string> {
+  request(method: string, path: string, body: string, more = ""): Promise<string> {
     this.#socket.write(
       `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    return new Promise(resolve => (this.#done = resolve));
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
   close(): void {
     this.#socket.destroy();
   }
 
-  #take(chunk: string): void {
+  #read(chunk: string): void {
     this.#text += chunk;
     const head = this.#text.indexOf("\r\n\r\n");
     if (head < 0) return;
@@ -216,6 +216,6 @@ class Hand {
     if (!isWhole) return;
     const answer = this.#text;
     this.#text = "";
-    this.#done(answer);
+    this.#resolve(answer);
   }
 }

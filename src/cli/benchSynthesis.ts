@@ -1,7 +1,6 @@
 /**
- * The rows of `bench synthesis`: the paper's number of tasks on all servers, written to a file as
- * anyone would, with what that takes in time, memory and bytes; and every edge of every dependency
- * graph run on live sessions.
+ * Measures `bench synthesis`: the time, memory and bytes of synthesizing the paper's number of tasks
+ * into a file, and the time of running every edge of every dependency graph on live sessions.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,48 +8,57 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { verifyEdges } from "../synthesis/graph/verifyEdges.ts";
 import { getDependencyGraph } from "../synthesis/graph/dependencyGraph.ts";
+import { runSynthesis } from "../synthesis/pipeline/runSynthesis.ts";
+import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
-import type { BenchmarkRow } from "./benchServing.ts";
+import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
-import { synthesize } from "./synthesize.ts";
 
 /** The paper's data set (section 3.2). */
 const paperCount = 13_517;
 
-export async function* measureSynthesis(terminal: CliContext): AsyncGenerator<BenchmarkRow> {
-  yield { name: "synthesis.graph.audit", unit: "s", runs: [await measureVerification(terminal)] };
+export async function* measureSynthesis(context: CliContext): AsyncGenerator<BenchmarkRow> {
+  yield { name: "synthesis.graph.audit", unit: "s", runs: [await measureVerification(context)] };
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
-    const out = join(folder, "paper.tasks.jsonl");
+    const file = join(folder, "paper.tasks.jsonl");
     const start = performance.now();
-    await synthesize.run({ ...terminal, print: () => {} }, [], {
-      out,
-      count: String(paperCount),
-      seed: "1",
-    });
+    await runSynthesis(
+      { file, count: paperCount, seed: 1 },
+      {
+        catalog: context.catalog,
+        resources: context.resources,
+        prove: context.prove,
+        createTeacher: () => undefined,
+        onProgress: it => context.showProgress(formatProgress(it)),
+        onRemark: context.printNote,
+        readClock: () => performance.now(),
+        signal: context.signal,
+      },
+    );
     const seconds = (performance.now() - start) / 1000;
     yield { name: "synthesis.tasks", unit: "1/s", runs: [paperCount / seconds] };
     yield { name: "synthesis.time", unit: "s", runs: [seconds] };
-    // of the whole process, kibibytes on every platform
-    yield {
-      name: "synthesis.memory",
-      unit: "MB",
-      runs: [(process.resourceUsage().maxRSS * 1024) / 1e6],
-    };
-    yield { name: "synthesis.file", unit: "MB", runs: [statSync(out).size / 1e6] };
+    // of the whole process; maxRSS is in kibibytes on every platform
+    const bytes = process.resourceUsage().maxRSS * 1024;
+    yield { name: "synthesis.memory", unit: "MB", runs: [bytes / 1e6] };
+    yield { name: "synthesis.file", unit: "MB", runs: [statSync(file).size / 1e6] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Runs all edges of all servers once, and returns the seconds that took. */
-async function measureVerification({ catalog, resources, signal }: CliContext): Promise<number> {
+/** Runs all edges of all servers once, and returns the seconds it took. */
+async function measureVerification({
+  catalog,
+  resources,
+  showProgress,
+  signal,
+}: CliContext): Promise<number> {
   const start = performance.now();
   for (const [name, server] of catalog.servers) {
-    // lets an interruption be noticed
-    await setImmediate();
-    signal.throwIfAborted();
+    showProgress(`running the edges of ${name}`);
     const setup = createVerificationSetup({
       catalog,
       server: name,
@@ -58,7 +66,11 @@ async function measureVerification({ catalog, resources, signal }: CliContext): 
       templates: readTemplates(join(resources, "servers"), server),
       seed: 1,
     });
-    for (const _ of verifyEdges(getDependencyGraph(server).edges, setup));
+    for (const _ of verifyEdges(getDependencyGraph(server).edges, setup)) {
+      // lets an interruption be noticed
+      await setImmediate();
+      signal.throwIfAborted();
+    }
   }
   return (performance.now() - start) / 1000;
 }

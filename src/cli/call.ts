@@ -1,87 +1,85 @@
-/** `call`: one call in a fresh session, to see what a tool answers and what it changes. */
+/** `call`: makes one call in a fresh session and shows its outcome and what it changed. */
 import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import type { CliCommand, Values } from "./command.ts";
-import { withConnectedServer } from "./tools.ts";
+import { argument, defineCommand, type CliContext, type Parser } from "./command.ts";
+import { withConnectedServer } from "./connectedServer.ts";
+import { connectOption, fixtureOption, jsonFlag, seedOption } from "./sharedOptions.ts";
 
-export const call: CliCommand = {
-  usage: "call <tool> '<json>' [--fixture F] [--seed N | --connect NAME] [--json]",
-  summary:
-    "Make one call in a fresh session, or on a server of prove/mcp.json: the outcome, and what it changed in the state.",
-  options: {
-    fixture: { type: "string" },
-    seed: { type: "string" },
-    connect: { type: "string" },
-    json: { type: "boolean" },
-  },
-  async run(terminal, [name, text = "{}"], values) {
-    const { catalog, print } = terminal;
-    if (name === undefined)
-      throw new UserError("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
-    if (typeof values["connect"] === "string") {
-      const args = argumentsOf(text);
-      return show(
-        await withConnectedServer(terminal, values["connect"], async it => ({
-          outcome: await it.call(name, args),
-        })),
+const jsonText: Parser<unknown> = {
+  parse(text) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (cause) {
+      throw new UserError(
+        `the arguments are not JSON (${(cause as Error).message})`,
+        `write them as '{"key": "value"}'`,
+        { cause },
       );
-    }
-    const tool = catalog.tools.get(name);
-    const server = tool && catalog.getServer(tool.server);
-    if (!server) throw new UserError(`there is no tool ${name}`, "prove-rl tools lists them");
-    const session = openSession({
-      servers: [{ server, fixture: catalog.getFixture(server.name, readFixtureName(values)) }],
-      seed: readSeed(values),
-    });
-    return show(session.call(name, argumentsOf(text)));
-
-    function show(called: Answered): number {
-      if (values["json"]) print(JSON.stringify(called, null, 2));
-      else for (const line of readable(called)) print(escapeInvisible(line));
-      return called.outcome.kind === "ok" ? 0 : 1;
     }
   },
 };
 
-/** A connected server's state cannot be seen: of what it changed nothing is said. */
-type Answered = CallResult | { readonly outcome: Outcome; readonly patches?: never };
+export const call = defineCommand({
+  name: "call",
+  description:
+    "Make one call in a fresh session, or on a server of prove/mcp.json. Prints the outcome and what the call changed in the state; exits with 1 if the call fails.",
+  arguments: [
+    argument("<tool>", "full name of the tool", { required: "the name of a tool" }),
+    argument("[arguments]", "arguments as a JSON object", { parser: jsonText, default: {} }),
+  ],
+  options: {
+    fixture: fixtureOption,
+    seed: seedOption,
+    connect: connectOption,
+    json: jsonFlag,
+  },
+  examples: [
+    `call banking_get_balance '{"account_id": "acc_101"}'`,
+    `call banking_list_accounts --fixture small --json`,
+  ],
+  async run(context, [tool, args], { fixture, seed, connect, json }) {
+    const result: Result =
+      connect === undefined
+        ? callTool(context, tool, args, { fixture, seed })
+        : await withConnectedServer(context, connect, async session => ({
+            outcome: await session.call(tool, args),
+          }));
+    if (json) context.print(JSON.stringify(result, null, 2));
+    else for (const line of formatResult(result)) context.print(escapeInvisible(line));
+    return result.outcome.kind === "ok" ? 0 : 1;
+  },
+});
 
-/** The fixture that a session starts from where none is named. */
-export const readFixtureName = (values: Values): string =>
-  (values["fixture"] as string | undefined) ?? "full";
+/** The state of a connected server is not visible, so its result has no patches. */
+type Result = CallResult | { readonly outcome: Outcome; readonly patches?: never };
 
-/** `--seed`, 1 where it is not given. Throws a `UserError` for anything but a whole number. */
-export function readSeed(values: Values): number {
-  const text = (values["seed"] as string | undefined) ?? "1";
-  const seed = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed))
-    throw new UserError(`--seed ${text} is not a whole number`, "give a number such as 1");
-  return seed;
+function callTool(
+  { catalog }: CliContext,
+  name: string,
+  args: unknown,
+  { fixture, seed }: { readonly fixture: string; readonly seed: number },
+): CallResult {
+  const tool = catalog.tools.get(name);
+  const server = tool && catalog.getServer(tool.server);
+  if (!server) throw new UserError(`there is no tool ${name}`, "prove-rl tools lists them");
+  const session = openSession({
+    servers: [{ server, fixture: catalog.getFixture(server.name, fixture) }],
+    seed,
+  });
+  return session.call(name, args);
 }
 
-function argumentsOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    throw new UserError(
-      `the arguments are not JSON (${(cause as Error).message})`,
-      `write them as '{"key": "value"}'`,
-      { cause },
-    );
-  }
-}
-
-function readable({ outcome, patches = [] }: Answered): string[] {
+function formatResult({ outcome, patches = [] }: Result): string[] {
   const lines =
     outcome.kind === "ok"
       ? `ok ${JSON.stringify(outcome.value, null, 2)}`.split("\n")
       : [`${outcome.kind} (${outcome.type}): ${outcome.message}`];
   if (outcome.kind !== "ok" && outcome.hint) lines.push(`  hint: ${outcome.hint}`);
-  if (patches.length) lines.push("changed:", ...patches.map(it => `  ${patchLine(it)}`));
+  if (patches.length) lines.push("changed:", ...patches.map(it => `  ${formatPatch(it)}`));
   return lines;
 }
 
-const patchLine = ({ op, path, value }: Patch) =>
+const formatPatch = ({ op, path, value }: Patch) =>
   op === "remove" ? `- ${path}` : `${op === "add" ? "+" : "~"} ${path} = ${JSON.stringify(value)}`;

@@ -1,26 +1,26 @@
 /**
- * What a command of the terminal program is, and the terminal it is given. Commands print only
- * through it.
+ * Defines what a command of the terminal program is: its arguments and options, declared once with
+ * their types, and the function that runs it in a context.
  */
-import type { ParseArgsConfig } from "node:util";
 import type { Writable } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
 
+/** What a command works with. Commands print only through it. */
 export interface CliContext {
   /** Prints one line on stdout. */
   readonly print: (line: string) => void;
-  /** Progress and remarks for a person: one line on stderr. */
+  /** Prints one line for the user on stderr. */
   readonly printNote: (line: string) => void;
   /**
-   * A line on stderr that the next one overwrites; where stderr is no terminal, at most one every
-   * few seconds.
+   * Prints a line on stderr that the next one overwrites. If stderr is not a terminal, prints at
+   * most one every five seconds.
    */
   readonly showProgress: (line: string) => void;
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: Writable;
-  /** Aborted by Ctrl-C, and by the editor's cancel. */
+  /** Aborted by Ctrl-C, by SIGTERM, and when the editor cancels. */
   readonly signal: AbortSignal;
-  /** The folder the person stands in. */
+  /** The current folder, against which paths are resolved. */
   readonly cwd: string;
   /** The product's own `resources` folder. */
   readonly resources: string;
@@ -28,22 +28,196 @@ export interface CliContext {
   readonly dist: string;
   /** The workspace's `prove` folder: `<cwd>/prove`, whether it exists or not. */
   readonly prove: string;
-  /** Servers, with the workspace's fixtures before the shipped ones. */
+  /** The servers. A fixture of the workspace comes before the shipped one with the same name. */
   readonly catalog: Catalog;
 }
 
-export type Values = Readonly<
-  Record<string, string | boolean | readonly (string | boolean)[] | undefined>
->;
-
-export interface CliCommand {
-  /** One line: positionals and options as a person types them, without the program's name. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /**
-   * The exit code: 0 done, 1 the work found something wrong. A `UserError` thrown ends the program
-   * with 2.
-   */
-  run(terminal: CliContext, positionals: readonly string[], values: Values): Promise<number>;
+/** Where a text on the command line was given. */
+export interface TextSource {
+  /** The option, such as `--count`, or the argument, such as `<server>`. */
+  readonly name: string;
+  readonly cwd: string;
 }
+
+/** Turns a text on the command line into a value. */
+export interface Parser<T> {
+  /** Throws a `UserError` for a text that is not valid. The text is never empty. */
+  readonly parse: (text: string, source: TextSource) => T;
+  /** All valid texts, where they can be listed. */
+  readonly choices?: readonly string[];
+  /** What help adds to the description of every option with this parser. */
+  readonly hint?: string;
+}
+
+/** What is missing if an option or argument is not given: completes "synthesize needs …". */
+interface Requirement {
+  readonly required: string;
+  /** A value for the remedy, such as `300`. */
+  readonly example: string;
+}
+
+export interface CliOption<T> {
+  /** As commander reads them: `--count <n>`, or `--json` for a flag. */
+  readonly flags: string;
+  readonly description: string;
+  /** Undefined for a flag. */
+  readonly parser?: Parser<T>;
+  readonly default?: T;
+  readonly required?: Requirement;
+  readonly isHidden?: boolean;
+}
+
+export interface CliArgument<T> {
+  /** As commander reads it: `<tool>`, `[server]`, or `[files...]`. */
+  readonly name: string;
+  readonly description: string;
+  readonly parser: Parser<unknown>;
+  readonly default?: T;
+  /** What is missing without it: completes "call needs …". */
+  readonly required?: string;
+}
+
+/** The values of options or arguments by their definitions. */
+type ValuesOf<D> = {
+  readonly [K in keyof D]: D[K] extends CliOption<infer T>
+    ? T
+    : D[K] extends CliArgument<infer T>
+      ? T
+      : never;
+};
+
+/** The values of options that several commands share. */
+export type OptionValues<O extends Readonly<Record<string, CliOption<unknown>>>> = ValuesOf<O>;
+
+/** A command whose values are typed by the definitions of its arguments and options. */
+interface TypedCommand<
+  A extends readonly CliArgument<unknown>[],
+  O extends Readonly<Record<string, CliOption<unknown>>>,
+> {
+  readonly name: string;
+  /** What the command does, in full sentences. Its one-line summary is in the table of commands. */
+  readonly description: string;
+  readonly arguments: A;
+  readonly options: O;
+  /** Command lines without the program's name, each valid by itself. */
+  readonly examples: readonly string[];
+  /**
+   * Returns the exit code: 0 for done, 1 if the work found something wrong. A `UserError` that it
+   * throws ends the program with 2.
+   */
+  run(context: CliContext, positionals: ValuesOf<A>, options: ValuesOf<O>): Promise<number>;
+}
+
+/** Any command. */
+export interface CliCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments: readonly CliArgument<unknown>[];
+  readonly options: Readonly<Record<string, CliOption<unknown>>>;
+  readonly examples: readonly string[];
+  run(
+    context: CliContext,
+    positionals: readonly unknown[],
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<number>;
+}
+
+/** Defines a command. `run` gets positionals and options with the types of their definitions. */
+export const defineCommand = <
+  const A extends readonly CliArgument<unknown>[],
+  O extends Readonly<Record<string, CliOption<unknown>>>,
+>(
+  command: TypedCommand<A, O>,
+): CliCommand => command;
+
+/** An option without a value. */
+export const flag = (
+  flags: string,
+  description: string,
+  more: Pick<CliOption<boolean>, "isHidden"> = {},
+): CliOption<boolean> => ({ flags, description, ...more });
+
+const text: Parser<string> = { parse: it => it };
+
+interface Parsed<T> {
+  readonly parser: Parser<T>;
+}
+
+/**
+ * An option with a value, which is a string without a parser. The value is always present if the
+ * option is required or has a default.
+ */
+export function option<T>(
+  flags: string,
+  description: string,
+  settings: Parsed<T> & (Requirement | { readonly default: NoInfer<T> }),
+): CliOption<T>;
+export function option<T>(
+  flags: string,
+  description: string,
+  settings: Parsed<T>,
+): CliOption<T | undefined>;
+export function option(
+  flags: string,
+  description: string,
+  settings: Requirement | { readonly default: string },
+): CliOption<string>;
+export function option(flags: string, description: string): CliOption<string | undefined>;
+export function option(
+  flags: string,
+  description: string,
+  settings: Partial<Parsed<unknown> & Requirement & { readonly default: unknown }> = {},
+): CliOption<unknown> {
+  const { required, example = "", ...rest } = settings;
+  return {
+    flags,
+    description,
+    parser: text,
+    ...rest,
+    ...(required === undefined ? {} : { required: { required, example } }),
+  };
+}
+
+/** A positional argument, which is a string without a parser. */
+export function argument<T>(
+  name: string,
+  description: string,
+  settings: Parsed<T> & ({ readonly required: string } | { readonly default: NoInfer<T> }),
+): CliArgument<T>;
+export function argument(
+  name: string,
+  description: string,
+  settings: { readonly required: string },
+): CliArgument<string>;
+export function argument(
+  name: string,
+  description: string,
+  settings: Partial<Parsed<unknown>> & Pick<CliArgument<unknown>, "required" | "default">,
+): CliArgument<unknown> {
+  return { name, description, parser: text, ...settings };
+}
+
+/** A positional argument that may be left out. */
+export function optionalArgument<T>(
+  name: string,
+  description: string,
+  settings: Parsed<T>,
+): CliArgument<T | undefined>;
+export function optionalArgument(
+  name: string,
+  description: string,
+): CliArgument<string | undefined>;
+export function optionalArgument(
+  name: string,
+  description: string,
+  settings: Partial<Parsed<unknown>> = {},
+): CliArgument<unknown> {
+  return { name, description, parser: text, ...settings };
+}
+
+/** The last positional argument, which may be repeated. */
+export const repeatedArgument = (
+  name: string,
+  description: string,
+  settings: { readonly required?: string } = {},
+): CliArgument<readonly string[]> => ({ name, description, parser: text, ...settings });

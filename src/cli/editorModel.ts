@@ -1,4 +1,4 @@
-/** One of the editor's language models as a chat model, over the channel to the editor. */
+/** Uses a language model of the editor as a chat model, over the channel to the editor. */
 import type { Channel } from "../channel/channel.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";

@@ -1,4 +1,4 @@
-/** `evaluate`: one greedy attempt at each task, and what it adds up to. */
+/** `evaluate`: lets a policy attempt each task once with greedy decoding, and prints the metrics. */
 import { resolve } from "node:path";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
 import { UserError } from "../userError.ts";
@@ -8,62 +8,65 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import type { CliCommand, CliContext } from "./command.ts";
-import { endpointOptions, endpointUsage } from "./endpoints.ts";
-import { openPolicy, type OpenedPolicy } from "./policies.ts";
+import { defineCommand, option, type CliContext } from "./command.ts";
+import { endpointOptions } from "./endpoints.ts";
+import { countOf, existingPath, oneOf } from "./parsers.ts";
+import type { OpenedPolicy } from "./policies.ts";
+import { jsonFlag } from "./sharedOptions.ts";
+import { splits } from "./splits.ts";
 
-export const evaluate: CliCommand = {
-  usage: `evaluate --tasks F --policy SPEC [--split heldout-chain|heldout-server|train] [--limit N] [--json] ${endpointUsage}`,
-  summary:
-    "Let a policy attempt every task once and print the metrics. SPEC is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
+export const evaluate = defineCommand({
+  name: "evaluate",
+  description:
+    "Let a policy attempt every task of a split once with greedy decoding, and print the metrics. The policy is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
+  arguments: [],
   options: {
-    tasks: { type: "string" },
-    policy: { type: "string" },
-    split: { type: "string", default: "heldout-chain" },
-    limit: { type: "string" },
-    json: { type: "boolean" },
+    tasks: option("--tasks <file>", "tasks file", {
+      parser: existingPath("a tasks file"),
+      required: "a tasks file",
+      example: "small.tasks.jsonl",
+    }),
+    policy: option("--policy <policy>", "run or model folder, endpoint:MODEL, or scripted:NAME", {
+      required: "a policy",
+      example: "prove/runs/first",
+    }),
+    split: option("--split <split>", "split of the tasks to attempt", {
+      parser: oneOf(splits, "there is no split"),
+      default: "heldout-chain",
+    }),
+    limit: option("--limit <n>", "attempt only the first tasks of the split (default: all)", {
+      parser: countOf("a number of tasks"),
+    }),
+    json: jsonFlag,
     ...endpointOptions,
   },
-  async run(terminal, _positionals, values) {
-    const { cwd, print, printNote: say } = terminal;
-    const [file, spec] = [values["tasks"], values["policy"]] as (string | undefined)[];
-    if (file === undefined || spec === undefined)
-      throw new UserError(
-        "evaluate needs a tasks file and a policy",
-        `usage: prove-rl ${evaluate.usage}`,
-      );
-    const split = splitNamed(values["split"] as string);
-    const tasks = await tasksIn(
-      resolve(cwd, file),
-      split,
-      values["limit"] === undefined ? Infinity : Number(values["limit"]),
-      say,
-    );
-    const opened = await openPolicy(spec, tasks, terminal, values);
-    const { policy, metrics } = await evaluatePolicy(opened, tasks, terminal, `${spec} `);
+  examples: [
+    "evaluate --tasks small.tasks.jsonl --policy prove/runs/first",
+    "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
+    "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
+  ],
+  async run(context, _positionals, { tasks: file, policy: spec, split, limit, json, ...endpoint }) {
+    const { cwd, print, printNote } = context;
+    const tasks = await readTasksOfSplit(resolve(cwd, file), split, limit ?? Infinity, printNote);
+    // loads the numerics
+    const { openPolicy } = await import("./policies.ts");
+    const opened = await openPolicy(spec, tasks, context, endpoint);
+    const { policy, metrics } = await evaluatePolicy(opened, tasks, context, `${spec} `);
     opened.dispose();
-    if (values["json"]) print(JSON.stringify({ policy, tasks: file, split, ...metrics }));
-    else for (const line of linesOf(metrics)) print(line);
+    if (json) print(JSON.stringify({ policy, tasks: file, split, ...metrics }));
+    else for (const line of formatMetrics(metrics)) print(line);
     return metrics.attempts > metrics.unscorable ? 0 : 1;
   },
-};
+});
 
-function splitNamed(name: string): Task["split"] {
-  const splits: readonly Task["split"][] = ["heldout-chain", "heldout-server", "train"];
-  const split = splits.find(it => it === name);
-  if (!split)
-    throw new UserError(`there is no split ${name}`, `choose one of ${splits.join(", ")}`);
-  return split;
-}
-
-async function tasksIn(
+async function readTasksOfSplit(
   file: string,
   split: Task["split"],
   limit: number,
-  say: (line: string) => void,
+  onTorn: (remark: string) => void,
 ): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const task of readTasks(file, { onTorn: say }))
+  for await (const task of readTasks(file, { onTorn }))
     if (task.split === split && tasks.length < limit) tasks.push(task);
   if (tasks.length === 0)
     throw new UserError(
@@ -73,15 +76,18 @@ async function tasksIn(
   return tasks;
 }
 
-/** Evaluates with the default run's reward first and the paper's beside it; says how far it is. */
+/**
+ * Evaluates a policy by the reward that runs train on, and by the paper's. Shows progress, and
+ * notes each fault that ended an attempt once.
+ */
 export async function evaluatePolicy(
   { policy, concurrency }: OpenedPolicy,
   tasks: readonly Task[],
   {
     catalog,
     signal,
-    showProgress: progress,
-    printNote: say,
+    showProgress,
+    printNote,
   }: Pick<CliContext, "catalog" | "signal" | "showProgress" | "printNote">,
   label: string,
 ): Promise<Evaluation> {
@@ -94,16 +100,17 @@ export async function evaluatePolicy(
     clock: () => performance.now() / 1000,
     onRow(_row, trajectory, done) {
       const { fault } = getEnd(trajectory);
-      if (fault !== undefined && !faults.has(fault))
-        say(`an attempt was cut off: ${escapeInvisible(fault)}`);
-      if (fault !== undefined) faults.add(fault);
-      progress(`${label}${done}/${tasks.length} tasks`);
+      if (fault !== undefined && !faults.has(fault)) {
+        faults.add(fault);
+        printNote(`an attempt was cut off: ${escapeInvisible(fault)}`);
+      }
+      showProgress(`${label}${done}/${tasks.length} tasks`);
     },
   });
 }
 
-function linesOf(it: Evaluation["metrics"]): string[] {
-  const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
+function formatMetrics(it: Evaluation["metrics"]): string[] {
+  const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
   const row = (name: string, value: string) => `${name.padEnd(22)}${value}`;
   return [
     row(
@@ -117,20 +124,22 @@ function linesOf(it: Evaluation["metrics"]): string[] {
     ),
     ...(it.parts ? partNames.map(part => row(`  ${part}`, it.parts![part].toFixed(4))) : []),
     ...(it.abstention === undefined ? [] : [row("abstention", it.abstention.toFixed(4))]),
-    row("success", percent(it.success)),
-    ...(it.goalSuccess === undefined ? [] : [row("  tasks with goals", percent(it.goalSuccess))]),
+    row("success", formatShare(it.success)),
+    ...(it.goalSuccess === undefined
+      ? []
+      : [row("  tasks with goals", formatShare(it.goalSuccess))]),
     ...(it.readOnlySuccess === undefined
       ? []
-      : [row("  look-ups only", percent(it.readOnlySuccess))]),
+      : [row("  look-ups only", formatShare(it.readOnlySuccess))]),
     row(
       "calls / budget",
-      `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${percent(it.withinBudget)} within`,
+      `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${formatShare(it.withinBudget)} within`,
     ),
-    row("calls not parsed", percent(it.errors.syntax)),
-    row("calls to no tool", percent(it.errors.tool)),
-    row("arguments unfit", percent(it.errors.arguments)),
-    row("calls refused", percent(it.errors.refused)),
-    row("cut by a limit", percent(it.cut)),
+    row("calls not parsed", formatShare(it.errors.syntax)),
+    row("calls to no tool", formatShare(it.errors.tool)),
+    row("arguments unfit", formatShare(it.errors.arguments)),
+    row("calls refused", formatShare(it.errors.refused)),
+    row("cut by a limit", formatShare(it.cut)),
     ...(it.tokensPerRollout === undefined
       ? []
       : [row("tokens a rollout", it.tokensPerRollout.toFixed(1))]),

@@ -1,9 +1,10 @@
 /**
- * `graph`: the dependency edges between tools, as they are declared, as names suggest them, or as a
- * chat model labels them; held against live sessions and against one another.
+ * `graph`: lists the dependency edges between tools, as they are declared, or as names or a chat
+ * model suggest them. Verifies edges on live sessions and compares labels with the declarations.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { verifyEdges, type EdgeVerification } from "../synthesis/graph/verifyEdges.ts";
 import {
@@ -28,82 +29,103 @@ import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { readSeed } from "./call.ts";
-import type { CliCommand, CliContext, Values } from "./command.ts";
 import {
-  readEndpointOptions,
+  defineCommand,
+  flag,
+  option,
+  optionalArgument,
+  type CliContext,
+  type OptionValues,
+} from "./command.ts";
+import { withConnectedServer } from "./connectedServer.ts";
+import {
+  createEndpointChoice,
   endpointOptions,
-  endpointUsage,
-  toUserError,
   openEndpointFor,
   sentContent,
+  toUserError,
 } from "./endpoints.ts";
-import { withConnectedServer } from "./tools.ts";
+import { oneOf, outputPath } from "./parsers.ts";
+import { connectOption, jsonFlag, seedOption } from "./sharedOptions.ts";
 
 const labellers = ["declared", "names", "model"] as const;
 type Labeller = (typeof labellers)[number];
 
-export const graph: CliCommand = {
-  usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--out F.jsonl] [--seed S] [--json]`,
-  summary:
-    "List which tool needs which other; --verify runs every pair on live sessions (--out keeps what that shows), --by compares other labels with the declarations.",
-  options: {
-    connect: { type: "string" },
-    by: { type: "string" },
-    model: { type: "string" },
-    ...endpointOptions,
-    verify: { type: "boolean" },
-    out: { type: "string" },
-    seed: { type: "string" },
-    json: { type: "boolean" },
-  },
-  async run(terminal, [name], values) {
-    const by = labellerOf(values);
-    const found: Found[] = [];
-    if (typeof values["connect"] === "string")
-      found.push(await connectedGraph(terminal, values["connect"], by, values));
+const graphOptions = {
+  connect: connectOption,
+  by: option(
+    "--by <labels>",
+    "where edges come from (default: declared, or names with --connect)",
+    {
+      parser: oneOf(labellers, "nobody labels by"),
+    },
+  ),
+  model: option("--model <name>", "the model of --by model, as the endpoint names it"),
+  verify: flag("--verify", "run every edge on live sessions"),
+  out: option("--out <file>", "file for the verdicts of --verify, which synthesis reads", {
+    parser: outputPath("prove/graphs/audit.jsonl"),
+  }),
+  seed: seedOption,
+  json: jsonFlag,
+  ...endpointOptions,
+};
+type GraphOptions = OptionValues<typeof graphOptions>;
+
+export const graph = defineCommand({
+  name: "graph",
+  description:
+    "List which tool needs the result of which other tool. With --verify, run every edge on live sessions; with --by, label the pairs in another way and compare the labels with the declarations.",
+  arguments: [optionalArgument("[server]", "only this server (default: all)")],
+  options: graphOptions,
+  examples: [
+    "graph banking --verify",
+    "graph --verify --out prove/graphs/audit.jsonl",
+    "graph video_meeting --by model --model qwen3-4b",
+    "graph --connect memory",
+  ],
+  async run(context, [name], options) {
+    const { catalog, print } = context;
+    const { connect, out, json } = options;
+    const by = chooseLabeller(options);
+    if (out !== undefined && !options.verify)
+      throw new UserError("--out keeps what a run has shown, and nothing was run", "add --verify");
+    const graphs: ServerGraph[] = [];
+    if (connect !== undefined)
+      graphs.push(await createConnectedGraph(context, connect, by, options));
     else
-      for (const server of name === undefined ? terminal.catalog.servers.keys() : [name])
-        found.push(await ownGraph(terminal, server, by, values));
-    if (typeof values["out"] === "string") await keep(found, values["out"], terminal, values);
-    if (values["json"]) terminal.print(JSON.stringify(found, null, 2));
-    else
-      for (const it of found)
-        for (const line of readable(it)) terminal.print(escapeInvisible(line));
+      for (const server of name === undefined ? catalog.servers.keys() : [name])
+        graphs.push(await createGraph(context, server, by, options));
+    if (out !== undefined) await writeVerdicts(graphs, out, context);
+    if (json) print(JSON.stringify(graphs, null, 2));
+    else for (const it of graphs) for (const line of formatGraph(it)) print(escapeInvisible(line));
     return 0;
   },
-};
+});
 
-/** An edge of any labeller, with what running it showed. */
-type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & {
+/** An edge of any labeller, with the result of running it. */
+type LabelledEdge = Pick<Edge, "a" | "b" | "kind" | "confidence"> & {
   via?: { output: string; input: string; entity?: string };
 } & Partial<Pick<EdgeVerification, "verified" | "why">> & { rejected?: string };
 
-interface Found {
+interface ServerGraph {
   readonly server: string;
   readonly hash?: string;
   readonly by: string;
-  readonly edges: readonly Shown[];
+  readonly edges: readonly LabelledEdge[];
   /** How far the labels agree with the declarations, by kind of edge. */
   readonly agreement?: Readonly<Record<string, ReturnType<typeof measureAgreement>>>;
 }
 
-/**
- * Writes what running the edges has shown, as verdicts that synthesis reads from
- * `prove/graphs/audit.jsonl`.
- */
-async function keep(
-  found: readonly Found[],
+/** Writes the edges that were run as verdicts, which synthesis reads from `prove/graphs/audit.jsonl`. */
+async function writeVerdicts(
+  graphs: readonly ServerGraph[],
   out: string,
-  { cwd, printNote: say }: CliContext,
-  values: Values,
+  { cwd, printNote }: CliContext,
 ): Promise<void> {
-  if (!values["verify"])
-    throw new UserError("--out keeps what a run has shown, and nothing was run", "add --verify");
-  const ran = found.flatMap(({ edges }) =>
-    edges.filter(it => it.verified === "works" || it.verified === "fails"),
+  const edges = graphs.flatMap(it =>
+    it.edges.filter(edge => edge.verified === "works" || edge.verified === "fails"),
   );
-  const lines = ran.map(({ a, b, via, verified, why = "the second call succeeds" }) =>
+  const lines = edges.map(({ a, b, via, verified, why = "the second call succeeds" }) =>
     formatVerdict({
       a,
       b,
@@ -116,60 +138,43 @@ async function keep(
   const file = resolve(cwd, out);
   mkdirSync(dirname(file), { recursive: true });
   await writeFileAtomically(file, lines.map(it => `${it}\n`).join(""));
-  say(
-    `${out} keeps ${lines.length} verdicts, ${ran.filter(it => it.verified === "fails").length} of them against`,
-  );
+  const rejected = edges.filter(it => it.verified === "fails").length;
+  printNote(`${out} has ${lines.length} verdicts, ${rejected} of them reject the edge`);
 }
 
-function labellerOf(values: Values): Labeller {
-  const by =
-    (values["by"] as string | undefined) ??
-    (values["connect"] === undefined ? "declared" : "names");
-  const found = labellers.find(it => it === by);
-  if (!found) throw new UserError(`nobody labels by ${by}`, `choose ${labellers.join(", ")}`);
-  if (found === "declared" && values["connect"] !== undefined)
+function chooseLabeller({ by, connect }: GraphOptions): Labeller {
+  if (by === "declared" && connect !== undefined)
     throw new UserError(
       "a connected server declares no entities",
       "choose --by names or --by model",
     );
-  return found;
+  return by ?? (connect === undefined ? "declared" : "names");
 }
 
-async function ownGraph(
-  terminal: CliContext,
+async function createGraph(
+  context: CliContext,
   name: string,
   by: Labeller,
-  values: Values,
-): Promise<Found> {
-  const { catalog, resources, prove, signal, showProgress: progress } = terminal;
+  options: GraphOptions,
+): Promise<ServerGraph> {
+  const { catalog, resources, prove } = context;
   const server = catalog.getServer(name);
-  const audit = readVerdicts(listVerdictFiles(resources, prove));
-  const { edges, hash } = getDependencyGraph(server);
-  const declared = listDeclaredLabels({ edges });
+  const storedVerdicts = readVerdicts(listVerdictFiles(resources, prove));
+  const { edges: declaredEdges, hash } = getDependencyGraph(server);
+  const declared = listDeclaredLabels({ edges: declaredEdges });
   const labels =
     by === "declared"
       ? declared
-      : await labelsOf(by, name, [...server.tools.values()], terminal, values);
-  const verdicts: EdgeVerification[] = [];
-  if (values["verify"]) {
-    const setup = createVerificationSetup({
-      catalog,
-      server: name,
-      fixtures: catalog.listFixtures(name),
-      templates: readTemplates(join(resources, "servers"), server),
-      seed: readSeed(values),
-    });
-    for (const it of verifyEdges(by === "declared" ? edges : edgesOf(labels), setup)) {
-      signal.throwIfAborted();
-      verdicts.push(it);
-      progress(`${name}: ${verdicts.length} pairs run`);
-    }
-  }
+      : await labelTools(by, name, [...server.tools.values()], context, options);
+  const edges = by === "declared" ? declaredEdges : toEdges(labels);
+  const verifications = options.verify
+    ? await verifyServer(context, name, edges, options.seed)
+    : [];
   return {
     server: name,
     hash,
     by,
-    edges: shownOf(by === "declared" ? edges : edgesOf(labels), verdicts, audit),
+    edges: addVerdicts(edges, verifications, storedVerdicts),
     ...(by === "declared"
       ? {}
       : {
@@ -181,108 +186,144 @@ async function ownGraph(
   };
 }
 
-/** A connected server's graph: nothing is declared, and only what its entry lets run is run. */
-function connectedGraph(
-  terminal: CliContext,
+/** Runs the edges of one server on live sessions. */
+async function verifyServer(
+  { catalog, resources, signal, showProgress }: CliContext,
+  name: string,
+  edges: readonly Edge[],
+  seed: number,
+): Promise<EdgeVerification[]> {
+  const setup = createVerificationSetup({
+    catalog,
+    server: name,
+    fixtures: catalog.listFixtures(name),
+    templates: readTemplates(join(resources, "servers"), catalog.getServer(name)),
+    seed,
+  });
+  const verifications: EdgeVerification[] = [];
+  for (const it of verifyEdges(edges, setup)) {
+    verifications.push(it);
+    showProgress(`${name}: ${verifications.length} pairs run`);
+    // lets an interruption be noticed
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  return verifications;
+}
+
+/** A connected server declares nothing, and only what its entry allows is run. */
+function createConnectedGraph(
+  context: CliContext,
   name: string,
   by: Labeller,
-  values: Values,
-): Promise<Found> {
-  return withConnectedServer(terminal, name, async session => {
-    const seen = await observeServer(session, terminal.signal);
-    const labels = await labelsOf(by, name, seen.tools, terminal, values);
-    const verdicts: EdgeVerification[] = [];
-    const edges = edgesOf(labels);
-    if (values["verify"])
-      for await (const it of verifyObservedEdges(session, edges, seen, terminal.signal))
-        verdicts.push(it);
-    return { server: name, by, edges: shownOf(edges, verdicts, new Map()) };
+  options: GraphOptions,
+): Promise<ServerGraph> {
+  return withConnectedServer(context, name, async session => {
+    const observed = await observeServer(session, context.signal);
+    const edges = toEdges(await labelTools(by, name, observed.tools, context, options));
+    const verifications: EdgeVerification[] = [];
+    if (options.verify)
+      for await (const it of verifyObservedEdges(session, edges, observed, context.signal))
+        verifications.push(it);
+    return { server: name, by, edges: addVerdicts(edges, verifications, new Map()) };
   });
 }
 
 /**
- * By a chat model: what it has said before stands in `prove/graphs`, and only the rest is asked.
+ * Labels pairs of tools by their names or with a chat model. The model's labels are kept in
+ * `prove/graphs`, and it is asked only for those that are missing.
  */
-async function labelsOf(
+async function labelTools(
   by: Labeller,
   name: string,
   tools: readonly PublishedTool[],
-  terminal: CliContext,
-  values: Values,
+  context: CliContext,
+  options: GraphOptions,
 ): Promise<readonly Label[]> {
   if (by === "names") return labelByNames(tools);
-  const { prove, signal, showProgress: progress } = terminal;
-  const model = values["model"] as string | undefined;
-  if (model === undefined)
+  const { prove, signal, showProgress } = context;
+  if (options.model === undefined)
     throw new UserError(
       "--by model needs to know which model labels",
       "add --model, as the endpoint names it",
     );
   const { endpoint, concurrency } = openEndpointFor(
-    readEndpointOptions(model, values),
+    createEndpointChoice(options.model, options),
     sentContent.graph,
-    terminal,
+    context,
   );
-  const ledger = new LabelCache(join(prove, "graphs", `${name}.labels.jsonl`));
-  const onProgress = (known: number, all: number) =>
-    progress(`${name}: ${known} of ${all} pairs labelled`);
   return labelWithModel({
     tools,
     model: endpoint,
-    cache: ledger,
+    cache: new LabelCache(join(prove, "graphs", `${name}.labels.jsonl`)),
     concurrency,
     signal,
-    onProgress,
+    onProgress: (done, total) => showProgress(`${name}: ${done} of ${total} pairs labelled`),
   }).catch((error: unknown) => {
     throw toUserError(error);
   });
 }
 
-const edgesOf = (labels: readonly Label[]): Edge[] =>
+const toEdges = (labels: readonly Label[]): Edge[] =>
   labels.flatMap(({ a, b, label, via, confidence }): Edge[] =>
     label === "none"
       ? []
       : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }],
   );
 
-function shownOf(
+function addVerdicts(
   edges: readonly Edge[],
-  verdicts: readonly EdgeVerification[],
-  audit: EdgeVerdicts,
-): Shown[] {
+  verifications: readonly EdgeVerification[],
+  storedVerdicts: EdgeVerdicts,
+): LabelledEdge[] {
   return edges.map((edge, i) => {
-    const verdict = verdicts[i];
-    const said = findVerdict(edge, audit);
+    const verification = verifications[i];
+    const verdict = findVerdict(edge, storedVerdicts);
     return {
       ...edge,
-      ...(said?.verdict === "reject" ? { rejected: `${said.author}: ${said.reason}` } : {}),
-      ...(verdict
-        ? { verified: verdict.verified, ...(verdict.why === undefined ? {} : { why: verdict.why }) }
+      ...(verdict?.verdict === "reject"
+        ? { rejected: `${verdict.author}: ${verdict.reason}` }
+        : {}),
+      ...(verification
+        ? {
+            verified: verification.verified,
+            ...(verification.why === undefined ? {} : { why: verification.why }),
+          }
         : {}),
     };
   });
 }
 
-function readable({ server, hash, by, edges, agreement: agreed }: Found): string[] {
-  const ran = edges.filter(it => it.verified !== undefined);
-  const share = (of: EdgeVerification["verified"]) =>
-    `${ran.filter(it => it.verified === of).length} ${of === "untried" ? "untried" : of === "works" ? "work" : "fail"}`;
+function formatGraph({ server, hash, by, edges, agreement }: ServerGraph): string[] {
+  const runEdges = edges.filter(it => it.verified !== undefined);
+  const count = (verified: EdgeVerification["verified"]) =>
+    runEdges.filter(it => it.verified === verified).length;
+  const counts = `${count("works")} work, ${count("fails")} fail, ${count("untried")} untried`;
   return [
-    `${server}: ${edges.length} edges ${by === "declared" ? `(${hash})` : `by ${by}`}${ran.length > 0 ? `, run: ${share("works")}, ${share("fails")}, ${share("untried")}` : ""}`,
-    ...edges.map(it => `  ${edgeLine(it)}`),
-    ...Object.entries(agreed ?? {}).map(
+    `${server}: ${edges.length} edges ${by === "declared" ? `(${hash})` : `by ${by}`}${runEdges.length > 0 ? `, run: ${counts}` : ""}`,
+    ...edges.map(it => `  ${formatEdge(it)}`),
+    ...Object.entries(agreement ?? {}).map(
       ([kind, { precision, recall, both, labelled, reference }]) =>
         `  ${kind}, against the declarations: precision ${precision} (${both} of ${labelled}), recall ${recall} (${both} of ${reference})`,
     ),
   ];
 }
 
-function edgeLine({ a, b, kind, via, confidence, verified, why, rejected }: Shown): string {
+function formatEdge({
+  a,
+  b,
+  kind,
+  via,
+  confidence,
+  verified,
+  why,
+  rejected,
+}: LabelledEdge): string {
   const flow = via ? `  ${via.output} -> ${via.input}${via.entity ? ` (${via.entity})` : ""}` : "";
-  const ran = verified
+  const verdict = verified
     ? `  ${verified}${why === undefined ? "" : `: ${why}`}`
     : rejected === undefined
       ? ""
       : `  not walked (${rejected})`;
-  return `${a} -> ${b}  ${kind}${flow}  ${confidence}${ran}`;
+  return `${a} -> ${b}  ${kind}${flow}  ${confidence}${verdict}`;
 }

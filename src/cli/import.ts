@@ -1,4 +1,6 @@
-/** `import`: others' abstention sets as tasks of ours, from a file that the person has. */
+/**
+ * `import`: converts published abstention data sets, whose files the user has downloaded, to tasks.
+ */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -12,87 +14,102 @@ import {
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
-import type { CliCommand } from "./command.ts";
-import { countIn } from "./number.ts";
+import { argument, defineCommand, option, type CliContext } from "./command.ts";
+import { countOf, oneOf, outputPath } from "./parsers.ts";
+import { jsonFlag } from "./sharedOptions.ts";
 
-export const importTasks: CliCommand = {
-  usage: "import when2call|xlam-irrelevance F --out G.tasks.jsonl [--count N] [--json]",
-  summary:
-    "Make tasks without goals of the rows of When2Call or xLAM-irrelevance whose right answer is no call; test rows count as held out.",
-  options: { out: { type: "string" }, count: { type: "string" }, json: { type: "boolean" } },
-  async run(
-    { cwd, print, printNote: say, showProgress: progress, signal },
-    [format, from, ...more],
-    values,
-  ) {
-    if (format === undefined || !Object.hasOwn(importFormats, format))
-      throw new UserError(
-        `there is no format ${format ?? "given"}`,
-        `choose ${Object.keys(importFormats).join(" or ")}`,
-      );
-    if (from === undefined || more.length > 0)
-      throw new UserError("import needs one file to read", `usage: prove-rl ${importTasks.usage}`);
-    const out = values["out"] as string | undefined;
-    if (!out)
-      throw new UserError(
-        "import needs a file to write to",
-        "add --out, such as --out prove/tasks/abstain.tasks.jsonl",
-      );
+const formats = Object.keys(importFormats) as ImportFormat[];
+
+export const importTasks = defineCommand({
+  name: "import",
+  description:
+    "Convert rows of When2Call or xLAM-irrelevance to tasks without goals. Only rows whose right answer is no call are used; test rows become the split heldout-server.",
+  arguments: [
+    argument("<format>", "data set that the file is from", {
+      parser: oneOf(formats, "there is no format"),
+      required: "a format",
+    }),
+    argument("<file>", "file to read: JSON Lines, or one JSON array", {
+      required: "one file to read",
+    }),
+  ],
+  options: {
+    out: option("--out <file>", "tasks file to write, which must not exist", {
+      parser: outputPath("prove/tasks/abstain.tasks.jsonl"),
+      required: "a file to write to",
+      example: "prove/tasks/abstain.tasks.jsonl",
+    }),
+    count: option("--count <n>", "most tasks to import (default: all)", {
+      parser: countOf("a number of tasks"),
+    }),
+    json: jsonFlag,
+  },
+  examples: ["import when2call when2call_train_sft.jsonl --out abstain.tasks.jsonl"],
+  async run(context, [format, from], { out, count = Infinity, json }) {
+    const { cwd, print } = context;
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
-    const most = countIn(values, "count", "number of tasks") ?? Infinity;
-    const report = { file, imported: 0, skipped: {} as Partial<Record<SkipReason, number>> };
-    let writer: LineWriter | undefined;
-    try {
-      for await (const { json, number } of rowsOf(resolve(cwd, from), say)) {
-        signal.throwIfAborted();
-        const row = importFormats[format as ImportFormat](json);
-        if (typeof row === "string") {
-          report.skipped[row] = (report.skipped[row] ?? 0) + 1;
-          continue;
-        }
-        writer ??= new LineWriter(file);
-        writer.append(
-          formatTaskLine(
-            createImportedTask(row, {
-              format: format as ImportFormat,
-              number,
-              split: row.isTest ? "heldout-server" : "train",
-            }),
-          ),
-        );
-        progress(`${++report.imported} tasks`);
-        if (report.imported === most) break;
-      }
-    } finally {
-      writer?.close();
-    }
+    const report = await importRows({ format, from: resolve(cwd, from), file, count }, context);
     if (report.imported === 0)
       throw new UserError(
         `${from} has no row of ${format} whose right answer is no call`,
         "check that the file is of that set",
       );
-    if (values["json"]) print(JSON.stringify(report));
+    if (json) print(JSON.stringify(report));
     else
       print(
         `${report.imported} tasks in ${file}${Object.entries(report.skipped)
-          .map(([why, n]) => `; ${n} skipped: ${why}`)
+          .map(([reason, n]) => `; ${n} skipped: ${reason}`)
           .join("")}`,
       );
     return 0;
   },
-};
+});
+
+interface ImportRequest {
+  readonly format: ImportFormat;
+  readonly from: string;
+  readonly file: string;
+  /** The most tasks to write. */
+  readonly count: number;
+}
+
+async function importRows(
+  { format, from, file, count }: ImportRequest,
+  { printNote, showProgress, signal }: CliContext,
+) {
+  const report = { file, imported: 0, skipped: {} as Partial<Record<SkipReason, number>> };
+  let writer: LineWriter | undefined;
+  try {
+    for await (const { json, number } of readRows(from, printNote)) {
+      signal.throwIfAborted();
+      const row = importFormats[format](json);
+      if (typeof row === "string") {
+        report.skipped[row] = (report.skipped[row] ?? 0) + 1;
+        continue;
+      }
+      writer ??= new LineWriter(file);
+      const split = row.isTest ? "heldout-server" : "train";
+      writer.append(formatTaskLine(createImportedTask(row, { format, number, split })));
+      showProgress(`${++report.imported} tasks`);
+      if (report.imported === count) break;
+    }
+  } finally {
+    writer?.close();
+  }
+  return report;
+}
 
 /** The rows of JSON Lines, or the elements of one JSON array. */
-async function* rowsOf(
+async function* readRows(
   file: string,
-  say: (line: string) => void,
+  onTorn: (remark: string) => void,
 ): AsyncGenerator<{ json: unknown; number: number }> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
     throw new UserError(`cannot read ${file} (${cause.message})`, "check the path", { cause });
   });
   if (!/^\s*\[/.test(text)) {
-    yield* readJsonLines(file, { onTorn: say });
+    yield* readJsonLines(file, { onTorn });
     return;
   }
   let rows: unknown;
@@ -101,7 +118,7 @@ async function* rowsOf(
   } catch (cause) {
     throw new UserError(
       `${file} is neither JSON Lines nor a JSON array (${(cause as Error).message})`,
-      "fetch the file again",
+      "download the file again",
       { cause },
     );
   }

@@ -1,95 +1,68 @@
 /**
- * `loop`, the whole of it in one command: a data set is synthesized on the live servers, the
- * student that ships attempts it, learns from its own attempts, and is measured on tasks it has not
- * seen, beside a control that spent as long reading.
+ * `loop`: synthesizes tasks on the live servers, trains the shipped student on its own attempts, and
+ * measures it on held-out tasks before and after. A control is trained for the same time with
+ * supervised fine-tuning.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import type { Evaluation } from "../evaluation/evaluate.ts";
+import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
-import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
-import { rollout } from "../policy/rollout.ts";
-import { provePlusProfile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
-import { defaultGrpoSettings, type GrpoSettings } from "../run/config.ts";
+import type { StoredModel } from "../model/modelFolder.ts";
+import type { GrpoSettings } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
-import type { CliCommand, CliContext } from "./command.ts";
-import { evaluatePolicy } from "./evaluate.ts";
-import { followTraining } from "./follow.ts";
-import { compareEvaluations, type MeasuredPolicy } from "./comparison.ts";
-import { greedy, openStudentModel, readStudent } from "./policies.ts";
-import { findEarlyModel, listFixtureFolders } from "./train.ts";
+import { defineCommand, option, type CliContext, type OptionValues } from "./command.ts";
+import { compareEvaluations, type MeasuredPolicy } from "./compareEvaluations.ts";
+import { followTraining } from "./followTraining.ts";
+import { countOf, existingPath } from "./parsers.ts";
+import { findEarlyModel, listFixtureFolders } from "./resources.ts";
+import { jsonFlag, seedOption } from "./sharedOptions.ts";
 
-export const loop: CliCommand = {
-  usage: "loop [--seconds 240] [--train 2000] [--heldout 1000] [--seed 1] [--model DIR] [--json]",
-  summary:
-    "The whole loop: synthesize tasks, train the student on its own attempts, measure it on unseen tasks before and after.",
-  options: {
-    seconds: { type: "string", default: "240" },
-    train: { type: "string", default: "2000" },
-    heldout: { type: "string", default: "1000" },
-    seed: { type: "string", default: "1" },
-    model: { type: "string" },
-    json: { type: "boolean" },
-  },
-  async run(terminal, _positionals, values) {
-    const { prove, resources, printNote: say, print, cwd } = terminal;
-    const [seconds, trainCount, heldOutCount, seed] = ["seconds", "train", "heldout", "seed"].map(
-      it => numberOf(it, values[it] as string),
-    ) as [number, number, number, number];
+const loopOptions = {
+  seconds: option("--seconds <n>", "seconds of training, for each of the two methods", {
+    parser: countOf("a whole number above zero"),
+    default: 240,
+  }),
+  train: option("--train <n>", "tasks to train on", {
+    parser: countOf("a whole number above zero"),
+    default: 2000,
+  }),
+  heldout: option("--heldout <n>", "held-out tasks to measure on", {
+    parser: countOf("a whole number above zero"),
+    default: 1000,
+  }),
+  seed: seedOption,
+  model: option("--model <folder>", "model folder to start from (default: the early student)", {
+    parser: existingPath("a model folder"),
+  }),
+  json: jsonFlag,
+};
+
+export const loop = defineCommand({
+  name: "loop",
+  description:
+    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO) and, as a control, on its teachers' conversations (SFT), and measure it on held-out tasks before and after. Takes about ten minutes with the defaults. Writes to prove/tasks and prove/runs.",
+  arguments: [],
+  options: loopOptions,
+  examples: ["loop", "loop --seconds 60 --train 500 --heldout 200"],
+  async run(context, _positionals, options) {
+    const { prove, resources, printNote, print, cwd } = context;
+    // loads the numerics
+    const { readModelFolder } = await import("../model/modelFolder.ts");
     const from =
-      values["model"] === undefined
-        ? findEarlyModel(resources)
-        : resolve(cwd, values["model"] as string);
-    const start = readModelFolder(from);
-    const name = freeName(prove);
-
-    say(`1 of 4  tasks: ${trainCount} to train on, ${heldOutCount} held out`);
-    const heldOut = await makeTasks(terminal, start, {
-      split: "heldout-chain",
-      count: heldOutCount,
-      seed: seed + 1,
-    });
-    const tasks = await makeTasks(terminal, start, { split: "train", count: trainCount, seed });
+      options.model === undefined ? findEarlyModel(resources) : resolve(cwd, options.model);
+    const model = readModelFolder(from);
+    const name = findFreeName(prove);
+    printNote(`1 of 4  tasks: ${options.train} to train on, ${options.heldout} held out`);
     const file = join(prove, "tasks", `${name}.tasks.jsonl`);
-    mkdirSync(join(prove, "tasks"), { recursive: true });
-    writeFileAtomicallySync(
-      file,
-      [...tasks, ...heldOut].map(it => `${formatTaskLine(it)}\n`).join(""),
-    );
-
-    say(`2 of 4  before: ${start.config.name}, ${heldOut.length} held-out tasks`);
-    const rows: MeasuredPolicy[] = [await measure("before", start, heldOut, terminal)];
-    for (const [i, method] of (["grpo", "sft"] as const).entries()) {
-      say(
-        `${i + 3} of 4  ${method === "grpo" ? `GRPO, ${seconds} s` : `the control: as long reading the teachers' conversations`}`,
-      );
-      const folder = join(prove, "runs", `${name}-${method}`);
-      const trained = await trainFor(
-        {
-          method,
-          folder,
-          file,
-          from,
-          seconds,
-          seed,
-          settings: values["model"] === undefined ? earlySettings : {},
-        },
-        terminal,
-      );
-      rows.push({
-        ...(await measure(`after ${method.toUpperCase()}`, readStudent(folder), heldOut, terminal)),
-        ...trained,
-      });
-    }
-    if (values["json"])
+    const heldOut = await writeTasks(file, model, options, context);
+    const rows = await trainAndMeasure({ name, file, from, model, heldOut, options }, context);
+    if (options.json)
       print(
         JSON.stringify({
           tasks: file,
@@ -105,25 +78,75 @@ export const loop: CliCommand = {
       for (const line of [
         ...compareEvaluations(rows),
         "",
-        ...openingWords(relative(cwd, file), relative(cwd, join(prove, "runs", `${name}-grpo`))),
+        `tasks   ${relative(cwd, file)}`,
+        `run     ${relative(cwd, join(prove, "runs", `${name}-grpo`))}`,
+        "To see them in the editor: npm run open, then the PROVE view: Runs shows the curves and the attempts, Tasks the conversations.",
       ])
         print(line);
     return 0;
   },
-};
+});
 
-function numberOf(option: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new UserError(
-      `--${option} ${text} is not a whole number above zero`,
-      "give a number such as 200",
-    );
-  return value;
+type LoopOptions = OptionValues<typeof loopOptions>;
+
+interface Experiment {
+  readonly name: string;
+  /** The tasks file. */
+  readonly file: string;
+  /** The model folder to start from, and its contents. */
+  readonly from: string;
+  readonly model: StoredModel;
+  readonly heldOut: readonly Task[];
+  readonly options: LoopOptions;
 }
 
-/** `loop-1`, `loop-2` …: nothing of an earlier loop is written over. */
-function freeName(prove: string): string {
+async function trainAndMeasure(
+  { name, file, from, model, heldOut, options }: Experiment,
+  context: CliContext,
+): Promise<MeasuredPolicy[]> {
+  const { prove, printNote } = context;
+  const { seconds, seed } = options;
+  const { measureStudent } = await import("./measureStudent.ts");
+  const { readStudent } = await import("./policies.ts");
+  printNote(`2 of 4  before: ${model.config.name}, ${heldOut.length} held-out tasks`);
+  const rows: MeasuredPolicy[] = [await measureStudent("before", model, heldOut, context)];
+  for (const [i, method] of (["grpo", "sft"] as const).entries()) {
+    printNote(
+      `${i + 3} of 4  ${method === "grpo" ? `GRPO, ${seconds} s` : `the control: SFT on the teachers' conversations, ${seconds} s`}`,
+    );
+    const folder = join(prove, "runs", `${name}-${method}`);
+    const settings = options.model === undefined ? earlySettings : {};
+    const training = { method, folder, file, from, model, seconds, seed, settings };
+    const steps = await runTraining(training, context);
+    const row = `after ${method.toUpperCase()}`;
+    rows.push({ ...(await measureStudent(row, readStudent(folder), heldOut, context)), steps });
+  }
+  return rows;
+}
+
+/** Writes a file with tasks to train on and held-out tasks, and returns the held-out ones. */
+async function writeTasks(
+  file: string,
+  model: StoredModel,
+  { train, heldout, seed }: LoopOptions,
+  context: CliContext,
+): Promise<Task[]> {
+  const heldOut = await makeTasks(context, model, {
+    split: "heldout-chain",
+    count: heldout,
+    seed: seed + 1,
+  });
+  const tasks = await makeTasks(context, model, { split: "train", count: train, seed });
+  mkdirSync(join(context.prove, "tasks"), { recursive: true });
+  writeFileAtomicallySync(
+    file,
+    [...tasks, ...heldOut].map(it => `${formatTaskLine(it)}\n`).join(""),
+  );
+  return heldOut;
+}
+
+/** The first of `loop-1`, `loop-2`, … that overwrites nothing of an earlier loop. */
+function findFreeName(prove: string): string {
   for (let n = 1; ; n++)
     if (
       ![`tasks/loop-${n}.tasks.jsonl`, `runs/loop-${n}-grpo`, `runs/loop-${n}-sft`].some(it =>
@@ -133,9 +156,9 @@ function freeName(prove: string): string {
       return `loop-${n}`;
 }
 
-/** Tasks of one split on the servers that the student knows, made on live sessions. */
+/** Makes tasks of one split on the servers that the student was trained on. */
 async function makeTasks(
-  { catalog, resources, signal, showProgress: progress }: CliContext,
+  { catalog, resources, signal, showProgress }: CliContext,
   { config }: StoredModel,
   { split, count, seed }: { split: "train" | "heldout-chain"; count: number; seed: number },
 ): Promise<Task[]> {
@@ -151,9 +174,11 @@ async function makeTasks(
     split,
     signal,
   })) {
+    // lets an interruption be noticed
+    await setImmediate();
     if (it.kind === "rejected") continue;
     tasks.push(it.task);
-    progress(`${split}: ${tasks.length}/${count} tasks`);
+    showProgress(`${split}: ${tasks.length}/${count} tasks`);
     if (tasks.length === count) return tasks;
   }
   throw new UserError(
@@ -166,28 +191,27 @@ interface Training {
   readonly method: "grpo" | "sft";
   readonly folder: string;
   readonly file: string;
-  /** The model folder to begin from. */
+  /** The model folder to start from, and its contents. */
   readonly from: string;
+  readonly model: StoredModel;
   readonly seconds: number;
   readonly seed: number;
-  /** What an early student is trained with otherwise. */
+  /** Settings that differ from the defaults. */
   readonly settings: Partial<GrpoSettings>;
 }
 
-/**
- * A student that is still learning bears larger steps than a finished one, which they wear down.
- */
+/** The early student improves with larger steps, which make a fully trained one worse. */
 const earlySettings: Partial<GrpoSettings> = { prompts: 16, learningRate: 3e-4 };
 
-async function trainFor(
-  wanted: Training,
-  terminal: CliContext,
-): Promise<Pick<MeasuredPolicy, "steps">> {
-  const { method, folder, file, from, seconds, seed, settings } = wanted;
+/** Trains a run to its end, and returns the number of its steps. */
+async function runTraining(
+  { method, folder, file, from, model, seconds, seed, settings }: Training,
+  context: CliContext,
+): Promise<number> {
   const config = createRunConfig({
     startedAt: new Date(),
     tasks: file,
-    from: readModelFolder(from).config.name,
+    from: model.config.name,
     seed,
     seconds,
     keepGroups: 10,
@@ -197,66 +221,10 @@ async function trainFor(
   createRun(folder, config, from);
   const attachment = await startTrainer({
     folder,
-    program: join(terminal.dist, "trainer.js"),
-    fixtures: listFixtureFolders(terminal),
+    program: join(context.dist, "trainer.js"),
+    fixtures: listFixtureFolders(context),
   });
-  const { steps } = await followTraining(attachment, terminal, `${method} `);
-  terminal.signal.throwIfAborted();
-  return { steps: steps.length };
+  const { steps } = await followTraining(attachment, context, `${method} `);
+  context.signal.throwIfAborted();
+  return steps.length;
 }
-
-/**
- * Greedy attempts at every task, and sampled groups at some for the share of those that would give
- * no gradient.
- */
-async function measure(
-  name: string,
-  stored: StoredModel,
-  tasks: readonly Task[],
-  terminal: CliContext,
-): Promise<MeasuredPolicy> {
-  const opened = await openStudentModel(stored, tasks, terminal, greedy);
-  const evaluation: Evaluation = await evaluatePolicy(opened, tasks, terminal, `${name}: `);
-  opened.dispose();
-  return {
-    name,
-    evaluation,
-    zeroVariance: await zeroVariance(stored, tasks.slice(0, 40), terminal),
-  };
-}
-
-/** The share of groups whose attempts, sampled as in training, all earn the same. */
-async function zeroVariance(
-  stored: StoredModel,
-  tasks: readonly Task[],
-  terminal: CliContext,
-): Promise<number> {
-  const { catalog, signal } = terminal;
-  const opened = await openStudentModel(stored, tasks, terminal, { temperature: 1, seed: 7 });
-  const createAttempt = createAttemptFactory(catalog);
-  const groups = await Promise.all(
-    tasks.map(async task => {
-      const attempts = await Promise.all(
-        Array.from({ length: defaultGrpoSettings.group }, (_, i) =>
-          rollout(task, opened.policy, catalog, { id: `${task.id}/${i}`, signal }),
-        ),
-      );
-      return attempts
-        .map(it =>
-          scoreAttempt(createAttempt(task, it.trajectory, it.finalState), provePlusProfile),
-        )
-        .filter(isScored)
-        .map(it => it.total);
-    }),
-  );
-  opened.dispose();
-  return (
-    groups.filter(group => Math.max(...group) - Math.min(...group) < 1e-6).length / groups.length
-  );
-}
-
-const openingWords = (tasks: string, run: string): string[] => [
-  `tasks   ${tasks}`,
-  `run     ${run}`,
-  "To see them in the editor: npm run open, then the PROVE view: Runs shows the curves and the attempts, Tasks the conversations.",
-];

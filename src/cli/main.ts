@@ -1,95 +1,41 @@
 #!/usr/bin/env node
 /**
- * The terminal program: finds the command, gives it the terminal, turns what it throws into an exit
- * code.
+ * The terminal program: parses the command line, runs the command in the terminal, and turns its
+ * result, an error or an interruption into an exit code.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
-import { openCatalog } from "../environment/catalog.ts";
+import { CommanderError } from "commander";
 import { UserError } from "../userError.ts";
-import { loadServers } from "../servers/catalog.ts";
-import { version } from "../version.ts";
-import type { CliCommand, CliContext } from "./command.ts";
+import type { CliContext } from "./command.ts";
+import { runCommandLine } from "./commandLine.ts";
+import { commands } from "./commands.ts";
 
-/** Loaded when asked for: a look at the servers does not wait for the numerics. */
-const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
-  servers: async () => (await import("./servers.ts")).servers,
-  tools: async () => (await import("./tools.ts")).tools,
-  call: async () => (await import("./call.ts")).call,
-  stdio: async () => (await import("./stdio.ts")).stdio,
-  serve: async () => (await import("./serve.ts")).serve,
-  replay: async () => (await import("./replay.ts")).replay,
-  score: async () => (await import("./score.ts")).score,
-  graph: async () => (await import("./graph.ts")).graph,
-  synthesize: async () => (await import("./synthesize.ts")).synthesize,
-  variants: async () => (await import("./variants.ts")).variants,
-  import: async () => (await import("./import.ts")).importTasks,
-  train: async () => (await import("./train.ts")).train,
-  evaluate: async () => (await import("./evaluate.ts")).evaluate,
-  loop: async () => (await import("./loop.ts")).loop,
-  "warm-start": async () => (await import("./warmStart.ts")).warmStart,
-  bench: async () => (await import("./bench.ts")).bench,
-  work: async () => (await import("./work.ts")).work,
-  schemas: async () => (await import("./schemas.ts")).schemas,
-  world: async () => (await import("./world.ts")).world,
-};
-
-/** Aborted by Ctrl-C, and by SIGTERM. */
+/** Aborted by Ctrl-C and by SIGTERM. */
 const interruption = new AbortController();
 let hasReportedInterruption = false;
 
-async function main([name, ...args]: string[]): Promise<number> {
-  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    process.stdout.write(await help());
-    return 0;
-  }
-  if (name === "--version") {
-    process.stdout.write(`${version}\n`);
-    return 0;
-  }
+async function main(args: readonly string[]): Promise<number> {
+  handleSignals();
+  const cwd = process.cwd();
+  let code = 0;
   try {
-    const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!load)
-      throw new UserError(
-        `there is no command ${name}`,
-        `choose one of ${Object.keys(commands).join(", ")}`,
-      );
-    const command = await load();
-    if (args.includes("--help")) {
-      process.stdout.write(`prove-rl ${command.usage}\n\n${command.summary}\n`);
-      return 0;
-    }
-    const { positionals, values } = parsed(name, command, args);
-    return await command.run(await openTerminal(process.cwd()), positionals, values);
-  } catch (error) {
-    return report(error);
-  }
-}
-
-function parsed(name: string, command: CliCommand, args: string[]) {
-  try {
-    return parseArgs({ args, options: command.options, allowPositionals: true, strict: true });
-  } catch (cause) {
-    throw new UserError(
-      `${name}: ${(cause as Error).message}`,
-      `usage: prove-rl ${command.usage}`,
-      {
-        cause,
+    await runCommandLine(args, commands, {
+      cwd,
+      async start(command, positionals, options) {
+        code = await command.run(await createContext(cwd), positionals, options);
       },
-    );
+    });
+    return code;
+  } catch (error) {
+    return error instanceof CommanderError ? error.exitCode : report(error);
   }
 }
 
-async function openTerminal(cwd: string): Promise<CliContext> {
-  const resources = folderAbove(
-    import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
-    "resources",
-  );
-  const prove = join(cwd, "prove");
+/** Aborts the command on a signal. A command that does not stop is ended within two seconds. */
+function handleSignals(): void {
   const interrupt = (signal: NodeJS.Signals) => {
     interruption.abort(new UserError(`stopped by ${signal}`, "run it again to continue"));
-    // a command that does not stop by itself is ended within two seconds
     setTimeout(() => {
       report(interruption.signal.reason);
       process.exit(130);
@@ -97,15 +43,29 @@ async function openTerminal(cwd: string): Promise<CliContext> {
   };
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", interrupt);
-  // whoever reads stdout may leave early (`| head`): that ends the program, quietly
+  // an interrupted command may leave sockets and child processes that fail later
+  process.on("uncaughtException", error => process.exit(report(error)));
+  // the reader of stdout may stop early (`| head`)
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
   });
+}
+
+/** The context of a command in this process. Loads the servers. */
+async function createContext(cwd: string): Promise<CliContext> {
+  const { openCatalog } = await import("../environment/catalog.ts");
+  const { loadServers } = await import("../servers/catalog.ts");
+  const resources = findFolderAbove(
+    import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
+    "resources",
+  );
+  const prove = join(cwd, "prove");
+  const fixtureFolders = [join(prove, "fixtures"), join(resources, "servers")];
   return {
     print: line => void process.stdout.write(`${line}\n`),
-    printNote: line => void process.stderr.write(`${clear}${line}\n`),
-    showProgress: progressOn(process.stderr),
+    printNote: line => void process.stderr.write(`${clearLine}${line}\n`),
+    showProgress: createProgressDisplay(process.stderr),
     stdin: process.stdin,
     stdout: process.stdout,
     signal: interruption.signal,
@@ -113,59 +73,52 @@ async function openTerminal(cwd: string): Promise<CliContext> {
     resources,
     dist: join(resources, "..", "dist"),
     prove,
-    catalog: openCatalog(await loadServers(), [
-      join(prove, "fixtures"),
-      join(resources, "servers"),
-    ]),
+    catalog: openCatalog(await loadServers(), fixtureFolders),
   };
 }
 
-const clear = process.stderr.isTTY ? "\r\u001b[K" : "";
+const clearLine = process.stderr.isTTY ? "\r\u001b[K" : "";
+const progressInterval = 5_000;
 
-function progressOn(stderr: NodeJS.WriteStream): (line: string) => void {
-  if (stderr.isTTY) return line => void stderr.write(`${clear}${line}`);
-  let last = 0;
+function createProgressDisplay(stderr: NodeJS.WriteStream): (line: string) => void {
+  if (stderr.isTTY) return line => void stderr.write(`${clearLine}${line}`);
+  let last = -Infinity;
   return line => {
     const now = performance.now();
-    if (last !== 0 && now - last < 5_000) return;
+    if (now - last < progressInterval) return;
     last = now;
     stderr.write(`${line}\n`);
   };
 }
 
 /**
- * The nearest folder of that name in a folder above: beside dist/ when built, above src/ when run
- * from source.
+ * The folder with that name in the nearest folder above: beside dist/ when built, above src/ when
+ * run from source.
  */
-function folderAbove(from: string, name: string): string {
-  const here = join(from, name);
-  if (existsSync(here)) return here;
-  const above = dirname(from);
-  if (above === from) throw new Error(`there is no folder ${name} above the program`);
-  return folderAbove(above, name);
+function findFolderAbove(from: string, name: string): string {
+  const folder = join(from, name);
+  if (existsSync(folder)) return folder;
+  const parent = dirname(from);
+  if (parent === from) throw new Error(`there is no folder ${name} above the program`);
+  return findFolderAbove(parent, name);
 }
 
+/** Prints an error and returns the exit code. */
 function report(error: unknown): number {
-  // what an interrupted command throws says no more than that
+  // whatever an interrupted command throws is a consequence of the interruption
   if (interruption.signal.aborted) {
     if (hasReportedInterruption) return 2;
     hasReportedInterruption = true;
     const { what, remedy } = interruption.signal.reason as UserError;
-    process.stderr.write(`${clear}prove-rl: ${what}; ${remedy}\n`);
+    process.stderr.write(`${clearLine}prove-rl: ${what}; ${remedy}\n`);
     return 2;
   }
   if (error instanceof UserError) {
-    process.stderr.write(`${clear}prove-rl: ${error.what}\n  ${error.remedy}\n`);
+    process.stderr.write(`${clearLine}prove-rl: ${error.what}\n  ${error.remedy}\n`);
     return 2;
   }
-  process.stderr.write(`${clear}${error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write(`${clearLine}${error instanceof Error ? error.stack : String(error)}\n`);
   return 70;
-}
-
-async function help(): Promise<string> {
-  const all = await Promise.all(Object.values(commands).map(load => load()));
-  const rows = all.map(it => `  ${it.usage}\n      ${it.summary}`);
-  return `prove-rl <command>   live tool servers, synthesized conversations, programmatic rewards, training\n\n${rows.join("\n")}\n`;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,6 +1,6 @@
 /**
- * A policy by its name on the command line: a run or model folder, an endpoint's model, or a
- * scripted one. What a student has seen is checked against what it is to be measured on.
+ * Opens the policy that a specification on the command line names: a run or model folder, an
+ * endpoint's model, or a scripted policy. Checks that the held-out tasks are held out for a student.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -21,52 +21,54 @@ import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { CliContext, Values } from "./command.ts";
-import { readEndpointOptions, openEndpointFor, sentContent } from "./endpoints.ts";
+import type { CliContext, OptionValues } from "./command.ts";
+import {
+  createEndpointChoice,
+  openEndpointFor,
+  sentContent,
+  type endpointOptions,
+} from "./endpoints.ts";
 
 export interface OpenedPolicy {
   readonly policy: Policy;
-  /** Attempts that it works well side by side. */
+  /** Attempts to make at the same time. */
   readonly concurrency: number;
   dispose(): void;
 }
 
 export interface StudentChoice {
-  /** 0 takes the likeliest token. */
+  /** 0 always takes the most probable token. */
   readonly temperature: number;
   readonly seed: number;
 }
 
 export const greedy: StudentChoice = { temperature: 0, seed: 0 };
 
-/**
- * Opens the policy that a specification names, to be measured on these tasks. `values`: where an
- * endpoint is, and its limits.
- */
+/** Opens the policy that a specification names, to be measured on these tasks. */
 export async function openPolicy(
   spec: string,
   tasks: readonly Task[],
-  terminal: Pick<CliContext, "cwd" | "dist" | "catalog" | "printNote">,
-  values: Values = {},
+  context: Pick<CliContext, "cwd" | "dist" | "catalog" | "printNote">,
+  endpoint: OptionValues<typeof endpointOptions>,
 ): Promise<OpenedPolicy> {
   if (spec === "scripted:teacher")
-    return { policy: teachers(tasks), concurrency: 1, dispose: () => {} };
+    return { policy: createTeachersPolicy(tasks), concurrency: 1, dispose: () => {} };
   if (spec === "scripted:idle") return { policy: idlePolicy, concurrency: 1, dispose: () => {} };
   if (spec.startsWith("endpoint:"))
-    return openAsked(spec.slice("endpoint:".length), terminal, values);
-  const folder = resolve(terminal.cwd, spec);
+    return openEndpointModel(spec.slice("endpoint:".length), context, endpoint);
+  const folder = resolve(context.cwd, spec);
   if (!existsSync(folder))
     throw new UserError(
       `there is no policy ${spec}`,
       "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle",
     );
-  return await openStudentModel(readStudent(folder), tasks, terminal, greedy);
+  return await openStudentModel(readStudent(folder), tasks, context, greedy);
 }
 
-function openAsked(
+function openEndpointModel(
   model: string,
-  terminal: Pick<CliContext, "printNote">,
-  values: Values,
+  context: Pick<CliContext, "printNote">,
+  options: OptionValues<typeof endpointOptions>,
 ): OpenedPolicy {
   if (model === "")
     throw new UserError(
@@ -74,20 +76,20 @@ function openAsked(
       "give its name as the endpoint knows it, such as endpoint:qwen3-4b",
     );
   const { endpoint, concurrency } = openEndpointFor(
-    readEndpointOptions(model, values),
+    createEndpointChoice(model, options),
     sentContent.evaluation,
-    terminal,
+    context,
   );
   return { policy: createEndpointPolicy(endpoint), concurrency, dispose: () => {} };
 }
 
-/** The student of a run's newest checkpoint, or of a model folder. */
+/** Reads the student from a run's newest checkpoint, or from a model folder. */
 export const readStudent = (folder: string): StoredModel =>
   readModelFolder(existsSync(getRunFile(folder)) ? findLatestCheckpoint(folder).folder : folder);
 
 /**
- * Opens a student. Throws a `UserError` where its tools have changed, or where tasks that count as
- * held out are none for it.
+ * Opens a student. Throws a `UserError` if its tools have changed, or if it was trained on what a
+ * held-out task asks for.
  */
 export async function openStudentModel(
   stored: StoredModel,
@@ -117,10 +119,7 @@ export async function openStudentModel(
   };
 }
 
-/**
- * Throws a `UserError` where a task that counts as held out asks for what the student was trained
- * on.
- */
+/** Throws a `UserError` if a held-out task asks for what the student was trained on. */
 export function checkUnseen(
   { folder, config: { saw } }: StoredModel,
   tasks: readonly Task[],
@@ -130,12 +129,12 @@ export function checkUnseen(
       task.split === "heldout-chain"
         ? task.goals.length > 0 && hasSeen(saw, listGoalTools(task))
         : task.split === "heldout-server" &&
-          aboutIn(task).some(it => Object.hasOwn(saw.servers, it));
+          listMainServers(task).some(it => Object.hasOwn(saw.servers, it));
     if (!isSeen) continue;
     const what =
       task.split === "heldout-chain"
         ? `the tools ${listGoalTools(task).join(", ")} together`
-        : `the servers ${aboutIn(task).join(", ")}`;
+        : `the servers ${listMainServers(task).join(", ")}`;
     throw new UserError(
       `task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`,
       "measure it on tasks made by this version of PROVE, or with --split train",
@@ -144,10 +143,10 @@ export function checkUnseen(
 }
 
 /**
- * The servers that a task is about: those of its goals, without goals of its chain, without either
- * its first. Others only lend tools that do not help.
+ * The servers that a task is about: those of its goals, or else of its chain, or else the first.
+ * The others only add distractors.
  */
-function aboutIn({ goals, chain, servers }: Task): string[] {
+function listMainServers({ goals, chain, servers }: Task): string[] {
   const tools = goals.length > 0 ? goals.flatMap(it => it.calls.map(call => call.name)) : chain;
   return servers
     .map(it => it.name)
@@ -156,12 +155,12 @@ function aboutIn({ goals, chain, servers }: Task): string[] {
     );
 }
 
-/** Each task's own teacher, by the task that is being attempted. */
-function teachers(tasks: readonly Task[]): Policy {
-  const byTask = new Map(tasks.map(it => [it.id, createTeacherPolicy(it)]));
+/** A policy that acts as the teacher of whichever task is attempted. */
+function createTeachersPolicy(tasks: readonly Task[]): Policy {
+  const teacherByTask = new Map(tasks.map(it => [it.id, createTeacherPolicy(it)]));
   return {
     name: "scripted:teacher",
     next: (conversation, signal) =>
-      byTask.get(conversation.header.task)!.next(conversation, signal),
+      teacherByTask.get(conversation.header.task)!.next(conversation, signal),
   };
 }

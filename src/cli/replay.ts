@@ -1,55 +1,57 @@
-/** `replay`: recorded attempts run again on fresh sessions, and what differs. */
+/** `replay`: replays recorded attempts on fresh sessions and reports those that differ. */
 import { resolve } from "node:path";
 import { UserError } from "../userError.ts";
 import { readRecordedAttempts } from "../trajectory/recordedAttempts.ts";
 import { checkReplay, type ReplayResult } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import type { CliCommand, CliContext } from "./command.ts";
+import { defineCommand, flag, repeatedArgument, type CliContext } from "./command.ts";
 
-export const replay: CliCommand = {
-  usage: "replay F… [--json]",
-  summary:
-    "Replay the attempts of tasks, trajectory or group files, or of folders of them, on fresh sessions; a line for each that differs.",
-  options: { json: { type: "boolean" } },
-  async run(terminal, files, values) {
-    const { cwd, printNote: say, signal, showProgress: progress } = terminal;
-    if (files.length === 0)
-      throw new UserError("replay needs a file", `usage: prove-rl ${replay.usage}`);
-    let attempts = 0;
-    let steps = 0;
-    let different = 0;
-    let unreadable = 0;
+export const replay = defineCommand({
+  name: "replay",
+  description:
+    "Replay the attempts of tasks, trajectory or group files, or of folders of them, on fresh sessions. Prints a line for each attempt that differs, and exits with 1 if any does.",
+  arguments: [repeatedArgument("<files...>", "files or folders to read", { required: "a file" })],
+  options: { json: flag("--json", "print the lines as JSON Lines") },
+  examples: ["replay my.tasks.jsonl", "replay prove/runs/first/groups --json"],
+  async run(context, [files], { json }) {
+    const { cwd, print, printNote, signal, showProgress } = context;
+    const counts = { attempts: 0, calls: 0, different: 0, unreadable: 0 };
     const onUserError = ({ what, remedy }: UserError) => {
-      unreadable++;
-      say(`${what}\n  ${remedy}`);
+      counts.unreadable++;
+      printNote(`${what}\n  ${remedy}`);
     };
     for await (const { trajectory } of readRecordedAttempts(
       files.map(it => resolve(cwd, it)),
-      { onTorn: say, onUserError, signal },
+      { onTorn: printNote, onUserError, signal },
     )) {
       signal.throwIfAborted();
-      const result = run(terminal, trajectory);
-      attempts++;
-      steps += result.steps;
+      const result = replayAttempt(context, trajectory);
+      counts.attempts++;
+      counts.calls += result.steps;
       if (result.verdict !== "same") {
-        different++;
-        terminal.print(
-          values["json"] ? JSON.stringify(jsonOf(trajectory, result)) : textOf(trajectory, result),
-        );
+        counts.different++;
+        print(json ? JSON.stringify(toJson(trajectory, result)) : formatLine(trajectory, result));
       }
-      progress(`replayed ${attempts}, ${different} differ`);
+      showProgress(`replayed ${counts.attempts}, ${counts.different} differ`);
     }
-    if (attempts === 0) say("no attempts in there");
-    else
-      say(
-        `${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`}`,
-      );
-    return unreadable > 0 ? 2 : different === 0 ? 0 : 1;
+    printNote(summarize(counts));
+    return counts.unreadable > 0 ? 2 : counts.different === 0 ? 0 : 1;
   },
-};
+});
 
-/** What a replay came to; one whose server or fixture is gone could not be run, and says so. */
+function summarize({
+  attempts,
+  calls,
+  different,
+}: Readonly<Record<"attempts" | "calls" | "different", number>>): string {
+  if (attempts === 0) return "no attempts in there";
+  const verdict =
+    different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`;
+  return `${attempts} attempts, ${calls} calls: ${verdict}`;
+}
+
+/** The result of a replay. It is `gone` if a server or fixture of the attempt no longer exists. */
 type Result =
   | ReplayResult
   | {
@@ -60,18 +62,18 @@ type Result =
       readonly first?: never;
     };
 
-function run({ catalog }: CliContext, trajectory: Trajectory): Result {
+function replayAttempt({ catalog }: CliContext, trajectory: Trajectory): Result {
   try {
     return checkReplay(catalog, trajectory);
   } catch (error) {
-    // one that cannot be run does not stop the others
+    // an attempt that cannot be replayed does not stop the others
     if (error instanceof UserError)
       return { verdict: "gone", steps: 0, what: error.what, remedy: error.remedy };
     throw error;
   }
 }
 
-const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => ({
+const toJson = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => ({
   id: header.id,
   verdict,
   ...(first ? { call: first.call, name: first.recorded.name, differs: first.differingFields } : {}),
@@ -79,10 +81,10 @@ const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result
   remedy,
 });
 
-const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => {
-  const where =
+function formatLine({ header }: Trajectory, { verdict, first, what, remedy }: Result): string {
+  const place =
     first && verdict !== "differs"
       ? ` (seen first at call ${first.call + 1}, ${first.recorded.name})`
       : "";
-  return escapeInvisible(`${header.id}  ${verdict}: ${what}${where}; ${remedy}`);
-};
+  return escapeInvisible(`${header.id}  ${verdict}: ${what}${place}; ${remedy}`);
+}

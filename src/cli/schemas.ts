@@ -1,6 +1,6 @@
 /**
- * `schemas`: writes the JSON Schemas of fixtures, tasks, trajectories and mcp.json, with which the
- * editor completes and validates these files.
+ * `schemas`: writes the JSON Schemas of fixtures, tasks, trajectories and mcp.json. The editor
+ * completes and validates these files with them.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -11,16 +11,23 @@ import { mcpConfigSchema } from "../mcp/mcpConfig.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
 import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
-import type { CliCommand } from "./command.ts";
+import { defineCommand, option } from "./command.ts";
+import { outputPath } from "./parsers.ts";
 
-export const schemas: CliCommand = {
-  usage: "schemas [--out DIR]",
-  summary:
-    "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json (default: the product's own resources).",
-  options: { out: { type: "string" } },
+export const schemas = defineCommand({
+  name: "schemas",
+  description:
+    "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json, with which the editor completes and validates these files. Prints the path of each.",
+  arguments: [],
+  options: {
+    out: option("--out <folder>", "folder to write to (default: the product's own resources)", {
+      parser: outputPath("schemas"),
+    }),
+  },
+  examples: ["schemas --out schemas"],
   async run({ catalog, cwd, resources, print }, _positionals, { out }) {
-    const folder = typeof out === "string" ? resolve(cwd, out) : resources;
-    for (const [name, text] of Object.entries(schemaFiles(catalog))) {
+    const folder = out === undefined ? resources : resolve(cwd, out);
+    for (const [name, text] of Object.entries(createSchemaFiles(catalog))) {
       const file = join(folder, name);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
@@ -28,17 +35,17 @@ export const schemas: CliCommand = {
     }
     return 0;
   },
-};
+});
 
 /**
  * The text of each schema file, by its path in the resources folder: one schema for the fixtures of
  * each server, one each for a line of a tasks file, a line of a trajectory file, and mcp.json.
  */
-export function schemaFiles(catalog: Catalog): Record<string, string> {
-  const fixtures = [...catalog.servers.values()].map(
+export function createSchemaFiles(catalog: Catalog): Record<string, string> {
+  const fixtureSchemas = [...catalog.servers.values()].map(
     it => [`servers/${it.name}/fixture.schema.json`, createFixtureSchema(it)] as const,
   );
-  const lines = [
+  const otherSchemas = [
     [
       "schemas/tasks.schema.json",
       taskLineSchema.meta({
@@ -63,9 +70,9 @@ export function schemaFiles(catalog: Catalog): Record<string, string> {
     ],
   ] as const;
   return Object.fromEntries(
-    [...fixtures, ...lines].map(([name, it]) => [
+    [...fixtureSchemas, ...otherSchemas].map(([name, schema]) => [
       name,
-      `${JSON.stringify(z.toJSONSchema(it, { io: "input" }), null, 2)}\n`,
+      `${JSON.stringify(z.toJSONSchema(schema, { io: "input" }), null, 2)}\n`,
     ]),
   );
 }

@@ -1,5 +1,5 @@
 /**
- * `score`: breakdowns of recorded attempts, or of goals and calls from outside that need no server.
+ * `score`: scores recorded attempts, or goals and calls of other programs, which need no server.
  */
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -24,70 +24,88 @@ import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import {
+  defineCommand,
+  flag,
+  option,
+  repeatedArgument,
+  type CliContext,
+  type Parser,
+} from "./command.ts";
+import { existingPath } from "./parsers.ts";
 import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "./scoreCalls.ts";
-import type { CliCommand, CliContext } from "./command.ts";
+import { suggestName } from "./suggestion.ts";
 
-export const score: CliCommand = {
-  usage:
-    "score [F…] [--tasks T.tasks.jsonl] [--profile paper] [--show] [--evidence] [--json] | score --calls [--json]",
-  summary:
-    "Score the attempts of tasks, trajectory or group files, or of folders of them; --show prints each with what its calls earned, --evidence adds it to the JSON. With --calls, goals and calls as JSON Lines on stdin, without any server.",
-  options: {
-    calls: { type: "boolean" },
-    tasks: { type: "string" },
-    profile: { type: "string" },
-    show: { type: "boolean" },
-    evidence: { type: "boolean" },
-    json: { type: "boolean" },
-  },
-  async run(terminal, files, values) {
-    const profile = profileOf(values["profile"] as string | undefined);
-    const json = values["json"] === true;
-    if (values["calls"]) return scoreStdin(terminal, checkCallsProfile(profile), json);
-    if (files.length === 0)
-      throw new UserError("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
-    return scoreFiles(terminal, files, {
-      profile,
-      json,
-      evidence: values["evidence"] === true,
-      show: values["show"] === true,
-      tasks: values["tasks"] as string | undefined,
-    });
+const profileNames = profiles.map(it => it.name);
+
+const profileName: Parser<string> = {
+  choices: profileNames,
+  parse(text) {
+    if (profileNames.includes(text)) return text;
+    throw new UserError(
+      `there is no reward profile ${text}${suggestName(text, profileNames)}`,
+      `choose one of ${profileNames.join(", ")}`,
+    );
   },
 };
 
-function profileOf(name = "paper"): Profile {
-  const profile = profiles.find(it => it.name === name);
-  if (profile) return profile;
-  throw new UserError(
-    `there is no reward profile ${name}`,
-    `choose one of ${profiles.map(it => it.name).join(", ")}`,
-  );
-}
+export const score = defineCommand({
+  name: "score",
+  description:
+    "Score the attempts of tasks, trajectory or group files, or of folders of them. With --calls, score goals and calls as JSON Lines on stdin, without any server. Exits with 1 if an attempt could not be scored.",
+  arguments: [repeatedArgument("[files...]", "files or folders to read")],
+  options: {
+    calls: flag("--calls", "read goals and calls from stdin instead of files"),
+    tasks: option("--tasks <file>", "tasks file with the tasks of the attempts", {
+      parser: existingPath("a tasks file"),
+    }),
+    profile: option("--profile <name>", "weights of the reward", {
+      parser: profileName,
+      default: "paper",
+    }),
+    show: flag("--show", "print each attempt with what each call earned"),
+    evidence: flag("--evidence", "add the evidence of each part to the JSON"),
+    json: flag("--json", "print JSON Lines, one for each attempt"),
+  },
+  examples: [
+    "score my.tasks.jsonl",
+    "score prove/runs/first/groups --tasks my.tasks.jsonl --show",
+    "score --calls --json < attempts.jsonl",
+  ],
+  async run(context, [files], options) {
+    const profile = profiles.find(it => it.name === options.profile)!;
+    if (options.calls) return scoreStdin(context, checkCallsProfile(profile), options.json);
+    if (files.length > 0) return scoreFiles(context, files, { ...options, profile });
+    throw new UserError(
+      "score needs a file, or --calls",
+      "usage: prove-rl score [options] [files...]; prove-rl score --help lists the options",
+    );
+  },
+});
 
 async function scoreStdin(
   { stdin, stdout, signal }: CliContext,
   profile: Profile,
   json: boolean,
 ): Promise<number> {
-  let wrong = 0;
+  let errors = 0;
   for await (const { text, number } of splitLines(stdin, "stdin")) {
     signal.throwIfAborted();
     const answer = scoreLine(text, profile);
-    if ("error" in answer) wrong++;
-    await write(stdout, json ? JSON.stringify(answer) : readable(answer, number));
+    if ("error" in answer) errors++;
+    await writeLine(stdout, json ? JSON.stringify(answer) : formatScoredLine(answer, number));
   }
-  return wrong > 0 ? 1 : 0;
+  return errors > 0 ? 1 : 0;
 }
 
-function readable(answer: ScoredLine, line: number): string {
+function formatScoredLine(answer: ScoredLine, line: number): string {
   const name = String(answer.id ?? `line ${line}`);
   if ("error" in answer) return `${escapeInvisible(name)}  ${escapeInvisible(answer.error)}`;
   if (answer.rule === "abstain") return `${escapeInvisible(name)}  ${answer.total}  (no goals)`;
   return `${escapeInvisible(name)}  ${answer.total}  ${partNames.map(it => `${it} ${answer[it]}`).join("  ")}`;
 }
 
-interface Files {
+interface ScoreOptions {
   readonly profile: Profile;
   readonly json: boolean;
   readonly evidence: boolean;
@@ -96,44 +114,49 @@ interface Files {
 }
 
 async function scoreFiles(
-  terminal: CliContext,
+  context: CliContext,
   files: readonly string[],
-  { profile, json, evidence, show, tasks }: Files,
+  { profile, json, evidence, show, tasks }: ScoreOptions,
 ): Promise<number> {
-  const { catalog, cwd, stdout, printNote: say, showProgress: progress, signal } = terminal;
-  const onTorn = (remark: string) => say(remark);
-  const known =
-    tasks === undefined ? new Map<string, Task>() : await tasksById(resolve(cwd, tasks), onTorn);
-  const attemptOf = createAttemptFactory(catalog);
+  const { cwd, stdout, printNote, showProgress, signal } = context;
+  const taskById =
+    tasks === undefined
+      ? new Map<string, Task>()
+      : await readTasksById(resolve(cwd, tasks), printNote);
   const tally = new Tally();
+  const judge = createJudge(context, profile, tally);
   let unreadable = 0;
   const onUserError = ({ what, remedy }: UserError) => {
     unreadable++;
-    say(`${what}\n  ${remedy}`);
+    printNote(`${what}\n  ${remedy}`);
   };
-  for await (const read of readRecordedAttempts(
+  for await (const recorded of readRecordedAttempts(
     files.map(it => resolve(cwd, it)),
-    { onTorn, onUserError, signal },
+    { onTorn: printNote, onUserError, signal },
   )) {
     signal.throwIfAborted();
-    const task = read.task ?? known.get(read.trajectory.header.task);
-    const recorded = task ? { ...read, task } : read;
-    const result = judge(recorded);
-    tally.add(result);
-    await write(
+    const task = recorded.task ?? taskById.get(recorded.trajectory.header.task);
+    const attempt = task ? { ...recorded, task } : recorded;
+    const judgement = judge(attempt);
+    tally.add(judgement);
+    await writeLine(
       stdout,
       json
-        ? JSON.stringify(lineOf(recorded, result, evidence))
+        ? JSON.stringify(toJson(attempt, judgement, evidence))
         : show
-          ? transcriptText(recorded, result)
-          : lineText(recorded, result),
+          ? formatAttempt(attempt, judgement)
+          : formatLine(attempt, judgement),
     );
-    progress(`scored ${tally.count}`);
+    showProgress(`scored ${tally.count}`);
   }
-  for (const line of tally.lines(profile.name)) say(line);
+  for (const line of tally.format(profile.name)) printNote(line);
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
+}
 
-  function judge({ trajectory, task }: RecordedAttempt): Judged {
+/** Returns the function that scores an attempt, or says why it has no score. */
+function createJudge({ catalog }: CliContext, profile: Profile, tally: Tally) {
+  const createAttempt = createAttemptFactory(catalog);
+  return ({ trajectory, task }: RecordedAttempt): Judgement => {
     const finished = asFinished(trajectory);
     if (!task)
       return {
@@ -143,24 +166,24 @@ async function scoreFiles(
     const change = findChange(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
     try {
-      const attempt = attemptOf(task, finished);
+      const attempt = createAttempt(task, finished);
       const breakdown = scoreAttempt(attempt, profile);
       return isScored(breakdown)
         ? { breakdown, success: judgeSuccess(attempt) }
         : { why: breakdown.unscorable };
     } catch (error) {
-      // one task that no longer runs does not stop the others
+      // a task that can no longer be opened does not stop the others
       if (error instanceof UserError) return { why: `${error.what}: ${error.remedy}` };
       throw error;
     }
-  }
+  };
 }
 
-type Judged =
+type Judgement =
   { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
 
-/** Tasks by id, without their teachers' trajectories: what scoring other attempts at them needs. */
-async function tasksById(
+/** Reads tasks by id, without the teachers' events, which scoring other attempts does not need. */
+async function readTasksById(
   file: string,
   onTorn: (remark: string) => void,
 ): Promise<Map<string, Task>> {
@@ -170,16 +193,20 @@ async function tasksById(
   return tasks;
 }
 
-function lineOf({ trajectory: { header } }: RecordedAttempt, result: Judged, evidence: boolean) {
+function toJson(
+  { trajectory: { header } }: RecordedAttempt,
+  judgement: Judgement,
+  evidence: boolean,
+) {
   const { id, task, policy } = header;
-  if ("why" in result) return { id, task, policy, unscorable: result.why };
-  const { breakdown, success } = result;
+  if ("why" in judgement) return { id, task, policy, unscorable: judgement.why };
+  const { breakdown, success } = judgement;
   const { profile, rule, parts, extras, total } = breakdown;
   const scores =
     rule === "abstain"
       ? []
       : Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, roundScore(it.score)]);
-  const shown = {
+  const line = {
     id,
     task,
     policy,
@@ -190,72 +217,73 @@ function lineOf({ trajectory: { header } }: RecordedAttempt, result: Judged, evi
     success: success.achieved,
     why: success.reasons,
   };
-  return evidence ? { ...shown, breakdown: formatBreakdownLine(breakdown) } : shown;
+  return evidence ? { ...line, breakdown: formatBreakdownLine(breakdown) } : line;
 }
 
-function lineText({ trajectory: { header } }: RecordedAttempt, result: Judged): string {
+function formatLine({ trajectory: { header } }: RecordedAttempt, judgement: Judgement): string {
   const id = escapeInvisible(header.id);
-  if ("why" in result) return `${id}  not scored: ${escapeInvisible(result.why)}`;
-  const { breakdown } = result;
+  if ("why" in judgement) return `${id}  not scored: ${escapeInvisible(judgement.why)}`;
+  const { breakdown } = judgement;
   const parts =
     breakdown.rule === "abstain"
       ? "(no goals)"
       : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
-  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${successText(result.success)}`;
+  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${formatSuccess(judgement.success)}`;
 }
 
-function transcriptText({ trajectory, task }: RecordedAttempt, result: Judged): string {
-  const known = task ? { task } : {};
-  if ("why" in result)
-    return formatTranscript(trajectory, { ...known, closing: [`not scored: ${result.why}`] }).text;
-  const { breakdown, success } = result;
+function formatAttempt({ trajectory, task }: RecordedAttempt, judgement: Judgement): string {
+  const taskOption = task ? { task } : {};
+  if ("why" in judgement)
+    return formatTranscript(trajectory, {
+      ...taskOption,
+      closing: [`not scored: ${judgement.why}`],
+    }).text;
+  const { breakdown, success } = judgement;
   return formatTranscript(trajectory, {
-    ...known,
+    ...taskOption,
     describeCall: it => describeCall(breakdown, it),
-    closing: [...describeTotals(breakdown), successText(success)],
+    closing: [...describeTotals(breakdown), formatSuccess(success)],
   }).text;
 }
 
-const successText = ({ achieved, reasons }: Success) =>
+const formatSuccess = ({ achieved, reasons }: Success) =>
   achieved ? "success" : `no success: ${escapeInvisible(reasons[0] ?? "")}`;
 
-/**
- * What all attempts come to, and what a person should know about them. Keeps sums, not attempts.
- */
+/** Sums up the scores of all attempts, and collects what has changed since they were recorded. */
 class Tally {
   readonly changes = new Map<string, string>();
-  readonly #all = new Means();
-  readonly #abstaining = new Means();
-  readonly #parts = Object.fromEntries(partNames.map(it => [it, new Means()])) as Record<
+  readonly #all = new Mean();
+  readonly #abstaining = new Mean();
+  readonly #parts = Object.fromEntries(partNames.map(it => [it, new Mean()])) as Record<
     PartName,
-    Means
+    Mean
   >;
-  #done = 0;
+  #succeeded = 0;
   unscored = 0;
 
   get count(): number {
     return this.#all.n + this.unscored;
   }
 
-  add(result: Judged): void {
-    if ("why" in result) {
+  add(judgement: Judgement): void {
+    if ("why" in judgement) {
       this.unscored++;
       return;
     }
-    const { total, rule, parts } = result.breakdown;
+    const { total, rule, parts } = judgement.breakdown;
     this.#all.add(total);
-    if (result.success.achieved) this.#done++;
+    if (judgement.success.achieved) this.#succeeded++;
     if (rule === "abstain") this.#abstaining.add(total);
     else for (const part of partNames) this.#parts[part].add(parts[part].score);
   }
 
-  lines(profile: string): string[] {
+  format(profile: string): string[] {
     const lines = [...this.changes].map(
       ([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`,
     );
     if (this.#all.n > 0) {
       lines.push(
-        `${this.#all.n} scored by ${profile}: mean ${this.#all.text}, ${this.#done} done as asked`,
+        `${this.#all.n} scored by ${profile}: mean ${this.#all.text}, ${this.#succeeded} done as asked`,
       );
       lines.push(
         `  ${partNames.map(it => `${it} ${this.#parts[it].text}`).join("  ")}  without goals ${this.#abstaining.text}`,
@@ -266,7 +294,7 @@ class Tally {
   }
 }
 
-class Means {
+class Mean {
   n = 0;
   #sum = 0;
 
@@ -280,7 +308,7 @@ class Means {
   }
 }
 
-/** Writes a line, and waits where the reader is slower than we are. */
-async function write(stdout: Writable, line: string): Promise<void> {
+/** Writes a line, and waits while the reader is slower than the program. */
+async function writeLine(stdout: Writable, line: string): Promise<void> {
   if (!stdout.write(`${line}\n`)) await once(stdout, "drain");
 }

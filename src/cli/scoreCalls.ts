@@ -1,6 +1,6 @@
 /**
- * Scoring from outside: a line with goals and calls in, a line with the parts out. Names are
- * opaque, and no server is needed.
+ * Scores attempts of other programs: reads a line with goals and calls, and returns a line with the
+ * parts of the reward. Names of tools are opaque, and no server is needed.
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
@@ -10,26 +10,28 @@ import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { scoreCalls } from "../reward/reward.ts";
 
-const kind = z.enum(["explicit", "implicit"]);
-// values are taken from the line itself: a record's copy would lose keys such as __proto__
-const object = z.custom<JsonObject>(
+const edgeKind = z.enum(["explicit", "implicit"]);
+// z.record would copy the object and lose keys such as __proto__
+const jsonObject = z.custom<JsonObject>(
   it => it !== null && typeof it === "object" && !Array.isArray(it),
   "must be an object",
 );
-const goal = z.object({
+const goalSchema = z.object({
   calls: z
-    .array(z.object({ name: z.string(), arguments: object, mask: z.array(z.string()).optional() }))
+    .array(
+      z.object({ name: z.string(), arguments: jsonObject, mask: z.array(z.string()).optional() }),
+    )
     .min(1),
   after: z
     .array(
       z.union(
-        [z.int().min(0), z.object({ goal: z.int().min(0), kind: kind.optional() })],
+        [z.int().min(0), z.object({ goal: z.int().min(0), kind: edgeKind.optional() })],
         "must be indices, or {goal, kind}",
       ),
     )
     .optional(),
 });
-const call = z.object({
+const callSchema = z.object({
   name: z.string().optional(),
   arguments: z.custom<Json>(() => true).optional(),
   outcome: z.enum(["ok", "refused", "bad-arguments", "unknown-tool"], {
@@ -40,10 +42,10 @@ const call = z.object({
   }),
   message: z.int().min(0).optional(),
 });
-const attempt = z.object({
+const attemptSchema = z.object({
   id: z.union([z.string(), z.number()]).optional(),
-  goals: z.array(goal),
-  calls: z.array(call),
+  goals: z.array(goalSchema),
+  calls: z.array(callSchema),
 });
 
 type Id = { readonly id?: string | number };
@@ -54,7 +56,7 @@ export type ScoredLine = Id &
     | { readonly rule?: never; readonly error: string }
   );
 
-/** Scores one line. A line that cannot be scored answers with what is wrong with it. */
+/** Scores one line. For a line that cannot be scored, returns what is wrong with it. */
 export function scoreLine(text: string, profile: Profile): ScoredLine {
   let json: unknown;
   try {
@@ -62,25 +64,25 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
   } catch (error) {
     return { error: `not JSON (${(error as Error).message})` };
   }
-  const id = idOf(json);
-  const parsed = attempt.safeParse(json);
+  const id = readId(json);
+  const parsed = attemptSchema.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     return { ...id, error: `${issue.path.join(".") || "line"}: ${issue.message}` };
   }
   const { goals, calls } = parsed.data;
-  const wrong = wrongEdge(goals);
-  if (wrong) return { ...id, error: wrong };
+  const error = findEdgeError(goals);
+  if (error) return { ...id, error };
   try {
-    return { ...id, ...scored(goals, calls, profile) };
+    return { ...id, ...scoreAttempt(goals, calls, profile) };
   } catch (error) {
-    // comparing arguments goes as deep as they do
+    // arguments are compared recursively
     if (error instanceof RangeError) return { ...id, error: "arguments are nested too deeply" };
     throw error;
   }
 }
 
-/** The profile as it is without a server, or a `UserError` where it needs one. */
+/** Returns the profile. Throws a `UserError` for one that needs a server. */
 export function checkCallsProfile(profile: Profile): Profile {
   if (profile.success === 0) return profile;
   throw new UserError(
@@ -89,15 +91,15 @@ export function checkCallsProfile(profile: Profile): Profile {
   );
 }
 
-/** To six decimals, so that sums show no dust. */
+/** Rounds to six decimals, which hides the rounding errors of sums. */
 export const roundScore = (it: number): number => Math.round(it * 1e6) / 1e6;
 
-function scored(
-  goals: z.infer<typeof goal>[],
-  calls: z.infer<typeof call>[],
+function scoreAttempt(
+  goals: z.infer<typeof goalSchema>[],
+  calls: z.infer<typeof callSchema>[],
   profile: Profile,
 ): ScoredLine {
-  const steps = goals.map((it): ScoredGoal => ({
+  const scoredGoals = goals.map((it): ScoredGoal => ({
     calls: it.calls,
     after: (it.after ?? []).map(edge =>
       typeof edge === "number"
@@ -105,22 +107,24 @@ function scored(
         : { goal: edge.goal, kind: edge.kind ?? "implicit" },
     ),
   }));
-  const made = calls.map(({ name = "", arguments: args = {}, outcome, message }): ScoredCall => ({
-    name,
-    arguments: args,
-    outcome: { kind: outcome },
-    message,
-  }));
-  const { rule, parts, total } = scoreCalls({ goals: steps, calls: made }, profile);
+  const scoredCalls = calls.map(
+    ({ name = "", arguments: args = {}, outcome, message }): ScoredCall => ({
+      name,
+      arguments: args,
+      outcome: { kind: outcome },
+      message,
+    }),
+  );
+  const { rule, parts, total } = scoreCalls({ goals: scoredGoals, calls: scoredCalls }, profile);
   if (rule === "abstain") return { rule, total };
-  const numbers = Object.fromEntries(
+  const scores = Object.fromEntries(
     partNames.map(it => [it, roundScore(parts[it].score)]),
   ) as Record<PartName, number>;
-  return { rule, ...numbers, total: roundScore(total) };
+  return { rule, ...scores, total: roundScore(total) };
 }
 
-/** Goals stand in an order in which each comes after those it follows. */
-function wrongEdge(goals: readonly z.infer<typeof goal>[]): string | undefined {
+/** Finds an edge to a goal that does not come before: goals must be in topological order. */
+function findEdgeError(goals: readonly z.infer<typeof goalSchema>[]): string | undefined {
   for (const [g, { after = [] }] of goals.entries()) {
     const edge = after.map(it => (typeof it === "number" ? it : it.goal)).find(it => it >= g);
     if (edge !== undefined)
@@ -129,7 +133,7 @@ function wrongEdge(goals: readonly z.infer<typeof goal>[]): string | undefined {
   return undefined;
 }
 
-function idOf(json: unknown): Id {
+function readId(json: unknown): Id {
   const id = json !== null && typeof json === "object" ? (json as { id?: unknown }).id : undefined;
   return typeof id === "string" || typeof id === "number" ? { id } : {};
 }

@@ -1,58 +1,52 @@
-/** `serve`: the HTTP service in this process, until Ctrl-C. */
-import { UserError } from "../userError.ts";
-import { startHttpServer as startServing } from "../service/httpServer.ts";
+/** `serve`: runs the HTTP service in this process until it is interrupted. */
+import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
-import type { CliCommand, Values } from "./command.ts";
+import { defineCommand, option } from "./command.ts";
+import { wholeNumber } from "./parsers.ts";
 
-export const serve: CliCommand = {
-  usage: "serve [--port 8970] [--host 127.0.0.1] [--capacity N] [--token-file F]",
-  summary:
-    "Serve sessions over HTTP: /v1 for trainers, /s/{session}/{server}/mcp for MCP clients. The first line on stdout is JSON with the url. A token is read from PROVE_TOKEN or a file that only you can read.",
+export const serve = defineCommand({
+  name: "serve",
+  description:
+    "Serve sessions over HTTP until Ctrl-C: /v1 for trainers, /s/{session}/{server}/mcp for MCP clients. The first line on stdout is JSON with the url. A host other than this machine needs a token, from PROVE_TOKEN or --token-file.",
+  arguments: [],
   options: {
-    port: { type: "string" },
-    host: { type: "string" },
-    capacity: { type: "string" },
-    "token-file": { type: "string" },
+    port: option("--port <n>", "port to listen on; 0 for any free one", {
+      parser: wholeNumber({ max: 65_535 }),
+      default: 8970,
+    }),
+    host: option("--host <address>", "address to listen on", { default: "127.0.0.1" }),
+    capacity: option("--capacity <n>", "sessions that may be open at the same time", {
+      parser: wholeNumber({ min: 1, max: 1_000_000 }),
+      default: 16_384,
+    }),
+    tokenFile: option("--token-file <file>", "file with the token, which only you can read"),
   },
-  async run({ catalog, print, printNote: say, signal }, _, values) {
-    const serving = await startServing({
+  examples: ["serve", "serve --port 0", "serve --host 0.0.0.0 --token-file ~/.prove-token"],
+  async run({ catalog, print, printNote, signal }, _positionals, options) {
+    const service = await startHttpServer({
       catalog,
-      host: (values["host"] as string | undefined) ?? "127.0.0.1",
-      port: wholeNumber(values, "port", 8970, 0, 65_535),
-      capacity: wholeNumber(values, "capacity", 16_384, 1, 1_000_000),
-      token: readToken(process.env["PROVE_TOKEN"], values["token-file"] as string | undefined),
-      onBug: error => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+      host: options.host,
+      port: options.port,
+      capacity: options.capacity,
+      token: readToken(process.env["PROVE_TOKEN"], options.tokenFile),
+      onBug: error =>
+        printNote(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     });
-    serving.sessions.onChange(it => {
-      if (it.kind === "called" && it.call.outcome.kind === "broken") say(it.call.outcome.message);
+    service.sessions.onChange(it => {
+      if (it.kind === "called" && it.call.outcome.kind === "broken")
+        printNote(it.call.outcome.message);
     });
-    print(JSON.stringify({ url: serving.url }));
-    say(`serving ${catalog.servers.size} servers with ${catalog.tools.size} tools; Ctrl-C stops`);
-    await aborted(signal);
-    await serving.close();
+    print(JSON.stringify({ url: service.url }));
+    printNote(
+      `serving ${catalog.servers.size} servers with ${catalog.tools.size} tools; Ctrl-C stops`,
+    );
+    await waitForAbort(signal);
+    await service.close();
     return 0;
   },
-};
+});
 
-function wholeNumber(
-  values: Values,
-  name: string,
-  otherwise: number,
-  min: number,
-  max: number,
-): number {
-  const text = values[name] as string | undefined;
-  if (text === undefined) return otherwise;
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max)
-    throw new UserError(
-      `--${name} ${text} is not a whole number from ${min} to ${max}`,
-      `give a number such as ${otherwise}`,
-    );
-  return number;
-}
-
-const aborted = (signal: AbortSignal) =>
+const waitForAbort = (signal: AbortSignal) =>
   new Promise<void>(resolve =>
     signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true }),
   );

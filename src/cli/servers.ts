@@ -1,10 +1,14 @@
-/** `servers`: what environments there are. */
-import type { CliCommand } from "./command.ts";
+/** `servers`: lists the servers. */
+import { defineCommand } from "./command.ts";
+import { jsonFlag } from "./sharedOptions.ts";
 
-export const servers: CliCommand = {
-  usage: "servers [--json]",
-  summary: "List the servers: category, number of tools, their state in a line.",
-  options: { json: { type: "boolean" } },
+export const servers = defineCommand({
+  name: "servers",
+  description:
+    "List the servers in their fixed order: name, category, number of tools, and what their state holds.",
+  arguments: [],
+  options: { json: jsonFlag },
+  examples: ["servers", "servers --json"],
   async run({ catalog, print }, _positionals, { json }) {
     const rows = [...catalog.servers.values()].map(it => ({
       name: it.name,
@@ -23,4 +27,4 @@ export const servers: CliCommand = {
       );
     return 0;
   },
-};
+});

@@ -1,22 +1,17 @@
-/** `stdio`: a server over MCP on stdin and stdout. */
-import { UserError } from "../userError.ts";
+/** `stdio`: serves one server over MCP on stdin and stdout. */
 import { serveStdio } from "../mcp/stdioTransport.ts";
-import { readFixtureName, readSeed } from "./call.ts";
-import type { CliCommand } from "./command.ts";
+import { argument, defineCommand } from "./command.ts";
+import { fixtureOption, seedOption } from "./sharedOptions.ts";
 
-export const stdio: CliCommand = {
-  usage: "stdio <server> [--fixture F] [--seed N]",
-  summary: "Serve one server over MCP on stdin and stdout; the connection is one private session.",
-  options: { fixture: { type: "string" }, seed: { type: "string" } },
-  async run({ catalog, signal }, [name], values) {
-    if (name === undefined)
-      throw new UserError("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
-    const server = catalog.getServer(name);
-    await serveStdio(
-      server,
-      { catalog, fixture: readFixtureName(values), seed: readSeed(values) },
-      signal,
-    );
+export const stdio = defineCommand({
+  name: "stdio",
+  description:
+    "Serve one server over MCP on stdin and stdout, for an MCP client that starts this command. The connection is one private session.",
+  arguments: [argument("<server>", "name of the server", { required: "the name of a server" })],
+  options: { fixture: fixtureOption, seed: seedOption },
+  examples: ["stdio banking", "stdio calendar --fixture small"],
+  async run({ catalog, signal }, [server], { fixture, seed }) {
+    await serveStdio(catalog.getServer(server), { catalog, fixture, seed }, signal);
     return 0;
   },
-};
+});

@@ -1,110 +1,92 @@
 /**
- * `synthesize`: makes tasks with their teacher's trajectories and writes them, a line each, as they
- * pass the screen.
+ * `synthesize`: makes tasks with their teacher's trajectories and writes each as one line once it
+ * has passed validation.
  */
 import { resolve } from "node:path";
 import { rejectedFileFor, reportFileFor } from "../synthesis/pipeline/report.ts";
-import {
-  runSynthesis,
-  type SynthesisRequest,
-  type SynthesisResult,
-} from "../synthesis/pipeline/runSynthesis.ts";
+import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
-import { UserError } from "../userError.ts";
-import { readSeed } from "./call.ts";
-import type { CliCommand, CliContext, Values } from "./command.ts";
-import { endpointOptions, endpointUsage } from "./endpoints.ts";
-import { countIn } from "./number.ts";
-import { createTeacher } from "./teachers.ts";
+import { defineCommand, flag, option } from "./command.ts";
+import { commaList, countOf, oneOf, outputPath } from "./parsers.ts";
+import { jsonFlag, seedOption } from "./sharedOptions.ts";
+import { splits } from "./splits.ts";
+import { createTeacher, teacherOptions } from "./teachers.ts";
 
-const splits = ["train", "heldout-chain", "heldout-server"] as const;
-
-export const synthesize: CliCommand = {
-  usage: `synthesize --out F.tasks.jsonl --count N [--seed S] [--servers a,b] [--preset paper|student] [--menu chain|full] [--split train|heldout-chain|heldout-server] [--resume] [--json] [--teacher graph|endpoint] [--model M] ${endpointUsage}`,
-  summary:
-    "Make tasks on the live servers, each with its teacher's trajectory, screened and replayed; the same options give the same bytes. The preset paper has its mixture of talks, student what the small student can hold.",
+export const synthesize = defineCommand({
+  name: "synthesize",
+  description:
+    "Make tasks on the live servers, each with its teacher's trajectory, which is validated by replay. The same options give the same bytes. Prints a report of what was accepted and rejected; exits with 1 if the servers give fewer tasks than asked for.",
+  arguments: [],
   options: {
-    out: { type: "string" },
-    count: { type: "string" },
-    seed: { type: "string" },
-    servers: { type: "string" },
-    preset: { type: "string" },
-    teacher: { type: "string" },
-    model: { type: "string" },
-    ...endpointOptions,
-    menu: { type: "string" },
-    split: { type: "string" },
-    resume: { type: "boolean" },
-    json: { type: "boolean" },
+    out: option("--out <file>", "tasks file to write", {
+      parser: outputPath("prove/tasks/first.tasks.jsonl"),
+      required: "a file to write to",
+      example: "prove/tasks/first.tasks.jsonl",
+    }),
+    count: option("--count <n>", "number of tasks", {
+      parser: countOf("a number of tasks"),
+      required: "to know how many tasks to make",
+      example: "300",
+    }),
+    seed: seedOption,
+    servers: option("--servers <names>", "servers, with commas between them (default: all)", {
+      parser: commaList,
+    }),
+    preset: option(
+      "--preset <preset>",
+      "mixture of conversations: the paper's, or what the small student can hold",
+      { parser: oneOf(["paper", "student"], "there is no preset"), default: "paper" },
+    ),
+    menu: option("--menu <menu>", "tools on offer: those of the chain, or all of the servers", {
+      parser: oneOf(["chain", "full"], "there is no menu"),
+      default: "chain",
+    }),
+    split: option("--split <split>", "only tasks of this split", {
+      parser: oneOf(splits, "there is no split"),
+    }),
+    resume: flag("--resume", "continue a file that was started with the same options"),
+    json: jsonFlag,
+    ...teacherOptions,
   },
-  async run(terminal, positionals, values) {
-    if (positionals.length > 0)
-      throw new UserError(
-        `synthesize takes no ${positionals[0]}`,
-        `usage: prove-rl ${synthesize.usage}`,
-      );
-    const result = await runSynthesis(readRequest(terminal, values), {
-      catalog: terminal.catalog,
-      resources: terminal.resources,
-      prove: terminal.prove,
-      createTeacher: () => createTeacher(values, terminal),
-      onProgress: it => terminal.showProgress(formatProgress(it)),
-      onRemark: terminal.printNote,
+  examples: [
+    "synthesize --out prove/tasks/first.tasks.jsonl --count 300",
+    "synthesize --preset student --servers banking,maps --out small.tasks.jsonl --count 2000",
+    "synthesize --out taught.tasks.jsonl --count 100 --teacher endpoint --model qwen3-4b",
+  ],
+  async run(context, _positionals, { out, json, servers, split, ...options }) {
+    const { count, seed, preset, menu, resume } = options;
+    const request = {
+      file: resolve(context.cwd, out),
+      count,
+      seed,
+      preset,
+      menu,
+      resume,
+      ...(servers ? { servers } : {}),
+      ...(split ? { split } : {}),
+    };
+    const result = await runSynthesis(request, {
+      catalog: context.catalog,
+      resources: context.resources,
+      prove: context.prove,
+      createTeacher: () => createTeacher(options, context),
+      onProgress: it => context.showProgress(formatProgress(it)),
+      onRemark: context.printNote,
       readClock: () => performance.now(),
-      signal: terminal.signal,
+      signal: context.signal,
     });
     const { file, seconds, report } = result;
-    if (values["json"]) terminal.print(JSON.stringify({ file, seconds, ...report }));
-    else for (const line of formatResult(result)) terminal.print(line);
+    if (json) context.print(JSON.stringify({ file, seconds, ...report }));
+    else for (const line of formatResult(result)) context.print(line);
     return report.accepted < report.options.count ? 1 : 0;
   },
-};
+});
 
-function readRequest({ cwd }: CliContext, values: Values): SynthesisRequest {
-  const count = countIn(values, "count", "number of tasks");
-  if (count === undefined)
-    throw new UserError(
-      "synthesize needs to know how many tasks to make",
-      "add --count, such as --count 300",
-    );
-  const out = values["out"] as string | undefined;
-  if (!out)
-    throw new UserError(
-      "synthesize needs a file to write to",
-      "add --out, such as --out prove/tasks/first.tasks.jsonl",
-    );
-  const servers = (values["servers"] as string | undefined)
-    ?.split(",")
-    .map(it => it.trim())
-    .filter(it => it !== "");
-  const split = oneOf(values, "split", splits);
-  return {
-    file: resolve(cwd, out),
-    count,
-    seed: readSeed(values),
-    ...(servers ? { servers } : {}),
-    preset: oneOf(values, "preset", ["paper", "student"]) ?? "paper",
-    menu: oneOf(values, "menu", ["chain", "full"]) ?? "chain",
-    ...(split ? { split } : {}),
-    resume: values["resume"] === true,
-  };
-}
-
-function oneOf<const T extends string>(
-  values: Values,
-  option: string,
-  choices: readonly T[],
-): T | undefined {
-  const given = values[option] as string | undefined;
-  if (given === undefined || choices.includes(given as T)) return given as T | undefined;
-  throw new UserError(`there is no ${option} ${given}`, `choose ${choices.join(" or ")}`);
-}
-
-/** A result for the user, as lines. */
+/** Formats a result for the user. */
 function formatResult({ file, seconds, report }: SynthesisResult): string[] {
   const { options, attempts, accepted, by, rejected, diversity } = report;
-  const counts = (of: Readonly<Record<string, number>> | undefined) =>
-    Object.entries(of ?? {})
+  const formatCounts = (counts: Readonly<Record<string, number>> | undefined) =>
+    Object.entries(counts ?? {})
       .map(([name, n]) => `${name} ${n}`)
       .join(", ");
   const knobs = [
@@ -118,15 +100,15 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
     "failedCalls",
     "across",
   ].filter(it => by[it]);
-  const [one, two, three] = diversity["distinct"] as [number, number, number];
+  const distinct = diversity["distinct"] as readonly number[];
   return [
     `${accepted} tasks in ${file} (${seconds} s)`,
     ...["server", "kind", "split", "info", "turns", "goals"].map(
-      it => `  by ${it}: ${counts(by[it])}`,
+      it => `  by ${it}: ${formatCounts(by[it])}`,
     ),
-    ...knobs.map(it => `  knob ${it}: ${counts(by[it])}`),
-    `  rejected: ${counts(rejected) || "none"} (of ${attempts} attempts, in ${rejectedFileFor(file)})`,
-    `  what users say: distinct-1/2/3 ${one}, ${two}, ${three}; ${diversity["repeated"] as number} repeated; self-BLEU ${diversity["selfBleu"] as number}`,
+    ...knobs.map(it => `  knob ${it}: ${formatCounts(by[it])}`),
+    `  rejected: ${formatCounts(rejected) || "none"} (of ${attempts} attempts, in ${rejectedFileFor(file)})`,
+    `  what users say: distinct-1/2/3 ${distinct.join(", ")}; ${diversity["repeated"] as number} repeated; self-BLEU ${diversity["selfBleu"] as number}`,
     `  report: ${reportFileFor(file)}`,
     ...(accepted < options.count
       ? [`  the servers have no more to give: ${options.count - accepted} tasks are missing`]

@@ -1,24 +1,39 @@
-/** The teacher of a synthesis, as command-line options or the editor choose it. */
+/** Creates the teacher of a synthesis, as the command's options or the editor choose it. */
 import { UserError } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
 import type { ModelTeacher } from "../synthesis/pipeline/runSynthesis.ts";
 import { createLlmRoles } from "../synthesis/teachers/llmRoles.ts";
-import type { CliContext, Values } from "./command.ts";
+import type { CliContext, OptionValues } from "./command.ts";
+import { option } from "./command.ts";
 import {
-  readEndpointOptions,
+  createEndpointChoice,
+  endpointOptions,
   openEndpointFor,
   sentContent,
   type EndpointChoice,
 } from "./endpoints.ts";
+import { oneOf } from "./parsers.ts";
 
-/** The teacher that the options choose; undefined for the graph. */
+/** Options that choose the teacher. */
+export const teacherOptions = {
+  teacher: option(
+    "--teacher <teacher>",
+    "who plays user and assistant: the dependency graph, or a model of an endpoint",
+    {
+      parser: oneOf(["graph", "endpoint"], "there is no teacher"),
+      default: "graph",
+    },
+  ),
+  model: option("--model <name>", "the model that teaches, as the endpoint names it"),
+  ...endpointOptions,
+};
+
+/** The model that the options choose as the teacher; undefined for the graph. */
 export function createTeacher(
-  values: Values,
-  terminal: Pick<CliContext, "printNote">,
+  { teacher, model, ...endpoint }: OptionValues<typeof teacherOptions>,
+  context: Pick<CliContext, "printNote">,
 ): ModelTeacher | undefined {
-  const name = values["teacher"] as string | undefined;
-  const model = values["model"] as string | undefined;
-  if (name === undefined || name === "graph") {
+  if (teacher === "graph") {
     if (model !== undefined)
       throw new UserError(
         `the graph needs no model ${model}`,
@@ -26,23 +41,21 @@ export function createTeacher(
       );
     return undefined;
   }
-  if (name !== "endpoint")
-    throw new UserError(`there is no teacher ${name}`, "choose graph or endpoint");
-  if (!model)
+  if (model === undefined)
     throw new UserError(
       "--teacher endpoint needs a model",
       "add --model, as the endpoint names it",
     );
-  return createEndpointTeacher(readEndpointOptions(model, values), terminal);
+  return createEndpointTeacher(createEndpointChoice(model, endpoint), context);
 }
 
 /** An endpoint's model as a teacher. The address and the key default to those in `env`. */
 export function createEndpointTeacher(
   choice: EndpointChoice,
-  terminal: Pick<CliContext, "printNote">,
+  context: Pick<CliContext, "printNote">,
   env?: NodeJS.ProcessEnv,
 ): ModelTeacher {
-  const { endpoint, concurrency } = openEndpointFor(choice, sentContent.synthesis, terminal, env);
+  const { endpoint, concurrency } = openEndpointFor(choice, sentContent.synthesis, context, env);
   return { roles: createLlmRoles(endpoint, `endpoint:${endpoint.name}`), concurrency };
 }
 

@@ -1,108 +1,129 @@
 /**
- * `train`: begins a run or goes on with one, and follows it. The training itself is a process of
- * its own.
+ * `train`: starts or resumes a run and follows its progress. The trainer itself is a separate
+ * process.
  */
 import { join, resolve } from "node:path";
 import { UserError } from "../userError.ts";
-import { readModelFolder } from "../model/modelFolder.ts";
 import { attachTrainer } from "../run/attach.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import type { CliCommand, CliContext, Values } from "./command.ts";
-import { followTraining, formatStep } from "./follow.ts";
+import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
+import { followTraining, formatStep } from "./followTraining.ts";
+import { countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
+import { findShippedModel, listFixtureFolders } from "./resources.ts";
+import { jsonFlag, seedOption } from "./sharedOptions.ts";
+import { splits } from "./splits.ts";
 
-export const train: CliCommand = {
-  usage:
-    "train --tasks F --run DIR [--from MODEL] [--method grpo|sft] [--config F.json] [--split train] [--backend auto] [--steps N] [--seconds N] [--seed N] [--workers N] [--resume] [--json]",
-  summary:
-    "Train the student on tasks, by groups of attempts at live sessions (grpo) or from their teachers' conversations (sft). Writes a run folder.",
-  options: {
-    tasks: { type: "string" },
-    run: { type: "string" },
-    from: { type: "string" },
-    method: { type: "string", default: "grpo" },
-    config: { type: "string" },
-    split: { type: "string", default: "train" },
-    backend: { type: "string", default: "auto" },
-    steps: { type: "string" },
-    seconds: { type: "string" },
-    seed: { type: "string", default: "1" },
-    workers: { type: "string", default: "2" },
-    resume: { type: "boolean" },
-    json: { type: "boolean" },
-  },
-  async run(terminal, _positionals, values) {
-    const folder =
-      values["run"] === undefined ? undefined : resolve(terminal.cwd, values["run"] as string);
-    if (folder === undefined)
-      throw new UserError("train needs a run folder", `usage: prove-rl ${train.usage}`);
-    if (values["resume"]) readRun(folder);
-    else begin(folder, terminal, values);
-    const running = values["resume"] ? await attachTrainer(folder) : undefined;
+const backends = ["auto", "tensorflow", "wasm", "cpu"] as const;
+
+const trainOptions = {
+  tasks: option("--tasks <file>", "tasks file to train on; required, except with --resume", {
+    parser: existingPath("a tasks file, such as prove-rl synthesize writes"),
+  }),
+  run: option("--run <folder>", "run folder to write", {
+    parser: outputPath("prove/runs/first"),
+    required: "a run folder",
+    example: "prove/runs/first",
+  }),
+  from: option("--from <model>", "model folder to start from (default: the shipped student)", {
+    parser: existingPath("a model folder"),
+  }),
+  method: option(
+    "--method <method>",
+    "GRPO on groups of attempts, or SFT on teachers' conversations",
+    {
+      parser: oneOf(["grpo", "sft"], "there is no method"),
+      default: "grpo",
+    },
+  ),
+  config: option("--config <file>", "JSON file of training settings", {
+    parser: existingPath("a JSON file of training settings; docs/training.md lists them"),
+  }),
+  split: option("--split <split>", "split of the tasks to train on", {
+    parser: oneOf(splits, "there is no split"),
+    default: "train",
+  }),
+  backend: option("--backend <backend>", "TensorFlow.js backend", {
+    parser: oneOf(backends, "the run's backend cannot be used:"),
+    default: "auto",
+  }),
+  steps: option("--steps <n>", "stop after this many steps (default: 200, if without --seconds)", {
+    parser: countOf("a number of steps"),
+  }),
+  seconds: option("--seconds <n>", "stop after this many seconds of training", {
+    parser: positiveNumber,
+  }),
+  seed: seedOption,
+  workers: option("--workers <n>", "worker processes of the trainer", {
+    parser: countOf("a number of workers"),
+    default: 2,
+  }),
+  resume: flag("--resume", "continue the run from its last checkpoint"),
+  json: jsonFlag,
+};
+
+export const train = defineCommand({
+  name: "train",
+  description:
+    "Train the student on tasks, with GRPO on groups of attempts in live sessions, or with supervised fine-tuning (SFT) on their teachers' conversations. Writes a run folder. Ctrl-C stops the trainer, and --resume continues the run.",
+  arguments: [],
+  options: trainOptions,
+  examples: [
+    "train --tasks small.tasks.jsonl --run prove/runs/first",
+    "train --tasks small.tasks.jsonl --run prove/runs/sft --method sft --seconds 600",
+    "train --run prove/runs/first --resume",
+  ],
+  async run(context, _positionals, options) {
+    const folder = resolve(context.cwd, options.run);
+    if (options.resume) readRun(folder);
+    else await createNewRun(folder, context, options);
+    const running = options.resume ? await attachTrainer(folder) : undefined;
     const attachment =
       running ??
       (await startTrainer({
         folder,
-        program: join(terminal.dist, "trainer.js"),
-        fixtures: listFixtureFolders(terminal),
+        program: join(context.dist, "trainer.js"),
+        fixtures: listFixtureFolders(context),
       }));
-    const { by, step, steps } = await followTraining(attachment, terminal);
+    const { by, step, steps } = await followTraining(attachment, context);
     const last = steps.at(-1) ?? readMetrics(folder).lines.at(-1);
-    if (values["json"]) terminal.print(JSON.stringify({ run: folder, by, step, last }));
+    if (options.json) context.print(JSON.stringify({ run: folder, by, step, last }));
     else {
-      if (last) terminal.print(formatStep(last));
-      terminal.print(
+      if (last) context.print(formatStep(last));
+      context.print(
         `${by === "stop" ? "stopped" : "done"} after step ${step}: ${folder}${by === "stop" ? " (go on with --resume)" : ""}`,
       );
     }
     return 0;
   },
-};
+});
 
-export const listFixtureFolders = ({
-  prove,
-  resources,
-}: Pick<CliContext, "prove" | "resources">): readonly string[] => [
-  join(prove, "fixtures"),
-  join(resources, "servers"),
-];
-
-/** The student that ships: what a run begins from where nothing is said. */
-export const findShippedModel = (resources: string): string => join(resources, "models", "small");
-
-/**
- * The same student part of the way through its warm start: where the loop begins, because a
- * finished one has little left to show in minutes.
- */
-export const findEarlyModel = (resources: string): string => join(resources, "models", "early");
-
-function begin(folder: string, { cwd, resources }: CliContext, values: Values): void {
-  const tasks = values["tasks"] as string | undefined;
+async function createNewRun(
+  folder: string,
+  { cwd, resources }: CliContext,
+  options: OptionValues<typeof trainOptions>,
+): Promise<void> {
+  const { tasks, from, config, method, split, seed, backend, workers, steps, seconds } = options;
   if (tasks === undefined)
     throw new UserError(
       "train needs a tasks file",
       "make one with prove-rl synthesize, or go on with a run by --resume",
     );
-  const from =
-    values["from"] === undefined
-      ? findShippedModel(resources)
-      : resolve(cwd, values["from"] as string);
-  const number = (name: string) => (values[name] === undefined ? undefined : Number(values[name]));
-  const config = createRunConfig({
+  const { readModelFolder } = await import("../model/modelFolder.ts");
+  const model = from === undefined ? findShippedModel(resources) : resolve(cwd, from);
+  const runConfig = createRunConfig({
     startedAt: new Date(),
     tasks: resolve(cwd, tasks),
-    method: values["method"] as string,
-    split: values["split"] as string,
-    from: readModelFolder(from).config.name,
-    seed: number("seed")!,
-    backend: values["backend"] as string,
-    workers: number("workers")!,
-    steps: number("steps"),
-    seconds: number("seconds"),
-    ...(values["config"] === undefined
-      ? {}
-      : readRunSettings(resolve(cwd, values["config"] as string))),
+    from: readModelFolder(model).config.name,
+    method,
+    split,
+    seed,
+    backend,
+    workers,
+    steps,
+    seconds,
+    ...(config === undefined ? {} : readRunSettings(resolve(cwd, config))),
   });
-  createRun(folder, config, from);
+  createRun(folder, runConfig, model);
 }

@@ -1,6 +1,6 @@
 /**
- * `variants`: more tasks like one of a tasks file, for a trainer that wants more of what is at its
- * student's boundary.
+ * `variants`: makes more tasks like one task of a file, for a trainer that needs more of what its
+ * student only sometimes succeeds at.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,104 +11,96 @@ import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
-import { readSeed } from "./call.ts";
-import type { CliCommand, Values } from "./command.ts";
-import { countIn } from "./number.ts";
+import { argument, defineCommand, option, type CliContext } from "./command.ts";
+import { countOf, existingPath, outputPath } from "./parsers.ts";
+import { jsonFlag, seedOption } from "./sharedOptions.ts";
 
-export const variants: CliCommand = {
-  usage: "variants F.tasks.jsonl --task ID --count N [--seed S] --out G.tasks.jsonl [--json]",
-  summary:
-    "Make more tasks like one of a file: the same tools in the same turns, about other things and in other words; the same seed gives the same bytes.",
+export const variants = defineCommand({
+  name: "variants",
+  description:
+    "Make more tasks like one task of a file: the same tools in the same turns, about other entities and in other words. The same options give the same bytes. Exits with 1 if the fixtures give fewer than asked for.",
+  arguments: [
+    argument("<file>", "tasks file to read", {
+      parser: existingPath("a tasks file"),
+      required: "one tasks file to read",
+    }),
+  ],
   options: {
-    task: { type: "string" },
-    count: { type: "string" },
-    seed: { type: "string" },
-    out: { type: "string" },
-    json: { type: "boolean" },
+    task: option("--task <id>", "id of the task to vary", {
+      required: "to know which task to vary",
+      example: "banking-1-17, the id of a task of the file",
+    }),
+    count: option("--count <n>", "number of variants", {
+      parser: countOf("a number of tasks"),
+      required: "to know how many to make",
+      example: "20",
+    }),
+    seed: seedOption,
+    out: option("--out <file>", "tasks file to write, which must not exist", {
+      parser: outputPath("prove/tasks/more.tasks.jsonl"),
+      required: "a file to write to",
+      example: "prove/tasks/more.tasks.jsonl",
+    }),
+    json: jsonFlag,
   },
-  async run(
-    { cwd, catalog, resources, print, printNote: say, showProgress: progress, signal },
-    [from, ...more],
-    values,
-  ) {
-    if (from === undefined || more.length > 0)
-      throw new UserError(
-        "variants needs one tasks file to read",
-        `usage: prove-rl ${variants.usage}`,
-      );
-    const [id, out] = [values["task"] as string | undefined, values["out"] as string | undefined];
-    if (!id)
-      throw new UserError(
-        "variants needs to know which task to vary",
-        "add --task with the id of one of the file's tasks",
-      );
-    if (!out)
-      throw new UserError(
-        "variants needs a file to write to",
-        "add --out, such as --out prove/tasks/more.tasks.jsonl",
-      );
-    const count = countOf(values);
-    const seed = readSeed(values);
+  examples: ["variants my.tasks.jsonl --task banking-1-17 --count 20 --out more.tasks.jsonl"],
+  async run(context, [from], { task: id, count, seed, out, json }) {
+    const { cwd, print } = context;
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
-    const task = await taskIn(resolve(cwd, from), id, { onTorn: say, signal });
-    const began = performance.now();
-    let writer: LineWriter | undefined;
-    let made = 0;
-    try {
-      for await (const variant of synthesizeVariants(task, {
-        catalog,
-        resources,
-        seed,
-        count,
-        signal,
-      })) {
-        writer ??= new LineWriter(file);
-        writer.append(formatTaskLine(variant));
-        progress(`${++made} of ${count} variants of ${id}`);
-        // Ctrl-C and the editor's cancel are heard between two of them
-        await setImmediate();
-      }
-    } finally {
-      writer?.close();
-    }
-    const seconds = Math.round((performance.now() - began) / 10) / 100;
+    const task = await findTask(resolve(cwd, from), id, context);
+    const startedAt = performance.now();
+    const made = await writeVariants(task, { file, count, seed }, context);
+    const seconds = Math.round((performance.now() - startedAt) / 10) / 100;
     if (made === 0)
       throw new UserError(
-        `nothing else in the worlds makes a task like ${id}`,
+        `the fixtures give no other task like ${id}`,
         "choose another task, or add fixtures under prove/fixtures",
       );
-    if (values["json"]) print(JSON.stringify({ file, task: id, made, seconds }));
+    if (json) print(JSON.stringify({ file, task: id, made, seconds }));
     else
       print(
         `${made} variants of ${id} in ${file} (${seconds} s)${made < count ? `; the worlds have no more, ${count - made} are missing` : ""}`,
       );
     return made < count ? 1 : 0;
   },
-};
+});
 
-async function taskIn(
-  file: string,
-  id: string,
-  reading: { onTorn: (remark: string) => void; signal: AbortSignal },
-): Promise<Task> {
-  let tasks = 0;
-  for await (const it of readTasks(file, reading)) {
-    if (it.id === id) return it;
-    tasks++;
+/** Writes the variants, and returns how many there are. Without any, no file is created. */
+async function writeVariants(
+  task: Task,
+  { file, count, seed }: { readonly file: string; readonly count: number; readonly seed: number },
+  { catalog, resources, showProgress, signal }: CliContext,
+): Promise<number> {
+  let writer: LineWriter | undefined;
+  let made = 0;
+  try {
+    const variants = synthesizeVariants(task, { catalog, resources, seed, count, signal });
+    for await (const variant of variants) {
+      writer ??= new LineWriter(file);
+      writer.append(formatTaskLine(variant));
+      showProgress(`${++made} of ${count} variants of ${task.id}`);
+      // lets an interruption be noticed
+      await setImmediate();
+    }
+  } finally {
+    writer?.close();
   }
-  throw new UserError(
-    `${file} has no task ${id} among its ${tasks}`,
-    "copy the id from the file or from the Tasks view",
-  );
+  return made;
 }
 
-function countOf(values: Values): number {
-  const count = countIn(values, "count", "number of tasks");
-  if (count === undefined)
-    throw new UserError(
-      "variants needs to know how many to make",
-      "add --count, such as --count 20",
-    );
-  return count;
+async function findTask(
+  file: string,
+  id: string,
+  { printNote, signal }: Pick<CliContext, "printNote" | "signal">,
+): Promise<Task> {
+  let count = 0;
+  for await (const task of readTasks(file, { onTorn: printNote, signal })) {
+    if (task.id === id) return task;
+    count++;
+  }
+  throw new UserError(
+    `${file} has no task ${id} among its ${count}`,
+    "copy the id from the file or from the Tasks view",
+  );
 }

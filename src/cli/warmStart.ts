@@ -1,56 +1,21 @@
 /**
- * `warm-start`: remakes the student that ships. Conversations for training are synthesized on the
- * live servers, a tokenizer is learned from them, and a random model reads them until the time is
- * up; weights in 16 bits and the curve are what remains.
+ * `warm-start`: trains the shipped student again. Learns a tokenizer from synthesized
+ * conversations, trains a model with random weights on them (SFT), and writes two of its
+ * checkpoints as model folders: the last one and an early one.
  */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { UserError } from "../userError.ts";
-import { startBackend } from "../compute/backend.ts";
-import type { Catalog } from "../environment/catalog.ts";
-import type { Architecture } from "../model/architecture.ts";
-import { studentLimits } from "../model/chatFormat.ts";
-import {
-  createConfig,
-  loadModel,
-  readModelFolder,
-  copyWeights,
-  writeModelFolder,
-} from "../model/modelFolder.ts";
-import { formatResultRows, formatArgument } from "../model/valueText.ts";
-import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
-import { initializeModel } from "../model/transformer.ts";
+import { rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
-import {
-  getCheckpointFolder,
-  listCheckpoints,
-  createRun,
-  readMetrics,
-  readRun,
-} from "../run/folder.ts";
+import { createRun, listCheckpoints } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import { readTasks } from "../trajectory/file.ts";
-import type { Task } from "../trajectory/task.ts";
-import type { CliCommand, CliContext } from "./command.ts";
-import { followTraining } from "./follow.ts";
-import { listFixtureFolders, findShippedModel } from "./train.ts";
+import { defineCommand, option } from "./command.ts";
+import { followTraining } from "./followTraining.ts";
+import { countOf, existingPath, outputPath, positiveNumber } from "./parsers.ts";
+import { findShippedModel, listFixtureFolders } from "./resources.ts";
+import { seedOption } from "./sharedOptions.ts";
 
-/** The sizes of the student that ships: about a million numbers. */
-export const smallStudent: Omit<Architecture, "vocabulary"> = {
-  width: 128,
-  layers: 4,
-  heads: 4,
-  kvHeads: 2,
-  headWidth: 32,
-  hidden: 384,
-  context: studentLimits.context,
-  ropeBase: 10_000,
-};
-
-const vocabularySize = 1792;
-
-/** Small steps and a loss on all that is read: what is copied later is noticed earlier. */
+/** A high rate and a loss on all tokens: the student learns to copy from what it reads sooner. */
 const warmStartSettings: SftSettings = {
   ...defaultSftSettings,
   conversations: 16,
@@ -60,195 +25,79 @@ const warmStartSettings: SftSettings = {
   given: 0.1,
 };
 
-export const warmStart: CliCommand = {
-  usage:
-    "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2] [--config F.json]",
-  summary:
-    "Remake the student that ships, from random weights, by reading synthesized conversations. About an hour on two cores.",
+/** After this share of the steps, a student can still improve with its own attempts. */
+const earlyShare = 0.66;
+
+export const warmStart = defineCommand({
+  name: "warm-start",
+  description:
+    "Train the shipped student again from random weights on synthesized conversations. Takes about an hour on two cores. Writes the model to --out, and an earlier checkpoint to the folder early beside it.",
+  arguments: [],
   options: {
-    tasks: { type: "string" },
-    run: { type: "string" },
-    out: { type: "string" },
-    seconds: { type: "string", default: "3600" },
-    seed: { type: "string", default: "1" },
-    workers: { type: "string", default: "2" },
-    config: { type: "string" },
+    tasks: option("--tasks <file>", "tasks file with the conversations", {
+      parser: existingPath("a tasks file"),
+      required: "a tasks file and a run folder",
+      example: "prove/warm.tasks.jsonl",
+    }),
+    run: option("--run <folder>", "run folder to write", {
+      parser: outputPath("prove/runs/warm"),
+      required: "a tasks file and a run folder",
+      example: "prove/runs/warm",
+    }),
+    out: option("--out <folder>", "model folder to write (default: the product's own student)", {
+      parser: outputPath("prove/models/small"),
+    }),
+    seconds: option("--seconds <n>", "seconds of training", {
+      parser: positiveNumber,
+      default: 3600,
+    }),
+    seed: seedOption,
+    workers: option("--workers <n>", "worker processes of the trainer", {
+      parser: countOf("a number of workers"),
+      default: 2,
+    }),
+    config: option("--config <file>", "JSON file of training settings", {
+      parser: existingPath("a JSON file of training settings; docs/training.md lists them"),
+    }),
   },
-  async run(terminal, _positionals, values) {
-    const { cwd, resources, catalog, dist, print } = terminal;
-    if (values["tasks"] === undefined || values["run"] === undefined)
-      throw new UserError(
-        "warm-start needs a tasks file and a run folder",
-        `usage: prove-rl ${warmStart.usage}`,
-      );
-    const [tasks, run] = [
-      resolve(cwd, values["tasks"] as string),
-      resolve(cwd, values["run"] as string),
-    ];
-    const out =
-      values["out"] === undefined
-        ? findShippedModel(resources)
-        : resolve(cwd, values["out"] as string);
-    const seed = Number(values["seed"]);
-    const more =
-      values["config"] === undefined
-        ? {}
-        : readRunSettings(resolve(cwd, values["config"] as string)).sft;
+  examples: [
+    "warm-start --tasks prove/warm.tasks.jsonl --run prove/runs/warm --out prove/models/small",
+  ],
+  async run(context, _positionals, { seconds, seed, workers, config, ...paths }) {
+    const { cwd, resources, dist, print } = context;
+    const [tasks, run] = [resolve(cwd, paths.tasks), resolve(cwd, paths.run)];
+    const out = paths.out === undefined ? findShippedModel(resources) : resolve(cwd, paths.out);
+    const sft = config === undefined ? {} : readRunSettings(resolve(cwd, config)).sft;
+    // loads the numerics
+    const { exportCheckpoint, writeRandomModel } = await import("./shippedModel.ts");
     const start = `${run}.start`;
-    await writeRandom(start, { tasks, catalog, seed, programs: dist }, terminal);
-    createRun(
-      run,
-      createRunConfig({
-        startedAt: new Date(),
-        tasks,
-        method: "sft",
-        seed,
-        workers: Number(values["workers"]),
-        seconds: Number(values["seconds"]),
-        saveEvery: 250,
-        profile: "paper",
-        keepGroups: 0,
-        sft: { ...warmStartSettings, ...more },
-      }),
-      start,
-    );
+    await writeRandomModel(start, { tasks, seed }, context);
+    const runConfig = createRunConfig({
+      startedAt: new Date(),
+      tasks,
+      method: "sft",
+      seed,
+      workers,
+      seconds,
+      saveEvery: 250,
+      profile: "paper",
+      keepGroups: 0,
+      sft: { ...warmStartSettings, ...sft },
+    });
+    createRun(run, runConfig, start);
     rmSync(start, { recursive: true });
     const attachment = await startTrainer({
       folder: run,
       program: join(dist, "trainer.js"),
-      fixtures: listFixtureFolders(terminal),
+      fixtures: listFixtureFolders(context),
     });
-    const { step } = await followTraining(attachment, terminal);
+    const { step } = await followTraining(attachment, context);
+    context.signal.throwIfAborted();
     const early = listCheckpoints(run).findLast(it => it <= earlyShare * step) ?? 0;
     const earlyOut = join(dirname(out), "early");
-    await ship(run, step, out, dist);
-    await ship(run, early, earlyOut, dist);
+    await exportCheckpoint(run, step, out, dist);
+    await exportCheckpoint(run, early, earlyOut, dist);
     print(`${out} holds the student after ${step} steps, ${earlyOut} after ${early}`);
     return 0;
   },
-};
-
-/** A model folder with random weights and a tokenizer learned from the tasks' own conversations. */
-async function writeRandom(
-  folder: string,
-  {
-    tasks,
-    catalog,
-    seed,
-    programs,
-  }: { tasks: string; catalog: Catalog; seed: number; programs: string },
-  { showProgress: progress }: Pick<CliContext, "showProgress">,
-): Promise<void> {
-  progress("learning the tokenizer");
-  const tokenizer = await tokenizerFrom(tasks, catalog);
-  await startBackend("auto", { programs });
-  const model = initializeModel({ ...smallStudent, vocabulary: tokenizer.size }, seed);
-  mkdirSync(folder, { recursive: true });
-  await writeModelFolder(
-    folder,
-    {
-      config: createConfig("small", model.architecture, tokenizer),
-      tokenizer,
-      weights: copyWeights(model),
-    },
-    "F32",
-  );
-  model.dispose();
-}
-
-/** A few thousand conversations show every habit of speech. */
-const enough = 6_000;
-
-async function tokenizerFrom(file: string, catalog: Catalog): Promise<Tokenizer> {
-  const texts: string[] = [];
-  let n = 0;
-  for await (const task of readTasks(file)) {
-    if (task.split !== "train") continue;
-    texts.push(...textsOf(task, catalog));
-    if (++n === enough) break;
-  }
-  const tools = [...catalog.tools.values()];
-  const keys = new Set(
-    tools.flatMap(it => Object.keys((it.inputSchema["properties"] ?? {}) as object)),
-  );
-  return trainTokenizer(
-    texts,
-    tools.map(it => it.name),
-    [...keys],
-    vocabularySize,
-  );
-}
-
-/** What is said, given and answered in a task, each as the student will see it. */
-function textsOf({ trajectory }: Task, catalog: Catalog): string[] {
-  return trajectory.events.flatMap(it => {
-    if (it.kind === "user" || it.kind === "assistant") return [` ${it.text}`];
-    if (it.kind !== "call") return [];
-    const tool = catalog.tools.get(it.name);
-    const answer =
-      it.outcome.kind === "ok"
-        ? formatResultRows(it.outcome.value, tool?.outputSchema, false).join("; ")
-        : `error ${it.outcome.message}`;
-    return [
-      ` ${answer}`,
-      ...Object.values((it.arguments ?? {}) as Record<string, never>).map(
-        value => ` ${formatArgument(value, undefined)}`,
-      ),
-    ];
-  });
-}
-
-/**
- * The share of the steps after which a student still has something to learn from its own attempts.
- */
-const earlyShare = 0.66;
-
-/** Halves a checkpoint's weights to 16 bits and lays the curve of its training beside them. */
-async function ship(run: string, step: number, out: string, programs: string): Promise<void> {
-  const stored = readModelFolder(getCheckpointFolder(run, step));
-  await startBackend("auto", { programs });
-  const model = await loadModel(stored);
-  mkdirSync(out, { recursive: true });
-  await writeModelFolder(
-    out,
-    {
-      config: { ...stored.config, name: basename(out) },
-      tokenizer: stored.tokenizer,
-      weights: copyWeights(model),
-    },
-    "F16",
-  );
-  model.dispose();
-  // where the tasks lay on this machine is nobody's affair
-  const config = readRun(run);
-  writeFileSync(
-    join(out, "training.json"),
-    `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, undefined, 2)}\n`,
-  );
-  writeFileSync(join(out, "curve.csv"), curveOf(run, step));
-}
-
-/** The loss over the run as a table, a row where the validation loss was measured. */
-function curveOf(run: string, last: number): string {
-  let seconds = 0;
-  let losses: number[] = [];
-  const rows = ["step,seconds,loss,validation,learning_rate"];
-  for (const it of readMetrics(run).lines) {
-    if (it.method !== "sft" || it.step > last) continue;
-    seconds += it.seconds.total;
-    losses.push(it.loss);
-    if (it.validation === undefined) continue;
-    const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
-    rows.push(
-      [
-        it.step,
-        seconds.toFixed(0),
-        mean.toFixed(4),
-        it.validation.toFixed(4),
-        it.learningRate.toExponential(2),
-      ].join(),
-    );
-    losses = [];
-  }
-  return `${rows.join("\n")}\n`;
-}
+});

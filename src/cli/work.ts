@@ -1,6 +1,6 @@
 /**
- * `work`: long work for the editor, which forks this program and sends it one request. The request's
- * parameters are the options that the work runs on.
+ * `work`: runs long work for the editor, which forks this program and sends it one request over a
+ * typed channel. Help does not list this command.
  */
 import { dirname } from "node:path";
 import { createForkChannel, type Channel } from "../channel/channel.ts";
@@ -12,17 +12,20 @@ import {
   type SynthesisResult,
 } from "../synthesis/pipeline/runSynthesis.ts";
 import { UserError } from "../userError.ts";
-import type { CliCommand, CliContext } from "./command.ts";
+import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
 
-export const work: CliCommand = {
-  usage: "work",
-  summary: "Long work for the editor, which starts this program and sends it requests.",
+export const work = defineCommand({
+  name: "work",
+  description:
+    "Run long work for the editor, which starts this program and sends it one request over its channel. Cannot be used in a terminal.",
+  arguments: [],
   options: {},
-  async run(terminal) {
+  examples: ["work"],
+  async run(context) {
     if (!process.send)
       throw new UserError(
         "work needs the editor that starts it",
@@ -31,20 +34,20 @@ export const work: CliCommand = {
     const channel: EditorChannel = createForkChannel(process);
     let code = 1;
     channel.handle("synthesize", async (request, signal) => {
-      const result = await synthesizeFor(request, { ...terminal, signal }, channel);
+      const result = await synthesizeFor(request, { ...context, signal }, channel);
       code = 0;
       return result;
     });
     channel.open();
-    // the editor reads the answer and then disconnects; if it has gone, nobody waits for the result
+    // the editor disconnects once it has read the answer
     await new Promise<void>(resolve => channel.onClose(resolve));
     process.exit(code);
   },
-};
+});
 
 function synthesizeFor(
   { fixtures, teacher, ...request }: SynthesisWork,
-  { catalog, resources, printNote: say, signal }: CliContext,
+  { catalog, resources, printNote, signal }: CliContext,
   channel: EditorChannel,
 ): Promise<SynthesisResult> {
   return runSynthesis(request, {
@@ -52,9 +55,9 @@ function synthesizeFor(
     resources,
     // the tasks are in the workspace's own folder, and so are its verdicts on edges
     prove: dirname(dirname(request.file)),
-    createTeacher: () => chooseTeacher(teacher, channel, say),
+    createTeacher: () => chooseTeacher(teacher, channel, printNote),
     onProgress: limitRate(progress => channel.notify("progress", progress)),
-    onRemark: say,
+    onRemark: printNote,
     readClock: () => performance.now(),
     signal,
   });
@@ -63,7 +66,7 @@ function synthesizeFor(
 function chooseTeacher(
   teacher: SynthesisWork["teacher"],
   channel: EditorChannel,
-  say: (line: string) => void,
+  printNote: CliContext["printNote"],
 ): ModelTeacher | undefined {
   switch (teacher.kind) {
     case "graph":
@@ -71,14 +74,14 @@ function chooseTeacher(
     case "editor":
       return createEditorTeacher(new EditorModel(teacher.model, channel));
     case "endpoint":
-      // a key in the environment was not given for this address
-      return createEndpointTeacher(teacher, { printNote: say }, {});
+      // keys in the environment were not meant for this address
+      return createEndpointTeacher(teacher, { printNote }, {});
     default:
       throw new Error(`unknown teacher ${JSON.stringify(teacher satisfies never)}`);
   }
 }
 
-/** At most ten a second: a notification shows no more. */
+/** Reports at most ten values a second, which is enough for a notification. */
 function limitRate<T>(report: (value: T) => void): (value: T) => void {
   let last = -Infinity;
   return value => {

@@ -1,68 +1,78 @@
 /**
- * `world`: fixtures of all servers that tell of the same people, firms, places and money; made from
- * a seed, or held against one another.
+ * `world`: generates one fixture per server from a seed, which share people, companies, places and
+ * money; or checks the fixtures of one name against each other.
  */
 import { mkdirSync, readFileSync } from "node:fs";
-import { dirname, relative, resolve, join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { readIfExists } from "../storage/fileErrors.ts";
-import { getFixtureFile, type Fixture } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
-import { UserError } from "../userError.ts";
-import { shippedSeed } from "../servers/shared/cast.ts";
+import { getFixtureFile, type Fixture } from "../environment/fixture.ts";
 import { loadGenerators } from "../servers/catalog.ts";
-import type { FixtureSize } from "../servers/shared/generator.ts";
 import {
   findInconsistencies,
   formatFixture,
   generateFixtures,
 } from "../servers/generateFixtures.ts";
-import { readSeed } from "./call.ts";
-import type { CliCommand, CliContext } from "./command.ts";
+import { shippedSeed } from "../servers/shared/cast.ts";
+import type { FixtureSize } from "../servers/shared/generator.ts";
+import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
+import { readIfExists } from "../storage/fileErrors.ts";
+import { UserError } from "../userError.ts";
+import { defineCommand, option, type CliContext, type Parser } from "./command.ts";
+import { oneOf, outputPath } from "./parsers.ts";
+import { seedOption } from "./sharedOptions.ts";
 
-export const world: CliCommand = {
-  usage:
-    "world [--seed N] [--name NAME] [--size full|small] [--out DIR] | world --check NAME [--seed N]",
-  summary:
-    "Write one consistent fixture for each server (default: prove/fixtures, named world-N); --check holds the fixtures of that name against one another.",
-  options: {
-    seed: { type: "string" },
-    name: { type: "string" },
-    size: { type: "string" },
-    out: { type: "string" },
-    check: { type: "string" },
-  },
-  async run(terminal, _positionals, values) {
-    const seed = readSeed(values);
-    if (typeof values["check"] === "string") return checked(terminal, values["check"], seed);
-    const size = sizeOf(values["size"]);
-    const name = (values["name"] as string | undefined) ?? `world-${seed}`;
-    if (!/^[a-z][a-z0-9-]{0,40}$/.test(name))
-      throw new UserError(
-        `${name} is no name of a fixture`,
-        "use small letters, digits and hyphens",
-      );
-    const folder = resolve(
-      terminal.cwd,
-      (values["out"] as string | undefined) ?? join(terminal.prove, "fixtures"),
+const fixtureName: Parser<string> = {
+  parse(text, { name }) {
+    if (/^[a-z][a-z0-9-]{0,40}$/.test(text)) return text;
+    throw new UserError(
+      `${name} ${text} is not a name for fixtures`,
+      "use lower-case letters, digits and hyphens, starting with a letter",
     );
-    for (const [server, fixture] of generateFixtures(await loadGenerators(), {
-      seed,
-      size,
-      name,
-      readShipped: shippedOf(terminal),
-    })) {
+  },
+};
+
+export const world = defineCommand({
+  name: "world",
+  description:
+    "Generate one fixture for each server from a seed; all of them share the same people, companies, places and money. With --check, check the existing fixtures of one name against each other instead, and exit with 1 if they disagree.",
+  arguments: [],
+  options: {
+    seed: seedOption,
+    name: option("--name <name>", "name of the fixtures (default: world-<seed>)", {
+      parser: fixtureName,
+    }),
+    size: option("--size <size>", "size of each fixture", {
+      parser: oneOf<FixtureSize>(["full", "small"], "there is no size"),
+      default: "full",
+    }),
+    out: option("--out <folder>", "folder to write to (default: prove/fixtures)", {
+      parser: outputPath("prove/fixtures"),
+    }),
+    check: option("--check <name>", "check the fixtures of this name"),
+  },
+  examples: ["world --seed 7", "world --seed 7 --size small --out fixtures", "world --check full"],
+  async run(context, _positionals, { seed, name = `world-${seed}`, size, out, check }) {
+    if (check !== undefined) return checkFixtures(context, check, seed);
+    const { cwd, prove, print, signal } = context;
+    const folder = out === undefined ? join(prove, "fixtures") : resolve(cwd, out);
+    const readShipped = createShippedReader(context);
+    const options = { seed, size, name, readShipped };
+    for (const [server, fixture] of generateFixtures(await loadGenerators(), options)) {
+      // lets an interruption be noticed
+      await setImmediate();
+      signal.throwIfAborted();
       const file = getFixtureFile(folder, server, name);
       if (!containsFixture(file, fixture)) {
         mkdirSync(dirname(file), { recursive: true });
         writeFileAtomicallySync(file, formatFixture(fixture));
       }
-      terminal.print(relative(terminal.cwd, file));
+      print(relative(cwd, file));
     }
     return 0;
   },
-};
+});
 
 /** Whether the file already contains this fixture. Its layout does not matter. */
 function containsFixture(file: string, fixture: Fixture): boolean {
@@ -75,45 +85,35 @@ function containsFixture(file: string, fixture: Fixture): boolean {
   }
 }
 
-/** The fixtures that ship, whatever the workspace has of that name. */
-export function shippedOf({
+/** Reads fixtures that ship with the product, even if the workspace has some of the same name. */
+function createShippedReader({
   catalog,
   resources,
-}: Pick<CliContext, "catalog" | "resources">): (
-  server: string,
-  size: FixtureSize,
-) => ReturnType<Catalog["getFixture"]> {
+}: CliContext): (server: string, size: FixtureSize) => ReturnType<Catalog["getFixture"]> {
   const shipped = openCatalog([...catalog.servers.values()], [join(resources, "servers")]);
   return (server, size) => shipped.getFixture(server, size);
 }
 
-async function checked(
-  { catalog, print, printNote: say }: CliContext,
+async function checkFixtures(
+  { catalog, print, printNote }: CliContext,
   name: string,
   seed: number,
 ): Promise<number> {
   const states = new Map(
     [...catalog.servers.keys()].map(server => [server, catalog.getFixture(server, name).state]),
   );
-  // a world of its own names: those of the shipped one are seed 1's
-  const lines = findInconsistencies(
+  // world-7 was generated from seed 7, unless another seed is given
+  const isNamedBySeed = /^world-\d+$/.test(name) && seed === shippedSeed;
+  const inconsistencies = findInconsistencies(
     await loadGenerators(),
     states,
-    /^world-\d+$/.test(name) && seed === shippedSeed ? Number(name.slice("world-".length)) : seed,
+    isNamedBySeed ? Number(name.slice("world-".length)) : seed,
   );
-  for (const line of lines) print(line);
-  say(
-    lines.length === 0
+  for (const line of inconsistencies) print(line);
+  printNote(
+    inconsistencies.length === 0
       ? `the ${states.size} fixtures ${name} agree`
-      : `${lines.length} disagreements`,
+      : `${inconsistencies.length} disagreements`,
   );
-  return lines.length === 0 ? 0 : 1;
-}
-
-function sizeOf(value: unknown): FixtureSize {
-  if (value === undefined || value === "full" || value === "small") return value ?? "full";
-  throw new UserError(
-    `--size ${JSON.stringify(value)} is not full or small`,
-    "leave it out for full",
-  );
+  return inconsistencies.length === 0 ? 0 : 1;
 }

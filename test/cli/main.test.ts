@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { schemaFiles } from "../../src/cli/schemas.ts";
+import { createSchemaFiles } from "../../src/cli/schemas.ts";
 import { version } from "../../src/version.ts";
 import { catalog, root } from "../contracts/doors.ts";
 import { emptyFolder, run } from "./program.ts";
@@ -186,7 +186,7 @@ test("the shipped JSON Schemas are those of today's definitions (prove-rl schema
   const shipped = Object.fromEntries(
     names.map(it => [it, readFileSync(join(root, "resources", it), "utf8")]),
   );
-  expect(shipped).toEqual(schemaFiles(catalog));
+  expect(shipped).toEqual(createSchemaFiles(catalog));
 });
 
 test("every shipped fixture opens", () => {

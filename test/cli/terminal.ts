@@ -1,18 +1,15 @@
-/**
- * A terminal whose every line is kept, for running a command as the program does, without a
- * process.
- */
+/** Runs a command as the program does, in this process, and records what it prints. */
 import { Writable } from "node:stream";
 import { join } from "node:path";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
+import { runCommandLine } from "../../src/cli/commandLine.ts";
 import { catalog, root } from "../contracts/doors.ts";
-import { parseArgs } from "node:util";
 
-export interface Shown {
+export interface CommandOutput {
   readonly code: number;
   /** Lines of stdout. */
   readonly out: readonly string[];
-  /** Lines for a person, on stderr. */
+  /** Notes on stderr. */
   readonly said: readonly string[];
 }
 
@@ -27,13 +24,7 @@ export async function runCommand(
   }: { stdin?: string; cwd?: string } & Partial<
     Pick<CliContext, "signal" | "showProgress" | "catalog">
   > = {},
-): Promise<Shown> {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    options: command.options,
-    allowPositionals: true,
-    strict: true,
-  });
+): Promise<CommandOutput> {
   let out = "";
   const said: string[] = [];
   const stdout = new Writable({
@@ -42,7 +33,7 @@ export async function runCommand(
       done();
     },
   });
-  const terminal: CliContext = {
+  const context: CliContext = {
     print: line => void (out += `${line}\n`),
     printNote: line => void said.push(line),
     showProgress: () => {},
@@ -58,6 +49,13 @@ export async function runCommand(
     catalog,
     ...more,
   };
-  const code = await command.run(terminal, positionals, values);
+  let code = 0;
+  const entry = { name: command.name, group: "", summary: "", load: async () => command };
+  await runCommandLine([command.name, ...args], [entry], {
+    cwd,
+    async start(it, positionals, options) {
+      code = await it.run(context, positionals, options);
+    },
+  });
   return { code, out: out.split("\n").slice(0, -1), said };
 }

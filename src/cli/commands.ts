@@ -1,0 +1,130 @@
+/**
+ * The table of commands. Help and suggestions read only this table; the module of a command is
+ * loaded when the command is run or described.
+ */
+import type { CliCommand } from "./command.ts";
+
+export interface CommandEntry {
+  readonly name: string;
+  /** The heading in the list of commands. A command without a group is not listed. */
+  readonly group?: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly load: () => Promise<CliCommand>;
+}
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: "servers",
+    group: "Servers",
+    summary: "list the servers and what their state holds",
+    load: async () => (await import("./servers.ts")).servers,
+  },
+  {
+    name: "tools",
+    group: "Servers",
+    summary: "list tools with their arguments",
+    load: async () => (await import("./tools.ts")).tools,
+  },
+  {
+    name: "call",
+    group: "Servers",
+    summary: "make one call in a fresh session and show what it changes",
+    load: async () => (await import("./call.ts")).call,
+  },
+  {
+    name: "stdio",
+    group: "Servers",
+    summary: "serve one server over MCP on stdin and stdout",
+    load: async () => (await import("./stdio.ts")).stdio,
+  },
+  {
+    name: "serve",
+    group: "Servers",
+    summary: "serve all servers over HTTP, for trainers and MCP clients",
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  {
+    name: "world",
+    group: "Servers",
+    summary: "generate consistent fixtures for all servers, or check them",
+    load: async () => (await import("./world.ts")).world,
+  },
+  {
+    name: "graph",
+    group: "Tasks",
+    summary: "list the dependencies between tools, and verify them",
+    load: async () => (await import("./graph.ts")).graph,
+  },
+  {
+    name: "synthesize",
+    group: "Tasks",
+    summary: "make tasks with their teacher's trajectories",
+    load: async () => (await import("./synthesize.ts")).synthesize,
+  },
+  {
+    name: "variants",
+    group: "Tasks",
+    summary: "make more tasks like one task of a file",
+    load: async () => (await import("./variants.ts")).variants,
+  },
+  {
+    name: "import",
+    group: "Tasks",
+    summary: "convert published abstention data sets to tasks",
+    load: async () => (await import("./import.ts")).importTasks,
+  },
+  {
+    name: "replay",
+    group: "Tasks",
+    summary: "replay recorded attempts and report differences",
+    load: async () => (await import("./replay.ts")).replay,
+  },
+  {
+    name: "train",
+    group: "Training",
+    summary: "start or resume a run",
+    load: async () => (await import("./train.ts")).train,
+  },
+  {
+    name: "loop",
+    group: "Training",
+    summary: "synthesize, train and measure, all in one command",
+    load: async () => (await import("./loop.ts")).loop,
+  },
+  {
+    name: "warm-start",
+    group: "Training",
+    summary: "train the shipped student again from random weights",
+    load: async () => (await import("./warmStart.ts")).warmStart,
+  },
+  {
+    name: "score",
+    group: "Measuring",
+    summary: "score recorded attempts, or calls of other programs",
+    load: async () => (await import("./score.ts")).score,
+  },
+  {
+    name: "evaluate",
+    group: "Measuring",
+    summary: "let a policy attempt held-out tasks and print the metrics",
+    load: async () => (await import("./evaluate.ts")).evaluate,
+  },
+  {
+    name: "bench",
+    group: "Measuring",
+    summary: "measure speed and memory",
+    load: async () => (await import("./bench.ts")).bench,
+  },
+  {
+    name: "schemas",
+    group: "Maintenance",
+    summary: "write the JSON Schemas of the product's files",
+    load: async () => (await import("./schemas.ts")).schemas,
+  },
+  {
+    name: "work",
+    summary: "run long work for the editor, which forks this program",
+    load: async () => (await import("./work.ts")).work,
+  },
+];

@@ -1,0 +1,21 @@
+/** The models and fixtures that ship with the product, by their place in its resources. */
+import { join } from "node:path";
+import type { CliContext } from "./command.ts";
+
+/** The folders of fixtures, first the workspace's, then the shipped ones. */
+export const listFixtureFolders = ({
+  prove,
+  resources,
+}: Pick<CliContext, "prove" | "resources">): readonly string[] => [
+  join(prove, "fixtures"),
+  join(resources, "servers"),
+];
+
+/** The shipped student, from which a run starts by default. */
+export const findShippedModel = (resources: string): string => join(resources, "models", "small");
+
+/**
+ * The shipped student part of the way through its warm start. The loop starts from it, because a
+ * fully trained one improves little within minutes.
+ */
+export const findEarlyModel = (resources: string): string => join(resources, "models", "early");
