@@ -1,0 +1,283 @@
+/** Help of every command, and the messages for command lines that are not valid. */
+import { execFile } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { runCommandLine } from "../../src/cli/commandLine.ts";
+import { commands } from "../../src/cli/commands.ts";
+import { root } from "../contracts/doors.ts";
+import { emptyFolder, run } from "./program.ts";
+
+const listed = commands.filter(it => it.group !== undefined);
+
+describe("prove-rl --help", () => {
+  test("lists every command with its summary by group, on stdout", async () => {
+    const { code, stdout, stderr } = await run(["--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const { group, name, summary } of listed) {
+      expect(stdout).toContain(`\n${group}:\n`);
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, "m"));
+    }
+    expect(stdout).not.toMatch(/^ {2}work /m);
+    expect(listed.map(it => it.name)).toEqual(
+      "servers tools call stdio serve world graph synthesize variants import replay train loop warm-start score evaluate bench schemas".split(
+        " ",
+      ),
+    );
+  });
+
+  test("is what no argument, help and -h print too", async () => {
+    const texts = await Promise.all([["--help"], [], ["help"], ["-h"]].map(it => run(it)));
+    for (const it of texts) expect(it).toEqual(texts[0]);
+  });
+
+  test("a command's help is the same in three ways, whatever else is given", async () => {
+    const ways = [
+      ["help", "train"],
+      ["train", "--help"],
+      ["train", "--steps", "five", "--help"],
+      ["train", "-h"],
+    ];
+    const texts = await Promise.all(ways.map(it => run(it)));
+    for (const it of texts) expect(it).toEqual(texts[0]);
+  });
+});
+
+describe.each(commands)("prove-rl $name --help", entry => {
+  test("describes arguments, options and defaults, and has examples", async () => {
+    const definition = await entry.load();
+    expect(definition.name).toBe(entry.name);
+    const { code, stdout, stderr } = await run([entry.name, "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+    const text = stdout.replaceAll(/\s+/g, " ");
+    const { arguments: positionals, options } = definition;
+    for (const { name, description } of positionals) {
+      expect(description).not.toBe("");
+      expect(text).toContain(`${name.replaceAll(/[<>[\].]/g, "")} ${description}`);
+    }
+    for (const it of Object.values(options)) {
+      expect(it.description).not.toBe("");
+      if (it.isHidden) expect(text).not.toContain(it.flags);
+      else expect(text).toContain(`${it.flags} ${it.description}`);
+      if (it.default !== undefined)
+        expect(text).toContain(`default: ${JSON.stringify(it.default)}`);
+    }
+    expect(stdout).toMatch(new RegExp(`\nExamples:\n(  prove-rl ${entry.name}( .*)?\n)+$`));
+  });
+
+  test("has examples that can be parsed", async () => {
+    const cwd = emptyFolder();
+    const { examples } = await entry.load();
+    for (const example of examples) {
+      const words = example
+        .replace(/ < .*/, "")
+        .match(/'[^']*'|\S+/g)!
+        .map(it => it.replaceAll("'", ""));
+      for (const it of words)
+        if (/^[a-z][\w./]+$/.test(it)) mkdirSync(join(cwd, it), { recursive: true });
+      let isStarted = false;
+      await runCommandLine(words, [entry], {
+        cwd,
+        start: async () => void (isStarted = true),
+      });
+      expect(isStarted).toBe(true);
+    }
+  });
+});
+
+/** Runs the program from source and returns the numerics' modules that it has loaded. */
+async function listNumericsLoaded(args: readonly string[]): Promise<string[]> {
+  const hook = `import { registerHooks } from "node:module";
+    registerHooks({ load(url, context, next) {
+      if (/@tensorflow|src.(compute|model|train)\\b/.test(url)) console.error("loaded " + url);
+      return next(url, context);
+    } });`;
+  const program = [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(hook)}`,
+    join(root, "src/cli/main.ts"),
+  ];
+  const { stderr } = await promisify(execFile)(process.execPath, [...program, ...args], {
+    cwd: emptyFolder(),
+  }).catch((error: { stderr: string }) => error);
+  return stderr.split("\n").filter(it => it.startsWith("loaded "));
+}
+
+test.each([
+  [["--help"]],
+  [["trian"]],
+  [["train", "--help"]],
+  [["train", "--stesp", "5"]],
+  [["evaluate", "--help"]],
+  [["loop", "--help"]],
+  [["warm-start", "--help"]],
+  [["bench", "--help"]],
+  [["servers"]],
+])("%j does not load the numerics", async args => {
+  expect(await listNumericsLoaded(args)).toEqual([]);
+});
+
+test("train loads them, once its options are valid", async () => {
+  const args = ["train", "--run", "r", "--tasks", join(root, "package.json"), "--from", root];
+  expect(await listNumericsLoaded(args)).not.toEqual([]);
+});
+
+describe("a command line that is not valid", () => {
+  const names = listed.map(it => it.name).join(", ");
+  const help = (name: string) => `prove-rl ${name} --help lists the options`;
+  const cases: [args: string, what: string, remedy: string][] = [
+    [
+      "trian",
+      "there is no command trian (did you mean train?)",
+      `choose one of ${names}; prove-rl --help describes them`,
+    ],
+    [
+      "help trian",
+      "there is no command trian (did you mean train?)",
+      `choose one of ${names}; prove-rl --help describes them`,
+    ],
+    [
+      "toString --help",
+      "there is no command toString",
+      `choose one of ${names}; prove-rl --help describes them`,
+    ],
+    [
+      "--verson",
+      "Unknown option '--verson' (did you mean --version?)",
+      "prove-rl --help lists the options",
+    ],
+    [
+      "synthesize --cuont 5",
+      "synthesize: Unknown option '--cuont' (did you mean --count?)",
+      help("synthesize"),
+    ],
+    ["servers -x", "servers: Unknown option '-x'", help("servers")],
+    [
+      "servers --json=yes",
+      "servers: --json takes no value",
+      `write --json alone; ${help("servers")}`,
+    ],
+    ["bench --refrence", "bench: Unknown option '--refrence'", help("bench")],
+    [
+      "train --run 5",
+      "--run 5 is a number, not a path",
+      "give a path such as prove/runs/first, or ./5 for that name",
+    ],
+    [
+      "train --run r --tasks 7",
+      "--tasks: there is no file or folder 7",
+      "give the path of a tasks file, such as prove-rl synthesize writes",
+    ],
+    [
+      "train --run r --from 3",
+      "--from: there is no file or folder 3",
+      "give the path of a model folder",
+    ],
+    [
+      "evaluate --policy p --tasks nowhere.jsonl",
+      "--tasks: there is no file or folder nowhere.jsonl",
+      "give the path of a tasks file",
+    ],
+    [
+      "synthesize --out 5 --count 3",
+      "--out 5 is a number, not a path",
+      "give a path such as prove/tasks/first.tasks.jsonl, or ./5 for that name",
+    ],
+    [
+      "synthesize --out a --count five",
+      "--count five is not a number of tasks",
+      "give a whole number from 1 on",
+    ],
+    [
+      "synthesize --out a --count -5",
+      "--count -5 is not a number of tasks",
+      "give a whole number from 1 on",
+    ],
+    [
+      "synthesize --out a --count 3 --seed 1.5",
+      "--seed 1.5 is not a whole number",
+      "give a whole number from 0 on",
+    ],
+    [
+      "train --run r --seconds soon",
+      "--seconds soon is not a number above zero",
+      "give a number such as 60",
+    ],
+    [
+      "serve --port 99999",
+      "--port 99999 is not a whole number from 0 to 65535",
+      "give a whole number from 0 to 65535",
+    ],
+    [
+      "synthesize --out a.tasks.jsonl",
+      "synthesize needs to know how many tasks to make",
+      "add --count, such as --count 300",
+    ],
+    ["train", "train needs a run folder", "add --run, such as --run prove/runs/first"],
+    [
+      "stdio",
+      "stdio needs the name of a server",
+      `usage: prove-rl stdio [options] <server>; ${help("stdio")}`,
+    ],
+    [
+      "import when2call --out a",
+      "import needs one file to read",
+      `usage: prove-rl import [options] <format> <file>; ${help("import")}`,
+    ],
+    [
+      "synthesize more --out a --count 3",
+      "synthesize takes no more",
+      `usage: prove-rl synthesize [options]; ${help("synthesize")}`,
+    ],
+    [
+      "tools banking maps",
+      "tools takes no further argument maps",
+      `usage: prove-rl tools [options] [server]; ${help("tools")}`,
+    ],
+    ["synthesize --out= --count 3", "--out is empty", "give it a value, or leave --out out"],
+    ["serve --port", "--port needs a value", `write --port <n>; ${help("serve")}`],
+    [
+      "synthesize --out --count 3",
+      "--out needs a value, but --count follows",
+      "write --out <file>; a file with such a name is ./--count",
+    ],
+    ["synthesize --out a --count 3 --menu foo", "there is no menu foo", "choose chain or full"],
+    [
+      "synthesize --out a --count 3 --menu chian",
+      "there is no menu chian (did you mean chain?)",
+      "choose chain or full",
+    ],
+    [
+      "score a.jsonl --profile papr",
+      "there is no reward profile papr (did you mean paper?)",
+      "choose one of paper, prove-plus",
+    ],
+    [
+      "bench environmnt",
+      "there is no benchmark environmnt (did you mean environment?)",
+      "choose environment or synthesis",
+    ],
+    ["world --size tiny", "there is no size tiny", "choose full or small"],
+  ];
+  test.each(cases)("%s", async (args, what, remedy) => {
+    const cwd = emptyFolder();
+    const { code, stdout, stderr } = await run(args.split(" "), { cwd });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `prove-rl: ${what}\n  ${remedy}\n`,
+    });
+  });
+
+  test("a folder whose name is a number can be read, and written as ./5", async () => {
+    const cwd = emptyFolder();
+    mkdirSync(join(cwd, "5"));
+    for (const args of [
+      ["train", "--run", "5", "--resume"],
+      ["train", "--run", "./6", "--resume"],
+    ])
+      expect((await run(args, { cwd })).stderr).toMatch(/is not a run folder/);
+  });
+});
