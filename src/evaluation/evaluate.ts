@@ -1,7 +1,4 @@
-/**
- * Lets a policy attempt tasks, once each, and measures what came of it. Does not know what kind of
- * policy it was handed, nor what time it is unless it is given a clock.
- */
+/** Evaluates a policy: runs it once on each task and computes metrics of the attempts. */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
@@ -14,30 +11,27 @@ import { measureAttempt, type EvaluationRow } from "./row.ts";
 
 export interface EvaluateOptions {
   readonly catalog: Catalog;
-  /**
-   * The rewards to measure by; the paper's when absent. The first one's parts are the ones in the
-   * metrics.
-   */
+  /** The reward profiles; the paper's if absent. Metrics contain the parts of the first one. */
   readonly profiles?: readonly Profile[];
-  /** Attempts under way at once; 1 when absent. */
+  /** The number of attempts at a time; 1 if absent. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
-  /** Seconds that only go up. Without it nothing is said about speed. */
+  /** A monotonic clock in seconds. Without it, metrics do not include speed. */
   readonly clock?: () => number;
-  /** Told after each attempt, in the order in which they end. */
+  /** Called after each attempt, in the order in which they end. */
   readonly onRow?: (row: EvaluationRow, trajectory: Finished<Trajectory>, done: number) => void;
 }
 
 export interface Evaluation {
   readonly policy: string;
-  /** One a task, in the tasks' order. */
+  /** One row per task, in the order of the tasks. */
   readonly rows: readonly EvaluationRow[];
   readonly metrics: EvaluationMetrics;
 }
 
 /**
- * Attempts every task once. What a fault of the world cut off has a row without scores and counts
- * in no mean.
+ * Attempts every task once. An attempt that ends by a fault has a row without scores and is left out
+ * of all means.
  */
 export async function evaluate(
   tasks: readonly Task[],

@@ -1,4 +1,4 @@
-/** How sure a mean is: 95% intervals by Student's t. Knows numbers only. */
+/** 95% confidence intervals of means, by Student's t distribution. */
 
 export interface Interval {
   readonly mean: number;
@@ -10,14 +10,14 @@ export interface Interval {
 export const computeMean = (values: readonly number[]): number =>
   values.reduce((sum, it) => sum + it, 0) / values.length;
 
-/** The 95% t-interval of a mean, from independent values. Undefined for fewer than two. */
+/** The 95% t-interval of the mean of independent values; undefined for fewer than two. */
 export function computeInterval(values: readonly number[]): Interval | undefined {
   const n = values.length;
   if (n < 2) return undefined;
   const mean = computeMean(values);
   const variance = values.reduce((sum, it) => sum + (it - mean) ** 2, 0) / (n - 1);
-  const half = tQuantile(n - 1) * Math.sqrt(variance / n);
-  return { mean, low: mean - half, high: mean + half, n };
+  const halfWidth = tQuantile(n - 1) * Math.sqrt(variance / n);
+  return { mean, low: mean - halfWidth, high: mean + halfWidth, n };
 }
 
 /**
@@ -29,24 +29,24 @@ export function computePairedInterval(
   after: readonly number[],
 ): Interval | undefined {
   if (before.length !== after.length)
-    throw new Error(`${before.length} values before and ${after.length} after are no pairs`);
+    throw new Error(`${before.length} values before and ${after.length} after cannot be paired`);
   return computeInterval(after.map((it, i) => it - before[i]!));
 }
 
-const table = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622];
+const firstQuantiles = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622];
 
 /**
  * The 97.5% quantile of Student's t: a table for the first nine degrees of freedom, then the
  * Cornish-Fisher expansion (to 1e-4).
  */
-function tQuantile(freedom: number): number {
-  const known = table[freedom - 1];
-  if (known !== undefined) return known;
+function tQuantile(degreesOfFreedom: number): number {
+  const tableValue = firstQuantiles[degreesOfFreedom - 1];
+  if (tableValue !== undefined) return tableValue;
   const z = 1.959963984540054;
   return (
     z +
-    (z ** 3 + z) / (4 * freedom) +
-    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2) +
-    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * freedom ** 3)
+    (z ** 3 + z) / (4 * degreesOfFreedom) +
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degreesOfFreedom ** 2) +
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * degreesOfFreedom ** 3)
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What a policy's attempts add up to. Reward and success stand side by side, because a reward can
- * rise while success falls.
+ * Computes the metrics of a policy from the rows of its attempts. Reward and success are both
+ * reported, because a reward can rise while success falls.
  */
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
@@ -8,8 +8,8 @@ import { computeInterval, computeMean, computePairedInterval, type Interval } fr
 import type { CallErrors, EvaluationRow } from "./row.ts";
 
 export interface EvaluationMetrics {
-  /** Attempts, and those of them that a fault cut off and that count nowhere below. */
   readonly attempts: number;
+  /** Attempts that ended by a fault; they are left out of everything below. */
   readonly unscorable: number;
   /** Mean total by profile, over all tasks. */
   readonly reward: Readonly<Record<string, number>>;
@@ -19,31 +19,27 @@ export interface EvaluationMetrics {
   readonly parts?: Readonly<Record<PartName, number>>;
   /** Mean reward of tasks without goals. */
   readonly abstention?: number;
-  /**
-   * Share of tasks done as asked: all, those with goals, and those whose goals only look things up.
-   */
+  /** The share of successful attempts: of all tasks, those with goals, and those with reads only. */
   readonly success: number;
   readonly goalSuccess?: number;
   readonly readOnlySuccess?: number;
-  /** Calls an attempt, the budget B they were allowed, and the share of attempts within it. */
+  /** Mean calls and mean budget B per attempt, and the share of attempts within the budget. */
   readonly calls: number;
   readonly budget: number;
   readonly withinBudget: number;
   /** Shares of all calls. */
   readonly errors: Readonly<Record<keyof CallErrors, number>>;
   readonly repeated: number;
-  /** Of the tasks whose goals want more than one call: stopped after one. */
+  /** The share of tasks with goals on which the policy stopped after the first of several calls. */
   readonly lazy: number;
-  /** Attempts that ran into a limit. */
+  /** The share of attempts that reached a limit. */
   readonly cut: number;
   readonly messages: number;
   readonly tokensPerRollout?: number;
   readonly rolloutsPerSecond?: number;
 }
 
-/**
- * Adds up rows. `seconds` is the wall time of all attempts together, where somebody measured it.
- */
+/** Computes the metrics of rows. `seconds` is the wall time of all attempts, if it was measured. */
 export function computeMetrics(
   rows: readonly EvaluationRow[],
   profiles: readonly Profile[],
@@ -128,19 +124,19 @@ export function computeMetrics(
 }
 
 /**
- * The 95% interval of what changed from one evaluation to another, over the tasks that both scored,
- * paired by task.
+ * The 95% interval of the change from one evaluation to another, paired by task, over the tasks that
+ * both scored.
  */
 export function computeChange(
   before: readonly EvaluationRow[],
   after: readonly EvaluationRow[],
-  of: (row: EvaluationRow) => number,
+  getValue: (row: EvaluationRow) => number,
 ): Interval | undefined {
-  const earlier = new Map(before.map(it => [it.task, it]));
-  const pairs = after.flatMap(it => {
-    const was = earlier.get(it.task);
-    return was && was.unscorable === undefined && it.unscorable === undefined
-      ? [[of(was), of(it)] as const]
+  const rowsBefore = new Map(before.map(it => [it.task, it]));
+  const pairs = after.flatMap(row => {
+    const rowBefore = rowsBefore.get(row.task);
+    return rowBefore && rowBefore.unscorable === undefined && row.unscorable === undefined
+      ? [[getValue(rowBefore), getValue(row)] as const]
       : [];
   });
   return computePairedInterval(

@@ -1,6 +1,6 @@
 /**
- * What one attempt says in an evaluation: scores, success, and the habits by which a policy games a
- * reward. Rows add up to metrics.
+ * Measures one attempt of an evaluation: scores, success, errors, and signs that the policy games the
+ * reward. Metrics are computed from these rows.
  */
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
@@ -13,33 +13,33 @@ import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/t
 export interface EvaluationRow {
   readonly task: string;
   readonly kind: Attempt["task"]["kind"];
-  /** Whether the task has goals, and whether all of them only look things up. */
   readonly hasGoals: boolean;
+  /** Whether all goal calls are reads. */
   readonly readOnly: boolean;
-  /** By profile; empty where the attempt cannot be scored. */
+  /** By profile; empty if the attempt cannot be scored. */
   readonly breakdowns: Readonly<Record<string, Breakdown>>;
   /** Why it cannot be scored. */
   readonly unscorable?: string;
   readonly success: boolean;
   readonly calls: number;
   readonly budget: number;
-  /** Calls by what was wrong with them. */
+  /** The number of failed calls, by error. */
   readonly errors: CallErrors;
-  /** Calls that repeat an earlier one, arguments and all, and got the same answer. */
+  /** The number of calls with the same arguments and result as an earlier one. */
   readonly repeated: number;
-  /** One call that a goal wants, then stopped, where the goals want more. */
+  /** Whether the policy stopped after the first of several calls that the goals require. */
   readonly isLazy: boolean;
-  /** It ran into a limit. */
+  /** Whether the attempt reached a limit. */
   readonly isCut: boolean;
   readonly messages: number;
-  /** Tokens of the policy's messages, where it reports them. */
+  /** Tokens of the policy's messages, if it reports them. */
   readonly tokens?: number;
 }
 
 export interface CallErrors {
-  /** A call that could not be parsed. */
+  /** Calls that could not be parsed. */
   readonly syntax: number;
-  /** No such tool on the menu. */
+  /** Calls of tools that are not on the menu. */
   readonly tool: number;
   readonly arguments: number;
   readonly refused: number;
@@ -74,7 +74,7 @@ export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): 
   };
 }
 
-/** Counts calls by what was wrong with them. */
+/** Counts the failed calls, by error. */
 export function countErrors(calls: readonly CallEvent[]): CallErrors {
   const count = (passes: (it: CallEvent) => boolean) => calls.filter(passes).length;
   return {
@@ -93,6 +93,6 @@ function countRepeated(calls: readonly CallEvent[]): number {
 }
 
 function hasStoppedEarly({ task }: Attempt, { name }: CallEvent): boolean {
-  const wanted = task.goals.flatMap(it => it.calls);
-  return wanted.length > 1 && wanted.some(it => it.name === name);
+  const goalCalls = task.goals.flatMap(it => it.calls);
+  return goalCalls.length > 1 && goalCalls.some(it => it.name === name);
 }

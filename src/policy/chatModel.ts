@@ -1,27 +1,26 @@
 /**
- * A chat model, whoever serves it: messages and tools go in, words and calls come back. Knows no
- * wire, no editor and no task; what asks for structured output says so here and falls back to
- * asking in words.
+ * The interface of a chat model: messages and tools in, text and tool calls out. An endpoint and the
+ * editor's language models implement it.
  */
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
- * A call as the model wrote it. Arguments that were no JSON are kept as the text they were, which
- * fits no tool.
+ * A call as the model wrote it. Arguments that are not valid JSON are kept as text, which matches no
+ * tool's schema.
  */
 export interface ChatCall {
-  /** The model's own name for the call, which its result answers to. */
+  /** The model's id of the call; the message with its result repeats it. */
   readonly id: string;
   readonly name: string;
   readonly arguments: Json;
 }
 
-/** One message of a talk, in the roles that chat endpoints know. */
+/** One message of a conversation, in the roles of chat endpoints. */
 export type ChatMessage =
   | { readonly role: "system" | "user"; readonly content: string }
   | { readonly role: "assistant"; readonly content: string; readonly calls?: readonly ChatCall[] }
-  /** What the call with that id gave. */
+  /** The result of the call with that id. */
   | { readonly role: "tool"; readonly call: string; readonly content: string };
 
 export interface ChatTool {
@@ -34,29 +33,26 @@ export interface ChatTool {
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ChatTool[];
-  /** The answer's text shall be JSON that fits; the name is letters, digits and underscores. */
+  /** The schema of the answer's text, if it must be JSON. Names have letters, digits and `_`. */
   readonly schema?: { readonly name: string; readonly schema: JsonSchema };
-  /** 0 takes the likeliest; the model's own where absent. */
+  /** 0 selects the most likely tokens; the model's default if absent. */
   readonly temperature?: number;
-  /** Tokens of the answer at most. */
+  /** The most tokens of the answer. */
   readonly maxTokens?: number;
 }
 
 export interface ChatAnswer {
   readonly text: string;
   readonly calls: readonly ChatCall[];
-  /** Tokens that were read and written; 0 where whoever serves the model does not count. */
+  /** Prompt and completion tokens; 0 if the usage is not reported. */
   readonly tokens: { readonly read: number; readonly written: number };
-  /** It was cut by a limit: text and calls may be half. */
+  /** A token limit cut the answer off, so its text and calls may be incomplete. */
   readonly cut?: true;
 }
 
 export interface ChatModel {
-  /** How the model is named in headers and tables; no address and no key. */
+  /** The model's name in trajectory headers and tables, without its address. */
   readonly name: string;
-  /**
-   * Throws a `PolicyFault` where no answer could be had, and the signal's reason where it was
-   * aborted.
-   */
+  /** Throws a `PolicyFault` if the model gives no answer, and the signal's reason if aborted. */
   complete(request: ChatRequest, signal?: AbortSignal): Promise<ChatAnswer>;
 }

@@ -1,7 +1,6 @@
 /**
- * An OpenAI-compatible endpoint as a chat model: `POST <base URL>/chat/completions` over fetch,
- * tried again where that may help. The key goes to that address alone. Knows no tasks; every way in
- * which an endpoint fails is an `EndpointFault`.
+ * An OpenAI-compatible endpoint as a chat model: `POST <base URL>/chat/completions`, retried when
+ * that may help. The key is sent to that address only. Every failure is an `EndpointFault`.
  */
 import { setTimeout } from "node:timers/promises";
 import { createRandom, type Random } from "../environment/random.ts";
@@ -14,7 +13,7 @@ import { RateLimiter, type Clock } from "./endpointRateLimiter.ts";
 import {
   parseAnswer,
   createRequestBody,
-  compatible,
+  compatibleRemedy,
   findUnsupportedOption,
   type UnsupportedOption,
 } from "./endpointFormat.ts";
@@ -24,29 +23,33 @@ export interface EndpointOptions {
   readonly url: string;
   readonly model: string;
   readonly key?: string | undefined;
-  /** Requests at a time; 8 where absent. */
+  /** The most requests at a time; 8 if absent. */
   readonly concurrency?: number | undefined;
-  /** Requests a minute at most. */
+  /** The most requests per minute. */
   readonly perMinute?: number | undefined;
-  /**
-   * Tokens read and written at most, over all requests: the first request after that is a fault.
-   */
+  /** The most tokens read and written over all requests; the next request then fails. */
   readonly tokens?: number | undefined;
-  /** Of the jitter between tries. */
+  /** The seed of the jitter between retries. */
   readonly seed?: number;
-  /** Milliseconds that an answer may take. */
+  /** The most milliseconds for an answer. */
   readonly timeout?: number;
   readonly time?: Clock;
 }
 
-/**
- * Tries of one request, and where nobody has ever answered at that address; milliseconds before the
- * second one, doubled for each after it; the longest pause that is waited for; requests that were
- * tried in vain one after another, after which nothing more is sent.
- */
-const retryLimits = { most: 5, never: 2, firstPause: 500, longestPause: 120_000, inVain: 8 };
+const retryLimits = {
+  /** Attempts at one request. */
+  attempts: 5,
+  /** Attempts at one request while the endpoint has never answered. */
+  attemptsBeforeContact: 2,
+  /** Milliseconds before the second attempt, doubled before each further one. */
+  firstPause: 500,
+  /** The longest pause to wait for. */
+  longestPause: 120_000,
+  /** Failed requests in a row after which nothing more is sent. */
+  failedRequests: 8,
+};
 const defaultTimeout = 180_000;
-const largestAnswer = 8_000_000;
+const maxAnswerBytes = 8_000_000;
 
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -58,15 +61,12 @@ const systemClock: Clock = {
   },
 };
 
-/**
- * Opens an endpoint. Sends nothing yet. Throws a `UserError` where the address or the key cannot be
- * one.
- */
+/** Opens an endpoint without sending anything. Throws a `UserError` for an invalid URL or key. */
 export const openEndpoint = (options: EndpointOptions): Endpoint => new Endpoint(options);
 
 export class Endpoint implements ChatModel {
   readonly name: string;
-  /** Where requests go. */
+  /** The URL of the requests. */
   readonly address: URL;
   readonly #key: EndpointKey | undefined;
   readonly #rateLimiter: RateLimiter;
@@ -114,53 +114,57 @@ export class Endpoint implements ChatModel {
     for (let attempt = 1; ; attempt++) {
       if (this.#permanentFault) throw this.#permanentFault;
       await this.#rateLimiter.waitForTurn(signal);
-      const tried = await this.#attempt(request, signal);
-      if (!(tried instanceof EndpointFault)) {
+      const result = await this.#attempt(request, signal);
+      if (!(result instanceof EndpointFault)) {
         this.#failures = 0;
-        return tried;
+        return result;
       }
       const pause =
-        tried.pause ??
+        result.pause ??
         Math.round(retryLimits.firstPause * 2 ** (attempt - 1) * (0.5 + this.#random.next()));
-      const isNobody = tried.kind === "unreachable" && !this.#hasAnswered;
+      const hasNoContact = result.kind === "unreachable" && !this.#hasAnswered;
       const isLast =
-        !tried.isRetryable ||
-        attempt >= (isNobody ? retryLimits.never : retryLimits.most) ||
+        !result.isRetryable ||
+        attempt >= (hasNoContact ? retryLimits.attemptsBeforeContact : retryLimits.attempts) ||
         pause > retryLimits.longestPause;
-      if (isLast && tried.isRetryable) this.#failures++;
-      if (tried.isLasting || (isLast && isNobody) || this.#failures >= retryLimits.inVain)
-        this.#permanentFault = tried;
-      if (isLast) throw tried;
-      // whoever asks for a pause asks it of everybody
-      if (tried.pause !== undefined) this.#rateLimiter.pause(pause);
+      if (isLast && result.isRetryable) this.#failures++;
+      if (
+        result.isPermanent ||
+        (isLast && hasNoContact) ||
+        this.#failures >= retryLimits.failedRequests
+      )
+        this.#permanentFault = result;
+      if (isLast) throw result;
+      // a pause that the endpoint asks for applies to all requests
+      if (result.pause !== undefined) this.#rateLimiter.pause(pause);
       else await this.#time.wait(pause, signal);
     }
   }
 
   /**
-   * One try: an answer, or why there is none. What the endpoint does not know of the request is
-   * left out and remembered.
+   * Sends a request once and returns the answer or the fault. Options that the endpoint does not
+   * support are left out of this and later requests.
    */
   async #attempt(
     request: ChatRequest,
     signal: AbortSignal | undefined,
   ): Promise<ChatAnswer | EndpointFault> {
-    const without = new Set(this.#unsupported);
+    const omitted = new Set(this.#unsupported);
     try {
       for (;;) {
-        const body = createRequestBody(this.name, request, without);
+        const body = createRequestBody(this.name, request, omitted);
         const { status, text, response } = await this.#send(body, signal);
-        const declined =
+        const unsupported =
           status === 400 || status === 422 ? findUnsupportedOption(text, body) : undefined;
-        if (declined !== undefined && !without.has(declined)) {
-          without.add(declined);
+        if (unsupported !== undefined && !omitted.has(unsupported)) {
+          omitted.add(unsupported);
           continue;
         }
         if (status !== 200) throw this.#createStatusFault(response, text);
         const answer = this.#parseAnswer(response, text);
-        for (const it of without) this.#unsupported.add(it);
+        for (const it of omitted) this.#unsupported.add(it);
         const { read, written } = answer.tokens;
-        // who does not count is counted by length, so that a budget holds all the same
+        // if the endpoint does not report usage, tokens are estimated from length
         this.#rateLimiter.addTokens(
           read + written || Math.ceil((JSON.stringify(body).length + text.length) / 4),
         );
@@ -177,7 +181,7 @@ export class Endpoint implements ChatModel {
     body: JsonObject,
     signal: AbortSignal | undefined,
   ): Promise<{ status: number; text: string; response: Response }> {
-    const late = AbortSignal.timeout(this.#timeout);
+    const timeout = AbortSignal.timeout(this.#timeout);
     try {
       const response = await fetch(this.address, {
         method: "POST",
@@ -187,16 +191,16 @@ export class Endpoint implements ChatModel {
           ...(this.#key ? { authorization: this.#key.authorization } : {}),
         },
         body: JSON.stringify(body),
-        // a key goes to the address it was given for, and nowhere that answers point to
+        // following a redirect would send the key to another address
         redirect: "manual",
-        signal: signal ? AbortSignal.any([signal, late]) : late,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
       this.#hasAnswered = true;
       return { status: response.status, text: this.#redactKey(await readBody(response)), response };
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof EndpointFault) throw cause;
-      if (late.aborted)
+      if (timeout.aborted)
         throw new EndpointFault(
           "timed-out",
           `${this.#displayAddress} gave no whole answer within ${this.#timeout / 1000} s`,
@@ -212,10 +216,10 @@ export class Endpoint implements ChatModel {
     }
   }
 
-  /** Why a status is no success. */
+  /** The fault of a response with a status other than 200. */
   #createStatusFault(response: Response, text: string): EndpointFault {
     const { status, headers } = response;
-    const said = `${status}${extractErrorMessage(text)}`;
+    const detail = `${status}${extractErrorMessage(text)}`;
     if (status >= 300 && status < 400) {
       const to = headers.get("location");
       const where =
@@ -233,7 +237,7 @@ export class Endpoint implements ChatModel {
         pause === undefined ? "" : `, and asks for ${Math.ceil(pause / 1000)} s of quiet`;
       return new EndpointFault(
         "overloaded",
-        `${this.#displayAddress} cannot answer at present: ${said}${later}`,
+        `${this.#displayAddress} cannot answer at present: ${detail}${later}`,
         "try again later, or ask for less at a time",
         { status, isRetryable: true, pause },
       );
@@ -241,26 +245,26 @@ export class Endpoint implements ChatModel {
     if (status === 401 || status === 403)
       return new EndpointFault(
         "declined",
-        `${this.#displayAddress} does not let us in: ${said}`,
+        `${this.#displayAddress} does not let us in: ${detail}`,
         "give a key for that address, in a terminal as PROVE_API_KEY",
         { status },
       );
     if (status === 404)
       return new EndpointFault(
         "declined",
-        `${this.#displayAddress} has no such page or model: ${said}`,
-        `${compatible}, and that it has the model ${this.name}`,
+        `${this.#displayAddress} has no such page or model: ${detail}`,
+        `${compatibleRemedy}, and that it has the model ${this.name}`,
         { status },
       );
     return new EndpointFault(
       "declined",
-      `${this.#displayAddress} declined the request: ${said}`,
-      compatible,
+      `${this.#displayAddress} declined the request: ${detail}`,
+      compatibleRemedy,
       { status },
     );
   }
 
-  /** Milliseconds that a `Retry-After` asks for: seconds, or a date. */
+  /** The milliseconds of a `Retry-After` header, which contains seconds or a date. */
   #parseRetryAfter(retryAfter: string | null): number | undefined {
     if (retryAfter === null) return undefined;
     if (/^\s*\d+(\.\d+)?\s*$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
@@ -278,7 +282,7 @@ export class Endpoint implements ChatModel {
         throw new EndpointFault(
           "not-json",
           `${this.#displayAddress} answered with ${type}, not JSON (${excerptText(text)})`,
-          compatible,
+          compatibleRemedy,
           { cause },
         );
       throw new EndpointFault(
@@ -295,7 +299,7 @@ export class Endpoint implements ChatModel {
     return this.#key ? this.#key.redact(text) : text;
   }
 
-  /** The address without what stands behind a question mark. */
+  /** The address for messages, without its query. */
   get #displayAddress(): string {
     return this.address.origin + this.address.pathname.replace(/\/chat\/completions$/, "");
   }
@@ -323,24 +327,24 @@ function parseAddress(url: string): URL {
   return address;
 }
 
-/** The body as text, up to what an answer can be. */
+/** The body as text. Throws an `EndpointFault` if it is too large. */
 async function readBody(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > largestAnswer)
+    if (size > maxAnswerBytes)
       throw new EndpointFault(
         "not-a-completion",
-        `an answer of more than ${largestAnswer / 1e6} MB came`,
-        compatible,
+        `an answer of more than ${maxAnswerBytes / 1e6} MB came`,
+        compatibleRemedy,
       );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** `ECONNREFUSED` and the like: fetch itself only says that it failed. */
+/** The cause of a failed fetch, such as `ECONNREFUSED`; its own message says nothing. */
 function describeCause(error: unknown): string {
   const { cause, message } = error as {
     cause?: { code?: string; message?: string };
@@ -349,17 +353,17 @@ function describeCause(error: unknown): string {
   return excerptText(cause?.code ?? cause?.message ?? message);
 }
 
-/** What an error's body says, where it says it as endpoints do; nothing of pages. */
-function extractErrorMessage(text: string): string {
+/** The message in the JSON body of an error, in parentheses; empty for other bodies. */
+function extractErrorMessage(body: string): string {
   try {
-    const { error, message } = JSON.parse(text) as {
+    const { error, message } = JSON.parse(body) as {
       error?: { message?: unknown } | string;
       message?: unknown;
     };
-    const said = (typeof error === "string" ? error : error?.message) ?? message;
-    return typeof said === "string" && said !== "" ? ` (${excerptText(said)})` : "";
+    const text = (typeof error === "string" ? error : error?.message) ?? message;
+    return typeof text === "string" && text !== "" ? ` (${excerptText(text)})` : "";
   } catch {
-    // a page, or nothing: the status says it
+    // not JSON: the status has to do
     return "";
   }
 }

@@ -1,15 +1,15 @@
 /**
- * Why an endpoint gave no answer, by kind and in words. Holds nothing of what was sent; what came
- * back only in a short, plain excerpt.
+ * Why an endpoint gave no answer. A fault contains nothing of the request, and of the response only
+ * a short excerpt.
  */
 import { PolicyFault } from "./policy.ts";
 
 /**
- * `unreachable`: nobody answers there. `timed-out`: no whole answer in time. `overloaded`: 429, 408
- * or 5xx, again and again. `declined`: another status that is no success. `redirected`: it points
- * elsewhere, where nothing is sent. `not-json`: prose, a page or half a JSON. `not-a-completion`:
- * JSON without a message in it. `withheld`: kept back by the endpoint's own filter. `spent`: the
- * token budget is used up.
+ * `unreachable`: the connection failed. `timed-out`: no complete answer in time. `overloaded`: 429,
+ * 408, 425 or 5xx. `declined`: another status that is not a success. `redirected`: a redirect, which
+ * is not followed. `not-json`: text, a web page or incomplete JSON. `not-a-completion`: JSON without
+ * a message. `withheld`: blocked by the endpoint's content filter. `spent`: the token budget is used
+ * up.
  */
 export type EndpointFaultKind =
   | "unreachable"
@@ -31,13 +31,13 @@ interface FaultDetails {
 
 export class EndpointFault extends PolicyFault {
   readonly kind: EndpointFaultKind;
-  /** What a person can do about it. */
+  /** What the user can do about it. */
   readonly remedy: string;
-  /** The endpoint's status, where it answered with one that is no success. */
+  /** The HTTP status, if the endpoint answered with one that is not a success. */
   readonly status: number | undefined;
-  /** The same request may be answered if it is made again. */
+  /** Whether the same request may succeed later. */
   readonly isRetryable: boolean;
-  /** Milliseconds that the endpoint asks to be left alone. */
+  /** Milliseconds that the endpoint asks to wait. */
   readonly pause: number | undefined;
 
   constructor(
@@ -54,8 +54,8 @@ export class EndpointFault extends PolicyFault {
     this.pause = pause;
   }
 
-  /** Asking the same again will not help, whatever is asked. */
-  get isLasting(): boolean {
+  /** Whether every later request would fail too. */
+  get isPermanent(): boolean {
     return (
       this.kind === "redirected" ||
       this.kind === "spent" ||
@@ -66,10 +66,7 @@ export class EndpointFault extends PolicyFault {
   }
 }
 
-/**
- * The first characters of a text from outside, on one line, with what a terminal would act on taken
- * out.
- */
+/** The first characters of a text from outside, on one line and without control characters. */
 export function excerptText(text: string, length = 160): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   return plain.length > length

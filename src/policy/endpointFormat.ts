@@ -1,25 +1,22 @@
-/**
- * A chat request as the JSON of `/v1/chat/completions`, and such an answer read back. Knows no
- * network.
- */
+/** Formats requests to `/v1/chat/completions` and parses the answers. Sends nothing. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest } from "./chatModel.ts";
 import { EndpointFault } from "./endpointFault.ts";
 import { describeSchemaInPrompt } from "./structuredOutput.ts";
 
-/** What an endpoint may turn out not to know; requests then go without it, or say it otherwise. */
+/** The options that some endpoints reject; requests then omit or replace them. */
 export type UnsupportedOption = "response_format" | "temperature" | "max_tokens";
 
-/** The request's body, without what the endpoint has declined before. */
+/** The body of a request, without the options that the endpoint does not support. */
 export function createRequestBody(
   model: string,
   request: ChatRequest,
-  without: ReadonlySet<UnsupportedOption>,
+  omitted: ReadonlySet<UnsupportedOption>,
 ): JsonObject {
   const { tools = [], schema, temperature, maxTokens } = request;
-  const inWords = schema !== undefined && without.has("response_format");
-  const messages = inWords
+  const schemaInPrompt = schema !== undefined && omitted.has("response_format");
+  const messages = schemaInPrompt
     ? describeSchemaInPrompt(request.messages, schema.schema)
     : request.messages;
   return {
@@ -33,7 +30,7 @@ export function createRequestBody(
             function: { name, description, parameters },
           })),
         }),
-    ...(schema && !inWords
+    ...(schema && !schemaInPrompt
       ? {
           response_format: {
             type: "json_schema",
@@ -41,10 +38,10 @@ export function createRequestBody(
           },
         }
       : {}),
-    ...(temperature === undefined || without.has("temperature") ? {} : { temperature }),
+    ...(temperature === undefined || omitted.has("temperature") ? {} : { temperature }),
     ...(maxTokens === undefined
       ? {}
-      : { [without.has("max_tokens") ? "max_completion_tokens" : "max_tokens"]: maxTokens }),
+      : { [omitted.has("max_tokens") ? "max_completion_tokens" : "max_tokens"]: maxTokens }),
   };
 }
 
@@ -53,7 +50,7 @@ function formatMessage(message: ChatMessage): JsonObject {
     return { role: "tool", tool_call_id: message.call, content: message.content };
   if (message.role !== "assistant" || !message.calls?.length)
     return { role: message.role, content: message.content };
-  // endpoints read the arguments of earlier calls back: what was no JSON is made some
+  // endpoints parse the arguments of earlier calls, so text that is not JSON is wrapped
   const calls = message.calls.map(({ id, name, arguments: args }) => ({
     id,
     type: "function",
@@ -65,15 +62,15 @@ function formatMessage(message: ChatMessage): JsonObject {
   return { role: "assistant", content: message.content, tool_calls: calls };
 }
 
-/** What the body of a 400 seems to be about, of what the request had in it. */
+/** The option of a request that the body of a 400 response complains about. */
 export function findUnsupportedOption(
   text: string,
   body: JsonObject,
 ): UnsupportedOption | undefined {
-  const named = (["temperature", "max_tokens"] as const).find(
+  const option = (["temperature", "max_tokens"] as const).find(
     it => it in body && text.includes(it),
   );
-  return named ?? ("response_format" in body ? "response_format" : undefined);
+  return option ?? ("response_format" in body ? "response_format" : undefined);
 }
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
@@ -100,7 +97,7 @@ const completion = z.looseObject({
     .nullish(),
 });
 
-/** The answer in a completion's JSON. Throws an `EndpointFault` where there is none. */
+/** Parses the JSON of a completion. Throws an `EndpointFault` if it contains no answer. */
 export function parseAnswer(json: Json): ChatAnswer {
   const parsed = completion.safeParse(json);
   if (!parsed.success) {
@@ -108,7 +105,7 @@ export function parseAnswer(json: Json): ChatAnswer {
     throw new EndpointFault(
       "not-a-completion",
       `it answered with JSON that is no chat completion (${path.join(".") || "the whole"}: ${message})`,
-      compatible,
+      compatibleRemedy,
     );
   }
   const { choices, usage } = parsed.data;
@@ -121,7 +118,7 @@ export function parseAnswer(json: Json): ChatAnswer {
       { isRetryable: true },
     );
   const { message, finish_reason } = choice;
-  const text = removeThoughts(
+  const text = removeThinking(
     typeof message.content === "string"
       ? message.content
       : (message.content ?? []).map(it => it.text ?? "").join(""),
@@ -145,14 +142,11 @@ export function parseAnswer(json: Json): ChatAnswer {
   };
 }
 
-/** What a person can do about an answer that is none. */
-export const compatible =
+/** What the user can do about an answer in another format. */
+export const compatibleRemedy =
   "check that the base URL is that of an OpenAI-compatible server, which mostly ends in /v1";
 
-/**
- * Most endpoints write arguments as a text of JSON. A text that is none stays a text: it fits no
- * tool.
- */
+/** Most endpoints send arguments as JSON text. Text that is not valid JSON is kept as it is. */
 function parseArguments(args: Json | undefined): Json {
   if (args === undefined || args === null) return {};
   if (typeof args !== "string") return args;
@@ -160,13 +154,11 @@ function parseArguments(args: Json | undefined): Json {
   try {
     return JSON.parse(args) as Json;
   } catch {
-    // the model's mistake, which the session turns down as such
+    // the model's error, which the session refuses as bad arguments
     return args;
   }
 }
 
-/**
- * Without what a model thought aloud before it spoke; where only thoughts came, nothing is left.
- */
-const removeThoughts = (text: string): string =>
+/** Removes a leading `<think>` block, even one that was never closed. */
+const removeThinking = (text: string): string =>
   text.replace(/^\s*<think>[\s\S]*?(<\/think>\s*|$)/, "").trim();

@@ -1,16 +1,16 @@
 /**
- * An endpoint's key: the header it goes into, and its removal from whatever comes back. It is in no
- * error, and no property shows it.
+ * An endpoint's key: creates the header that contains it, and removes it from responses. The key is
+ * in a private field and appears in no error message.
  */
 import { UserError } from "../userError.ts";
 
 export class EndpointKey {
   readonly #key: string;
 
-  /** Spaces around it are dropped. Throws a `UserError` where it could not stand in a header. */
+  /** Trims the key. Throws a `UserError` if it cannot be part of a header. */
   constructor(key: string) {
     this.#key = key.trim();
-    // what a header refuses is quoted in the error of whoever refuses it
+    // checked here, because the error of an invalid header would quote the key
     if (!/^[\x21-\x7e]+$/.test(this.#key))
       throw new UserError(
         "the endpoint's key holds characters that no key has",
@@ -23,8 +23,8 @@ export class EndpointKey {
   }
 
   /**
-   * The text without the key, were it to hold it. A word such as `EMPTY`, which local servers are
-   * content with, is no secret.
+   * Replaces the key in a text. Short words such as `EMPTY`, which local servers accept as keys, are
+   * not secrets and stay.
    */
   redact(text: string): string {
     const isSecret = this.#key.length >= 20 || (this.#key.length >= 8 && /\d/.test(this.#key));

@@ -1,7 +1,6 @@
 /**
- * A chat model as a policy: the talk as messages in the roles that chat endpoints know, results cut
- * to what a model is shown, and its answer as a message. Knows neither who serves the model nor
- * whether it is any good.
+ * A chat model as a policy: converts a conversation to chat messages, with long results shortened,
+ * and the model's answer to a message of the assistant.
  */
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
@@ -11,9 +10,7 @@ import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
 import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
 
-/**
- * Takes the next turn with a chat model. Evaluation asks for the likeliest answer: temperature 0.
- */
+/** Creates the policy of a chat model. Evaluation uses temperature 0, the most likely answer. */
 export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
   name: `endpoint:${model.name}`,
   next: async (conversation, signal) =>
@@ -29,7 +26,7 @@ export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy 
     ),
 });
 
-/** What the model is told before anybody speaks. */
+/** The system message. */
 export const formatInstructions = (now: string): string =>
   `You are an assistant that acts for the user with the tools on offer. It is ${getWeekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
   "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
@@ -42,7 +39,7 @@ export const createChatTool = ({ name, summary, inputSchema }: Tool): ChatTool =
   parameters: removeOwnKeywords(inputSchema) as JsonSchema,
 });
 
-/** A schema without keywords of our own (`x-…`), which some endpoints turn down. */
+/** A schema without our own keywords (`x-…`), which some endpoints reject. */
 function removeOwnKeywords(schema: Json): Json {
   if (Array.isArray(schema)) return (schema as readonly Json[]).map(removeOwnKeywords);
   if (schema === null || typeof schema !== "object") return schema;
@@ -53,7 +50,7 @@ function removeOwnKeywords(schema: Json): Json {
   );
 }
 
-/** The talk so far, from the system's message on. */
+/** The conversation so far, beginning with the system message. */
 export function createChatMessages({
   now,
   events,
@@ -90,7 +87,7 @@ const findCalls = (events: readonly Event[], message: number): (readonly [number
     it.kind === "call" && it.message === message ? [[at, it] as const] : [],
   );
 
-/** Nine letters and digits, which every endpoint takes for a call's id. */
+/** Nine letters and digits, a format that every endpoint accepts as a call's id. */
 const formatCallId = (at: number): string => `call${String(at).padStart(5, "0")}`;
 
 function formatResult({ outcome }: CallEvent): string {

@@ -1,10 +1,10 @@
 /**
- * How fast and how much an endpoint is asked: requests at a time, requests a minute, tokens in all,
- * and a pause for everybody when it asks for one. Knows no wire; time is handed in.
+ * Limits the requests to an endpoint: how many at a time, how many per minute, how many tokens in
+ * total, and a pause for all requests when the endpoint asks for one.
  */
 import { EndpointFault } from "./endpointFault.ts";
 
-/** Time as it passes. */
+/** The passing of time, which tests replace. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -14,9 +14,9 @@ export interface Clock {
 
 export interface RateLimiterOptions {
   readonly concurrency: number;
-  /** Requests a minute at most; none where absent. */
+  /** The most requests per minute; no limit if absent. */
   readonly perMinute?: number | undefined;
-  /** Tokens read and written at most; none where absent. */
+  /** The most tokens read and written; no limit if absent. */
   readonly tokens?: number | undefined;
   readonly time: Clock;
 }
@@ -25,7 +25,7 @@ export class RateLimiter {
   readonly #options: RateLimiterOptions;
   #freeSlots: number;
   readonly #queue: (() => void)[] = [];
-  /** No request begins before. */
+  /** The earliest time at which the next request may begin. */
   #nextStart = 0;
   #usedTokens = 0;
 
@@ -43,12 +43,12 @@ export class RateLimiter {
     this.#usedTokens += tokens;
   }
 
-  /** Nobody asks again for so long. */
+  /** Delays all further requests. */
   pause(milliseconds: number): void {
     this.#nextStart = Math.max(this.#nextStart, this.#options.time.now() + milliseconds);
   }
 
-  /** Does it as soon as there is a place for it. */
+  /** Runs the work when one of the concurrent slots is free. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     await this.#acquireSlot(signal);
     try {
@@ -85,16 +85,16 @@ export class RateLimiter {
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
-      const mine = () => {
-        signal?.removeEventListener("abort", gone);
+      const takeSlot = () => {
+        signal?.removeEventListener("abort", leaveQueue);
         resolve();
       };
-      const gone = () => {
-        this.#queue.splice(this.#queue.indexOf(mine), 1);
+      const leaveQueue = () => {
+        this.#queue.splice(this.#queue.indexOf(takeSlot), 1);
         reject(signal!.reason as Error);
       };
-      this.#queue.push(mine);
-      signal?.addEventListener("abort", gone, { once: true });
+      this.#queue.push(takeSlot);
+      signal?.addEventListener("abort", leaveQueue, { once: true });
     });
   }
 }

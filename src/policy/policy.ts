@@ -1,54 +1,48 @@
-/**
- * Whatever takes the next turn: scripted, teacher, student or endpoint. Knows no rewards and no
- * gradients.
- */
+/** The interface of a policy, which produces the assistant's next message in a conversation. */
 import type { Tool } from "../environment/server.ts";
 import type { Json } from "../environment/json.ts";
 import type { Header, Event } from "../trajectory/trajectory.ts";
 
-/** A call as a policy wrote it. A block that could not be parsed has the name "". */
+/** A call as the policy wrote it. A block that could not be parsed has the name "". */
 export interface Call {
   readonly name: string;
   readonly arguments: Json;
 }
 
-/** One message: calls to run in their listed order, or, with no calls, words for the user. */
+/** One message: calls to run in their listed order or, without calls, text for the user. */
 export interface AssistantMessage {
   readonly text: string;
   readonly calls: readonly Call[];
-  /**
-   * A student's own record of the message: ids, log-probabilities, and 1 where it sampled the token
-   * itself.
-   */
+  /** A student's tokens: their ids, log-probabilities, and 1 where it sampled the token itself. */
   readonly tokens?: readonly number[];
   readonly logprobs?: readonly number[];
   readonly mask?: readonly number[];
-  /** The message was cut by a token or context limit: the attempt ends here. */
+  /** A token or context limit cut the message off, which ends the attempt. */
   readonly cut?: true;
 }
 
-/** What a policy sees: the tools on offer and everything said and done so far. Never the goals. */
+/** What a policy sees: the offered tools and all events so far, but not the goals. */
 export interface Conversation {
   readonly header: Header;
-  /** The tools on offer, in menu order. */
+  /** The offered tools, in menu order. */
   readonly tools: readonly Tool[];
-  /** The session's time when the talk began, `YYYY-MM-DDTHH:MM`. */
+  /** The session's time at the start, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
   readonly events: readonly Event[];
 }
 
 /**
- * What kept a policy from answering lies outside it: an endpoint that is down, memory that ran out.
- * It ends the attempt, which is then not scored; any other error is a bug and goes up.
+ * A policy could not answer for an external reason, such as an endpoint that is down or too little
+ * memory. It ends the attempt, which is then not scored. Any other error is a bug and is rethrown.
  */
 export class PolicyFault extends Error {
   override readonly name = "PolicyFault";
 }
 
 export interface Policy {
-  /** How the policy names itself in headers and tables. */
+  /** The policy's name in trajectory headers and tables. */
   readonly name: string;
   next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage>;
-  /** Told once when an attempt ends, so that what was kept for it can go. */
+  /** Called once when an attempt ends, to free what was kept for it. */
   release?(conversation: Conversation): void;
 }

@@ -32,17 +32,17 @@ export interface Rollout {
 export interface RolloutOptions {
   /** Rejects the rollout with its reason. */
   readonly signal?: AbortSignal;
-  /** Messages of the policy; the task's own limit when absent. */
+  /** The most messages of the policy; the task's own limit if absent. */
   readonly maxMessages?: number;
-  /** The trajectory's id; task and policy when absent. */
+  /** The trajectory's id; derived from task and policy if absent. */
   readonly id?: string;
   /** Called with each event as it is appended. */
   readonly onEvent?: (event: Event) => void;
 }
 
 /**
- * Lets a policy attempt a task in a fresh session. A `PolicyFault` or a broken call ends the
- * attempt by `fault`. Throws a `UserError` where the task's menu names a tool that is missing.
+ * Runs a policy on a task in a new session. A `PolicyFault` or a broken call ends the attempt by
+ * `fault`. Throws a `UserError` if the task's menu names a tool that does not exist.
  */
 export async function rollout(
   task: Task,
@@ -95,7 +95,7 @@ interface ConversationLoop {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Runs the turns of the conversation and says how it ended. */
+/** Runs the turns of the conversation and returns how it ended. */
 async function runConversation({
   policy,
   conversation,
@@ -136,10 +136,7 @@ async function askPolicy(
   }
 }
 
-/**
- * Runs a message's calls in order. Stops at a broken call and returns its message; undefined where
- * there is none.
- */
+/** Runs a message's calls in order. Stops at a broken call and returns its error message. */
 function runCalls(
   answer: AssistantMessage,
   message: number,
@@ -166,10 +163,7 @@ const createAssistantEvent = (
   ...(mask ? { mask: [...mask] } : {}),
 });
 
-/**
- * The header pins the fixtures and tool definitions as they are now, which may be newer than the
- * task's.
- */
+/** Pins the fixtures and tool definitions as they are now, which may be newer than the task's. */
 function createHeader(
   task: Task,
   catalog: Catalog,

@@ -1,7 +1,4 @@
-/**
- * Policies that say what was written down for them: the teacher of a task, a recorded attempt, one
- * that does nothing.
- */
+/** Policies that repeat given messages: a task's teacher, a recorded attempt, or none at all. */
 import type { Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
 import type { AssistantMessage, Policy } from "./policy.ts";
@@ -9,8 +6,8 @@ import type { AssistantMessage, Policy } from "./policy.ts";
 const emptyMessage: AssistantMessage = { text: "", calls: [] };
 
 /**
- * Says the messages in order, and nothing once they are used up. Holds no state: one value serves
- * any number of attempts.
+ * Creates a policy that gives the messages in order, then empty ones. It has no state, so that one
+ * policy can be used for any number of attempts.
  */
 export const createScriptedPolicy = (
   name: string,
@@ -21,11 +18,11 @@ export const createScriptedPolicy = (
     messages[conversation.events.filter(it => it.kind === "assistant").length] ?? emptyMessage,
 });
 
-/** A task's own teacher, doing again what it did. */
+/** Repeats the messages of a task's teacher. */
 export const createTeacherPolicy = (task: Task): Policy =>
   createScriptedPolicy("scripted:teacher", listMessages(task.trajectory.events));
 
-/** Answers every turn with no call and no words. */
+/** Answers every turn with an empty message. */
 export const idlePolicy: Policy = createScriptedPolicy("scripted:idle", []);
 
 /** The messages of a recorded attempt, each with its calls. */

@@ -1,20 +1,17 @@
 /**
- * Answers that are JSON of a given shape: asked for by schema, or in words where whoever serves the
- * model knows no schemas, and read back either way. Knows no wire.
+ * Asks a chat model for JSON that matches a schema, and parses the answer. For endpoints that do not
+ * support schemas, the schema is described in the prompt.
  */
 import { z } from "zod";
 import type { JsonSchema } from "../environment/server.ts";
 import type { ChatMessage, ChatModel, ChatRequest } from "./chatModel.ts";
 
-/** What came of it: a value of the shape, or why there is none. */
+/** A value that matches the schema, or why there is none, with the tokens that it took. */
 export type StructuredOutput<T> =
   | { readonly value: T; readonly tokens: number }
   | { readonly flaw: string; readonly tokens: number };
 
-/**
- * Asks for a value of a shape. A fault of the model's server goes up; an answer of another shape is
- * a flaw.
- */
+/** Asks for a value. An answer that does not match is a flaw; a `PolicyFault` is rethrown. */
 export async function completeStructured<T>(
   model: ChatModel,
   name: string,
@@ -40,15 +37,18 @@ export async function completeStructured<T>(
   return { flaw: `the answer does not fit (${path.join(".") || "the whole"}: ${message})`, tokens };
 }
 
-/** The messages with the shape said at the end of the last one. */
+/** The messages, with instructions to follow the schema at the end of the last one. */
 export function describeSchemaInPrompt(
   messages: readonly ChatMessage[],
   schema: JsonSchema,
 ): readonly ChatMessage[] {
-  const words = `Answer with one JSON value and nothing else, no code fence and no remark. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
+  const instructions = `Answer with one JSON value and nothing else, no code fence and no remark. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
   const last = messages.at(-1);
-  if (last?.role !== "user") return [...messages, { role: "user", content: words }];
-  return [...messages.slice(0, -1), { role: "user", content: `${last.content}\n\n${words}` }];
+  if (last?.role !== "user") return [...messages, { role: "user", content: instructions }];
+  return [
+    ...messages.slice(0, -1),
+    { role: "user", content: `${last.content}\n\n${instructions}` },
+  ];
 }
 
 function toJsonSchema(shape: z.ZodType): JsonSchema {
@@ -56,18 +56,16 @@ function toJsonSchema(shape: z.ZodType): JsonSchema {
   return rest as JsonSchema;
 }
 
-/**
- * The JSON in a text that may have a fence or a remark around it; undefined where there is none.
- */
+/** The JSON in a text that may have a code fence or a remark around it, or undefined. */
 function extractJson(text: string): unknown {
-  const fenced = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
-  const between = /[{[][\s\S]*[}\]]/.exec(text)?.[0];
-  for (const candidate of [text, fenced, between]) {
+  const fencedText = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
+  const bracketedText = /[{[][\s\S]*[}\]]/.exec(text)?.[0];
+  for (const candidate of [text, fencedText, bracketedText]) {
     if (candidate === undefined) continue;
     try {
       return JSON.parse(candidate);
     } catch {
-      // the next reading may be JSON
+      // try the next candidate
     }
   }
   return undefined;

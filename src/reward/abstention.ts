@@ -1,6 +1,6 @@
 /**
- * The rule for tasks without goals, which replaces the five parts: what to do was not to call.
- * Nobody reads the words.
+ * The reward of a task without goals, which replaces the five parts: the right answer makes no calls.
+ * The text of the answer is not judged.
  */
 
 /** 1 for no call at all, else 0. */

@@ -1,7 +1,6 @@
 /**
- * Which call of an attempt serves which goal call, decided once and read by every part. Knows
- * names, arguments and order, not weights; where names are opaque and there is no server it works
- * alike.
+ * Aligns the calls of an attempt with the goal calls, by name, arguments and order. The parts of the
+ * reward all use the same alignment. It needs no server, so names may be opaque.
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
@@ -13,73 +12,73 @@ import type { AlignedPair } from "./alignedPair.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
 export interface ScoredCall {
-  /** "" where the block could not be parsed. */
+  /** Empty if the block could not be parsed. */
   readonly name: string;
   readonly arguments: Json;
   readonly outcome: {
     readonly kind: Exclude<OutcomeKind, "broken">;
-    /** Of a call that is not `ok`, where it is known. */
+    /** Why the call is not `ok`, if known. */
     readonly message?: string;
   };
-  /** The index of the message it was in; a message of its own when absent. */
+  /** The index of its message; absent if the call has a message of its own. */
   readonly message?: number | undefined;
 }
 
-/** A goal as far as grading reads it. Goals are in topological order: `after` points back. */
+/** The part of a goal that scoring needs. Goals are in topological order: `after` points back. */
 export type ScoredGoal = Pick<Goal, "calls" | "after">;
 
 export interface AlignmentOptions {
   readonly strictMessageOrder: boolean;
   readonly coverageRequiresSuccess: boolean;
-  /** The arguments' schema of a tool, where it is known: arrays of unique items compare as sets. */
+  /** The argument schema of a tool, if known. Arrays of unique items are compared as sets. */
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
 
 export interface Alignment {
   readonly pairs: readonly AlignedPair[];
-  /** For each goal the positions that serve its calls, null where none does. */
+  /** For each goal, the positions of the calls that serve its calls; null for none. */
   readonly positions: readonly (readonly (number | null)[])[];
-  /** For each goal the goals before it whose order is broken, or that are not matched. */
+  /** For each goal, the predecessors that do not come before it or are not matched. */
   readonly broken: readonly (readonly number[])[];
 }
 
 /**
- * Gives each goal call at most one call and each call at most one goal call. Goals are visited in
- * their order; a candidate has the goal call's name and all of its keys. Among free candidates:
- * order kept first, then more equal values, then earlier.
+ * Assigns at most one call to each goal call, and each call at most once. Goals are visited in their
+ * order. A candidate has the goal call's name and all of its keys; among free candidates, those in
+ * order are preferred, then those with more equal values, then earlier ones.
  */
 export function alignCalls(
   goals: readonly ScoredGoal[],
   calls: readonly ScoredCall[],
-  choices: AlignmentOptions,
+  options: AlignmentOptions,
 ): Alignment {
-  const byName = groupPositionsByName(calls, choices);
-  const taken = new Set<number>();
+  const byName = groupPositionsByName(calls, options);
+  const usedCalls = new Set<number>();
   const pairs: AlignedPair[] = [];
   const positions: (number | null)[][] = [];
-  for (const [g, { calls: wanted, after }] of goals.entries()) {
+  for (const [g, { calls: goalCalls, after }] of goals.entries()) {
     const earliest = Math.max(-1, ...after.map(it => getBound(positions[it.goal]!)));
-    const messages = choices.strictMessageOrder
+    const messages = options.strictMessageOrder
       ? after
           .filter(it => it.kind === "explicit")
           .map(it => getLastMessage(positions[it.goal]!, calls))
       : [];
-    const inOrder = (call: number) =>
+    const isInOrder = (call: number) =>
       call > earliest && messages.every(it => getMessage(calls, call) > it);
-    positions[g] = wanted.map((want, part) => {
-      const free = (byName.get(want.name) ?? []).filter(
-        it => !taken.has(it) && hasKeys(calls[it]!.arguments, want.arguments),
+    positions[g] = goalCalls.map((goalCall, part) => {
+      const free = (byName.get(goalCall.name) ?? []).filter(
+        it => !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
       );
       const best = chooseCandidate(free, it => {
         const evidence = compareArguments(
-          want,
+          goalCall,
           calls[it]!.arguments,
-          choices.schemaOf?.(want.name),
+          options.schemaOf?.(goalCall.name),
         );
-        return { inOrder: inOrder(it), share: computeEqualShare(evidence), evidence };
+        return { isInOrder: isInOrder(it), share: computeEqualShare(evidence), evidence };
       });
       if (!best) return null;
-      taken.add(best.call);
+      usedCalls.add(best.call);
       pairs.push({ goal: g, part, call: best.call, arguments: best.evidence });
       return best.call;
     });
@@ -87,33 +86,33 @@ export function alignCalls(
   return {
     pairs,
     positions,
-    broken: goals.map((_, g) => findBrokenEdges(goals, positions, calls, g, choices)),
+    broken: goals.map((_, g) => findBrokenEdges(goals, positions, calls, g, options)),
   };
 }
 
-/**
- * μ of equation (1): the last position that serves a goal, undefined unless all of its calls are
- * served.
- */
-export function getPosition(served: readonly (number | null)[]): number | undefined {
-  return served.includes(null) ? undefined : Math.max(...(served as readonly number[]));
+/** μ of equation (1): the last position that serves a goal; undefined if a call is not callPositions. */
+export function getPosition(callPositions: readonly (number | null)[]): number | undefined {
+  return callPositions.includes(null)
+    ? undefined
+    : Math.max(...(callPositions as readonly number[]));
 }
 
 interface Candidate {
-  readonly inOrder: boolean;
+  readonly isInOrder: boolean;
   readonly share: number;
   readonly evidence: readonly ArgumentEvidence[];
 }
 
 function chooseCandidate(
   free: readonly number[],
-  look: (call: number) => Candidate,
+  createCandidate: (call: number) => Candidate,
 ): (Candidate & { call: number }) | undefined {
   let best: (Candidate & { call: number }) | undefined;
   for (const call of free) {
-    const it = look(call);
-    const better = !best || (it.inOrder === best.inOrder ? it.share > best.share : it.inOrder);
-    if (better) best = { ...it, call };
+    const it = createCandidate(call);
+    const isBetter =
+      !best || (it.isInOrder === best.isInOrder ? it.share > best.share : it.isInOrder);
+    if (isBetter) best = { ...it, call };
   }
   return best;
 }
@@ -123,29 +122,29 @@ function findBrokenEdges(
   positions: readonly (readonly (number | null)[])[],
   calls: readonly ScoredCall[],
   g: number,
-  choices: AlignmentOptions,
+  options: AlignmentOptions,
 ): readonly number[] {
-  const here = getPosition(positions[g]!);
-  if (here === undefined) return [];
+  const position = getPosition(positions[g]!);
+  if (position === undefined) return [];
   return goals[g]!.after.filter(({ goal: j, kind }) => {
-    if (getBound(positions[j]!) >= here) return true;
+    if (getBound(positions[j]!) >= position) return true;
     return (
-      choices.strictMessageOrder &&
+      options.strictMessageOrder &&
       kind === "explicit" &&
-      getLastMessage(positions[j]!, calls) >= getMessage(calls, here)
+      getLastMessage(positions[j]!, calls) >= getMessage(calls, position)
     );
   }).map(it => it.goal);
 }
 
 function groupPositionsByName(
   calls: readonly ScoredCall[],
-  choices: AlignmentOptions,
+  options: AlignmentOptions,
 ): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>();
   for (const [position, call] of calls.entries()) {
-    if (!canServe(call, choices)) continue;
-    const known = byName.get(call.name);
-    if (known) known.push(position);
+    if (!canServe(call, options)) continue;
+    const positions = byName.get(call.name);
+    if (positions) positions.push(position);
     else byName.set(call.name, [position]);
   }
   return byName;
@@ -154,15 +153,16 @@ function groupPositionsByName(
 const canServe = (call: ScoredCall, { coverageRequiresSuccess }: AlignmentOptions) =>
   call.name !== "" && (!coverageRequiresSuccess || call.outcome.kind === "ok");
 
-const hasKeys = (args: Json, wanted: object) =>
-  isJsonObject(args) && Object.keys(wanted).every(it => Object.hasOwn(args, it));
+const hasKeys = (args: Json, goalArguments: object) =>
+  isJsonObject(args) && Object.keys(goalArguments).every(it => Object.hasOwn(args, it));
 
-/**
- * The position after which a successor is in order; nothing is after a goal that is not matched.
- */
-const getBound = (served: readonly (number | null)[]) => getPosition(served) ?? Infinity;
+/** The position after which a successor is in order; infinite for a goal that is not matched. */
+const getBound = (callPositions: readonly (number | null)[]) =>
+  getPosition(callPositions) ?? Infinity;
 
 const getMessage = (calls: readonly ScoredCall[], call: number) => calls[call]!.message ?? call;
 
-const getLastMessage = (served: readonly (number | null)[], calls: readonly ScoredCall[]) =>
-  served.includes(null) ? Infinity : Math.max(...served.map(it => getMessage(calls, it!)));
+const getLastMessage = (callPositions: readonly (number | null)[], calls: readonly ScoredCall[]) =>
+  callPositions.includes(null)
+    ? Infinity
+    : Math.max(...callPositions.map(it => getMessage(calls, it!)));

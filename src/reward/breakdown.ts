@@ -1,6 +1,6 @@
 /**
- * The reward by part, with the evidence for each part. A value: stored beside the trajectory, never
- * recomputed to be shown.
+ * A reward split into its parts, with the evidence for each. It is stored beside the trajectory and
+ * not recomputed when it is shown.
  */
 
 export type PartName = "validity" | "coverage" | "efficiency" | "name" | "argument";
@@ -15,14 +15,14 @@ export const partNames: readonly PartName[] = [
 ];
 
 export interface Part {
-  /** The part by its own equation, before the weight. */
+  /** The value of the part's own equation, before the weight. */
   readonly score: number;
   readonly weight: number;
   /** score · weight */
   readonly value: number;
 }
 
-/** Why an argument pair counts or does not. */
+/** The comparison of an argument with the goal's. */
 export interface ArgumentEvidence {
   readonly key: string;
   readonly goal: unknown;
@@ -31,12 +31,12 @@ export interface ArgumentEvidence {
   readonly masked: boolean;
 }
 
-/** What one call of the attempt earned. */
+/** How one call of the attempt was scored. */
 export interface CallEvidence {
   /** Position in the transcript, from 0. */
   readonly call: number;
   readonly name: string;
-  /** 0, ⅓, ⅔ or 1: known name, fitting arguments, accepted by the server. */
+  /** 0, ⅓, ⅔ or 1: a third each for a known name, valid arguments and an accepted call. */
   readonly validity: number;
   /** The refusal's message; absent for a call with validity 1. */
   readonly message?: string;
@@ -44,21 +44,21 @@ export interface CallEvidence {
   readonly named: boolean;
   /** The goal call it serves: goal index, and index within the goal. */
   readonly serves?: { readonly goal: number; readonly call: number };
-  /** Its arguments against the goal call's; empty where it serves none. */
+  /** Its arguments compared with the goal call's; empty if it serves none. */
   readonly arguments: readonly ArgumentEvidence[];
-  /** Beyond the budget: 1-based ordinal minus B is positive. */
+  /** Whether its number, from 1, exceeds the budget B. */
   readonly overBudget: boolean;
 }
 
-/** What became of one goal. */
+/** How one goal was matched. */
 export interface GoalEvidence {
   readonly goal: number;
   readonly matched: boolean;
-  /** Position of its last call, μ; absent where unmatched. */
+  /** The position of its last call, μ; absent if unmatched. */
   readonly position?: number;
-  /** The call positions that serve it, one for each of its calls; null where none does. */
+  /** The position of the call that serves each of its calls; null for none. */
   readonly calls: readonly (number | null)[];
-  /** Goals that should have come before it and did not. */
+  /** The goals that should have come before it but did not. */
   readonly broken: readonly number[];
 }
 

@@ -1,10 +1,7 @@
-/**
- * A breakdown in words: a note on each call and a few closing lines. Decides nothing; whoever shows
- * them chooses where. People count goals from 1.
- */
+/** Describes a breakdown as text: a note on each call, and lines for the totals. Goals count from 1. */
 import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from "./breakdown.ts";
 
-/** What one call earned, in a line. */
+/** Describes how a call was scored, in one line. */
 export function describeCall({ rule, calls }: Breakdown, call: number): string | undefined {
   const it = calls[call];
   if (!it) return undefined;
@@ -22,7 +19,7 @@ export function describeCall({ rule, calls }: Breakdown, call: number): string |
   return notes.join(" · ");
 }
 
-/** Parts, total, and what became of the goals that count for nothing. */
+/** Describes the total, the parts, and the goals that do not count. */
 export function describeTotals({
   profile,
   rule,
@@ -57,11 +54,11 @@ const formatValidity = (validity: number) =>
 
 function describeArguments({ arguments: all }: CallEvidence): string {
   const compared = all.filter(it => !it.masked);
-  const wrong = compared
+  const differences = compared
     .filter(it => !it.equal)
     .map(it => `${it.key} should be ${JSON.stringify(it.goal)}`);
-  const share = `${compared.length - wrong.length} of ${compared.length} arguments`;
-  return wrong.length === 0 ? share : `${share} (${wrong.join(", ")})`;
+  const share = `${compared.length - differences.length} of ${compared.length} arguments`;
+  return differences.length === 0 ? share : `${share} (${differences.join(", ")})`;
 }
 
 function describeGoal({ matched, broken }: GoalEvidence): string[] {

@@ -1,7 +1,4 @@
-/**
- * R_efficiency, equation (2): what calls beyond the budget cost. Within the budget nothing; there
- * is no bonus for fewer.
- */
+/** R_efficiency, equation (2): a penalty for calls beyond the budget, and 0 within it. */
 import type { Profile } from "./profiles.ts";
 
 /** R_efficiency = −α · max(0, N − B)/B, and never below the profile's floor. */

@@ -1,12 +1,12 @@
 /**
- * The weights and choices of a reward, as frozen values. `paper` is the reward as published; what
- * departs from it has another name.
+ * The weights and options of a reward. `paper` is the reward as published; every variant has a name
+ * of its own.
  */
 import type { PartName } from "./breakdown.ts";
 
 export interface Profile {
   readonly name: string;
-  /** w of equation (5). */
+  /** The weights w of equation (5). */
   readonly weights: Readonly<Record<PartName, number>>;
   /** Weight of the success term; 0 leaves it out. */
   readonly success: number;
@@ -14,14 +14,11 @@ export interface Profile {
   readonly alpha: number;
   /** Free extra calls as a share of the goal calls, equation (2). */
   readonly beta: number;
-  /** The efficiency part goes no lower; the paper has no floor. */
+  /** The lowest value of the efficiency part; the paper has no floor. */
   readonly efficiencyFloor: number;
-  /**
-   * A value can flow along an edge only from an earlier message: calls of one message do not
-   * satisfy it.
-   */
+  /** A value flows only from an earlier message: calls of the same message are not in order. */
   readonly strictMessageOrder: boolean;
-  /** A call that failed serves no goal. The paper matches by name and keys alone. */
+  /** Whether a failed call serves no goal. The paper matches by name and keys alone. */
   readonly coverageRequiresSuccess: boolean;
 }
 
@@ -45,8 +42,8 @@ export const paperProfile: Profile = Object.freeze({
 });
 
 /**
- * The paper's five parts and, as much as they can give together, whether the world was left as the
- * goals leave it: under the paper's own weights a wrong but valid id costs a tenth at most.
+ * The paper's five parts, and success with the same weight as all of them together. Under the paper's
+ * weights alone, a wrong but valid id costs a tenth at most.
  */
 export const provePlusProfile: Profile = Object.freeze({
   ...paperProfile,

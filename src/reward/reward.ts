@@ -1,6 +1,6 @@
 /**
- * Scores an attempt: the five parts of the paper's equation (5), each with its evidence, and what a
- * profile adds. Knows no model, no tokens and no clock, so scoring cannot fail and never waits.
+ * Scores an attempt: the five parts of the paper's equation (5), each with its evidence, and the
+ * success term of the profile. Scoring is a pure function.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
 import { computeCallBudget } from "../trajectory/task.ts";
@@ -30,9 +30,7 @@ import { judgeSuccess } from "./success.ts";
 import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
-/**
- * An attempt that something of the world's or of ours cut off: no score is fair, so it has none.
- */
+/** The reason why an attempt is not scored: it ended by a fault that was not the policy's. */
 export interface Unscorable {
   readonly unscorable: string;
 }
@@ -53,14 +51,14 @@ export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Un
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
 }
 
-/** Goals and calls alone, where names are opaque and no server is at hand. */
+/** Goals and calls without a server, as external benchmarks provide them. */
 export interface CallScoringInput {
   readonly goals: readonly ScoredGoal[];
   readonly calls: readonly ScoredCall[];
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
 
-/** The breakdown by calls: everything but the success term. */
+/** The breakdown without the success term, which needs the states. */
 export function scoreCalls(
   { goals, calls, schemaOf }: CallScoringInput,
   profile: Profile,
@@ -121,7 +119,7 @@ const createParts = (
   argument: createPart(scores.argument, weights.argument),
 });
 
-/** The calls as they count, unless a broken one or a fault makes the attempt unfair to score. */
+/** The calls to score, or why the attempt cannot be scored: a fault or a broken call. */
 function listScoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorable {
   const end = getEnd(trajectory);
   if (end.by === "fault") return { unscorable: end.fault ?? "the attempt ended by a fault" };
@@ -139,9 +137,9 @@ function createCallEvidence(
   names: ReadonlySet<string>,
   budget: number,
 ): readonly CallEvidence[] {
-  const served = new Map(pairs.map(it => [it.call, it]));
+  const pairByCall = new Map(pairs.map(it => [it.call, it]));
   return calls.map((it, call) => {
-    const pair = served.get(call);
+    const pair = pairByCall.get(call);
     const message = getErrorMessage(it);
     return {
       call,

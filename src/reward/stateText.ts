@@ -1,81 +1,82 @@
 /**
- * Whether two attempts left the world alike, whatever ids and times were generated on the way. A
- * generated id is known by what it refers to and by what refers to it, so that two worlds compare
- * without knowing which call made what.
+ * Formats a world as text that is equal for equal worlds, whatever ids and times were generated. A
+ * generated id gets a name that depends on the records that contain it, so that two worlds can be
+ * compared without knowing which call created what.
  */
 import { computeDigest } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { ServerState, State } from "../environment/state.ts";
 
-/**
- * The names that a world's generated ids go by in a comparison: equal names in two worlds mean the
- * same thing.
- */
+/** A name for each generated id of a world. Equal names in two worlds mean the same entity. */
 export type IdNames = ReadonlyMap<string, string>;
 
-/** The generated ids of a world: in it, not in the world it grew from, and said by nobody. */
-export function nameGeneratedIds(start: State, end: State, said: ReadonlySet<string>): IdNames {
+/**
+ * Names the generated ids of a state: those that are neither in the start state nor mentioned by a
+ * user or a goal.
+ */
+export function nameGeneratedIds(
+  start: State,
+  end: State,
+  mentionedWords: ReadonlySet<string>,
+): IdNames {
   const names = new Map<string, string>();
   const contexts: (IdContext & { times: ReadonlySet<string> })[] = [];
   const before = Object.values(start).map(it => findIds(it.world));
   for (const [server, { world, clock }] of Object.entries(end)) {
-    const times = listMinutes(start[server]?.clock ?? clock, clock, said);
+    const times = listMinutes(start[server]?.clock ?? clock, clock, mentionedWords);
     visitIds(world, start[server]?.world, [server], context => {
-      if (said.has(context.id) || before.some(it => it.has(context.id))) return;
+      if (mentionedWords.has(context.id) || before.some(it => it.has(context.id))) return;
       names.set(context.id, getPrefix(context.id));
       contexts.push({ ...context, times });
     });
   }
-  // each round lets a name see one reference further; it is stable when no two ids come apart any
-  // more
-  for (let apart = 0, round = 0; round < names.size; round++) {
-    const seen = new Map<string, string[]>();
+  // each round includes references that are one step further away; names are stable once their
+  // number no longer grows
+  for (let nameCount = 0, round = 0; round < names.size; round++) {
+    const textsById = new Map<string, string[]>();
     for (const { id, path, role, holds, times } of contexts) {
-      const texts = seen.get(id) ?? seen.set(id, []).get(id)!;
+      const texts = textsById.get(id) ?? textsById.set(id, []).get(id)!;
       texts.push(
         `${role} ${path.map(it => replaceIds(it, names)).join("/")} ${formatCanonical(holds, names, times)}`,
       );
     }
-    for (const [id, texts] of seen)
+    for (const [id, texts] of textsById)
       names.set(id, `${getPrefix(id)}#${computeDigest(Object.freeze(texts.toSorted()))}`);
-    const distinct = new Set(names.values()).size;
-    if (distinct === apart) break;
-    apart = distinct;
+    const distinctCount = new Set(names.values()).size;
+    if (distinctCount === nameCount) break;
+    nameCount = distinctCount;
   }
   return names;
 }
 
 const knownIds = new WeakMap<object, ReadonlySet<string>>();
 
-/** The ids of a world that many attempts start from, found once. */
+/** The ids in a world. Cached, because many attempts start from the same world. */
 function findIds(world: object): ReadonlySet<string> {
   let ids = knownIds.get(world);
   if (!ids) {
-    const found = new Set<string>();
-    visitIds(world as Json, undefined, [], it => found.add(it.id));
-    knownIds.set(world, (ids = found));
+    const worldIds = new Set<string>();
+    visitIds(world as Json, undefined, [], it => worldIds.add(it.id));
+    knownIds.set(world, (ids = worldIds));
   }
   return ids;
 }
 
-/** A string with the generated ids in it replaced by the names they go by. */
+/** Replaces the generated ids in a text with their names. */
 export const replaceIds = (text: string, names: IdNames): string =>
   text.replaceAll(idPattern, it => names.get(it) ?? it);
 
-/**
- * A world as text, equal for equal worlds: ids by their names, generated times left out, records in
- * any order.
- */
+/** Formats a world: ids by their names, generated times left out, keys sorted. */
 export function formatWorld(
   state: ServerState,
   start: ServerState,
   names: IdNames,
-  said: ReadonlySet<string>,
+  mentionedWords: ReadonlySet<string>,
 ): string {
   return formatCanonical(
     state.world,
     names,
-    listMinutes(start.clock, state.clock, said),
+    listMinutes(start.clock, state.clock, mentionedWords),
     start.world,
   );
 }
@@ -86,13 +87,13 @@ const getPrefix = (id: string) => id.slice(0, id.lastIndexOf("_"));
 interface IdContext {
   readonly id: string;
   readonly path: readonly string[];
-  /** Whether the id is the key of what it stands with, or is mentioned in it. */
+  /** Whether the id is the key of `holds` or is mentioned in it. */
   readonly role: "key" | "mention";
   /** The value under the key, or the object or array that mentions it. */
   readonly holds: Json;
 }
 
-/** Visits each id in a value, but for the parts that are as they were in `start`. */
+/** Visits each id in a value, except in parts that are unchanged since `start`. */
 function visitIds(
   value: Json | undefined,
   start: Json | undefined,
@@ -119,9 +120,9 @@ function visitIds(
 }
 
 /**
- * Canonical text, in which what is as it was in `start` is one sign. Elements of an array that hold
- * something generated stand in for each other: their order is the order of the calls, and goals
- * that depend on no order may run in any.
+ * Canonical text, with `=` for parts that are unchanged since `start`. Array items that contain
+ * something generated are sorted: their order is that of the calls, and independent goals may run in
+ * any order.
  */
 function formatCanonical(
   value: Json,
@@ -137,9 +138,9 @@ function formatCanonical(
     const texts = (value as readonly Json[]).map((it, i) =>
       formatCanonical(it, names, times, getChild(start, String(i))),
     );
-    const generated = (value as readonly Json[]).map(it => holdsGenerated(it, names, times));
-    const inAnyOrder = texts.filter((_, i) => generated[i]).toSorted();
-    return `[${texts.map((it, i) => (generated[i] ? inAnyOrder.shift()! : it)).join(",")}]`;
+    const isGenerated = (value as readonly Json[]).map(it => containsGenerated(it, names, times));
+    const sortedTexts = texts.filter((_, i) => isGenerated[i]).toSorted();
+    return `[${texts.map((it, i) => (isGenerated[i] ? sortedTexts.shift()! : it)).join(",")}]`;
   }
   const entries = Object.entries(value).map(
     ([key, it]) =>
@@ -148,15 +149,15 @@ function formatCanonical(
   return `{${entries.toSorted().join(",")}}`;
 }
 
-function holdsGenerated(value: Json, names: IdNames, times: ReadonlySet<string>): boolean {
+function containsGenerated(value: Json, names: IdNames, times: ReadonlySet<string>): boolean {
   if (typeof value === "string") return times.has(value) || replaceIds(value, names) !== value;
   if (value === null || typeof value !== "object") return false;
   return Object.entries<Json>(value).some(
-    ([key, it]) => holdsGenerated(key, names, times) || holdsGenerated(it, names, times),
+    ([key, it]) => containsGenerated(key, names, times) || containsGenerated(it, names, times),
   );
 }
 
-/** A session's states share what no call has touched, and remember the digest of what one has. */
+/** Cheap, because states share the parts that no call has changed and cache their digests. */
 const isUnchanged = (value: object, start: Json | undefined): boolean =>
   value === start ||
   (start !== null && typeof start === "object" && computeDigest(value) === computeDigest(start));
@@ -166,12 +167,16 @@ function getChild(value: Json | undefined, key: string): Json | undefined {
   return (value as Record<string, Json>)[key];
 }
 
-/** The minutes of a session, less those that somebody said. */
-function listMinutes(from: string, to: string, said: ReadonlySet<string>): ReadonlySet<string> {
+/** The minutes of a session, except those that a user or a goal mentions. */
+function listMinutes(
+  from: string,
+  to: string,
+  mentionedWords: ReadonlySet<string>,
+): ReadonlySet<string> {
   const times = new Set<string>();
   for (let at = Date.parse(`${from}:00Z`); at <= Date.parse(`${to}:00Z`); at += 60_000) {
     const minute = new Date(at).toISOString().slice(0, 16);
-    if (!said.has(minute)) times.add(minute);
+    if (!mentionedWords.has(minute)) times.add(minute);
   }
   return times;
 }

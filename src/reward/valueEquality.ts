@@ -1,14 +1,11 @@
-/**
- * When two JSON values mean the same: the one notion of equality of the reward. Does not know which
- * tool they were given to.
- */
+/** Equality of JSON values, as all parts of the reward define it. */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
- * Numbers within 1e-6 of each other, relatively; strings after normalization and trimming, case
- * kept; objects whatever the order of their keys; arrays in order, unless the schema says that
- * their items are unique. true is not 1.
+ * Whether two values are equal. Numbers may differ by a relative 1e-6; strings are normalized (NFC)
+ * and trimmed, and case counts; the order of keys does not matter; the order of array items matters
+ * unless the schema says that they are unique. true is not 1.
  */
 export function areEqual(a: Json, b: Json, schema?: JsonSchema): boolean {
   if (a === b) return true;
@@ -17,11 +14,11 @@ export function areEqual(a: Json, b: Json, schema?: JsonSchema): boolean {
   if (typeof a === "string" && typeof b === "string")
     return a.normalize("NFC").trim() === b.normalize("NFC").trim();
   if (Array.isArray(a) && Array.isArray(b))
-    return equalArrays(a as readonly Json[], b as readonly Json[], schema);
-  return isJsonObject(a) && isJsonObject(b) && equalObjects(a, b, schema);
+    return areArraysEqual(a as readonly Json[], b as readonly Json[], schema);
+  return isJsonObject(a) && isJsonObject(b) && areObjectsEqual(a, b, schema);
 }
 
-function equalArrays(
+function areArraysEqual(
   a: readonly Json[],
   b: readonly Json[],
   schema: JsonSchema | undefined,
@@ -29,24 +26,24 @@ function equalArrays(
   if (a.length !== b.length) return false;
   const items = getInnerSchema(schema, "items");
   if (schema?.["uniqueItems"] !== true) return a.every((it, i) => areEqual(it, b[i]!, items));
-  const left = [...b];
+  const remaining = [...b];
   return a.every(it => {
-    const at = left.findIndex(other => areEqual(it, other, items));
-    if (at >= 0) left.splice(at, 1);
+    const at = remaining.findIndex(other => areEqual(it, other, items));
+    if (at >= 0) remaining.splice(at, 1);
     return at >= 0;
   });
 }
 
-function equalObjects(a: JsonObject, b: JsonObject, schema: JsonSchema | undefined): boolean {
+function areObjectsEqual(a: JsonObject, b: JsonObject, schema: JsonSchema | undefined): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every(
-    key => Object.hasOwn(b, key) && areEqual(a[key]!, b[key]!, propertySchema(schema, key)),
+    key => Object.hasOwn(b, key) && areEqual(a[key]!, b[key]!, getPropertySchema(schema, key)),
   );
 }
 
-/** The schema of a property, where there is one. */
-export const propertySchema = (
+/** The schema of a property, or undefined. */
+export const getPropertySchema = (
   schema: JsonSchema | undefined,
   key: string,
 ): JsonSchema | undefined => {

@@ -27,7 +27,7 @@ export interface AttemptStates {
 
 /**
  * Creates the attempt of a task and a trajectory. `finalState` is the one that a rollout hands over;
- * without it the trajectory is replayed. Throws a `UserError` where the task's goals no longer run.
+ * without it the trajectory is replayed. Throws a `UserError` if the task's goals no longer run.
  */
 export type CreateAttempt = (
   task: Task,
@@ -35,7 +35,7 @@ export type CreateAttempt = (
   finalState?: State,
 ) => Attempt;
 
-/** Creates attempts over a catalog. The goals of a task object are run once. */
+/** Creates the function for a catalog. The goals of a task object are run once. */
 export function createAttemptFactory(catalog: Catalog): CreateAttempt {
   const goalRuns = new WeakMap<Task, GoalRun>();
   return (task, trajectory, finalState) => {

@@ -1,7 +1,6 @@
 /**
- * Standing somewhere in a trajectory, and moving in it: what a debugger shows, without a debugger.
- * A position counts the events that have happened; going back is having replayed. Knows no editor
- * and no protocol.
+ * A position in a trajectory that can step forward and back, and the session's state there. The
+ * debugger is built on it. A position is the number of events before it; states come from replay.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Patch } from "../environment/outcome.ts";
@@ -10,20 +9,21 @@ import { replayTrajectory, openStartState, type ReplayedStep } from "./replay.ts
 import type { Event, Trajectory } from "./trajectory.ts";
 import { isCallOnlyMessage } from "./transcript.ts";
 
-/** Where a cursor stands. */
+/** A cursor's position, with the event and the state there. */
 export interface CursorPosition {
-  /** Events that have happened, from 0 to all. */
+  /** The number of events before it. */
   readonly position: number;
-  /** The last event that has happened; absent at the start. */
+  /** The last event before it; absent at the start. */
   readonly event?: Event;
-  /** Its index among the events: the line to stand on. */
+  /** The index of that event. */
   readonly index?: number;
   /** The call of that event, as recorded and as replayed. */
   readonly step?: ReplayedStep;
-  /** The session's state after that event, and before it. */
+  /** The session's state after that event. */
   readonly state: State;
+  /** The session's state before that event. */
   readonly before: State;
-  /** What that event changed. */
+  /** The changes of that event. */
   readonly patches: readonly Patch[];
   readonly atEnd: boolean;
 }
@@ -36,7 +36,7 @@ export class TrajectoryCursor {
   readonly #steps: ReplayedStep[] = [];
   #position = 0;
 
-  /** Stands before the first event. Throws a `UserError` where a server or a fixture is gone. */
+  /** Starts before the first event. Throws a `UserError` if a server or fixture is missing. */
   constructor(catalog: Catalog, trajectory: Trajectory) {
     this.trajectory = trajectory;
     this.#start = openStartState(catalog, trajectory);
@@ -47,40 +47,37 @@ export class TrajectoryCursor {
     return this.at(this.#position);
   }
 
-  /**
-   * One event on; at the end it stays. A message of calls alone is passed over: its calls are what
-   * happens.
-   */
+  /** Goes to the next event, unless at the end. Messages that only make calls are skipped. */
   step(): CursorPosition {
     return this.continue(() => true);
   }
 
-  /** One event back; at the start it stays. */
+  /** Goes to the previous event, unless at the start. */
   stepBack(): CursorPosition {
     return this.continueBack(() => true);
   }
 
-  /** On to the next event that passes, or to the end. */
+  /** Goes to the next event for which `stopAt` is true, or to the end. */
   continue(stopAt: (index: number) => boolean): CursorPosition {
     let position = this.#position + 1;
     while (position < this.#length && !this.#isStop(position, stopAt)) position++;
     return this.goTo(position);
   }
 
-  /** Back to the event before that passes, or to the start. */
+  /** Goes back to the last event for which `stopAt` is true, or to the start. */
   continueBack(stopAt: (index: number) => boolean): CursorPosition {
     let position = this.#position - 1;
     while (position > 0 && !this.#isStop(position, stopAt)) position--;
     return this.goTo(position);
   }
 
-  /** To a position, or to the nearest there is. */
+  /** Goes to a position, or to the nearest one that exists. */
   goTo(position: number): CursorPosition {
     this.#position = Math.min(Math.max(position, 0), this.#length);
     return this.current;
   }
 
-  /** What stands at a position, without going there. */
+  /** Describes a position without going there. */
   at(position: number): CursorPosition {
     const index = position - 1;
     const event = this.trajectory.events[index];
@@ -110,7 +107,7 @@ export class TrajectoryCursor {
     return this.trajectory.events.length;
   }
 
-  /** The last call among the first events, replayed. */
+  /** The last replayed call before a position. */
   #findLastStep(position: number): ReplayedStep | undefined {
     const count = this.trajectory.events.slice(0, position).filter(it => it.kind === "call").length;
     while (this.#steps.length < count) {

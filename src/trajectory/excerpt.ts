@@ -1,10 +1,10 @@
 /**
- * A result's text for a model, within a budget: always JSON, and where something is left out it
- * says how much. Knows no tools.
+ * Shortens a result for a model to a number of characters. The text is always valid JSON and says
+ * how much was left out.
  */
 import type { Json } from "../environment/json.ts";
 
-/** How many characters of a result a model is shown. */
+/** The most characters of a result that a model sees. */
 export const resultTextBudget = 8_192;
 
 export interface Excerpt {
@@ -12,30 +12,34 @@ export interface Excerpt {
   readonly truncated: boolean;
 }
 
-/** Shorter than this no text is cut while a list could be: ids and names stay whole. */
-const wholeText = 1_000;
+/** Lists are shortened before any string falls below this length, so that ids and names stay whole. */
+const minTextLength = 1_000;
 
 /**
- * The value's JSON, whole where it fits. Otherwise the ends of long texts or the last items of
+ * The value's JSON, complete if it fits. Otherwise the ends of long strings or the last items of
  * lists are left out, then both.
  */
 export function excerptJson(value: Json, budget = resultTextBudget): Excerpt {
-  const whole = JSON.stringify(value);
-  if (whole.length <= budget) return { text: whole, truncated: false };
-  const cut = (limits: Limits) => JSON.stringify(shorten(value, limits));
-  const most = (limit: number, limits: (n: number) => Limits) =>
-    findGreatest(limit, n => cut(limits(n)).length <= budget);
-  const characters = most(whole.length, n => ({ items: Infinity, characters: n }));
-  if (characters !== undefined && characters >= wholeText)
-    return { text: cut({ items: Infinity, characters }), truncated: true };
-  const items = most(longestList(value), n => ({ items: n, characters: wholeText }));
-  if (items !== undefined) return { text: cut({ items, characters: wholeText }), truncated: true };
-  const few = most(wholeText, n => ({ items: 1, characters: n }));
+  const fullText = JSON.stringify(value);
+  if (fullText.length <= budget) return { text: fullText, truncated: false };
+  const formatShortened = (limits: Limits) => JSON.stringify(shorten(value, limits));
+  const findLimit = (limit: number, createLimits: (n: number) => Limits) =>
+    findGreatest(limit, n => formatShortened(createLimits(n)).length <= budget);
+  const characters = findLimit(fullText.length, n => ({ items: Infinity, characters: n }));
+  if (characters !== undefined && characters >= minTextLength)
+    return { text: formatShortened({ items: Infinity, characters }), truncated: true };
+  const items = findLimit(measureLongestList(value), n => ({
+    items: n,
+    characters: minTextLength,
+  }));
+  if (items !== undefined)
+    return { text: formatShortened({ items, characters: minTextLength }), truncated: true };
+  const shortCharacters = findLimit(minTextLength, n => ({ items: 1, characters: n }));
   return {
     text:
-      few === undefined
-        ? JSON.stringify({ left_out: `${whole.length} characters` })
-        : cut({ items: 1, characters: few }),
+      shortCharacters === undefined
+        ? JSON.stringify({ left_out: `${fullText.length} characters` })
+        : formatShortened({ items: 1, characters: shortCharacters }),
     truncated: true,
   };
 }
@@ -62,18 +66,18 @@ function shorten(value: Json, limits: Limits): Json {
   return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, shorten(it, limits)]));
 }
 
-function longestList(value: Json): number {
+function measureLongestList(value: Json): number {
   if (value === null || typeof value !== "object") return 0;
   const inside = Object.values(value).reduce<number>(
-    (most, it: Json) => Math.max(most, longestList(it)),
+    (longest, it: Json) => Math.max(longest, measureLongestList(it)),
     0,
   );
   return Array.isArray(value) ? Math.max(value.length, inside) : inside;
 }
 
 /**
- * The greatest whole number from 1 up to below `limit` that fits, where fitting ends once;
- * undefined where not even 1 does.
+ * The greatest whole number in [1, limit) that fits, by binary search; undefined if not even 1 does.
+ * If a number fits, all smaller ones must fit too.
  */
 function findGreatest(limit: number, fits: (n: number) => boolean): number | undefined {
   let [good, bad] = [0, limit];

@@ -21,15 +21,15 @@ import {
   trajectoryLineSchema,
 } from "./trajectoryLine.ts";
 
-/** Reads a tasks file. Throws a `UserError` with file and line where one does not fit. */
+/** Reads a tasks file. Throws a `UserError` with file and line for an invalid task. */
 export async function* readTasks(file: string, options: ReadOptions = {}): AsyncGenerator<Task> {
   for await (const { json, number } of readJsonLines(file, options))
     yield parseTask(json, { file, line: number });
 }
 
 /**
- * Reads the attempts of a trajectory file, each from its header on. Throws a `UserError` with file
- * and line where one does not fit.
+ * Reads the attempts of a trajectory file; each begins with a header. Throws a `UserError` with file
+ * and line for an invalid line.
  */
 export async function* readTrajectories(
   file: string,
@@ -38,10 +38,10 @@ export async function* readTrajectories(
   let current: { header: Header; events: Event[] } | undefined;
   for await (const { json, number } of readJsonLines(file, options)) {
     const source = { file, line: number };
-    if (kindOf(json) === "header") {
+    if (getKind(json) === "header") {
       if (current) yield current;
       current = {
-        header: checkWritten(headerSchema, json, {
+        header: checkOriginal(headerSchema, json, {
           ...source,
           noun: "a trajectory's header",
           format: trajectoryFormat,
@@ -51,7 +51,7 @@ export async function* readTrajectories(
     } else if (current)
       current.events.push(
         parseEventLine(
-          checkWritten(eventLineSchema, json, { ...source, noun: "an event of a trajectory" }),
+          checkOriginal(eventLineSchema, json, { ...source, noun: "an event of a trajectory" }),
         ),
       );
     else
@@ -63,10 +63,10 @@ export async function* readTrajectories(
   if (current) yield current;
 }
 
-/** A task of parsed JSON. Throws a `UserError` that says where it was and what does not fit. */
+/** Checks the parsed JSON of a task. Throws a `UserError` with its source and what is invalid. */
 export const parseTask = (json: unknown, source: JsonSource): Task =>
   parseTaskLine(
-    checkWritten(taskLineSchema, migrateTaskLine(json), {
+    checkOriginal(taskLineSchema, migrateTaskLine(json), {
       ...source,
       noun: "a task",
       format: taskFormat,
@@ -74,26 +74,26 @@ export const parseTask = (json: unknown, source: JsonSource): Task =>
   );
 
 /**
- * A trajectory of parsed JSON, header and events together. Throws a `UserError` that says where it
- * was and what does not fit.
+ * Checks the parsed JSON of a trajectory, header and events together. Throws a `UserError` with its
+ * source and what is invalid.
  */
 export const parseTrajectory = (json: unknown, source: JsonSource): Trajectory =>
   parseTrajectoryLine(
-    checkWritten(trajectoryLineSchema, json, { ...source, noun: "a trajectory" }),
+    checkOriginal(trajectoryLineSchema, json, { ...source, noun: "a trajectory" }),
   );
 
-/** Writes a trajectory to a file of its own, whole or not at all. */
+/** Writes a trajectory to a file of its own, atomically. */
 export const writeTrajectory = (file: string, trajectory: Trajectory): Promise<void> =>
   writeFileAtomically(file, formatTrajectory(trajectory));
 
 /**
- * The value itself, once it has been checked: what a schema returns is a copy without keys such as
+ * Checks a value and returns the value itself. The copy that a schema returns lacks keys such as
  * __proto__, which a policy may have written.
  */
-function checkWritten<T>(schema: z.ZodType<T>, json: unknown, source: JsonSource): T {
+function checkOriginal<T>(schema: z.ZodType<T>, json: unknown, source: JsonSource): T {
   checkJson(schema, json, source);
   return json as T;
 }
 
-const kindOf = (json: unknown) =>
+const getKind = (json: unknown) =>
   json !== null && typeof json === "object" ? (json as { kind?: unknown }).kind : undefined;

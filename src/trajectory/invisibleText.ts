@@ -1,23 +1,23 @@
 /**
- * Text from outside as text to be looked at: what a terminal would obey or an editor would hide is
- * shown as a sign.
+ * Makes invisible characters in text from outside visible, so that it can neither control a terminal
+ * nor hide anything from a reader.
  */
 
 /**
- * Controls, bidirectional marks, invisible spaces, line separators of other kinds, tags and lone
- * surrogates. Line breaks and tabs too.
+ * Control characters with line breaks and tabs, bidirectional marks, invisible spaces, Unicode line
+ * separators, tags and lone surrogates.
  */
-const hidden =
+const invisible =
   /[\p{Cc}\u061c\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
-/** The text in one line, nothing in it hidden. */
-export const escapeInvisible = (text: string): string => text.replace(hidden, formatSign);
+/** The text on one line, with invisible characters escaped. */
+export const escapeInvisible = (text: string): string => text.replace(invisible, escapeCharacter);
 
-/** The text's lines, nothing in them hidden. */
+/** The lines of the text, with invisible characters escaped. */
 export const splitVisibleLines = (text: string): readonly string[] =>
   text.split(/\r\n|\r|\n/).map(escapeInvisible);
 
-function formatSign(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return "␡";

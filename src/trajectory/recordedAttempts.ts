@@ -1,7 +1,6 @@
 /**
- * Whatever of our files holds attempts, read as attempts: a tasks file gives each task's teacher, a
- * trajectory file its attempts, a run's group file those of one step. Does not know what they are
- * wanted for.
+ * Reads attempts from files of three kinds: the teachers' attempts in a tasks file, the attempts in a
+ * trajectory file, and those of one step in a run's group file.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,40 +12,37 @@ import type { Trajectory } from "./trajectory.ts";
 
 export interface RecordedAttempt {
   readonly trajectory: Trajectory;
-  /** The task it is an attempt at, where the file holds that too. */
+  /** The attempted task, if the file contains it. */
   readonly task?: Task;
 }
 
 export interface ReadRecordsOptions extends ReadOptions {
-  /** Told what is wrong with a file; the others are still read. */
-  readonly onUserError: (mistake: UserError) => void;
+  /** Receives the error of a file that cannot be read; the others are still read. */
+  readonly onUserError: (error: UserError) => void;
 }
 
-/**
- * Reads the attempts of files, one after the other; a folder stands for the files of JSON Lines in
- * it.
- */
+/** Reads the attempts of files in order; a folder stands for the JSON Lines files in it. */
 export async function* readRecordedAttempts(
   paths: readonly string[],
-  reading: ReadRecordsOptions,
+  options: ReadRecordsOptions,
 ): AsyncGenerator<RecordedAttempt> {
   for (const path of paths) {
     try {
-      for (const file of await listFiles(path)) yield* readFile(file, reading);
+      for (const file of await listFiles(path)) yield* readFile(file, options);
     } catch (error) {
-      // being told to stop is a mistake of no file's
-      if (!(error instanceof UserError) || reading.signal?.aborted) throw error;
-      reading.onUserError(error);
+      // an abort is not an error of the file
+      if (!(error instanceof UserError) || options.signal?.aborted) throw error;
+      options.onUserError(error);
     }
   }
 }
 
-async function* readFile(file: string, reading: ReadOptions): AsyncGenerator<RecordedAttempt> {
-  for await (const { json, number } of readJsonLines(file, reading)) {
+async function* readFile(file: string, options: ReadOptions): AsyncGenerator<RecordedAttempt> {
+  for await (const { json, number } of readJsonLines(file, options)) {
     const source = { file, line: number };
-    switch (kindOf(json)) {
+    switch (getFormatKind(json)) {
       case "trajectory":
-        for await (const trajectory of readTrajectories(file, reading)) yield { trajectory };
+        for await (const trajectory of readTrajectories(file, options)) yield { trajectory };
         return;
       case "group":
         yield {
@@ -67,7 +63,7 @@ async function* readFile(file: string, reading: ReadOptions): AsyncGenerator<Rec
   }
 }
 
-function kindOf(json: unknown): string | undefined {
+function getFormatKind(json: unknown): string | undefined {
   const format =
     json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
   return typeof format === "string" ? /^prove\/(\w+)@/.exec(format)?.[1] : undefined;
@@ -88,5 +84,5 @@ async function listFiles(path: string): Promise<readonly string[]> {
   return names.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)).map(it => join(path, it));
 }
 
-/** 2 before 10. */
+/** Pads the numbers in a name, so that 2 comes before 10. */
 const sortKey = (name: string) => name.replaceAll(/\d+/g, it => it.padStart(12, "0"));

@@ -40,7 +40,7 @@ export interface ReplayResult {
   readonly remedy?: string;
 }
 
-/** The state that a trajectory starts from. Throws a `UserError` where a fixture is missing. */
+/** The state that a trajectory starts from. Throws a `UserError` if a fixture is missing. */
 export const openStartState = (catalog: Catalog, { header }: Trajectory): State =>
   openSessionByName(catalog, header).state;
 

@@ -10,20 +10,14 @@ export const taskFormat = "prove/task@2";
 
 const objectSchema = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
-/**
- * A call that must happen. Keys in `mask` are free text: they must be present, their values are not
- * compared.
- */
+/** A call that must happen. Arguments in `mask` are free text: only their presence is checked. */
 const goalCallSchema = z.strictObject({
   name: z.string(),
   arguments: objectSchema,
   mask: z.array(z.string()).optional(),
 });
 
-/**
- * Goal indices that must be matched before. `explicit`: a value flows along the edge; `via` names
- * it.
- */
+/** A goal that must be matched before. `explicit`: a value flows along the edge, named by `via`. */
 const goalEdgeSchema = z.strictObject({
   goal: z.int().min(0),
   kind: z.enum(["explicit", "implicit"]),
@@ -45,7 +39,7 @@ const goalSchema = z.strictObject({
 export const taskFields = z.strictObject({
   format: z.literal(taskFormat),
   id: z.string(),
-  /** Empty where the menu lists only `tools` without a server. */
+  /** Empty if the menu lists only `tools` without a server. */
   servers: z.array(z.strictObject({ name: z.string(), fixture: z.string(), digest: z.string() })),
   /** Hash of the tool definitions that the menu resolves against. */
   catalog: z.string(),

@@ -8,7 +8,7 @@ import type { CallResult, Fault, Patch } from "../environment/outcome.ts";
 
 export const trajectoryFormat = "prove/trajectory@1";
 
-/** What it was an attempt at, and by which policy. */
+/** What was attempted, and by which policy. */
 export const headerSchema = z.strictObject({
   kind: z.literal("header"),
   format: z.literal(trajectoryFormat),
@@ -25,8 +25,8 @@ export const headerSchema = z.strictObject({
 export const userEventSchema = z.strictObject({ kind: z.literal("user"), text: z.string() });
 
 /**
- * A message of the policy. `message` counts them from 0; tokens, logprobs and mask run over the
- * message's own tokens.
+ * A message of the policy. `message` is its number, from 0; tokens, logprobs and mask have one entry
+ * per token of the message.
  */
 export const assistantEventSchema = z.strictObject({
   kind: z.literal("assistant"),
@@ -78,9 +78,9 @@ export interface CallEvent {
   readonly name: string;
   readonly arguments: Json;
   readonly outcome: RecordedOutcome;
-  /** RFC 6902, what the call changed; absent where the file keeps none (replay restores them). */
+  /** The call's changes (RFC 6902); absent if the file omits them, because replay restores them. */
   readonly patches?: readonly Patch[];
-  /** Of the session's state after the call. */
+  /** The digest of the session's state after the call. */
   readonly digest: string;
 }
 

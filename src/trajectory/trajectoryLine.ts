@@ -1,6 +1,6 @@
 /**
- * Events as the lines of a file. Only a call differs from its event: a line keeps the parts of the
- * outcome side by side, and a refusal's text under `error`.
+ * Converts events to the lines of a file and back. Only the line of a call differs from its event:
+ * the parts of the outcome are keys of their own, and a fault's message has the key `error`.
  */
 import { z } from "zod";
 import type { Json } from "../environment/json.ts";
@@ -23,10 +23,7 @@ const patchSchema = z.strictObject({
   value: jsonSchema.optional(),
 });
 
-/**
- * A step: one call as it was answered. Calls of one message share `message` and ran in their listed
- * order.
- */
+/** A call and its outcome. Calls of one message share `message` and ran in their listed order. */
 export const callLineSchema = z.strictObject({
   kind: z.literal("call"),
   message: z.int().min(0),
@@ -39,13 +36,13 @@ export const callLineSchema = z.strictObject({
   outcome: z.enum(["ok", "refused", "bad-arguments", "unknown-tool", "broken"]),
   /** The result of an `ok` call. */
   value: jsonSchema.optional(),
-  /** Of any other: the kind of refusal, its message, and what to do about it. */
+  /** The type, the message and the hint of any other call. */
   type: z.string().optional(),
   error: z.string().optional(),
   hint: z.string().optional(),
-  /** RFC 6902, what the call changed; absent where the file keeps none (replay restores them). */
+  /** The call's changes (RFC 6902); absent if the file omits them, because replay restores them. */
   patches: z.array(patchSchema).optional(),
-  /** Of the session's state after the call. */
+  /** The digest of the session's state after the call. */
   digest: z.string(),
 });
 

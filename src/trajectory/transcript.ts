@@ -1,13 +1,13 @@
 /**
- * A trajectory as text that a person reads, and the way from its lines to its events and back, so
- * that a debugger can stand on them. Knows no editor; what it shows of a reward it is given.
+ * Formats a trajectory as text for people, and maps its lines to events and back, which the debugger
+ * needs. What is shown about rewards is passed in.
  */
-import type { Json } from "../environment/json.ts";
+import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Task } from "./task.ts";
 import type { CallEvent, EndedEvent, Event, Trajectory } from "./trajectory.ts";
 import { escapeInvisible, splitVisibleLines } from "./invisibleText.ts";
 
-/** The lines of one event, from 0, the last one included. */
+/** The first and last line of an event, counted from 0. */
 export interface LineRange {
   readonly first: number;
   readonly last: number;
@@ -17,27 +17,24 @@ export interface Transcript {
   readonly text: string;
   /** By event index. */
   readonly ranges: readonly LineRange[];
-  /** The event that a line belongs to; undefined on the lines between and around. */
+  /** The index of the event that a line belongs to, or undefined for a line between events. */
   eventAt(line: number): number | undefined;
-  /**
-   * The first event at or after a line that one can stand on: where a breakpoint set there takes
-   * hold.
-   */
+  /** The index of the first event at or after a line at which a debugger can stop. */
   eventFrom(line: number): number | undefined;
 }
 
 export interface TranscriptOptions {
-  /** Adds what was asked for: the head line and the goals. */
+  /** The attempted task, whose properties and goals are added. */
   readonly task?: Task;
-  /** A line under a call, by its position among the calls: what it earned. */
+  /** A note under a call, by its position among the calls, such as its part of the reward. */
   readonly describeCall?: (call: number) => string | undefined;
   /** Lines at the end. */
   readonly closing?: readonly string[];
-  /** Lines at the head, in place of what the header says. */
+  /** Lines at the beginning, instead of those from the header. */
   readonly head?: readonly string[];
 }
 
-/** Writes a trajectory out. */
+/** Formats a trajectory. */
 export function formatTranscript(
   trajectory: Trajectory,
   { task, describeCall, closing = [], head }: TranscriptOptions = {},
@@ -46,11 +43,10 @@ export function formatTranscript(
   const ranges: LineRange[] = [];
   let call = 0;
   for (const [i, event] of trajectory.events.entries()) {
-    const silent = isCallOnlyMessage(trajectory.events, i);
     const body =
       event.kind === "call"
         ? formatCallEvent(event, describeCall?.(call++))
-        : silent
+        : isCallOnlyMessage(trajectory.events, i)
           ? []
           : formatEvent(event);
     if (i > 0 && !belongsToPrevious(trajectory.events, i)) lines.push("");
@@ -62,15 +58,15 @@ export function formatTranscript(
   return {
     text: `${lines.join("\n")}\n`,
     ranges,
-    eventAt: line => indexOf(ranges.findLastIndex(it => it.first <= line && line <= it.last)),
+    eventAt: line => toIndex(ranges.findLastIndex(it => it.first <= line && line <= it.last)),
     eventFrom: line =>
-      indexOf(
+      toIndex(
         ranges.findIndex((it, i) => it.last >= line && !isCallOnlyMessage(trajectory.events, i)),
       ),
   };
 }
 
-/** A message of calls alone: what is seen of it are its calls. */
+/** Whether an event is a message without text, of which only the calls are shown. */
 export function isCallOnlyMessage(events: readonly Event[], index: number): boolean {
   const event = events[index];
   const next = events[index + 1];
@@ -82,10 +78,7 @@ export function isCallOnlyMessage(events: readonly Event[], index: number): bool
   );
 }
 
-/**
- * Calls of one message stand together, under a message of calls alone without so much as a blank
- * line.
- */
+/** Whether an event follows without a blank line: calls of one message are shown together. */
 function belongsToPrevious(events: readonly Event[], index: number): boolean {
   const event = events[index];
   const before = events[index - 1];
@@ -96,7 +89,7 @@ function belongsToPrevious(events: readonly Event[], index: number): boolean {
   );
 }
 
-const indexOf = (found: number) => (found < 0 ? undefined : found);
+const toIndex = (index: number) => (index < 0 ? undefined : index);
 
 function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
   const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
@@ -107,12 +100,12 @@ function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
     `attempt ${header.id} · by ${header.policy}`,
     `on offer: ${formatNames(header.menu)}`,
   ];
-  // what was taken away is why a task wants words instead of calls
+  // tools that were removed from the menu explain why the right answer makes no calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
   return lines.map(escapeInvisible);
 }
 
-/** Names in a line: eight, and how many more there are. */
+/** The first eight names, and how many more there are. */
 const formatNames = (names: readonly string[]) =>
   `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
 
@@ -169,8 +162,7 @@ function formatCallEvent(event: CallEvent, note: string | undefined): string[] {
 /** A call as a person would write it. */
 export function formatCall(name: string, args: Json): string {
   if (name === "") return `(not parsed) ${typeof args === "string" ? args : JSON.stringify(args)}`;
-  if (args === null || typeof args !== "object" || Array.isArray(args))
-    return `${name}(${JSON.stringify(args)})`;
+  if (!isJsonObject(args)) return `${name}(${JSON.stringify(args)})`;
   return `${name}(${Object.entries(args)
     .map(([key, it]) => `${key}: ${JSON.stringify(it)}`)
     .join(", ")})`;
@@ -195,7 +187,7 @@ const indent = (lines: readonly string[]) => lines.map(it => `    ${it}`);
 const maxWidth = 100;
 const maxValueLines = 60;
 
-/** A value in few lines: what fits on one stays on one. */
+/** A value in few lines; a part that fits on one line is not split. */
 function formatValue(value: Json): string[] {
   const lines = formatValueLines(value, "", "");
   return lines.length <= maxValueLines
@@ -224,7 +216,7 @@ function formatValueLines(value: Json, lead: string, margin: string): string[] {
   ];
 }
 
-/** JSON with room to read, and without quotes around keys. */
+/** JSON with spaces between its parts and without quotes around keys. */
 function formatInline(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(formatInline).join(", ")}]`;
