@@ -1,6 +1,6 @@
 /**
- * What a run is: how it trains, on what, from where, and for how long. A value that is written
- * once, as run.json.
+ * The configuration of a run: method, tasks, starting model and length. It is written once, as
+ * run.json.
  */
 import { z } from "zod";
 
@@ -10,35 +10,33 @@ const positive = z.number().positive();
 const count = z.int().min(1);
 
 export const grpoSettings = z.strictObject({
-  /** Tasks a step, and attempts at each. */
+  /** Tasks per step. */
   prompts: count,
+  /** Attempts at each task. */
   group: z.int().min(2),
   learningRate: positive,
-  /** β of the KL term, against the weights the run began with. */
+  /** β of the KL term; the reference is the run's starting weights. */
   kl: z.number().min(0),
   /** The ratio is clipped to [1 - low, 1 + high]. */
   clip: z.strictObject({ low: positive, high: positive }),
-  /** Parts a step's groups are learned in, each with an optimizer step. */
+  /** Minibatches per step, each with an optimizer step. */
   minibatches: count,
   temperature: positive,
-  /** `shuffled` is a control that must not learn: the same advantages, dealt out by chance. */
+  /** `shuffled` assigns the advantages to attempts at random: a control that must not learn. */
   advantages: z.enum(["group", "shuffled"]),
 });
 
 export const sftSettings = z.strictObject({
-  /** Conversations a step, over all workers. */
+  /** Conversations per step, over all workers. */
   conversations: count,
   learningRate: positive,
-  /** Steps over which the rate rises from zero. */
+  /** Steps over which the learning rate rises from zero. */
   warmUp: z.int().min(0),
-  /** The last share of the run over which the rate falls to a twentieth. */
+  /** The last share of the run, over which the learning rate falls to a twentieth. */
   decay: z.number().min(0).max(1),
-  /**
-   * Weight of the loss on tokens that tools and users wrote; reading them well helps to copy from
-   * them.
-   */
+  /** Weight of the loss on the tokens of tools and users; predicting them helps to copy from them. */
   given: z.number().min(0).max(1),
-  /** Share of conversations that err once and correct themselves. */
+  /** Share of conversations in which the assistant makes one error and corrects it. */
   slips: z.number().min(0).max(1),
 });
 
@@ -47,25 +45,25 @@ export type SftSettings = z.infer<typeof sftSettings>;
 
 const common = {
   format: z.literal(runFormat),
-  /** Of the program that began it. */
+  /** The version of the program that created the run. */
   version: z.string(),
   began: z.iso.datetime(),
-  /** The tasks file, and which of its tasks. */
+  /** The tasks file; `split` selects from it. */
   tasks: z.string(),
   split: z.enum(["train", "heldout-chain", "heldout-server"]),
-  /** The model folder it began from; absent where it began from random weights. */
+  /** The model folder that it starts from; absent for random weights. */
   from: z.string().optional(),
   seed: z.int().min(0),
   backend: z.enum(["auto", "tensorflow", "wasm", "cpu"]),
   workers: z.int().min(1).max(64),
-  /** It ends after these steps or this many seconds of training, whichever comes first. */
+  /** The run ends after these steps or seconds of training, whichever comes first. */
   steps: count.optional(),
   seconds: positive.optional(),
   /** Steps between checkpoints. */
   saveEvery: count,
-  /** The reward it trains on. */
+  /** The reward profile. */
   profile: z.string(),
-  /** Steps between kept groups; 0 keeps none. */
+  /** Steps between stored groups; 0 stores none. */
   keepGroups: z.int().min(0),
 };
 
@@ -78,10 +76,7 @@ export type RunConfig = z.infer<typeof runConfig>;
 export type GrpoConfig = Extract<RunConfig, { method: "grpo" }>;
 export type SftConfig = Extract<RunConfig, { method: "sft" }>;
 
-/**
- * The paper's group-relative method at the size of the small student: groups of 8 for 16, and one
- * learning rate.
- */
+/** The paper's settings, scaled to the small student: groups of 8 instead of 16. */
 export const defaultGrpoSettings: GrpoSettings = Object.freeze({
   prompts: 16,
   group: 8,

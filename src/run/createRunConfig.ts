@@ -1,6 +1,6 @@
 /**
- * Creates the configuration of a run: the defaults, and what a command, a settings file or the
- * editor chose instead.
+ * Creates the configuration of a run from the defaults and the options of a command, a settings file
+ * or the editor.
  */
 import { z } from "zod";
 import { profiles } from "../reward/profiles.ts";
@@ -28,14 +28,14 @@ const runSettings = z.strictObject({
 /** What a settings file can change. */
 export type RunSettings = z.infer<typeof runSettings>;
 
-/** Reads a settings file. Throws a `UserError` that names the place that does not fit. */
+/** Reads a settings file. Throws a `UserError` that names the first invalid value. */
 export const readRunSettings = (file: string): RunSettings =>
   readJsonFile(runSettings, file, {
     noun: "a file of training settings",
     remedy: "docs/training.md lists the settings",
   });
 
-/** What a caller chooses. Everything that is left out has its default. */
+/** The options of a new run. Those that are left out have their defaults. */
 export interface RunOptions extends RunSettings {
   readonly startedAt: Date;
   /** The tasks file, an absolute path. */
@@ -54,7 +54,7 @@ export interface RunOptions extends RunSettings {
 
 /** The configuration of a new run. Throws a `UserError` for a value that cannot be used. */
 export function createRunConfig(options: RunOptions): RunConfig {
-  const { startedAt, method = "grpo", steps, seconds, grpo, sft, ...chosen } = options;
+  const { startedAt, method = "grpo", steps, seconds, grpo, sft, ...otherOptions } = options;
   const { success, data, error } = runConfig.safeParse({
     format: runFormat,
     version,
@@ -69,7 +69,7 @@ export function createRunConfig(options: RunOptions): RunConfig {
     ...(steps === undefined && seconds === undefined ? { steps: 200 } : {}),
     ...(steps === undefined ? {} : { steps }),
     ...(seconds === undefined ? {} : { seconds }),
-    ...chosen,
+    ...otherOptions,
     method,
     ...(method === "sft"
       ? { sft: { ...defaultSftSettings, ...sft } }

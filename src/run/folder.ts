@@ -1,7 +1,6 @@
 /**
- * A run as a folder: run.json, metrics.jsonl a line a step, groups, checkpoints. The files are the
- * truth: what they hold is the run, whoever wrote them. Knows no tensors and not how training
- * works.
+ * Reads and writes the files of a run's folder: run.json, metrics.jsonl with a line per step, groups
+ * and checkpoints. Tensors are written by the trainer.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -31,14 +30,14 @@ export const getCheckpointFolder = (folder: string, step: number) =>
   join(folder, "checkpoints", String(step));
 
 /**
- * Begins a run from a model folder, which becomes checkpoint 0. Throws a `UserError` where the
- * folder already holds a run.
+ * Creates a run from a model folder, which becomes checkpoint 0. Throws a `UserError` if the folder
+ * already contains a run.
  */
 export function createRun(folder: string, config: RunConfig, start: string): void {
   if (existsSync(getRunFile(folder)))
     throw new UserError(
       `${folder} already holds a run`,
-      "go on with it by --resume, or choose another folder",
+      "continue it with --resume, or choose another folder",
     );
   const first = getCheckpointFolder(folder, 0);
   withWriteErrors(folder, () => {
@@ -51,10 +50,7 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
   writeFileAtomicallySync(getRunFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
 
-/**
- * What a run is. Throws a `UserError` where the folder holds none, or one that this program cannot
- * read.
- */
+/** Reads a run's configuration. Throws a `UserError` if there is none or it is not valid. */
 export function readRun(folder: string): RunConfig {
   const file = getRunFile(folder);
   let text: string;
@@ -75,17 +71,14 @@ export function readRun(folder: string): RunConfig {
   });
 }
 
-/** The steps that a run has done, in order, and the lines that could not be read. */
+/** The completed steps of a run, in order, and the lines that could not be read. */
 export const readMetrics = (folder: string): Log<StepMetrics> =>
   readLog(stepMetrics, getMetricsFile(folder));
 
 export const appendMetrics = (folder: string, metrics: StepMetrics): void =>
   appendLine(getMetricsFile(folder), JSON.stringify(metrics), resumable);
 
-/**
- * Steps with a complete checkpoint, in order. A folder that was being written when the run died has
- * another name.
- */
+/** The steps with a complete checkpoint, in order. Incomplete ones have temporary names. */
 export function listCheckpoints(folder: string): readonly number[] {
   const all = join(folder, "checkpoints");
   if (!existsSync(all)) return [];
@@ -95,7 +88,7 @@ export function listCheckpoints(folder: string): readonly number[] {
     .sort((a, b) => a - b);
 }
 
-/** The newest checkpoint's folder. Throws a `UserError` where there is none. */
+/** The newest checkpoint's folder. Throws a `UserError` if there is none. */
 export function findLatestCheckpoint(folder: string): {
   readonly step: number;
   readonly folder: string;
@@ -104,15 +97,12 @@ export function findLatestCheckpoint(folder: string): {
   if (step === undefined)
     throw new UserError(
       `${folder} has no checkpoint`,
-      "begin the run anew in another folder: nothing of it can be gone on with",
+      "it cannot be resumed; start a new run in another folder",
     );
   return { step, folder: getCheckpointFolder(folder, step) };
 }
 
-/**
- * Makes a checkpoint whole or not at all: `fill` writes into a temporary folder, which is then
- * renamed.
- */
+/** Writes a checkpoint atomically: `fill` writes to a temporary folder, which is then renamed. */
 export async function writeCheckpoint(
   folder: string,
   step: number,
@@ -129,8 +119,8 @@ export async function writeCheckpoint(
 }
 
 /**
- * Takes back what lies past a checkpoint: its metrics move to metrics.discarded.jsonl, its groups
- * go.
+ * Discards the steps after a checkpoint: their metrics move to metrics.discarded.jsonl, and their
+ * groups are deleted.
  */
 export function discardAfter(folder: string, step: number): { readonly discarded: number } {
   const file = getMetricsFile(folder);
@@ -138,22 +128,22 @@ export function discardAfter(folder: string, step: number): { readonly discarded
   const lines = readTextFile(file, maxLogBytes)
     .split("\n")
     .filter(it => it !== "");
-  const stepOf = (line: string): number => {
+  const parseStep = (line: string): number => {
     try {
       return z.object({ step: z.int() }).parse(JSON.parse(line)).step;
     } catch {
       return Infinity; // a torn line belongs to the step that was being written
     }
   };
-  const from = lines.findIndex(it => stepOf(it) > step);
+  const from = lines.findIndex(it => parseStep(it) > step);
   if (from < 0) return { discarded: 0 };
-  const past = lines.slice(from);
-  for (const line of past) appendLine(getDiscardedFile(folder), line);
+  const discarded = lines.slice(from);
+  for (const line of discarded) appendLine(getDiscardedFile(folder), line);
   const kept = lines.slice(0, from).map(it => `${it}\n`);
   withWriteErrors(file, () => truncateSync(file, Buffer.byteLength(kept.join(""))), resumable);
   for (const name of existsSync(join(folder, "groups")) ? readdirSync(join(folder, "groups")) : [])
     if (Number.parseInt(name) > step) rmSync(join(folder, "groups", name));
-  return { discarded: past.length };
+  return { discarded: discarded.length };
 }
 
 const endSchema = z.discriminatedUnion("by", [
@@ -166,7 +156,7 @@ export type RunEnd = z.infer<typeof endSchema>;
 
 const endFile = (folder: string) => join(folder, "ended.json");
 
-/** Undefined while it is being trained, and where its trainer died without writing it. */
+/** Undefined while training runs, and after a trainer that was killed. */
 export const readEnd = (folder: string): RunEnd | undefined =>
   readLog(endSchema, endFile(folder)).lines[0];
 

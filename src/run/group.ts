@@ -1,6 +1,6 @@
 /**
- * The attempts of one step, as groups/<step>.jsonl keeps them: each with its breakdown, its
- * advantage and what was clipped.
+ * Reads and writes groups/<step>.jsonl, the attempts of one step: each with its breakdown, its
+ * advantage and the tokens whose ratio was clipped.
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,26 +18,26 @@ import { getGroupsFile, resumable } from "./folder.ts";
 
 export const groupFormat = "prove/group@1";
 
-const line = z.object({
+const groupLineSchema = z.object({
   format: z.literal(groupFormat),
   step: z.int().min(1),
   task: z.string(),
-  /** Which attempt of its group. */
+  /** The number of the attempt in its group, from 0. */
   attempt: z.int().min(0),
   advantage: z.number(),
   success: z.boolean(),
-  /** The total under the paper's own parts and weights. */
+  /** The total under the paper's profile. */
   paper: z.number(),
   breakdown: z
     .custom<BreakdownLine>(it => typeof it === "object" && it !== null && "total" in it)
     .transform(parseBreakdownLine),
-  /** Places among the attempt's sampled tokens whose ratio was clipped. */
+  /** The positions of the sampled tokens whose ratio was clipped. */
   clipped: z.array(z.int()),
   trajectory: trajectorySchema,
 });
 
 /** One attempt of a step. */
-export type GroupLine = z.infer<typeof line>;
+export type GroupLine = z.infer<typeof groupLineSchema>;
 
 export function writeGroups(folder: string, step: number, lines: readonly GroupLine[]): void {
   const file = getGroupsFile(folder, step);
@@ -55,6 +55,6 @@ const formatLine = (line: GroupLine) => ({
   trajectory: formatTrajectoryLine(line.trajectory),
 });
 
-/** The attempts of a step, none where they were not kept. */
+/** The attempts of a step; empty if they were not stored. */
 export const readGroups = (folder: string, step: number): Log<GroupLine> =>
-  readLog(line, getGroupsFile(folder, step));
+  readLog(groupLineSchema, getGroupsFile(folder, step));

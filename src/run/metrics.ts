@@ -1,7 +1,4 @@
-/**
- * What a run says about each of its steps: one line of metrics.jsonl. Knows the numbers' meaning,
- * not how they came about.
- */
+/** The metrics of one step of a run, which is one line of metrics.jsonl. */
 import { z } from "zod";
 
 const number = z.number();
@@ -10,7 +7,7 @@ const share = z.number().min(0).max(1);
 const learning = {
   step: z.int().min(1),
   loss: number,
-  /** Before clipping, the mean over the step's minibatches. */
+  /** The norm before clipping, as the mean over the step's minibatches. */
   gradientNorm: number,
   learningRate: number,
 };
@@ -18,9 +15,9 @@ const learning = {
 export const grpoStep = z.object({
   ...learning,
   method: z.literal("grpo"),
-  /** Mean total under the profile the run trains on, and its spread over the step's attempts. */
+  /** Mean and standard deviation of the total under the run's profile. */
   reward: z.object({ mean: number, std: number }),
-  /** Mean total under the paper's own five parts and weights. */
+  /** Mean total under the paper's profile. */
   paper: number,
   /** Mean score of each of the five parts, before the weight, over tasks with goals. */
   parts: z.object({
@@ -30,26 +27,26 @@ export const grpoStep = z.object({
     name: number,
     argument: number,
   }),
-  /** Mean reward of tasks without goals, which top out at 1; absent where the step had none. */
+  /** Mean reward of tasks without goals, at most 1; absent if the step had none. */
   abstention: number.optional(),
   success: share,
-  /** Calls an attempt, and the budget B they were allowed. */
+  /** Mean calls and mean budget B per attempt. */
   calls: number,
   budget: number,
-  /** Of all calls: not parsed, no such tool, arguments that do not fit, refused by the server. */
+  /** Shares of all calls: not parsed, unknown tool, invalid arguments, refused by the server. */
   errors: z.object({ syntax: share, tool: share, arguments: share, refused: share }),
-  /** Attempts that ran into a limit. */
+  /** The share of attempts that reached a limit. */
   cut: share,
-  /** Groups whose attempts all earned the same: they give no gradient. */
+  /** The share of groups whose attempts all have the same reward and so no gradient. */
   zeroVariance: share,
   attempts: z.int().min(0),
-  /** Attempts that ended by a fault of the world's or ours: not scored, not learned from. */
+  /** Attempts that ended by a fault; they are neither scored nor trained on. */
   faults: z.int().min(0),
   tokensPerRollout: number,
   rolloutsPerSecond: number,
-  /** k3 estimate against the start, mean a token. */
+  /** k3 estimate of the KL divergence from the starting weights, mean per token. */
   kl: number,
-  /** Tokens whose ratio was clipped. */
+  /** The share of tokens whose ratio was clipped. */
   clipShare: share,
   entropy: number,
   seconds: z.object({ environment: number, sampling: number, learning: number, total: number }),
@@ -58,10 +55,10 @@ export const grpoStep = z.object({
 export const sftStep = z.object({
   ...learning,
   method: z.literal("sft"),
-  /** Mean loss a token on conversations kept apart; present where it was measured. */
+  /** Mean loss per token on held-out conversations, if it was measured. */
   validation: number.optional(),
-  /** Tokens read, and those that carry the loss. */
   tokens: z.int().min(0),
+  /** The tokens that contribute to the loss. */
   taught: z.int().min(0),
   conversations: z.int().min(0),
   seconds: z.object({ learning: number, total: number }),

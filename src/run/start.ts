@@ -1,6 +1,6 @@
 /**
- * Starts a trainer process on a run folder and attaches to it. The process outlives whoever started
- * it. Knows nothing of how it trains.
+ * Starts a trainer process on a run folder and attaches to it. The process keeps running when the
+ * program that started it exits.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -13,21 +13,21 @@ import { clearEnd, readEnd } from "./folder.ts";
 
 export interface StartOptions {
   readonly folder: string;
-  /** The built trainer program. */
+  /** The path of the built trainer program. */
   readonly program: string;
-  /** Folders of fixtures, the first match winning. */
+  /** Folders of fixtures; the first match counts. */
   readonly fixtures: readonly string[];
-  /** The Node that runs it; this process's own when absent. */
+  /** The Node executable; that of this process if absent. */
   readonly node?: string;
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** What a trainer prints, warnings and the stack of a crash among it. */
+/** The file with the trainer's output, such as warnings and the stack of a crash. */
 export const getLogFile = (folder: string) => join(folder, "trainer.log");
 
 /**
- * Trains on in a run folder, from its newest checkpoint. Resolves once it can be talked to; throws
- * a `UserError` where it could not begin.
+ * Starts training from the newest checkpoint of a run folder. Resolves once the trainer accepts
+ * requests; throws a `UserError` if it could not start.
  */
 export async function startTrainer({
   folder,
@@ -66,12 +66,12 @@ export async function startTrainer({
           cause: failure,
         },
       );
-    if (isOver) throw notBegun(folder);
+    if (isOver) throw createStartError(folder);
     await sleep(wait);
   }
 }
 
-function notBegun(folder: string): UserError {
+function createStartError(folder: string): UserError {
   const end = readEnd(folder);
   return end?.by === "failed"
     ? new UserError(end.what, end.remedy)

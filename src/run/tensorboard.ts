@@ -1,6 +1,6 @@
 /**
- * The same metrics as TensorBoard reads them: records framed by lengths and checksums, each a
- * protobuf event of scalars. Knows no training.
+ * Writes metrics as TensorBoard event files: records with a length and checksums, each of which
+ * contains scalars as a protobuf event.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { withWriteErrors } from "../storage/fileErrors.ts";
 import { resumable } from "./folder.ts";
 import type { StepMetrics } from "./metrics.ts";
 
-/** An event file of one run. After a resume a new file says from which step on it holds. */
+/** Creates an event file of a run. After a resume, a new file replaces the later steps of others. */
 export function openEventWriter(
   folder: string,
   opening: { readonly seconds: number; readonly firstStep: number },
@@ -18,9 +18,9 @@ export function openEventWriter(
     `events.out.tfevents.${Math.floor(opening.seconds)}.${String(opening.firstStep).padStart(6, "0")}`,
   );
   const append = (event: Uint8Array) =>
-    withWriteErrors(file, () => appendFileSync(file, recordOf(event)), resumable);
+    withWriteErrors(file, () => appendFileSync(file, formatRecord(event)), resumable);
   append(message(double(1, opening.seconds), bytes(3, text("brain.Event:2"))));
-  // SessionLog START: what other files of the run hold from this step on does not count
+  // SessionLog START: TensorBoard ignores later steps in other files of the run
   append(
     message(
       double(1, opening.seconds),
@@ -36,7 +36,7 @@ export function openEventWriter(
   };
 }
 
-/** Every number of a step by its path, `parts/coverage`. */
+/** All numbers of a step by path, such as `parts/coverage`. */
 export function listScalars(metrics: StepMetrics): ReadonlyMap<string, number> {
   const scalars = new Map<string, number>();
   const collect = (value: unknown, path: string) => {
@@ -82,29 +82,35 @@ function float(field: number, value: number): Uint8Array {
 const bytes = (field: number, value: Uint8Array) =>
   Buffer.concat([tag(field, 2), number(value.length), value]);
 
-/** A record: its length, the length's checksum, the bytes, their checksum. */
-function recordOf(event: Uint8Array): Uint8Array {
+/** A record: the length, the length's checksum, the bytes and their checksum. */
+function formatRecord(event: Uint8Array): Uint8Array {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(event.length));
-  return Buffer.concat([length, checksum(length), event, checksum(event)]);
+  return Buffer.concat([
+    length,
+    computeMaskedChecksum(length),
+    event,
+    computeMaskedChecksum(event),
+  ]);
 }
 
-function checksum(of: Uint8Array): Uint8Array {
-  const crc = crc32c(of);
-  const it = Buffer.alloc(4);
-  it.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0);
-  return it;
+/** The masked CRC-32C of TensorFlow's record format. */
+function computeMaskedChecksum(data: Uint8Array): Uint8Array {
+  const crc = crc32c(data);
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0);
+  return bytes;
 }
 
-const table = Uint32Array.from({ length: 256 }, (_, i) => {
+const crcTable = Uint32Array.from({ length: 256 }, (_, i) => {
   let it = i;
   for (let bit = 0; bit < 8; bit++) it = it & 1 ? (it >>> 1) ^ 0x82f63b78 : it >>> 1;
   return it;
 });
 
 /** CRC-32C (Castagnoli). */
-export function crc32c(of: Uint8Array): number {
+export function crc32c(data: Uint8Array): number {
   let crc = 0xffffffff;
-  for (const byte of of) crc = table[(crc ^ byte) & 255]! ^ (crc >>> 8);
+  for (const byte of data) crc = crcTable[(crc ^ byte) & 255]! ^ (crc >>> 8);
   return ~crc >>> 0;
 }

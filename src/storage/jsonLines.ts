@@ -44,7 +44,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Longest line that is read: enough for any task, and a limit for files that have no lines. */
+/** The longest line that is read: enough for any task, and a limit for files that have no lines. */
 const maxLineBytes = 64 * 2 ** 20;
 
 /** Bytes that are read at a time: a few milliseconds of work. */

@@ -1,4 +1,4 @@
-/** Finds where a value stands in JSON text, complete or broken. */
+/** Finds the position of a value in JSON text, even if the text is not valid. */
 import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
 
 /** A part of a text, in UTF-16 code units; `end` is exclusive. */
