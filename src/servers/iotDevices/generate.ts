@@ -3,7 +3,7 @@
  * automations and the log of the locks.
  */
 import type { Random } from "../../environment/random.ts";
-import { computeRoomDraw } from "./houseModel.ts";
+import { findInconsistencies } from "./inconsistencies.ts";
 import { server } from "./server.ts";
 import type { Action, Device, Home, OfKind, Sensor } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
@@ -157,6 +157,7 @@ function createSensor(
 }
 
 interface Furnishing {
+  /** Room ids by name. */
   readonly rooms: ReadonlyMap<string, string>;
   readonly devices: Record<string, Device>;
 }
@@ -166,10 +167,12 @@ function createActions(
   { rooms, devices }: Furnishing,
   { room, what, do: act, level }: Move,
 ): Action[] {
-  const own = Object.entries(devices).filter(([, it]) => it.room_id === rooms.get(room));
-  const named = own.filter(([, it]) => it.name === what);
+  const roomDevices = Object.entries(devices).filter(([, it]) => it.room_id === rooms.get(room));
+  const namedDevices = roomDevices.filter(([, it]) => it.name === what);
   const targets =
-    named.length > 0 ? named : own.filter(([, it]) => it.kind === what && !it.offline);
+    namedDevices.length > 0
+      ? namedDevices
+      : roomDevices.filter(([, it]) => it.kind === what && !it.offline);
   return targets.slice(0, 4).map(([device_id, it]) => {
     const verb = act === "set" && it.kind === "light" && !it.dims ? "on" : act;
     return { device_id, do: verb, ...(level === undefined || verb === "on" ? {} : { level }) };
@@ -268,7 +271,7 @@ export const generator = defineGenerator<Home>({
     const rooms: Home["rooms"] = {};
     const devices: Home["devices"] = {};
     const sensors: Home["sensors"] = {};
-    const named = new Map<string, string>();
+    const roomIds = new Map<string, string>();
     for (const {
       name,
       circuit,
@@ -277,10 +280,10 @@ export const generator = defineGenerator<Home>({
       threshold,
       few: smallPlan,
       fittings,
-      sensors: own,
+      sensors: roomSensors,
     } of isSmall ? roomPlans.filter(it => it.few) : roomPlans) {
       const room = { id: nextId("room"), name };
-      named.set(name, room.id);
+      roomIds.set(name, room.id);
       rooms[room.id] = {
         name,
         circuit,
@@ -292,13 +295,13 @@ export const generator = defineGenerator<Home>({
         ? fittings.filter(fitting => smallPlan!.fittings.includes(fitting.name))
         : fittings)
         devices[nextId("dev")] = createDevice(it, room, context);
-      for (const [kind, level] of isSmall ? own.slice(0, smallPlan!.sensors) : own)
+      for (const [kind, level] of isSmall ? roomSensors.slice(0, smallPlan!.sensors) : roomSensors)
         sensors[nextId("sen")] = createSensor(kind, level, room, context);
     }
     const removed: Home["removed"] = {};
     const scenes = createScenes(
       isSmall ? scenePlans.slice(0, smallCounts.scenes) : scenePlans,
-      { rooms: named, devices },
+      { rooms: roomIds, devices },
       removed,
       context,
     );
@@ -327,83 +330,5 @@ export const generator = defineGenerator<Home>({
       log,
     };
   },
-  findInconsistencies(home, _world, cast) {
-    return [
-      ...(home.owner === cast.user.name
-        ? []
-        : [`the owner ${home.owner} is not ${cast.user.name}`]),
-      ...(home.address === cast.getPlace("home").address
-        ? []
-        : [`the flat is at ${home.address}, not at ${cast.getPlace("home").address}`]),
-      ...findDanglingReferences(home),
-      ...findDuplicateNames(home),
-      ...Object.entries(home.rooms).flatMap(([key, it]) =>
-        computeRoomDraw(home, key, cast.now) <= it.circuit
-          ? []
-          : [`the ${it.name} draws more than its circuit carries`],
-      ),
-      ...Object.entries(home.devices).flatMap(([key, it]) =>
-        it.kind === "lock" && !isLogConsistent(home, key, it)
-          ? [`the log leaves the ${it.name} otherwise than it is`]
-          : [],
-      ),
-    ];
-  },
+  findInconsistencies: (home, _states, cast) => findInconsistencies(home, cast),
 });
-
-/** Whether the last turn in the log matches the lock's state. */
-function isLogConsistent(home: Home, lockId: string, { is_locked }: OfKind<"lock">): boolean {
-  const turns = Object.values(home.log)
-    .filter(it => it.lock_id === lockId && it.action !== "wrong code")
-    .sort((a, b) => (a.at < b.at ? -1 : 1));
-  const last = turns.at(-1);
-  return last === undefined || (last.action === "locked") === is_locked;
-}
-
-function findDanglingReferences({
-  rooms,
-  devices,
-  removed,
-  sensors,
-  scenes,
-  automations,
-  log,
-}: Home): string[] {
-  const lost: string[] = [];
-  const requireKey = (table: object, key: string, whose: string) =>
-    void (Object.hasOwn(table, key) || lost.push(`${whose} names ${key}, which is not there`));
-  for (const it of [
-    ...Object.values(devices),
-    ...Object.values(sensors),
-    ...Object.values(removed),
-  ])
-    requireKey(rooms, it.room_id, it.name);
-  for (const it of Object.values(devices))
-    if (it.kind === "vacuum") for (const room of it.rooms) requireKey(rooms, room, it.name);
-  for (const it of Object.values(scenes))
-    for (const { device_id } of it.actions)
-      requireKey({ ...devices, ...removed }, device_id, `scene ${it.name}`);
-  for (const it of Object.values(automations)) {
-    requireKey(scenes, it.scene_id, `automation ${it.name}`);
-    if (it.when.kind === "sensor") requireKey(sensors, it.when.sensor_id, `automation ${it.name}`);
-  }
-  for (const [key, it] of Object.entries(log)) requireKey(devices, it.lock_id, key);
-  return lost;
-}
-
-/** Names that occur twice. */
-function findDuplicateNames({ rooms, devices, sensors, scenes, automations }: Home): string[] {
-  const names = [rooms, sensors, scenes, automations].flatMap((table, i) =>
-    Object.values(table).map(it => `${i} ${it.name}`),
-  );
-  const all = [
-    ...names,
-    ...Object.values(devices).map(it => `${it.name} in the ${rooms[it.room_id]!.name}`),
-  ];
-  const thermostats = Object.values(devices).flatMap(it =>
-    it.kind === "thermostat" ? [`heating of ${it.room_id}`] : [],
-  );
-  return [...all, ...thermostats]
-    .filter((it, i, list) => list.indexOf(it) !== i)
-    .map(it => `${it} is there twice`);
-}

@@ -1,6 +1,6 @@
 /** The tools of the plant care server: finding plants, watering them and moving them. */
 import { z } from "zod";
-import { day, label } from "../../../../src/environment/fieldSchemas.ts";
+import { day, id, label } from "../../../../src/environment/fieldSchemas.ts";
 import { createToolFactory, refuse } from "../../../../src/environment/server.ts";
 import { containsText } from "../../../../src/environment/textSearch.ts";
 import { addDays } from "../../../../src/environment/time.ts";
@@ -69,7 +69,7 @@ export const plantTools = {
         .describe("How much water, in millilitres")
         .meta({ examples: [100, 150, 200, 250, 300, 400, 500] }),
     },
-    returns: { ...plantFields, millilitres: z.int() },
+    returns: { ...plantFields, watering_id: id("watering"), millilitres: z.int() },
     run(state, { plant_id, millilitres }, { now, newId }) {
       const { name } = findPlant(state, plant_id);
       const today = now.slice(0, 10);
@@ -80,8 +80,9 @@ export const plantTools = {
           `${name} (${plant_id}) got ${latest.millilitres} ml today`,
           "choose another plant, or take that back with plant_care_undo_watering",
         );
-      state.waterings[newId("watering")] = { plant_id, day: today, millilitres };
-      return { plant: name, plant_id, millilitres };
+      const watering_id = newId("watering");
+      state.waterings[watering_id] = { plant_id, day: today, millilitres };
+      return { plant: name, plant_id, watering_id, millilitres };
     },
   }),
   undo_watering: tool({
