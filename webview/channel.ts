@@ -25,7 +25,7 @@ export interface Channel<Contract extends PageContract> {
 }
 
 /** A request that failed. The editor has already shown the error. */
-export class RequestFailed extends Error {
+export class RequestError extends Error {
   readonly remedy: string;
   constructor(what: string, remedy: string) {
     super(what);
@@ -50,7 +50,7 @@ export function openChannel<Contract extends PageContract>(): Channel<Contract> 
         pending.get(data.id)?.resolve(data.result);
         return void pending.delete(data.id);
       case "failure":
-        pending.get(data.id)?.reject(new RequestFailed(data.what, data.remedy));
+        pending.get(data.id)?.reject(new RequestError(data.what, data.remedy));
         return void pending.delete(data.id);
       case "event":
         return listeners.get(data.name as string)?.(data.body as never);

@@ -1,7 +1,7 @@
 /** Formats external text so that it is safe to read, and numbers so that columns line up. */
 
 /** Replaces control and bidirectional characters by visible signs, so that no text is disguised. */
-export const visible = (text: string): string =>
+export const escapeInvisible = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, it =>
     it === "\n" ? "⏎" : it === "\t" ? "⇥" : `␛${it.codePointAt(0)!.toString(16).padStart(4, "0")}`,

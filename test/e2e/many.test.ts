@@ -1,6 +1,6 @@
 /**
- * As many tasks as the paper's in the workbench: listed, filtered, searched, opened and stepped
- * through, while the extension host stays small and awake.
+ * The paper's number of tasks in the workbench: they are listed, filtered, searched, opened and
+ * stepped through without blocking the extension host. Also synthesis from the palette.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const tasks = text
   .split("\n")
   .map(it => JSON.parse(it) as Task);
 const calendar = tasks.filter(it => it.servers.some(({ name }) => name === "calendar")).length;
-/** Words of a task on banking's that stand in few others. */
+/** The first words of a banking task, which few other tasks contain. */
 const words = tasks
   .find(it => it.servers[0]!.name === "banking")!
   .turns[0]!.user.split(" ")
@@ -26,7 +26,7 @@ const words = tasks
   .join(" ");
 
 let workbench: Workbench;
-const found = () =>
+const searchResult = () =>
   workbench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: words }).first();
 const rows = () => workbench.rows("Tasks");
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => workbench.close());
 
-test("they are indexed, filtered and searched without blocking the extension host", async () => {
+test("the tasks are indexed, filtered and searched without blocking the extension host", async () => {
   await checkVisible(rows().filter({ hasText: "13,517 tasks" }));
   await beginMeter(workbench);
   await workbench.runCommand("PROVE: Filter Tasks…");
@@ -57,7 +57,7 @@ test("they are indexed, filtered and searched without blocking the extension hos
   await workbench.takePicture("tasks");
   await workbench.runCommand("PROVE: Search Tasks…");
   await workbench.type("Words in anything", `server:banking "${words}"`);
-  await checkVisible(found());
+  await checkVisible(searchResult());
   await workbench.takePicture("tasks-search");
   const { block, memory } = await endMeter(workbench);
   printMeasure("longest block of the extension host over 13,517 tasks", `${block.toFixed(0)} ms`);
@@ -71,7 +71,7 @@ test("a search result opens as a transcript with its debugger and its reward", a
   await beginMeter(workbench);
   await workbench.runCommand("PROVE: Search Tasks…");
   await workbench.type("Words in anything", `server:banking "${words}"`);
-  await found().click();
+  await searchResult().click();
   await checkVisible(workbench.tab(".transcript"));
   await workbench.runCommand("PROVE: Step Through Trajectory");
   await checkVisible(workbench.variable("start"));
@@ -152,15 +152,15 @@ test("before requests to another machine, the user sees their address and conten
   await workbench.answer("How many tasks", "5");
   await workbench.answer("Seed", "1");
   await workbench.answer("The file's name", "elsewhere");
-  const asked = workbench.page.locator(".monaco-dialog-box");
+  const dialog = workbench.page.locator(".monaco-dialog-box");
   await checkVisible(
-    asked
+    dialog
       .filter({ hasText: "https://models.invalid" })
       .filter({ hasText: "What leaves this machine" }),
   );
   await workbench.takePicture("endpoint-consent");
-  await asked.getByRole("button", { name: "Cancel" }).click();
-  await checkGone(asked);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await checkGone(dialog);
 });
 
 test("an endpoint is used once its key is stored, the key is written nowhere, and synthesis resumes", async () => {
@@ -173,7 +173,7 @@ test("an endpoint is used once its key is stored, the key is written nowhere, an
   );
   await workbench.runCommand("PROVE: Synthesize Tasks…");
   await workbench.type("On which servers", "");
-  // the two of before, all, none
+  // from the two servers of the last synthesis to all, then to none
   for (let n = 0; n < 2; n++)
     await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
   await workbench.choice("filesystem").click();

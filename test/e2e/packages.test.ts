@@ -1,6 +1,6 @@
 /**
- * What `npm run package` and `npm pack` make: small, complete, without sources or native code, and
- * at work in an empty folder with no network.
+ * The packages that `npm run package` and `npm pack` create: they are small and complete, have no
+ * sources or native code, and work in an empty folder without a network.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -22,10 +22,7 @@ import { extract, listEntries } from "./zip.ts";
 const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/**
- * The machine's own Node, which started npm, where it is one that the product supports; else the
- * tests' own.
- */
+/** The Node.js that started npm if the product supports its version, otherwise that of the tests. */
 const [node, nodeVersion] = ((): readonly [string, string] => {
   const outer = process.env["npm_node_execpath"] ?? process.execPath;
   const version = execFileSync(outer, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();
@@ -35,7 +32,7 @@ const [node, nodeVersion] = ((): readonly [string, string] => {
     : [process.execPath, process.versions.node];
 })();
 
-/** What a machine without a network has; `node` is the one above. */
+/** The environment of a machine without a network. `node` on its PATH is the one above. */
 const offlineEnvironment = {
   ...process.env,
   PATH: `${dirname(node)}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -61,8 +58,8 @@ describe("the VSIX", () => {
     expect(statSync(vsix).size).toBeLessThan(15_000_000);
   });
 
-  test("holds the programs and what they read", () => {
-    const wanted = [
+  test("contains the programs and the files that they read", () => {
+    const required = [
       "package.json",
       "readme.md",
       "changelog.md",
@@ -72,16 +69,16 @@ describe("the VSIX", () => {
       "resources/servers/banking/fixtures/",
     ];
     expect(
-      wanted.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`))),
+      required.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`))),
     ).toEqual([]);
   });
 
-  test("holds nothing else: no sources, tests, maps, modules or native code", () => {
-    const wanted =
+  test("contains no sources, tests, maps, modules or native code", () => {
+    const allowed =
       /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|LICENSE\.txt|(dist|resources|media)\/.+))$/;
-    const unwanted =
+    const forbidden =
       /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz)$|(^|\/)(node_modules|test|src)\//;
-    expect(entries.filter(it => !wanted.test(it) || unwanted.test(it))).toEqual([]);
+    expect(entries.filter(it => !allowed.test(it) || forbidden.test(it))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * A task in the workbench: opened as a transcript, stepped through forth and back with its state
- * beside it, and its reward shown with evidence.
+ * A task in the workbench: it is opened as a transcript and stepped through in both directions, and
+ * its reward is shown with evidence.
  */
 import { afterAll, beforeAll, test } from "vitest";
 import { parseTask } from "../../src/trajectory/file.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const tasks = lines.map((it, i) =>
     parseTask(JSON.parse(it), { file: "few.tasks.jsonl", line: i + 1 }),
   );
-  // on one server: two calls that read, then one that changes a card's status, which is easy to see
+  // a task on one server with two reads, then a write that changes the status of a card
   const n = tasks.findIndex(({ kind, servers, hidden, goals, trajectory: { events } }) => {
     const calls = events.filter(it => it.kind === "call").slice(0, 3);
     const isFirst = calls.every(
@@ -36,13 +36,13 @@ beforeAll(async () => {
       /^banking_(un)?freeze_card$/.test(calls[2]?.name ?? "")
     );
   });
-  if (n < 0) throw new Error("no task of that kind was synthesized: choose another");
+  if (n < 0) throw new Error("no task with these calls was synthesized: look for others");
   task = tasks[n]!;
   changed =
     task.goals[2]!.calls[0]!.name === "banking_freeze_card"
       ? ["active", "frozen"]
       : ["frozen", "active"];
-  // first in its file: rows out of sight are not drawn
+  // the task comes first, because rows outside the view are not rendered
   workbench = await Workbench.open({
     "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].join("\n"),
   });
@@ -51,9 +51,10 @@ beforeAll(async () => {
 });
 afterAll(() => workbench.close());
 
-/** What the debugger shows when it stands on the user's words, or on the call of a goal. */
-const said = () => workbench.variable("user").filter({ hasText: task.turns[0]!.user.slice(0, 20) });
-const called = (goal: number) =>
+/** The debugger's variable at the first user message, and at the call of a goal. */
+const userVariable = () =>
+  workbench.variable("user").filter({ hasText: task.turns[0]!.user.slice(0, 20) });
+const toolVariable = (goal: number) =>
   workbench.variable("tool").filter({ hasText: task.goals[goal]!.calls[0]!.name });
 
 test("a task opens as a readable transcript", async () => {
@@ -79,7 +80,7 @@ test("stepping shows the state at each step, in both directions", async () => {
   for (const name of ["State", "cards", card]) await workbench.expand(workbench.variable(name));
   const status = workbench.variable("status");
   await checkVisible(status.filter({ hasText: changed[0] }));
-  for (const seen of [said(), called(0), called(1), called(2)]) {
+  for (const seen of [userVariable(), toolVariable(0), toolVariable(1), toolVariable(2)]) {
     await workbench.debugButton("step-over").click();
     await checkVisible(seen);
   }
@@ -91,7 +92,7 @@ test("stepping shows the state at each step, in both directions", async () => {
   await checkVisible(status.filter({ hasText: changed[1] }));
   await workbench.takePicture("step-forth");
   await workbench.debugButton("step-back").click();
-  await checkVisible(called(1));
+  await checkVisible(toolVariable(1));
   await checkVisible(status.filter({ hasText: changed[0] }));
   await workbench.takePicture("step-back");
 });
@@ -101,15 +102,15 @@ test("a breakpoint stops in both directions", async () => {
   await checkVisible(workbench.variable("start"));
   await workbench.goToLine(7);
   await workbench.page.keyboard.press("F9");
-  // hollow until the debugger has taken it
+  // the icon is hollow until the debugger has verified the breakpoint
   await checkVisible(workbench.page.locator(".glyph-margin-widgets .codicon-debug-breakpoint"));
   await workbench.debugButton("continue").click();
-  await checkVisible(called(0));
+  await checkVisible(toolVariable(0));
   await workbench.takePicture("breakpoint");
   await workbench.debugButton("continue").click();
   await checkVisible(workbench.variable("ended by"));
   await workbench.debugButton("reverse-continue").click();
-  await checkVisible(called(0));
+  await checkVisible(toolVariable(0));
   await workbench.debugButton("stop").click();
   await checkGone(workbench.debugButton("stop"));
 });

@@ -1,6 +1,6 @@
 /**
- * The example workspace is what it promises: tasks that replay, and an attempt in which there is
- * something to see. `node test/example.ts` remakes it.
+ * The example workspace has tasks that replay, and an attempt with several errors. `node
+ * test/example.ts` creates it again.
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -18,15 +18,15 @@ const root = join(import.meta.dirname, "../..");
 const catalog = openCatalog(servers, [join(root, "resources/servers")]);
 const folder = join(root, "resources/example/prove/tasks");
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const it of items) list.push(it);
   return list;
 }
 
-const tasks: Task[] = await all(readTasks(join(folder, "example.tasks.jsonl")));
+const tasks: Task[] = await collect(readTasks(join(folder, "example.tasks.jsonl")));
 
-test("every task replays and earns all there is", () => {
+test("every task replays and succeeds", () => {
   expect(tasks.length).toBeGreaterThanOrEqual(10);
   for (const task of tasks) {
     expect(
@@ -39,17 +39,17 @@ test("every task replays and earns all there is", () => {
   }
 });
 
-test("the beginner's attempt goes wrong in each way that the reward page explains", async () => {
-  const [attempt] = await all(readTrajectories(join(folder, "beginner.trajectory.jsonl")));
+test("the beginner's attempt has each kind of error that the reward page explains", async () => {
+  const [attempt] = await collect(readTrajectories(join(folder, "beginner.trajectory.jsonl")));
   const task = tasks.find(it => it.id === attempt!.header.task);
   expect(checkReplay(catalog, attempt!)).toMatchObject({ verdict: "same" });
   expect(new Set(listCalls(attempt!).map(it => it.outcome.kind))).toEqual(
     new Set(["unknown-tool", "bad-arguments", "ok"]),
   );
-  const grade = computeReward(catalog, task, attempt!);
-  if ("unscorable" in grade) throw new Error(grade.unscorable);
-  const [paper] = grade.breakdowns;
-  expect(grade.success.achieved).toBe(false);
+  const reward = computeReward(catalog, task, attempt!);
+  if ("unscorable" in reward) throw new Error(reward.unscorable);
+  const [paper] = reward.breakdowns;
+  expect(reward.success.achieved).toBe(false);
   expect(paper!.goals.some(it => !it.matched)).toBe(true);
   expect(paper!.calls.flatMap(it => it.arguments).some(it => !it.equal)).toBe(true);
 });

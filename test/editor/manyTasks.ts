@@ -20,7 +20,7 @@ export function createManyTasks(count: number): string {
 const replaceId = (line: string, id: string) =>
   line.replaceAll(/"id":"([^"]*)"/.exec(line)![1]!, id);
 
-/** Writes the file and returns its name. */
+/** Writes a file with `count` tasks and returns its name. */
 export function writeManyTasks(file: string, count: number): string {
   writeFileSync(file, createManyTasks(count));
   return file;

@@ -1,19 +1,19 @@
-/** Text and numbers as the pages show them. */
+/** Formatting of texts and numbers on the pages. */
 import { expect, test } from "vitest";
 import {
   formatCount,
   formatDuration,
   formatFixed,
   formatPercent,
-  visible,
+  escapeInvisible,
 } from "../../webview/text.ts";
 
-test("nothing hides in text from outside", () => {
-  expect(visible("a\u202eb\u0000c\u200bd\ne")).toBe("a␛202eb␛0000c␛200bd⏎e");
-  expect(visible("plain – 日本 🎉")).toBe("plain – 日本 🎉");
+test("invisible characters are escaped", () => {
+  expect(escapeInvisible("a\u202eb\u0000c\u200bd\ne")).toBe("a␛202eb␛0000c␛200bd⏎e");
+  expect(escapeInvisible("plain – 日本 🎉")).toBe("plain – 日本 🎉");
 });
 
-test("numbers line up", () => {
+test("numbers are formatted with fixed decimals and units", () => {
   expect(formatFixed(-0.1234)).toBe("−0.123");
   expect(formatFixed(-0.0001)).toBe("0.000");
   expect(formatFixed(1.3, 4)).toBe("1.3000");

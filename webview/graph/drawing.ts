@@ -4,7 +4,7 @@
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { element, svgElement } from "../element.ts";
-import { visible } from "../text.ts";
+import { escapeInvisible } from "../text.ts";
 import { layOut, type Position } from "./layout.ts";
 import { box, createLine, type Point } from "./line.ts";
 
@@ -51,20 +51,20 @@ export class GraphDrawing {
     const columns = 1 + Math.max(0, ...positions.map(it => it.column));
     const rows = 1 + Math.max(0, ...positions.map(it => it.row));
     const columnGap = columns > 3 ? 50 : 100;
-    const pointOf = ({ column, row }: Position) => ({
+    const getPoint = ({ column, row }: Position) => ({
       x: margin.left + column * (box.width + columnGap),
       y: margin.top + row * rowGap,
     });
-    this.#tools = view.tools.map((_, i) => this.#createTool(i, pointOf(positions[i]!)));
+    this.#tools = view.tools.map((_, i) => this.#createTool(i, getPoint(positions[i]!)));
     this.#lines = groupByPair(view.edges).map(edges => {
       const { a, b } = edges[0]!;
       const [from, to] = [positions[a]!, positions[b]!];
-      const path = createLine(edges, pointOf(from), pointOf(to), to.column - from.column);
+      const path = createLine(edges, getPoint(from), getPoint(to), to.column - from.column);
       return { a, b, edges, path };
     });
-    const inner = columns * box.width + (columns - 1) * columnGap;
+    const innerWidth = columns * box.width + (columns - 1) * columnGap;
     const svg = createCanvas(view, {
-      width: margin.left + inner + loopSpace + margin.right,
+      width: margin.left + innerWidth + loopSpace + margin.right,
       height: margin.top + (rows - 1) * rowGap + box.height + margin.bottom,
     });
     svg.append(...this.#lines.map(it => it.path), ...this.#tools);
@@ -107,7 +107,7 @@ export class GraphDrawing {
 
   #createTool(i: number, { x, y }: Point): SVGElement {
     const { name, effect, summary } = this.#view.tools[i]!;
-    const label = shortName(name, this.#view.server);
+    const label = getShortName(name, this.#view.server);
     const group = svgElement(
       "g",
       {
@@ -116,7 +116,7 @@ export class GraphDrawing {
         role: "button",
         "aria-label": `${label}, ${effect === "read" ? "reads" : "writes"}`,
       },
-      svgElement("title", {}, `${visible(name)}: ${visible(summary)}`),
+      svgElement("title", {}, `${escapeInvisible(name)}: ${escapeInvisible(summary)}`),
       svgElement("rect", {
         x: String(x),
         y: String(y),
@@ -193,8 +193,8 @@ function createCanvas(
 }
 
 /** Removes the name of the server, which is shown above the drawing, from the name of a tool. */
-export const shortName = (tool: string, server: string): string =>
-  visible(tool.startsWith(`${server}_`) ? tool.slice(server.length + 1) : tool);
+export const getShortName = (tool: string, server: string): string =>
+  escapeInvisible(tool.startsWith(`${server}_`) ? tool.slice(server.length + 1) : tool);
 
 /** Groups the edges by the pair of tools that they connect. */
 function groupByPair(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[])[] {

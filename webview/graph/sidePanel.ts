@@ -4,8 +4,8 @@
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatFixed, visible } from "../text.ts";
-import { shortName, type EdgeFilter } from "./drawing.ts";
+import { formatCount, formatFixed, escapeInvisible } from "../text.ts";
+import { getShortName, type EdgeFilter } from "./drawing.ts";
 
 /** Renders the panel for a tool; for undefined, the legend. */
 export function renderSide(
@@ -20,11 +20,11 @@ export function renderSide(
   const needs = edges.filter(it => it.b === tool);
   const gives = edges.filter(it => it.a === tool);
   return [
-    element("h1", {}, visible(name)),
+    element("h1", {}, escapeInvisible(name)),
     element(
       "p",
       { class: "quiet" },
-      `${visible(summary)} ${effect === "read" ? "Reads." : "Writes."}`,
+      `${escapeInvisible(summary)} ${effect === "read" ? "Reads." : "Writes."}`,
     ),
     element("h2", {}, `Needs · ${formatCount(new Set(needs.map(it => it.a)).size, "tool")}`),
     needs.length
@@ -48,7 +48,7 @@ function renderNeeds(
     "div",
     {},
     ...inputs.flatMap(input => [
-      element("h3", {}, input === undefined ? "must have run before" : visible(input)),
+      element("h3", {}, input === undefined ? "must have run before" : escapeInvisible(input)),
       element(
         "ul",
         {},
@@ -69,7 +69,7 @@ function renderEdge(
   const link = element(
     "button",
     { type: "button", class: "link" },
-    shortName(view.tools[other]!.name, view.server),
+    getShortName(view.tools[other]!.name, view.server),
   );
   link.addEventListener("click", () => choose(other));
   return element(
@@ -95,12 +95,12 @@ const renderVerdict = ({ verified }: GraphEdge) =>
 /** Formats the value that flows along an edge, its confidence if below one, and why it is not used. */
 export function formatFlow({ kind, via, confidence, why }: GraphEdge): string {
   const flow = via
-    ? `${visible(via.output)} → ${visible(via.input)}`
+    ? `${escapeInvisible(via.output)} → ${escapeInvisible(via.input)}`
     : kind === "implicit"
       ? "implicit: must have run before"
       : "";
   const confidenceText = confidence < 1 ? ` (${formatFixed(confidence, 1)})` : "";
-  return [`${flow}${confidenceText}`, why === undefined ? "" : visible(why)]
+  return [`${flow}${confidenceText}`, why === undefined ? "" : escapeInvisible(why)]
     .filter(it => it !== "")
     .join(" · ");
 }
@@ -114,7 +114,7 @@ function renderLegend({ server, tools, edges }: GraphView): HTMLElement[] {
   const toolCounts = `${formatCount(tools.length, "tool")} (${reads} read, ${tools.length - reads} write)`;
   const edgeCounts = `${formatCount(edges.length, "edge")} (${explicit} explicit, ${edges.length - explicit} implicit)`;
   return [
-    element("h1", {}, visible(server)),
+    element("h1", {}, escapeInvisible(server)),
     paragraph(`${toolCounts}, ${edgeCounts}.`),
     ...(works + fails > 0
       ? [

@@ -7,7 +7,7 @@ import type {
   RewardView,
 } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { formatFixed, visible } from "../text.ts";
+import { formatFixed, escapeInvisible } from "../text.ts";
 
 const validityLevels = ["known tool", "valid arguments", "accepted"] as const;
 
@@ -32,7 +32,7 @@ function createCallItem(
   const name = element(
     "button",
     { class: "link", type: "button", title: "Show in the transcript" },
-    visible(line.name || "(not parsed)"),
+    escapeInvisible(line.name || "(not parsed)"),
   );
   name.addEventListener("click", () => reveal(evidence.call));
   const differing = evidence.arguments.filter(it => !it.equal && !it.masked);
@@ -44,14 +44,14 @@ function createCallItem(
       { class: "line" },
       element("span", { class: "ordinal" }, String(evidence.call + 1)),
       name,
-      element("code", {}, visible(line.arguments)),
+      element("code", {}, escapeInvisible(line.arguments)),
       createValidityLadder(evidence),
     ),
     element(
       "div",
       { class: "evidence" },
       evidence.message !== undefined &&
-        createMark("bad", `${line.outcome}: ${visible(evidence.message)}`),
+        createMark("bad", `${line.outcome}: ${escapeInvisible(evidence.message)}`),
       createGoalMark(evidence, differing.length > 0),
       evidence.overBudget && createMark("half", "over the budget"),
     ),
@@ -114,14 +114,14 @@ function createArgumentTable(all: readonly ArgumentEvidence[]): HTMLElement {
     element(
       "tr",
       {},
-      element("th", { scope: "row" }, visible(it.key)),
-      element("td", {}, element("code", {}, visible(formatValue(it.goal)))),
+      element("th", { scope: "row" }, escapeInvisible(it.key)),
+      element("td", {}, element("code", {}, escapeInvisible(formatValue(it.goal)))),
       element(
         "td",
         { class: it.equal ? "good" : it.masked ? "quiet" : "bad" },
         it.masked ? "not compared" : it.equal ? "=" : "≠",
       ),
-      element("td", {}, element("code", {}, visible(formatValue(it.model)))),
+      element("td", {}, element("code", {}, escapeInvisible(formatValue(it.model)))),
     ),
   );
   const head = element(

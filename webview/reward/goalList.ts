@@ -6,7 +6,7 @@ import type {
   RewardView,
 } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { visible } from "../text.ts";
+import { escapeInvisible } from "../text.ts";
 
 export function createGoalList(
   view: RewardView,
@@ -43,8 +43,8 @@ function createGoalItem(
         "div",
         { class: "line" },
         element("span", { class: "ordinal" }, i === 0 ? String(evidence.goal + 1) : ""),
-        element("span", { class: "tool" }, visible(call.name)),
-        element("code", {}, visible(call.arguments)),
+        element("span", { class: "tool" }, escapeInvisible(call.name)),
+        element("code", {}, escapeInvisible(call.arguments)),
         createCallLink(evidence.calls[i] ?? null, reveal),
       ),
     ),

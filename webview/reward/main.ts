@@ -3,7 +3,7 @@ import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
-import { visible } from "../text.ts";
+import { escapeInvisible } from "../text.ts";
 import { createCallList } from "./callList.ts";
 import { createGoalList } from "./goalList.ts";
 import { createPartTable } from "./partTable.ts";
@@ -23,15 +23,15 @@ channel
 
 function draw(view: RewardView): void {
   channel.saveState({ address: view.address, profile });
-  const shown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
+  const breakdown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
   page.setAttribute("aria-busy", "false");
-  if (!shown) {
+  if (!breakdown) {
     page.replaceChildren(
       createHeader(view),
       element(
         "p",
         { class: "empty", role: "alert" },
-        `This attempt has no reward: ${visible(view.unscorable ?? "it has not ended")}.`,
+        `This attempt has no reward: ${escapeInvisible(view.unscorable ?? "it has not ended")}.`,
       ),
     );
     return;
@@ -42,15 +42,15 @@ function draw(view: RewardView): void {
   };
   page.replaceChildren(
     createHeader(view),
-    createTotals(view, shown, choose),
-    createSection("Parts", createPartTable(shown)),
+    createTotals(view, breakdown, choose),
+    createSection("Parts", createPartTable(breakdown)),
     createSection(
       "Calls",
-      createCallList(view, shown, call => void channel.request("reveal", { call })),
+      createCallList(view, breakdown, call => void channel.request("reveal", { call })),
     ),
     createSection(
       "Goals",
-      createGoalList(view, shown, call => void channel.request("reveal", { call })),
+      createGoalList(view, breakdown, call => void channel.request("reveal", { call })),
     ),
   );
 }
@@ -64,11 +64,11 @@ function createHeader(view: RewardView): HTMLElement {
     element(
       "div",
       {},
-      element("h1", {}, visible(view.request)),
+      element("h1", {}, escapeInvisible(view.request)),
       element(
         "p",
         { class: "quiet" },
-        `${visible(view.task)} · attempt by ${visible(view.policy)} · ${visible(view.ended)}`,
+        `${escapeInvisible(view.task)} · attempt by ${escapeInvisible(view.policy)} · ${escapeInvisible(view.ended)}`,
       ),
     ),
     step,

@@ -1,11 +1,11 @@
 /** The total of each profile, and success. Choosing a profile shows its parts below. */
 import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatFixed, visible } from "../text.ts";
+import { formatCount, formatFixed, escapeInvisible } from "../text.ts";
 
 export function createTotals(
   view: RewardView,
-  shown: Breakdown,
+  selected: Breakdown,
   choose: (profile: string) => void,
 ): HTMLElement {
   const group = element("div", {
@@ -14,8 +14,8 @@ export function createTotals(
     "aria-label": "Reward profile",
   });
   for (const it of view.breakdowns)
-    group.append(createProfileCard(it, it === shown, () => choose(it.profile)));
-  group.addEventListener("keydown", event => chooseByKey(event, view.breakdowns, shown, choose));
+    group.append(createProfileCard(it, it === selected, () => choose(it.profile)));
+  group.addEventListener("keydown", event => chooseByKey(event, view.breakdowns, selected, choose));
   const { value, reasons } = view.success;
   const success = element(
     "div",
@@ -23,7 +23,7 @@ export function createTotals(
     element("span", { class: "label" }, "success"),
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
     ...(value ? ["the final state equals the state after the goals"] : reasons).map(it =>
-      element("span", { class: "quiet" }, visible(it)),
+      element("span", { class: "quiet" }, escapeInvisible(it)),
     ),
   );
   return element(
@@ -31,13 +31,13 @@ export function createTotals(
     { class: "totals-row" },
     group,
     success,
-    element("p", { class: "quiet budget" }, formatBudget(shown)),
+    element("p", { class: "quiet budget" }, formatBudget(selected)),
   );
 }
 
 function createProfileCard(
   breakdown: Breakdown,
-  isShown: boolean,
+  isSelected: boolean,
   choose: () => void,
 ): HTMLElement {
   const maximum =
@@ -52,8 +52,8 @@ function createProfileCard(
     {
       class: "total",
       role: "radio",
-      "aria-checked": String(isShown),
-      tabindex: isShown ? "0" : "-1",
+      "aria-checked": String(isSelected),
+      tabindex: isSelected ? "0" : "-1",
       type: "button",
     },
     element("span", { class: "label" }, breakdown.profile),
@@ -68,13 +68,13 @@ function createProfileCard(
 function chooseByKey(
   event: KeyboardEvent,
   all: readonly Breakdown[],
-  shown: Breakdown,
+  selected: Breakdown,
   choose: (profile: string) => void,
 ): void {
   const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (by === undefined) return;
   event.preventDefault();
-  choose(all[(all.indexOf(shown) + by + all.length) % all.length]!.profile);
+  choose(all[(all.indexOf(selected) + by + all.length) % all.length]!.profile);
   document.querySelector<HTMLElement>(".total[aria-checked=true]")?.focus();
 }
 

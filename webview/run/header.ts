@@ -1,7 +1,7 @@
 /** The header of the run page: the run's name, its status and progress, and its buttons. */
 import type { RunState, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { formatDuration, visible } from "../text.ts";
+import { formatDuration, escapeInvisible } from "../text.ts";
 
 export interface RunActions {
   readonly pause: () => void;
@@ -17,12 +17,12 @@ export function createHeader({ run, status }: RunView, actions: RunActions): HTM
     element(
       "div",
       {},
-      element("h1", {}, visible(run)),
+      element("h1", {}, escapeInvisible(run)),
       element(
         "p",
         {},
         element("span", { class: `state ${state}`, role: "status" }, state),
-        element("span", { class: "quiet" }, ` ${visible(activity)}${formatTime(status)}`),
+        element("span", { class: "quiet" }, ` ${escapeInvisible(activity)}${formatTime(status)}`),
       ),
       createProgressBar(status),
     ),

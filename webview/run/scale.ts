@@ -18,13 +18,13 @@ export const createLinearScale = (from: number, to: number, start: number, end: 
   at: value => start + ((value - from) / (to - from || 1)) * (end - start),
 });
 
-/** Round numbers that span a range in about `wanted` steps of 1, 2 or 5 times a power of ten. */
-export function computeTicks(from: number, to: number, wanted: number): readonly number[] {
+/** Round numbers that span a range in about `count` steps of 1, 2 or 5 times a power of ten. */
+export function computeTicks(from: number, to: number, count: number): readonly number[] {
   const span = to - from;
   if (!(span > 0)) return [from];
-  const rough = span / Math.max(1, wanted);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find(it => it * power >= rough)! * power;
+  const minStep = span / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  const step = [1, 2, 5, 10].find(it => it * power >= minStep)! * power;
   const first = Math.ceil(from / step - 1e-9);
   const last = Math.floor(to / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) =>
@@ -102,22 +102,22 @@ export function computeRunningMean(points: readonly Point[], window: number): re
 }
 
 /**
- * Positions for labels that should stand at `wanted`: at least `gap` apart, and from `least` to
- * `most`, in the order given.
+ * Positions for labels, as close as possible to `targets`: at least `gap` apart, from `min` to `max`,
+ * and in the order of the targets.
  */
 export function spreadLabels(
-  wanted: readonly number[],
+  targets: readonly number[],
   gap: number,
-  least: number,
-  most: number,
+  min: number,
+  max: number,
 ): readonly number[] {
-  const order = wanted.map((at, i) => ({ at, i })).toSorted((a, b) => a.at - b.at);
-  let floor = least;
+  const order = targets.map((at, i) => ({ at, i })).toSorted((a, b) => a.at - b.at);
+  let floor = min;
   for (const it of order) {
     it.at = Math.max(it.at, floor);
     floor = it.at + gap;
   }
-  let ceiling = most;
+  let ceiling = max;
   for (const it of order.toReversed()) {
     it.at = Math.min(it.at, ceiling);
     ceiling = it.at - gap;

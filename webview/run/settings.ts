@@ -1,7 +1,7 @@
 /** The settings of a run as a list of names and values. Formats the numbers for display. */
 import type { RunConfig, RunView } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatScientific, visible } from "../text.ts";
+import { formatCount, formatScientific, escapeInvisible } from "../text.ts";
 
 export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
   element(
@@ -13,7 +13,10 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
         "checkpoints",
         checkpoints.length ? formatCount(checkpoints.length, "checkpoint") : "none yet",
       ] as const,
-    ].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]),
+    ].flatMap(([name, value]) => [
+      element("dt", {}, name),
+      element("dd", {}, escapeInvisible(value)),
+    ]),
   );
 
 /** The settings that the page shows, as pairs of name and value. */

@@ -1,7 +1,7 @@
 /** The composition of the accepted tasks: one small bar chart per property. */
 import type { SynthesisView, Tally } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
-import { formatPercent, visible, formatInteger } from "../text.ts";
+import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
 
 /** Further values are combined into one row, `others`. */
 const maxBars = 20;
@@ -20,7 +20,7 @@ export function createComposition({
 }
 
 function createBarTable(name: string, counts: Tally, accepted: number): HTMLElement {
-  const shown =
+  const bars =
     counts.length > maxBars
       ? [
           ...counts.slice(0, maxBars - 1),
@@ -30,14 +30,14 @@ function createBarTable(name: string, counts: Tally, accepted: number): HTMLElem
           ] as const,
         ]
       : counts;
-  const max = Math.max(1, ...shown.map(([, n]) => n));
-  const rows = shown.map(([value, n]) => {
+  const max = Math.max(1, ...bars.map(([, n]) => n));
+  const rows = bars.map(([value, n]) => {
     const filling = element("span", { class: "filling" });
     filling.style.width = `${((n / max) * 100).toFixed(1)}%`;
     return element(
       "tr",
       { title: `${value}: ${formatInteger(n)}, ${formatPercent(n / Math.max(1, accepted))}` },
-      element("th", { scope: "row" }, visible(value)),
+      element("th", { scope: "row" }, escapeInvisible(value)),
       element("td", { class: "number" }, formatInteger(n)),
       element(
         "td",
@@ -49,7 +49,7 @@ function createBarTable(name: string, counts: Tally, accepted: number): HTMLElem
   return element(
     "table",
     { class: "sort" },
-    element("caption", {}, visible(name)),
+    element("caption", {}, escapeInvisible(name)),
     element("tbody", {}, ...rows),
   );
 }
@@ -59,8 +59,8 @@ export function createDiversityList({ diversity: measures }: SynthesisView): HTM
     "dl",
     { class: "settings" },
     ...measures.flatMap(([name, value]) => [
-      element("dt", {}, visible(name)),
-      element("dd", { class: "number" }, visible(value)),
+      element("dt", {}, escapeInvisible(name)),
+      element("dd", { class: "number" }, escapeInvisible(value)),
     ]),
   );
 }

@@ -14,20 +14,20 @@ export interface Edge {
 }
 
 export function groupTransitions(transitions: readonly TransitionCount[]): readonly Edge[] {
-  const grouped = new Map<string, TransitionCount[]>();
+  const groups = new Map<string, TransitionCount[]>();
   for (const it of transitions)
-    grouped.set(`${it.from}>${it.to}`, [...(grouped.get(`${it.from}>${it.to}`) ?? []), it]);
-  const sums = [...grouped.values()].map(all => ({
+    groups.set(`${it.from}>${it.to}`, [...(groups.get(`${it.from}>${it.to}`) ?? []), it]);
+  const sums = [...groups.values()].map(all => ({
     from: all[0]!.from,
     to: all[0]!.to,
     n: sum(all),
     events: all.map(({ event, n }) => ({ event, n })).toSorted((a, b) => b.n - a.n),
   }));
-  const most = Math.max(1, ...sums.map(it => it.n));
+  const max = Math.max(1, ...sums.map(it => it.n));
   return sums.map(it => ({
     ...it,
     share: it.n / countLeaving(sums, it.from),
-    weight: it.n / most,
+    weight: it.n / max,
   }));
 }
 

@@ -5,7 +5,7 @@
 import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
-import { formatPercent, visible, formatInteger } from "../text.ts";
+import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
 import { createComposition, createDiversityList } from "./composition.ts";
 import { RejectionList } from "./rejectionList.ts";
 import { createStateMachine } from "./stateMachine.ts";
@@ -62,7 +62,7 @@ function createHeader({ name, attempts, accepted, from }: SynthesisView): HTMLEl
     element(
       "div",
       {},
-      element("h1", {}, visible(name)),
+      element("h1", {}, escapeInvisible(name)),
       element("p", { class: "quiet" }, counts.join(" · ")),
     ),
   );
@@ -73,8 +73,8 @@ const createOptionList = ({ options }: SynthesisView) =>
     "dl",
     { class: "settings" },
     ...options.flatMap(([name, value]) => [
-      element("dt", {}, visible(name)),
-      element("dd", {}, visible(value)),
+      element("dt", {}, escapeInvisible(name)),
+      element("dd", {}, escapeInvisible(value)),
     ]),
   );
 

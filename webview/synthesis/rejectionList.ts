@@ -7,7 +7,7 @@ import type {
 } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import type { Channel } from "../channel.ts";
-import { visible, formatInteger } from "../text.ts";
+import { escapeInvisible, formatInteger } from "../text.ts";
 
 export class RejectionList {
   readonly element = element("section", { class: "rejections", "aria-label": "Rejected" });
@@ -53,7 +53,7 @@ export class RejectionList {
     const button = element(
       "button",
       { type: "button", class: "reason", "data-reason": reason },
-      element("span", { class: "name" }, visible(reason)),
+      element("span", { class: "name" }, escapeInvisible(reason)),
       element("span", { class: "number" }, formatInteger(n)),
       element("span", { class: "bar", "aria-hidden": "true" }, filling),
     );
@@ -71,14 +71,14 @@ export class RejectionList {
     const { total, items } = await this.#channel.request("rejected", { selection, start });
     if (request !== this.#requestCount) return;
     this.#showAttempts(selection, total, items, start);
-    const shown = start + items.length;
-    if (shown >= total) return;
+    const loaded = start + items.length;
+    if (loaded >= total) return;
     const more = element(
       "button",
       { type: "button", class: "link more" },
-      `Show more of ${formatInteger(total - shown)}`,
+      `Show more of ${formatInteger(total - loaded)}`,
     );
-    more.addEventListener("click", () => void this.#load(selection, shown));
+    more.addEventListener("click", () => void this.#load(selection, loaded));
     this.#attempts.append(more);
   }
 
@@ -90,7 +90,8 @@ export class RejectionList {
   ): void {
     const rows = items.map(it => this.#createRow(it));
     const list = start > 0 ? this.#attempts.querySelector("ol") : undefined;
-    const where = reason === undefined ? `in “${visible(from)}”` : `for “${visible(reason)}”`;
+    const where =
+      reason === undefined ? `in “${escapeInvisible(from)}”` : `for “${escapeInvisible(reason)}”`;
     if (list) list.append(...rows);
     else if (total === 0)
       this.#attempts.replaceChildren(createNote(`No attempt rejected ${where} was recorded.`));
@@ -110,7 +111,7 @@ export class RejectionList {
     const open = element(
       "button",
       { type: "button", class: "link" },
-      visible(request || chain || "(no message)"),
+      escapeInvisible(request || chain || "(no message)"),
     );
     open.addEventListener("click", () => void this.#channel.request("open", { line }));
     const details = [servers, why && why !== reason ? why : reason, request ? chain : ""].filter(
@@ -120,7 +121,7 @@ export class RejectionList {
       "li",
       {},
       open,
-      element("span", { class: "quiet" }, visible(details.join(" · "))),
+      element("span", { class: "quiet" }, escapeInvisible(details.join(" · "))),
     );
   }
 }

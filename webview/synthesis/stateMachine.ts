@@ -4,7 +4,7 @@
  */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { svgElement, element } from "../element.ts";
-import { formatPercent, visible, formatInteger } from "../text.ts";
+import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
 import { classifyEdge, countVisits, groupTransitions, type Edge } from "./edges.ts";
 import { createArrow, findRoute, groups, knownEdges, size, stateHeight, states } from "./layout.ts";
 
@@ -191,10 +191,10 @@ const maxEvents = 6;
 function describeEdge({ from, to, n, events, share }: Edge): string {
   const counts =
     events.length === 1
-      ? visible(events[0]!.event)
+      ? escapeInvisible(events[0]!.event)
       : events
           .slice(0, maxEvents)
-          .map(it => `${visible(it.event)} ${formatInteger(it.n)}`)
+          .map(it => `${escapeInvisible(it.event)} ${formatInteger(it.n)}`)
           .join(", ");
   const more = events.length > maxEvents ? ", …" : "";
   const exits = `${formatPercent(share)} of exits from ${from}`;

@@ -1,7 +1,7 @@
 /** The transitions of the state machine as a table, for screen readers and for single events. */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
-import { formatPercent, visible, formatInteger } from "../text.ts";
+import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
 import { groupTransitions } from "./edges.ts";
 import { states } from "./layout.ts";
 
@@ -41,7 +41,7 @@ function listRows(transitions: readonly TransitionCount[]): readonly string[][] 
     .flatMap(edge =>
       edge.events.map(({ event, n }) => [
         edge.from,
-        visible(event),
+        escapeInvisible(event),
         edge.to,
         formatInteger(n),
         formatPercent((n / edge.n) * edge.share),

@@ -1,4 +1,4 @@
-/** How a run stands that no trainer holds, as far as its files tell, and the attempts it kept. */
+/** The status of a run without a trainer, from its files, and the index of its recorded attempts. */
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,10 +36,10 @@ beforeEach(() => {
   writeFileSync(join(folder, "run.json"), JSON.stringify(config));
 });
 
-const step = (at: number): StepMetrics => ({
-  step: at,
+const createStep = (step: number): StepMetrics => ({
+  step,
   method: "sft",
-  loss: 1 / at,
+  loss: 1 / step,
   gradientNorm: 1,
   learningRate: 1e-3,
   tokens: 100,
@@ -49,24 +49,24 @@ const step = (at: number): StepMetrics => ({
 });
 
 const check = (steps: number, end: RunEnd | undefined, expected: object) => {
-  for (let at = 1; at <= steps; at++) appendMetrics(folder, step(at));
+  for (let step = 1; step <= steps; step++) appendMetrics(folder, createStep(step));
   if (end) writeEnd(folder, end);
-  const watch = new RunMonitor(folder);
-  expect(watch.status).toMatchObject({ step: steps, steps: 5, ...expected });
-  watch.dispose();
+  const monitor = new RunMonitor(folder);
+  expect(monitor.status).toMatchObject({ step: steps, steps: 5, ...expected });
+  monitor.dispose();
 };
 
-test("a run without a step", () =>
+test("the status of a run without a step", () =>
   check(0, undefined, { state: "stopped", activity: "no step was done" }));
-test("a trainer that was killed", () =>
+test("the status of a run whose trainer was killed", () =>
   check(3, undefined, { state: "stopped", activity: "interrupted after step 3" }));
-test("a run that was stopped", () =>
+test("the status of a run that was stopped", () =>
   check(3, { by: "stop", step: 3 }, { state: "stopped", activity: "stopped after step 3" }));
-test("a run that has done its steps", () =>
+test("the status of a run that has done its steps", () =>
   check(5, { by: "steps", step: 5 }, { state: "finished", activity: "all 5 steps are done" }));
-test("a run that has used its time", () =>
+test("the status of a run that has used its time", () =>
   check(4, { by: "time", step: 4 }, { state: "finished", activity: "4 steps in its time" }));
-test("a run that failed, with the error and its remedy", () =>
+test("the status of a run that failed has the error and its remedy", () =>
   check(
     2,
     { by: "failed", step: 2, what: "the disk is full", remedy: "free some space" },
@@ -74,27 +74,27 @@ test("a run that failed, with the error and its remedy", () =>
   ));
 
 test("an incomplete last line of the metrics is skipped", () => {
-  appendMetrics(folder, step(1));
+  appendMetrics(folder, createStep(1));
   appendFileSync(join(folder, "metrics.jsonl"), '{"step":2,"met');
-  const watch = new RunMonitor(folder);
-  expect(watch.steps.map(it => it.step)).toEqual([1]);
-  watch.dispose();
+  const monitor = new RunMonitor(folder);
+  expect(monitor.steps.map(it => it.step)).toEqual([1]);
+  monitor.dispose();
 });
 
 test("a folder without run.json is refused, and so is a request without a trainer", async () => {
   expect(() => new RunMonitor(root)).toThrow(/is not a run folder/);
-  const watch = new RunMonitor(folder);
-  expect(await watch.attach()).toBe(false);
-  await expect(watch.request("pause")).rejects.toMatchObject({
+  const monitor = new RunMonitor(folder);
+  expect(await monitor.attach()).toBe(false);
+  await expect(monitor.request("pause")).rejects.toMatchObject({
     what: expect.stringContaining("no trainer is running"),
     remedy: expect.stringContaining("resume"),
   });
-  watch.dispose();
+  monitor.dispose();
 });
 
 test("recorded attempts are grouped by task; an incomplete line is counted", async () => {
   const file = join(folder, "3.jsonl");
-  const line = (task: string, attempt: number, total: number) =>
+  const createLine = (task: string, attempt: number, total: number) =>
     JSON.stringify({
       task,
       attempt,
@@ -104,7 +104,12 @@ test("recorded attempts are grouped by task; an incomplete line is counted", asy
     });
   writeFileSync(
     file,
-    [line("t-1", 0, 1.3), line("t-1", 1, 0.5), line("t-2", 0, 1), '{"task":"t-'].join("\n"),
+    [
+      createLine("t-1", 0, 1.3),
+      createLine("t-1", 1, 0.5),
+      createLine("t-2", 0, 1),
+      '{"task":"t-',
+    ].join("\n"),
   );
   const { groups, torn } = await indexGroups(file);
   expect(torn).toBe(1);

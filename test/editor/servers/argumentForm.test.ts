@@ -1,4 +1,4 @@
-/** A tool's arguments as a person fills them in. */
+/** The form of a tool's arguments: its fields, and the validation of what a person types. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readForm, parseField, type Field } from "../../../src/editor/servers/argumentForm.ts";
@@ -9,7 +9,7 @@ import { loadServers } from "../../../src/servers/catalog.ts";
 
 const servers = await loadServers();
 
-test("the fields of a real tool, required ones first", () => {
+test("the fields of a tool are read from its schema, required ones first", () => {
   const fields = readForm(banking.tools.get("banking_list_transactions")!);
   expect(fields.map(it => `${it.key}${it.isRequired ? "" : "?"} ${it.kind}`)).toEqual([
     "account_id text",
@@ -27,106 +27,137 @@ test("the fields of a real tool, required ones first", () => {
   expect(kinds).toMatchObject({ kind: "choice", choices: ["checking", "savings", "credit"] });
 });
 
-test("no argument of any server is left to be written as JSON", () => {
-  const unasked = (field: Field): readonly string[] => {
+test("no argument of any server must be typed as JSON", () => {
+  const listJsonFields = (field: Field): readonly string[] => {
     if (field.kind === "json") return [field.key];
-    if (field.kind === "list") return unasked(field.item);
-    if (field.kind === "record") return field.fields.flatMap(unasked);
-    return field.kind === "either" ? field.branches.flatMap(unasked) : [];
+    if (field.kind === "list") return listJsonFields(field.item);
+    if (field.kind === "record") return field.fields.flatMap(listJsonFields);
+    return field.kind === "either" ? field.branches.flatMap(listJsonFields) : [];
   };
   const tools = servers.flatMap(it => [...it.tools.values()]);
   expect(
     tools.flatMap(tool =>
       readForm(tool)
-        .flatMap(unasked)
+        .flatMap(listJsonFields)
         .map(it => `${tool.name}.${it}`),
     ),
   ).toEqual([]);
 });
 
-/** A tool with one argument `x`, by our own schema. */
-const ours = (x: z.ZodType) => {
+/** The field of a tool's argument `x` with a zod schema, as our servers have. */
+const createOwnField = (x: z.ZodType) => {
   const input = z.strictObject({ x, other: z.string().min(3) });
   return readForm({ inputSchema: z.toJSONSchema(input, { io: "input" }) as JsonSchema, input })[0]!;
 };
-/** The same, as a server that is not ours publishes it. */
-const theirs = (x: JsonSchema) =>
+/** The same field from a JSON Schema alone, as third-party servers publish it. */
+const createConnectedField = (x: JsonSchema) =>
   readForm({ inputSchema: { type: "object", properties: { x }, required: ["x"] } })[0]!;
 const check = (field: Field, typed: string, expected: unknown) =>
   expect(parseField(field, typed)).toEqual(expected);
 
-describe("what is typed becomes a value", () => {
-  test("text is text, even where it looks like a number", () =>
-    check(theirs({ type: "string" }), "42", { value: "42" }));
-  test("a number", () => check(theirs({ type: "number" }), "42.5", { value: 42.5 }));
-  test("a day", () => check(ours(day()), "2026-03-09", { value: "2026-03-09" }));
+describe("a typed text is parsed by the type of its field", () => {
+  test("text stays text, even if it looks like a number", () =>
+    check(createConnectedField({ type: "string" }), "42", { value: "42" }));
+  test("a number", () => check(createConnectedField({ type: "number" }), "42.5", { value: 42.5 }));
+  test("a day", () => check(createOwnField(day()), "2026-03-09", { value: "2026-03-09" }));
   test("a day and time", () =>
-    check(ours(minute()), "2026-03-09T10:30", { value: "2026-03-09T10:30" }));
-  test("what cannot be asked for in parts is JSON", () =>
-    check(theirs({ type: "object" }), '{"a": 1}', { value: { a: 1 } }));
-  test("no number", () =>
-    check(theirs({ type: "number" }), "forty", { error: "x must be a number" }));
-  test("a fraction where a whole number is wanted", () =>
-    check(theirs({ type: "integer" }), "1.5", { error: "x must be an integer, not 1.5" }));
-  test("a record of the wrong things", () =>
-    check(theirs({ type: "object" }), "[1]", { error: "x must be an object, not an array" }));
-  test("no JSON", () =>
-    check(theirs({ type: "object" }), "{", { error: "x must be a record, written as JSON" }));
+    check(createOwnField(minute()), "2026-03-09T10:30", { value: "2026-03-09T10:30" }));
+  test("a value without known parts is JSON", () =>
+    check(createConnectedField({ type: "object" }), '{"a": 1}', { value: { a: 1 } }));
+  test("a text that is not a number is an error", () =>
+    check(createConnectedField({ type: "number" }), "forty", { error: "x must be a number" }));
+  test("a fraction for a whole number is an error", () =>
+    check(createConnectedField({ type: "integer" }), "1.5", {
+      error: "x must be an integer, not 1.5",
+    }));
+  test("a list for a record is an error", () =>
+    check(createConnectedField({ type: "object" }), "[1]", {
+      error: "x must be an object, not an array",
+    }));
+  test("invalid JSON is an error", () =>
+    check(createConnectedField({ type: "object" }), "{", {
+      error: "x must be a record, written as JSON",
+    }));
 });
 
-describe("a rule that is broken is told as it is typed", () => {
+describe("a violated rule is an error", () => {
   const cases: [what: string, field: Field, typed: string, why: string][] = [
-    ["too much", ours(z.int().min(1).max(50)), "51", "x must be at most 50"],
-    ["too little", ours(z.int().min(1).max(50)), "0", "x must be at least 1"],
-    ["a third decimal of money", ours(money()), "12.345", "x must have at most two decimals"],
-    ["no money at all", ours(money()), "-3", "x must be at least 0.01"],
-    ["nothing", ours(z.string().min(1)), "", "x must not be empty"],
-    ["a long text", ours(z.string().max(3)), "four", "x must have at most 3 characters"],
-    ["a pattern", ours(z.string().regex(/^[A-Z]{3}$/)), "eur", "x must look like /^[A-Z]{3}$/"],
+    [
+      "a number that is too large",
+      createOwnField(z.int().min(1).max(50)),
+      "51",
+      "x must be at most 50",
+    ],
+    [
+      "a number that is too small",
+      createOwnField(z.int().min(1).max(50)),
+      "0",
+      "x must be at least 1",
+    ],
+    [
+      "a third decimal of money",
+      createOwnField(money()),
+      "12.345",
+      "x must have at most two decimals",
+    ],
+    ["a negative amount of money", createOwnField(money()), "-3", "x must be at least 0.01"],
+    ["an empty text", createOwnField(z.string().min(1)), "", "x must not be empty"],
+    ["a long text", createOwnField(z.string().max(3)), "four", "x must have at most 3 characters"],
+    [
+      "a pattern",
+      createOwnField(z.string().regex(/^[A-Z]{3}$/)),
+      "eur",
+      "x must look like /^[A-Z]{3}$/",
+    ],
     [
       "a day that does not exist",
-      ours(day()),
+      createOwnField(day()),
       "2026-02-30",
       "x must be a day that exists, YYYY-MM-DD",
     ],
     [
       "a time with a zone",
-      ours(minute()),
+      createOwnField(minute()),
       "2026-03-09T10:30Z",
       "x must be in the session's own time, without Z",
     ],
     [
       "a time that does not exist",
-      ours(minute()),
+      createOwnField(minute()),
       "2026-03-09T25:30",
       "x must be a minute that exists, YYYY-MM-DDTHH:MM",
     ],
     [
-      "another's range",
-      theirs({ type: "number", exclusiveMinimum: 0 }),
+      "the range of a third-party server",
+      createConnectedField({ type: "number", exclusiveMinimum: 0 }),
       "0",
       "x must be more than 0",
     ],
     [
-      "another's day",
-      theirs({ type: "string", format: "date" }),
+      "the day of a third-party server",
+      createConnectedField({ type: "string", format: "date" }),
       "2026-02-30",
       "x must be a valid date",
     ],
-    ["another's pattern", theirs({ type: "string", pattern: "^a" }), "b", "x must look like /^a/"],
+    [
+      "the pattern of a third-party server",
+      createConnectedField({ type: "string", pattern: "^a" }),
+      "b",
+      "x must look like /^a/",
+    ],
   ];
   test.each(cases)("%s", (_, field, typed, why) => check(field, typed, { error: why }));
 });
 
-describe("what has parts is asked in parts", () => {
+describe("a value with parts has fields for them", () => {
   const line = z.strictObject({
     product: id("product").describe("Which"),
     quantity: z.int().min(1).max(9),
     gift: z.boolean().optional(),
   });
-  const lines = ours(z.array(line).min(1).max(2));
+  const lines = createOwnField(z.array(line).min(1).max(2));
 
-  test("a list of records, each part under its own rule", () => {
+  test("a list of records validates each part by its own rule", () => {
     if (lines.kind !== "list" || lines.item.kind !== "record")
       throw new Error("not a list of records");
     expect(lines).toMatchObject({ minItems: 1, maxItems: 2 });
@@ -137,7 +168,7 @@ describe("what has parts is asked in parts", () => {
     check(quantity!, "3", { value: 3 });
   });
 
-  test("the list as a whole is under its own", () => {
+  test("a list validates itself as a whole", () => {
     const one = { product: "p_1", quantity: 1 };
     expect(lines.validate([one])).toBeUndefined();
     expect(lines.validate([])).toBe("x must have at least 1 item");
@@ -147,15 +178,17 @@ describe("what has parts is asked in parts", () => {
     );
   });
 
-  test("one of several kinds", () => {
-    const either = ours(z.union([z.literal("all"), z.array(z.string()).max(2), z.null()]));
+  test("a union has a field for each branch", () => {
+    const either = createOwnField(
+      z.union([z.literal("all"), z.array(z.string()).max(2), z.null()]),
+    );
     if (either.kind !== "either") throw new Error("not one of several");
     expect(either.branches.map(it => it.kind)).toEqual(["choice", "list", "choice"]);
     expect(either.branches[1]!.validate(["a"])).toBeUndefined();
     expect(either.branches[1]!.validate(["a", "b", "c"])).toBe("x does not fit");
   });
 
-  test("a schema that makes no sense keeps nothing from being typed", () => {
-    check(theirs({ type: "string", pattern: "(" }), "b", { value: "b" });
+  test("an invalid schema accepts every text", () => {
+    check(createConnectedField({ type: "string", pattern: "(" }), "b", { value: "b" });
   });
 });

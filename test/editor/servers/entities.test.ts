@@ -1,4 +1,4 @@
-/** The entities of a world, as a person chooses from them. */
+/** The entities of a session that a person can choose from. */
 import { expect, test } from "vitest";
 import { listEntities } from "../../../src/editor/servers/entities.ts";
 import { describeEntity } from "../../../src/editor/shared/valueText.ts";
@@ -9,14 +9,14 @@ import { catalog } from "../../contracts/doors.ts";
 const open = (server: string, fixture: string) =>
   openSessionByName(catalog, { servers: [{ name: server, fixture }], seed: 1 });
 
-test("from the table that is named after them", () => {
+test("entities are listed from the table that is named after their kind", () => {
   expect(listEntities("account", "banking", open("banking", "small"))).toContainEqual({
     id: "acc_115",
     description: "Holiday fund",
   });
 });
 
-test("where there is no such table, from what the server lists", () => {
+test("entities without a table are listed by calling read tools on a fork", () => {
   const session = open("filesystem", "full");
   const before = session.digest;
   expect(listEntities("trash_item", "filesystem", session)).toContainEqual({
@@ -26,11 +26,11 @@ test("where there is no such table, from what the server lists", () => {
   expect(session.digest).toBe(before);
 });
 
-test("a kind that nobody knows has none", () => {
+test("an unknown kind has no entities", () => {
   expect(listEntities("dragon", "banking", open("banking", "small"))).toEqual([]);
 });
 
-test("an entity is known by its words, else by its first values", () => {
+test("an entity is described by its name or title, otherwise by its first values", () => {
   expect(["Everyday", "Food", "09:00, 3", "2 items"]).toEqual(
     [
       { name: "Everyday", balance: 1 },
@@ -42,20 +42,20 @@ test("an entity is known by its words, else by its first values", () => {
 });
 
 test("every server has entities to choose from", () => {
-  const kindsOf = (field: Field): readonly string[] => [
+  const listKinds = (field: Field): readonly string[] => [
     ...(field.entity ? [field.entity] : []),
     ...(field.kind === "list"
-      ? kindsOf(field.item)
+      ? listKinds(field.item)
       : field.kind === "record"
-        ? field.fields.flatMap(kindsOf)
+        ? field.fields.flatMap(listKinds)
         : []),
   ];
   for (const server of catalog.servers.values()) {
     const session = open(server.name, "full");
     const kinds = [
-      ...new Set([...server.tools.values()].flatMap(it => readForm(it).flatMap(kindsOf))),
+      ...new Set([...server.tools.values()].flatMap(it => readForm(it).flatMap(listKinds))),
     ];
-    const found = kinds.filter(it => listEntities(it, server.name, session).length > 0);
-    expect(found.length, `${server.name}: none of ${kinds.join(", ")}`).toBeGreaterThan(0);
+    const nonEmpty = kinds.filter(it => listEntities(it, server.name, session).length > 0);
+    expect(nonEmpty.length, `${server.name}: none of ${kinds.join(", ")}`).toBeGreaterThan(0);
   }
 });

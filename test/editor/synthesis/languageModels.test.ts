@@ -1,12 +1,12 @@
 /**
- * The editor's own language models as the terminal program asks for them: what they are told, what
- * they answer, and how they fail. The editor's part is played here.
+ * Completions of the editor's language models: the requests that the models receive, their answers
+ * and their errors. A fake of the VS Code API stands in for the editor.
  */
 import { afterEach, expect, test, vi } from "vitest";
 import type { ChatMessage } from "../../../src/policy/chatModel.ts";
 import type { Completion, CompletionRequest } from "../../../src/protocol/work.ts";
 
-interface Told {
+interface ReceivedRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly options: {
     readonly tools?: readonly { readonly name: string }[];
@@ -14,7 +14,7 @@ interface Told {
   };
 }
 
-const played = vi.hoisted(() => {
+const fakeEditor = vi.hoisted(() => {
   class TextPart {
     readonly value: string;
     constructor(value: string) {
@@ -48,41 +48,44 @@ const played = vi.hoisted(() => {
     }
   }
   class TokenSource {
-    readonly #heard: (() => void)[] = [];
+    readonly #listeners: (() => void)[] = [];
     readonly token = {
       isCancellationRequested: false,
-      onCancellationRequested: (it: () => void) => void this.#heard.push(it),
+      onCancellationRequested: (it: () => void) => void this.#listeners.push(it),
     };
     cancel() {
       this.token.isCancellationRequested = true;
-      for (const it of this.#heard) it();
+      for (const it of this.#listeners) it();
     }
     dispose() {}
   }
-  const said = (role: string) => (content: unknown) => ({ role, content });
+  const createMessage = (role: string) => (content: unknown) => ({ role, content });
   return {
     TextPart,
     ToolCallPart,
     ToolResultPart,
     LanguageModelError,
     TokenSource,
-    said,
+    createMessage,
     models: [] as { id: string; sendRequest: (...args: never[]) => unknown }[],
   };
 });
 
 vi.mock("vscode", () => ({
-  CancellationTokenSource: played.TokenSource,
+  CancellationTokenSource: fakeEditor.TokenSource,
   CancellationError: class extends Error {},
-  LanguageModelChatMessage: { User: played.said("user"), Assistant: played.said("assistant") },
-  LanguageModelError: played.LanguageModelError,
-  LanguageModelTextPart: played.TextPart,
-  LanguageModelToolCallPart: played.ToolCallPart,
-  LanguageModelToolResultPart: played.ToolResultPart,
+  LanguageModelChatMessage: {
+    User: fakeEditor.createMessage("user"),
+    Assistant: fakeEditor.createMessage("assistant"),
+  },
+  LanguageModelError: fakeEditor.LanguageModelError,
+  LanguageModelTextPart: fakeEditor.TextPart,
+  LanguageModelToolCallPart: fakeEditor.ToolCallPart,
+  LanguageModelToolResultPart: fakeEditor.ToolResultPart,
   commands: {},
   lm: {
     selectChatModels: ({ id }: { id?: string } = {}) =>
-      Promise.resolve(played.models.filter(it => id === undefined || it.id === id)),
+      Promise.resolve(fakeEditor.models.filter(it => id === undefined || it.id === id)),
   },
   window: { createOutputChannel: () => ({ warn() {}, error() {} }) },
 }));
@@ -97,26 +100,26 @@ const tool = {
 };
 const question: ChatMessage = { role: "user", content: "How much is left?" };
 
-/** A model of the editor that answers with these parts, or as it is told. */
-function model(
+/** Adds a model to the editor. Returns the requests that it receives. */
+function addModel(
   answer: (token: {
     onCancellationRequested(it: () => void): void;
   }) => AsyncIterable<unknown> | Promise<never>,
-): Told[] {
-  const told: Told[] = [];
+): ReceivedRequest[] {
+  const requests: ReceivedRequest[] = [];
   const sendRequest = async (
-    messages: Told["messages"],
-    options: Told["options"],
+    messages: ReceivedRequest["messages"],
+    options: ReceivedRequest["options"],
     token: { onCancellationRequested(it: () => void): void },
   ) => {
-    told.push({ messages, options });
+    requests.push({ messages, options });
     return { stream: await answer(token) };
   };
-  played.models.push({ id: "parrot", sendRequest });
-  return told;
+  fakeEditor.models.push({ id: "parrot", sendRequest });
+  return requests;
 }
 
-afterEach(() => void played.models.splice(0));
+afterEach(() => void fakeEditor.models.splice(0));
 
 const complete = (
   request: Partial<CompletionRequest>,
@@ -124,21 +127,21 @@ const complete = (
 ): Promise<Completion> =>
   completeWithEditorModel({ model: "parrot", messages: [question], ...request }, signal);
 
-async function* parts(...all: unknown[]) {
-  yield* all;
+async function* streamParts(...parts: unknown[]) {
+  yield* parts;
 }
 
 test("an editor without models has an empty list", async () =>
   expect(await listEditorModels()).toEqual([]));
 
 test("a model receives all messages and the requested tools, and returns text and calls", async () => {
-  const told = model(
+  const requests = addModel(
     async () =>
-      parts(
-        new played.TextPart("Let me "),
-        new played.TextPart("look."),
+      streamParts(
+        new fakeEditor.TextPart("Let me "),
+        new fakeEditor.TextPart("look."),
         { thinking: "…" },
-        new played.ToolCallPart("c1", tool.name, { account_id: "acc_1" }),
+        new fakeEditor.ToolCallPart("c1", tool.name, { account_id: "acc_1" }),
       ) as never,
   );
   const messages: ChatMessage[] = [
@@ -155,69 +158,69 @@ test("a model receives all messages and the requested tools, and returns text an
     text: "Let me look.",
     calls: [{ id: "c1", name: tool.name, arguments: { account_id: "acc_1" } }],
   });
-  expect(told[0]!.options.tools!.map(it => it.name)).toEqual([tool.name]);
-  expect(told[0]!.options.justification).toContain("PROVE");
-  expect(told[0]!.messages).toEqual([
+  expect(requests[0]!.options.tools!.map(it => it.name)).toEqual([tool.name]);
+  expect(requests[0]!.options.justification).toContain("PROVE");
+  expect(requests[0]!.messages).toEqual([
     { role: "user", content: "Be brief." },
     { role: "user", content: "How much is left?" },
     {
       role: "assistant",
-      content: [new played.ToolCallPart("c0", tool.name, { account_id: "acc_0" })],
+      content: [new fakeEditor.ToolCallPart("c0", tool.name, { account_id: "acc_0" })],
     },
     {
       role: "user",
-      content: [new played.ToolResultPart("c0", [new played.TextPart("not found")])],
+      content: [new fakeEditor.ToolResultPart("c0", [new fakeEditor.TextPart("not found")])],
     },
   ]);
 });
 
 test("a request without tools passes none", async () => {
-  const told = model(async () => parts() as never);
+  const requests = addModel(async () => streamParts() as never);
   await complete({});
-  expect(told[0]!.options.tools).toEqual([]);
+  expect(requests[0]!.options.tools).toEqual([]);
 });
 
 const checkFailure = async (error: Error, what: string) => {
   // oxlint-disable-next-line promise/no-promise-in-callback
-  model(() => Promise.reject(error));
+  addModel(() => Promise.reject(error));
   await expect(complete({})).rejects.toThrow(what);
 };
 
 test("missing consent is explained", () =>
   checkFailure(
-    played.LanguageModelError.NoPermissions(),
+    fakeEditor.LanguageModelError.NoPermissions(),
     "you have not allowed PROVE to use parrot",
   ));
 test("a used-up quota is explained", () =>
-  checkFailure(played.LanguageModelError.Blocked(), "parrot is blocked: its quota is used up"));
+  checkFailure(fakeEditor.LanguageModelError.Blocked(), "parrot is blocked: its quota is used up"));
 test("any other error keeps its message", () =>
   checkFailure(new Error("the parrot flew away"), "the parrot flew away"));
 test("a missing model is explained", async () =>
   expect(complete({})).rejects.toThrow("the editor no longer offers parrot"));
 
 test("an interrupted answer is a failure", async () => {
-  model(
+  addModel(
     async () =>
       (async function* () {
-        yield new played.TextPart("Let");
+        yield new fakeEditor.TextPart("Let");
         throw new Error("the line is dead");
       })() as never,
   );
   await expect(complete({})).rejects.toThrow("the line is dead");
 });
 
-test("a cancellation reaches the model, and no model is asked after it", async () => {
+test("a cancellation reaches the model, and no request is sent after it", async () => {
   const cancellation = new AbortController();
-  const told = model(
+  const requests = addModel(
     token =>
       new Promise<never>((_, reject) =>
         token.onCancellationRequested(() => reject(new Error("cancelled"))),
       ),
   );
-  const hanging = complete({}, cancellation.signal);
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  const completion = complete({}, cancellation.signal);
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
   cancellation.abort();
-  await expect(hanging).rejects.toThrow("cancelled");
+  await expect(completion).rejects.toThrow("cancelled");
   await expect(complete({}, cancellation.signal)).rejects.toBeInstanceOf(Error);
-  expect(told).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });

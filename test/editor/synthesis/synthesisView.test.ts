@@ -1,6 +1,6 @@
 /**
- * What the synthesis page shows of a tasks file and of what lies beside it, and a rejected attempt
- * in words.
+ * The content of the synthesis page from a tasks file and the files beside it, and the description
+ * of a rejected attempt.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,9 +24,9 @@ import { moveFifty } from "../../trajectory/made.ts";
 const folder = mkdtempSync(join(tmpdir(), "prove-synthesis-view-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const sound =
+const turnLog =
   "query -text-> check-query -sound-> turn -said-> ask -text-> respond -answered-> continue";
-const rejected = (id: string, change: Partial<RejectedAttempt>): RejectedAttempt => ({
+const createRejected = (id: string, change: Partial<RejectedAttempt>): RejectedAttempt => ({
   format: rejectedFormat,
   id,
   servers: ["banking", "calendar"],
@@ -34,11 +34,11 @@ const rejected = (id: string, change: Partial<RejectedAttempt>): RejectedAttempt
   chain: ["banking_list_accounts", "banking_transfer"],
   reason: "duplicate",
   why: "a task kept before makes nearly the same calls",
-  log: [`${sound} -end-> finish`],
+  log: [`${turnLog} -end-> finish`],
   events: [{ kind: "user", text: "Move 50 euros." }],
   ...change,
 });
-const vague = rejected("r-2", {
+const namesTool = createRejected("r-2", {
   reason: "query",
   why: "it names a tool",
   log: [
@@ -46,7 +46,7 @@ const vague = rejected("r-2", {
   ],
   events: [],
 });
-const none = rejected("r-3", {
+const withoutChain = createRejected("r-3", {
   reason: "chain",
   why: "no chain here",
   chain: [],
@@ -55,28 +55,30 @@ const none = rejected("r-3", {
 });
 
 let n = 0;
-const lain = async (report?: Report) => {
-  const own = join(folder, String(++n));
-  mkdirSync(own);
+/** Writes a tasks file with the files beside it. Returns its path. */
+const writeSynthesis = async (report?: Report) => {
+  const subfolder = join(folder, String(++n));
+  mkdirSync(subfolder);
   const task = await moveFifty();
-  const logged = {
+  const taskWithLog = {
     ...task,
     provenance: {
       ...task.provenance,
-      log: [`${sound} -follow-up-> query`, `${sound} -end-> finish`],
+      log: [`${turnLog} -follow-up-> query`, `${turnLog} -end-> finish`],
     },
   };
-  writeFileSync(join(own, "few.tasks.jsonl"), `${formatTaskLine(logged)}\n`);
+  writeFileSync(join(subfolder, "few.tasks.jsonl"), `${formatTaskLine(taskWithLog)}\n`);
+  const rejected = [createRejected("r-1", {}), namesTool, withoutChain];
   writeFileSync(
-    join(own, "few.rejected.jsonl"),
-    [rejected("r-1", {}), vague, none].map(it => `${formatRejected(it)}\n`).join(""),
+    join(subfolder, "few.rejected.jsonl"),
+    rejected.map(it => `${formatRejected(it)}\n`).join(""),
   );
-  if (report) writeFileSync(join(own, "few.report.json"), JSON.stringify(report));
-  return join(own, "few.tasks.jsonl");
+  if (report) writeFileSync(join(subfolder, "few.report.json"), JSON.stringify(report));
+  return join(subfolder, "few.tasks.jsonl");
 };
 
 test("without a report, the logs of tasks and of rejected attempts are counted", async () => {
-  const view = await createSynthesisView(await lain());
+  const view = await createSynthesisView(await writeSynthesis());
   expect(view).toMatchObject({
     name: "few",
     from: "tasks",
@@ -88,21 +90,21 @@ test("without a report, the logs of tasks and of rejected attempts are counted",
       ["query", 1],
     ],
   });
-  const n = (from: string, to: string) =>
+  const countTransitions = (from: string, to: string) =>
     view.transitions
       .filter(it => it.from === from && it.to === to)
       .reduce((sum, it) => sum + it.n, 0);
   expect({
-    sound: n("check-query", "turn"),
-    again: n("continue", "query"),
-    vague: n("check-query", "reject"),
-    kept: n("finish", "accept"),
-    filtered: n("finish", "reject"),
-  }).toEqual({ sound: 2, again: 1, vague: 1, kept: 1, filtered: 1 });
+    checked: countTransitions("check-query", "turn"),
+    followUps: countTransitions("continue", "query"),
+    rejected: countTransitions("check-query", "reject"),
+    accepted: countTransitions("finish", "accept"),
+    filtered: countTransitions("finish", "reject"),
+  }).toEqual({ checked: 2, followUps: 1, rejected: 1, accepted: 1, filtered: 1 });
 });
 
 test("only the new tasks of a file that has grown are counted", async () => {
-  const file = await lain();
+  const file = await writeSynthesis();
   const before = await createSynthesisView(file);
   writeFileSync(file, `${formatTaskLine(await moveFifty())}\n`, { flag: "a" });
   const after = await createSynthesisView(file);
@@ -112,7 +114,7 @@ test("only the new tasks of a file that has grown are counted", async () => {
   );
 });
 
-test("a report is shown: the filter rejects what finished and was not accepted", async () => {
+test("with a report, the filter rejects the finished conversations that were not accepted", async () => {
   const report: Report = {
     format: reportFormat,
     options: {
@@ -130,7 +132,7 @@ test("a report is shown: the filter rejects what finished and was not accepted",
     transitions: [{ from: "continue", event: "end", to: "finish", n: 14 }],
     diversity: { distinct: [0.25, 0.5], turns: 2000 },
   };
-  expect(await createSynthesisView(await lain(report))).toMatchObject({
+  expect(await createSynthesisView(await writeSynthesis(report))).toMatchObject({
     from: "report",
     attempts: 15,
     transitions: [{ n: 14 }, { to: "accept", n: 10 }, { from: "finish", to: "reject", n: 4 }],
@@ -165,7 +167,8 @@ test("a report is shown: the filter rejects what finished and was not accepted",
 const checkRejected = async (
   choice: { reason?: string; from?: string },
   expected: readonly string[],
-) => expect((await listRejected(await lain(), choice)).map(it => it.id)).toEqual(expected);
+) =>
+  expect((await listRejected(await writeSynthesis(), choice)).map(it => it.id)).toEqual(expected);
 
 test("rejected attempts are listed by reason", () =>
   checkRejected({ reason: "duplicate" }, ["r-1"]));
@@ -176,7 +179,7 @@ test("attempts that reached the last state were rejected by the filter", () =>
 
 test("a line that is not a rejected attempt is skipped with a reason", async () => {
   const file = join(folder, "odd.rejected.jsonl");
-  writeFileSync(file, `{"format":"prove/rejected@9"}\n${formatRejected(none)}\n`);
+  writeFileSync(file, `{"format":"prove/rejected@9"}\n${formatRejected(withoutChain)}\n`);
   expect(await indexRejected(file)).toMatchObject({
     entries: [{ id: "r-3" }],
     skipped: [
@@ -189,7 +192,7 @@ test("a line that is not a rejected attempt is skipped with a reason", async () 
 });
 
 test("a rejected attempt is described by its reason and its transitions", () => {
-  expect(describeRejectedAttempt(vague)).toEqual({
+  expect(describeRejectedAttempt(namesTool)).toEqual({
     head: [
       "attempt r-2 · banking, calendar · normal · rejected",
       "reason: query",

@@ -1,7 +1,4 @@
-/**
- * The debugger of trajectories, driven over its protocol as an editor drives it: what a person sees
- * at each stop.
- */
+/** The debugger of trajectories, driven over the debug adapter protocol as an editor does. */
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
@@ -17,8 +14,8 @@ import { calling, catalog, lookUp, moveFifty, saying, transfer } from "../../tra
 
 const source = "prove:/transcripts/made/t-move.transcript";
 
-/** Moves too much, then to the wrong account. */
-async function stumbling(): Promise<DebugTarget> {
+/** An attempt that transfers too much, and then to the wrong account. */
+async function loadFailedAttempt(): Promise<DebugTarget> {
   const task = await moveFifty();
   const trajectory = (
     await rollout(
@@ -41,12 +38,12 @@ async function stumbling(): Promise<DebugTarget> {
   };
 }
 
-/** An editor's end of the protocol. */
-class Editor {
+/** The editor's side of the protocol. */
+class DebugClient {
   readonly #session: TrajectoryDebugSession;
-  readonly #waiting = new Map<number, (response: DebugProtocol.Response) => void>();
+  readonly #pending = new Map<number, (response: DebugProtocol.Response) => void>();
   readonly events: DebugProtocol.Event[] = [];
-  #sent = 0;
+  #requestCount = 0;
 
   constructor(load: () => Promise<DebugTarget>) {
     this.#session = new TrajectoryDebugSession(load);
@@ -54,16 +51,16 @@ class Editor {
       const message = it as DebugProtocol.Event | DebugProtocol.Response;
       if (message.type === "event") this.events.push(message as DebugProtocol.Event);
       else
-        this.#waiting.get((message as DebugProtocol.Response).request_seq)?.(
+        this.#pending.get((message as DebugProtocol.Response).request_seq)?.(
           message as DebugProtocol.Response,
         );
     });
   }
 
   send(command: string, args: object = {}): Promise<DebugProtocol.Response> {
-    const seq = ++this.#sent;
+    const seq = ++this.#requestCount;
     return new Promise(resolve => {
-      this.#waiting.set(seq, resolve);
+      this.#pending.set(seq, resolve);
       this.#session.handleMessage({
         type: "request",
         seq,
@@ -73,7 +70,7 @@ class Editor {
     });
   }
 
-  /** Starts as an editor does: breakpoints are set once the adapter is ready for them. */
+  /** Starts as an editor does: breakpoints are set when the adapter is initialized. */
   async start(
     breakpoints: readonly DebugProtocol.SourceBreakpoint[] = [],
     filters: readonly string[] = [],
@@ -87,70 +84,70 @@ class Editor {
     return set.breakpoints;
   }
 
-  get stopped(): string {
+  get stopReason(): string {
     const stop = this.events.findLast(it => it.event === "stopped") as
       DebugProtocol.StoppedEvent | undefined;
     return [stop?.body.reason, stop?.body.description].filter(Boolean).join(", ");
   }
 
-  /** What the Call Stack and the Variables show; of Step, rows that open are open. */
-  async seen(): Promise<string> {
+  /** The call stack and the variables as text; the rows of Step are expanded. */
+  async formatViews(): Promise<string> {
     const { stackFrames } = (await this.send("stackTrace", { threadId: 1 }))
       .body as DebugProtocol.StackTraceResponse["body"];
     const { scopes } = (await this.send("scopes", { frameId: 0 }))
       .body as DebugProtocol.ScopesResponse["body"];
     const lines = [
-      `stopped: ${this.stopped}`,
+      `stopped: ${this.stopReason}`,
       ...stackFrames.map(it => `  at ${it.name}, line ${it.line}`),
     ];
     for (const it of scopes)
       lines.push(
         `  ${it.name}`,
-        ...(await this.#rows(it.variablesReference, it.name === "Step" ? 2 : 1, "    ")),
+        ...(await this.#listRows(it.variablesReference, it.name === "Step" ? 2 : 1, "    ")),
       );
     return `${lines.join("\n")}\n`;
   }
 
   /** The rows under one heading. */
-  async rows(heading: string, depth: number): Promise<string[]> {
+  async listRows(heading: string, depth: number): Promise<string[]> {
     const { scopes } = (await this.send("scopes", { frameId: 0 }))
       .body as DebugProtocol.ScopesResponse["body"];
-    return this.#rows(scopes.find(it => it.name === heading)!.variablesReference, depth, "");
+    return this.#listRows(scopes.find(it => it.name === heading)!.variablesReference, depth, "");
   }
 
-  async line(): Promise<number | undefined> {
+  async getLine(): Promise<number | undefined> {
     return (
       (await this.send("stackTrace", { threadId: 1 }))
         .body as DebugProtocol.StackTraceResponse["body"]
     ).stackFrames[0]?.line;
   }
 
-  async #rows(variablesReference: number, depth: number, margin: string): Promise<string[]> {
+  async #listRows(variablesReference: number, depth: number, margin: string): Promise<string[]> {
     const { variables } = (await this.send("variables", { variablesReference }))
       .body as DebugProtocol.VariablesResponse["body"];
     const lines: string[] = [];
     for (const it of variables) {
       lines.push(`${margin}${it.name}: ${it.value}`);
       if (it.variablesReference && depth > 1)
-        lines.push(...(await this.#rows(it.variablesReference, depth - 1, `${margin}  `)));
+        lines.push(...(await this.#listRows(it.variablesReference, depth - 1, `${margin}  `)));
     }
     return lines;
   }
 }
 
 test("each step shows the event, its changes and its reward", async () => {
-  const editor = new Editor(stumbling);
+  const editor = new DebugClient(loadFailedAttempt);
   await editor.start();
-  let text = await editor.seen();
+  let text = await editor.formatViews();
   for (let n = 0; n < 6; n++) {
     await editor.send("next", { threadId: 1 });
-    text += `\nstep over\n${await editor.seen()}`;
+    text += `\nstep over\n${await editor.formatViews()}`;
   }
   checkGolden("debugging.txt", text);
 });
 
 test("stepping back shows the previous state", async () => {
-  const editor = new Editor(stumbling);
+  const editor = new DebugClient(loadFailedAttempt);
   await editor.start();
   const balance = async () =>
     (
@@ -168,13 +165,13 @@ test("stepping back shows the previous state", async () => {
   await editor.send("next");
   expect(await balance()).toBe("3098.95");
   await editor.send("reverseContinue");
-  expect(editor.stopped).toBe("entry, Before the first event");
+  expect(editor.stopReason).toBe("entry, Before the first event");
   expect(await balance()).toBe("3148.95");
 });
 
 test("breakpoints move to the next event, and stop in both directions if their condition holds", async () => {
-  const editor = new Editor(stumbling);
-  const { transcript } = await stumbling();
+  const editor = new DebugClient(loadFailedAttempt);
+  const { transcript } = await loadFailedAttempt();
   const lines = transcript.ranges.map(it => it.first + 1);
   const set = await editor.start([
     { line: 1 },
@@ -198,26 +195,26 @@ test("breakpoints move to the next event, and stop in both directions if their c
     "reverseContinue",
   ]) {
     await editor.send(command);
-    stops.push(await editor.line());
+    stops.push(await editor.getLine());
   }
   expect(stops).toEqual([lines[0], lines[5], lines.at(-1), lines[5], lines[0], 1]);
 });
 
 test("continuing from the end terminates the session", async () => {
-  const editor = new Editor(stumbling);
+  const editor = new DebugClient(loadFailedAttempt);
   await editor.start();
   await editor.send("continue");
-  expect(editor.stopped).toBe("step, At the end of the trajectory");
+  expect(editor.stopReason).toBe("step, At the end of the trajectory");
   expect(editor.events.some(it => it.event === "terminated")).toBe(false);
   await editor.send("continue");
   expect(editor.events.some(it => it.event === "terminated")).toBe(true);
 });
 
 test("the reward of a call expands to its evidence, a total to its parts", async () => {
-  const editor = new Editor(stumbling);
+  const editor = new DebugClient(loadFailedAttempt);
   await editor.start([], ["failed"]);
   await editor.send("continue");
-  expect(await editor.rows("Reward", 2)).toEqual([
+  expect(await editor.listRows("Reward", 2)).toEqual([
     "this call: valid ⅔ · serves goal 2 · 2 of 3 arguments (amount should be 50)",
     "  validity: 0.67, insufficient funds: Everyday has 3448.95 available, 100000 needed",
     "  serves: goal 2",
@@ -240,7 +237,7 @@ test("the reward of a call expands to its evidence, a total to its parts", async
 });
 
 test("the debugger can stop at failed calls", async () => {
-  const editor = new Editor(stumbling);
+  const editor = new DebugClient(loadFailedAttempt);
   await editor.start([], ["failed"]);
   await editor.send("continue");
   const outcome = await editor.send("evaluate", { expression: "outcome", context: "repl" });
@@ -248,21 +245,21 @@ test("the debugger can stop at failed calls", async () => {
 });
 
 test("hovering over an id shows its entity, and an invalid watch an error", async () => {
-  const editor = new Editor(stumbling);
+  const editor = new DebugClient(loadFailedAttempt);
   await editor.start();
-  const hovered = await editor.send("evaluate", { expression: "acc_108", context: "hover" });
-  expect((hovered.body as DebugProtocol.EvaluateResponse["body"]).result).toContain(
+  const hover = await editor.send("evaluate", { expression: "acc_108", context: "hover" });
+  expect((hover.body as DebugProtocol.EvaluateResponse["body"]).result).toContain(
     'name: "Savings"',
   );
-  const watched = await editor.send("evaluate", {
+  const watch = await editor.send("evaluate", {
     expression: "banking.world.cats",
     context: "watch",
   });
-  expect(watched).toMatchObject({ success: false, message: "there is no banking.world.cats" });
+  expect(watch).toMatchObject({ success: false, message: "there is no banking.world.cats" });
 });
 
 test("a trajectory that cannot be opened fails the launch with a remedy", async () => {
-  const editor = new Editor(() =>
+  const editor = new DebugClient(() =>
     Promise.reject(new UserError("there is no server banking", "choose one of calendar")),
   );
   await editor.send("initialize", { adapterID: "prove" });

@@ -1,4 +1,4 @@
-/** From numbers to places: what a plot's axes and lines are made of. */
+/** Scales, ticks, ranges and paths of plots. */
 import { expect, test } from "vitest";
 import {
   createBandPath,
@@ -19,13 +19,13 @@ test("ticks are round numbers within the range", () => {
   expect(computeTicks(5, 5, 3)).toEqual([5]);
 });
 
-test("ticks have as many decimals as tell them apart", () => {
+test("ticks have as many decimals as they need to differ", () => {
   expect(
     [[0, 0.5], [-0.01, -0.005, 0], [0, 20], [1, 1.1], [0, 0.0001], [3]].map(countDecimals),
   ).toEqual([1, 3, 0, 1, 4, 0]);
 });
 
-test("a range leaves air around its values, but none beyond what must be seen", () => {
+test("a range has a margin around its values, but not beyond included values", () => {
   expect(computeRange([1, 2])).toEqual([0.94, 2.06]);
   expect(computeRange([1, 2], [0])).toEqual([0, 2.12]);
   expect(computeRange([0.5, 0.5])).toEqual([0.45, 0.55]);
@@ -34,7 +34,7 @@ test("a range leaves air around its values, but none beyond what must be seen", 
   expect(computeRange([Number.NaN, 3, Infinity])).toEqual([2.7, 3.3000000000000003]);
 });
 
-test("a path is interrupted where there is no number", () => {
+test("a path is interrupted at points that are not finite", () => {
   const x = createLinearScale(0, 10, 0, 100);
   const y = createLinearScale(0, 1, 50, 0);
   expect(
@@ -70,7 +70,7 @@ test("a running mean follows the values over its window", () => {
   expect(computeRunningMean(points, 2).map(it => it.y)).toEqual([2, 3, 5, 6, 10]);
 });
 
-test("labels keep their distance and their order, within the range", () => {
+test("labels keep a minimum distance and their order within the range", () => {
   expect(spreadLabels([10, 12, 50], 14, 0, 100)).toEqual([10, 24, 50]);
   expect(spreadLabels([98, 99, 20], 14, 0, 100)).toEqual([86, 100, 20]);
   expect(spreadLabels([12, 10], 14, 0, 100)).toEqual([24, 10]);
