@@ -1,20 +1,20 @@
 /**
- * Random calls, well-formed and not, on every server: 1,000 each, or 50,000 each where STORM=50
- * says so (`npm run soak`). Whatever comes, a call answers with an outcome, and the session keeps
- * its promises.
+ * Random calls, well-formed and not, on every server: 10,000 each, or 50,000 each with STORM=5
+ * (`npm run soak`). Every call returns an outcome, quickly, and a write keeps the server's schema,
+ * its invariants and the bound on its size.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
-import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
+import { computeDigest, deepFreeze, measureJson } from "../../src/environment/digest.ts";
 import { findTypeMismatch } from "../../src/environment/typeCheck.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
-import type { Session } from "../../src/environment/session.ts";
+import { maxStateSize, type Session } from "../../src/environment/session.ts";
 import { catalog } from "./doors.ts";
 import { walk, type Call } from "./walk.ts";
 
-const times = Number(process.env["STORM"] ?? "1");
+const times = Number(process.env["STORM"] ?? "1") * 10;
 const callsInARun = 50;
 
 /** How a call of a walk is spoiled; most are left as they are. */
@@ -68,17 +68,37 @@ function spoiled(call: Call, { how, at, junk }: Spoiling, others: readonly Call[
   return { ...call, name: others[at % others.length]!.name };
 }
 
+/** No call takes longer: 50 ms of processor time. */
+const maxCallMicroseconds = 50_000;
+
 /** One call, held against all that a session promises. */
 function checkCall(server: Server, session: Session, bystander: Session, call: Call): string {
   const before = session.state;
+  const fork = session.fork();
+  const start = process.threadCpuUsage();
   const { outcome, digest } = session.call(call.name, call.arguments);
+  const { user, system } = process.threadCpuUsage(start);
   const said = () =>
     `${call.name} ${JSON.stringify(call.arguments)} gave ${JSON.stringify(outcome)}`;
   if (outcome.kind === "broken") expect.fail(said());
+  if (user + system > maxCallMicroseconds) {
+    // the first time may have included compiling the code and collecting garbage
+    const again = process.threadCpuUsage();
+    fork.call(call.name, call.arguments);
+    const second = process.threadCpuUsage(again);
+    if (second.user + second.system > maxCallMicroseconds)
+      expect.fail(`${said()} after ${(second.user + second.system) / 1000} ms`);
+  }
   const isWritten = outcome.kind === "ok" && server.tools.get(call.name)!.effect === "write";
   if (isWritten) {
     const shape = server.schema.safeParse(session.state[server.name]!.world);
     if (!shape.success) expect.fail(`${said()}, which leaves ${shape.error.message}`);
+    const [world, worldBefore] = [session.state, before].map(it => it[server.name]!.world);
+    for (const { rule, findViolation } of server.invariants) {
+      const violation = findViolation(world, worldBefore);
+      if (violation !== undefined) expect.fail(`${said()}, which breaks "${rule}": ${violation}`);
+    }
+    expect(measureJson(world!), said()).toBeLessThanOrEqual(maxStateSize);
   } else if (session.state !== before) expect.fail(`${said()} and changed the state`);
   if (outcome.kind === "ok") {
     // the first of the two checks is only made where the second fails: what passes the second must
@@ -105,6 +125,12 @@ for (const server of catalog.servers.values())
         const pins = (fixture: string) => ({ servers: [{ name: server.name, fixture }], seed: 3 });
         const bystander = openSessionByName(catalog, pins("full"));
         bystanders.set(server, bystander.digest);
+        for (const fixture of catalog.listFixtures(server.name))
+          for (const { rule, findViolation } of server.invariants)
+            expect(
+              findViolation(catalog.getFixture(server.name, fixture).state),
+              `${fixture} breaks "${rule}"`,
+            ).toBeUndefined();
         fc.assert(
           fc.property(
             fc.nat(),
