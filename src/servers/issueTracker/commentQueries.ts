@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { id, minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
-import { issueOf, Tracker, userName, userNamed } from "./state.ts";
+import { findIssue, IssueTrackerState, getUserName, findUserId } from "./state.ts";
 import { issueId, limit, person } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
 export const commentQueries = {
   list_comments: tool({
@@ -23,16 +23,16 @@ export const commentQueries = {
         z.object({ comment_id: id("comment"), by: person(), at: minute(), text: z.string() }),
       ),
     },
-    run(tracker, { issue_id, by, limit: most = 10 }) {
-      issueOf(tracker, issue_id);
-      const userId = by === undefined ? undefined : userNamed(tracker, by);
-      const found = Object.entries(tracker.comments)
+    run(state, { issue_id, by, limit = 10 }) {
+      findIssue(state, issue_id);
+      const userId = by === undefined ? undefined : findUserId(state, by);
+      const comments = Object.entries(state.comments)
         .filter(([, it]) => it.issue_id === issue_id && (!userId || it.by === userId))
         .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
       return {
-        comments: found.slice(0, most).map(([comment_id, it]) => ({
+        comments: comments.slice(0, limit).map(([comment_id, it]) => ({
           comment_id,
-          by: userName(tracker, it.by),
+          by: getUserName(state, it.by),
           at: it.at,
           text: it.text,
         })),

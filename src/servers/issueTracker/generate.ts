@@ -1,35 +1,41 @@
 /**
- * The issue tracker's part of a world: the studio's projects for its clients and itself, with
- * issues in every state that a workflow has.
+ * Generates the issue tracker of a fixture set: the studio's projects for its clients and itself,
+ * with issues in every status of their workflows.
  */
 import { defineGenerator } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import { addRemainingIssues } from "./generateIssues.ts";
 import { descriptions, newsletter, office, remarks, support, website } from "./generateTexts.ts";
 import { findCastInconsistencies, findStateInconsistencies } from "./inconsistencies.ts";
-import { smallPlans } from "./projectPlans.ts";
-import { server, type Tracker } from "./server.ts";
-import { TrackerBuilder } from "./trackerBuilder.ts";
+import { smallProjectPlans } from "./projectPlans.ts";
+import { server } from "./server.ts";
+import type { IssueTrackerState } from "./state.ts";
+import { IssueTrackerBuilder } from "./trackerBuilder.ts";
 
 /**
- * One issue of every kind that a rule asks for: blocked, divided, without points, unassigned, of
- * others, archived.
+ * Adds an issue for every rule of the server: blocked, with subtasks, without points, unassigned,
+ * assigned to others, in an archived project.
  */
-function addSmallFixture(making: TrackerBuilder): void {
-  for (const it of smallPlans) making.project(it);
+function addSmallFixture(builder: IssueTrackerBuilder): void {
+  for (const it of smallProjectPlans) builder.addProject(it);
   const [ana, ben, chloe, david, ines, jonas, kira] = [0, 1, 2, 3, 8, 9, 10].map(it =>
-    making.member(it),
+    builder.getUserId(it),
   ) as [string, string, string, string, string, string, string];
-  const [w, s, o, n] = [website, support, office, newsletter].map(it => it.titles) as [
+  const [websiteTitles, supportTitles, officeTitles, newsletterTitles] = [
+    website,
+    support,
+    office,
+    newsletter,
+  ].map(it => it.titles) as [
     readonly string[],
     readonly string[],
     readonly string[],
     readonly string[],
   ];
-  const past = making.sprint("WEB", `${website.sprints} 6`, "closed", -2, 20);
-  const active = making.sprint("WEB", `${website.sprints} 7`, "active", 0, 16);
-  const planned = making.sprint("WEB", `${website.sprints} 8`, "planned", 2, 24);
-  const slow = making.issue("WEB", w[0]!, {
+  const past = builder.addSprint("WEB", `${website.sprints} 6`, "closed", -2, 20);
+  const active = builder.addSprint("WEB", `${website.sprints} 7`, "active", 0, 16);
+  const planned = builder.addSprint("WEB", `${website.sprints} 8`, "planned", 2, 24);
+  const slowPage = builder.addIssue("WEB", websiteTitles[0]!, {
     status: "in_progress",
     type: "bug",
     priority: "high",
@@ -39,7 +45,7 @@ function addSmallFixture(making: TrackerBuilder): void {
     labels: ["performance"],
     due: dayAfterStart(4),
   });
-  const cases = making.issue("WEB", w[1]!, {
+  const caseStudies = builder.addIssue("WEB", websiteTitles[1]!, {
     status: "in_review",
     type: "story",
     assignee: ana,
@@ -47,21 +53,21 @@ function addSmallFixture(making: TrackerBuilder): void {
     sprint_id: active,
     labels: ["content", "design"],
   });
-  making.issue("WEB", w[2]!, {
+  builder.addIssue("WEB", websiteTitles[2]!, {
     status: "todo",
     type: "bug",
     priority: "urgent",
     points: 3,
     labels: ["mobile"],
   });
-  const contrast = making.issue("WEB", w[3]!, {
+  const contrast = builder.addIssue("WEB", websiteTitles[3]!, {
     status: "in_progress",
     assignee: kira,
     points: 2,
     sprint_id: active,
     labels: ["accessibility"],
   });
-  const banner = making.issue("WEB", w[4]!, {
+  const banner = builder.addIssue("WEB", websiteTitles[4]!, {
     status: "todo",
     type: "bug",
     assignee: ana,
@@ -69,8 +75,13 @@ function addSmallFixture(making: TrackerBuilder): void {
     sprint_id: planned,
     description: descriptions[1]!,
   });
-  making.issue("WEB", w[5]!, { status: "todo", type: "story", priority: "low", assignee: ben });
-  making.issue("WEB", w[6]!, {
+  builder.addIssue("WEB", websiteTitles[5]!, {
+    status: "todo",
+    type: "story",
+    priority: "low",
+    assignee: ben,
+  });
+  builder.addIssue("WEB", websiteTitles[6]!, {
     status: "done",
     type: "bug",
     assignee: ana,
@@ -78,60 +89,64 @@ function addSmallFixture(making: TrackerBuilder): void {
     sprint_id: past,
     closed: dayAfterStart(-4),
   });
-  const rework = making.issue("WEB", w[7]!, {
+  const rework = builder.addIssue("WEB", websiteTitles[7]!, {
     status: "todo",
     type: "story",
     assignee: chloe,
     points: 13,
   });
-  making.subtask(cases, { status: "in_progress", assignee: ines });
-  making.subtask(cases, { status: "done", assignee: ana });
-  making.subtask(slow, { status: "done", assignee: ben });
-  making.link("blocks", contrast, banner);
-  making.link("relates_to", slow, rework);
-  const reset = making.issue("SUP", s[0]!, {
+  builder.addSubtask(caseStudies, { status: "in_progress", assignee: ines });
+  builder.addSubtask(caseStudies, { status: "done", assignee: ana });
+  builder.addSubtask(slowPage, { status: "done", assignee: ben });
+  builder.addLink("blocks", contrast, banner);
+  builder.addLink("relates_to", slowPage, rework);
+  const resetBug = builder.addIssue("SUP", supportTitles[0]!, {
     status: "waiting",
     type: "bug",
     priority: "high",
     assignee: ana,
     labels: ["login"],
   });
-  making.issue("SUP", s[1]!, {
+  builder.addIssue("SUP", supportTitles[1]!, {
     status: "in_progress",
     type: "request",
     assignee: jonas,
     labels: ["print"],
   });
-  making.issue("SUP", s[2]!, { status: "todo", type: "request", priority: "low" });
-  making.issue("OPS", o[0]!, {
+  builder.addIssue("SUP", supportTitles[2]!, { status: "todo", type: "request", priority: "low" });
+  builder.addIssue("OPS", officeTitles[0]!, {
     status: "in_progress",
     type: "bug",
     assignee: david,
     labels: ["hardware"],
   });
-  making.issue("NWS", n[0]!, { status: "todo", type: "bug", created: dayAfterStart(-200) });
-  making.issue("NWS", n[1]!, {
+  builder.addIssue("NWS", newsletterTitles[0]!, {
+    status: "todo",
+    type: "bug",
+    created: dayAfterStart(-200),
+  });
+  builder.addIssue("NWS", newsletterTitles[1]!, {
     status: "done",
     assignee: ana,
     created: dayAfterStart(-240),
     closed: dayAfterStart(-180),
   });
-  making.comment(slow, ben, -4, remarks[0]!);
-  making.comment(reset, jonas, -3, remarks[5]!);
-  making.work(slow, ana, -3, 90, "research");
-  making.work(slow, ben, -3, 60);
-  making.work(cases, ana, -4, 240, "first draft");
+  builder.addComment(slowPage, ben, -4, remarks[0]!);
+  builder.addComment(resetBug, jonas, -3, remarks[5]!);
+  builder.addWork(slowPage, ana, -3, 90, "research");
+  builder.addWork(slowPage, ben, -3, 60);
+  builder.addWork(caseStudies, ana, -4, 240, "first draft");
 }
 
-export const generator = defineGenerator<Tracker>({
+export const generator = defineGenerator<IssueTrackerState>({
   server,
   generate(context) {
-    const making = new TrackerBuilder(context);
-    addSmallFixture(making);
-    if (context.size === "full") addRemainingIssues(making, context.cast);
-    return making.state;
+    const builder = new IssueTrackerBuilder(context);
+    addSmallFixture(builder);
+    if (context.size === "full") addRemainingIssues(builder, context.cast);
+    return builder.state;
   },
-  findInconsistencies: (state, _world, cast) => [
+  findInconsistencies: (state, _states, cast) => [
     ...findStateInconsistencies(state),
     ...findCastInconsistencies(state, cast),
   ],

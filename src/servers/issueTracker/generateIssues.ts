@@ -1,39 +1,55 @@
 /** Generates the issues, sprints, links and comments beyond the small fixture. */
 import type { SharedCast } from "../shared/cast.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
-import { descriptions, remarks, workNotes, type Topic } from "./generateTexts.ts";
-import { fullPlans, smallPlans, type Plan } from "./projectPlans.ts";
-import { type TrackerBuilder, type Issue } from "./trackerBuilder.ts";
+import { descriptions, remarks, workNotes, type ProjectTexts } from "./generateTexts.ts";
+import { listFullProjectPlans, smallProjectPlans, type ProjectPlan } from "./projectPlans.ts";
+import { type IssueTrackerBuilder, type Issue } from "./trackerBuilder.ts";
 
-/** What the full world has beyond the small one's. */
-export function addRemainingIssues(making: TrackerBuilder, cast: SharedCast): void {
-  const { state, random } = making;
-  for (const plan of fullPlans(cast)) {
-    making.project(plan);
+/** Adds what the full fixture has beyond the small one. */
+export function addRemainingIssues(builder: IssueTrackerBuilder, cast: SharedCast): void {
+  const { state, random } = builder;
+  for (const plan of listFullProjectPlans(cast)) {
+    builder.addProject(plan);
     const { topic } = plan;
     if (!topic.sprints) continue;
-    const n = 2 + random.integer(9);
-    making.sprint(topic.key, `${topic.sprints} ${n}`, "closed", -2, 16 + 4 * random.integer(4));
-    making.sprint(topic.key, `${topic.sprints} ${n + 1}`, "active", 0, 16 + 4 * random.integer(4));
+    const number = 2 + random.integer(9);
+    builder.addSprint(
+      topic.key,
+      `${topic.sprints} ${number}`,
+      "closed",
+      -2,
+      16 + 4 * random.integer(4),
+    );
+    builder.addSprint(
+      topic.key,
+      `${topic.sprints} ${number + 1}`,
+      "active",
+      0,
+      16 + 4 * random.integer(4),
+    );
     if (random.boolean(0.7))
-      making.sprint(
+      builder.addSprint(
         topic.key,
-        `${topic.sprints} ${n + 2}`,
+        `${topic.sprints} ${number + 2}`,
         "planned",
         2,
         20 + 4 * random.integer(4),
       );
   }
-  for (const { topic, workflow, isArchived } of [...smallPlans, ...fullPlans(cast)]) {
-    const taken = new Set(Object.values(state.issues).map(it => it.title));
+  for (const { topic, workflow, isArchived } of [
+    ...smallProjectPlans,
+    ...listFullProjectPlans(cast),
+  ]) {
+    const usedTitles = new Set(Object.values(state.issues).map(it => it.title));
     for (const title of topic.titles)
-      if (!taken.has(title)) addRandomIssue(making, topic, title, workflow, isArchived ?? false);
+      if (!usedTitles.has(title))
+        addRandomIssue(builder, topic, title, workflow, isArchived ?? false);
   }
-  addLinks(making);
-  addComments(making);
+  addLinks(builder);
+  addComments(builder);
 }
 
-const statusesByWorkflow: Readonly<Record<Plan["workflow"], readonly Issue["status"][]>> = {
+const statusesByWorkflow: Readonly<Record<ProjectPlan["workflow"], readonly Issue["status"][]>> = {
   simple: ["todo", "todo", "todo", "in_progress", "in_progress", "done", "cancelled"],
   review: [
     "todo",
@@ -58,15 +74,15 @@ const statusesByWorkflow: Readonly<Record<Plan["workflow"], readonly Issue["stat
   ],
 };
 
-/** An issue as its project may have it, in a sprint where there is room. */
+/** Adds an issue with random values that its project allows, in a sprint that has room for it. */
 function addRandomIssue(
-  making: TrackerBuilder,
-  { key, labels }: Topic,
+  builder: IssueTrackerBuilder,
+  { key, labels }: ProjectTexts,
   title: string,
-  workflow: Plan["workflow"],
+  workflow: ProjectPlan["workflow"],
   isArchived: boolean,
 ): void {
-  const { state, random } = making;
+  const { state, random } = builder;
   const status = isArchived
     ? random.pick(["todo", "done"] as const)
     : random.pick(statusesByWorkflow[workflow]);
@@ -81,13 +97,13 @@ function addRandomIssue(
   const points =
     random.boolean(0.75) && workflow !== "support" ? random.pick([1, 2, 3, 5, 8]) : undefined;
   const isClosed = status === "done" || status === "cancelled";
-  const sprint = points === undefined ? undefined : chooseSprint(making, key, status, points);
+  const sprint = points === undefined ? undefined : chooseSprint(builder, key, status, points);
   const closed = isArchived
     ? dayAfterStart(-160 - random.integer(30))
     : sprint && isClosed
       ? dayAfterStart(-11 + random.integer(8))
       : dayAfterStart(-2 - random.integer(20));
-  const issueId = making.issue(key, title, {
+  const issueId = builder.addIssue(key, title, {
     status,
     type: random.pick(["bug", "task", "story", "request"] as const),
     priority: random.pick(["urgent", "high", "medium", "medium", "medium", "low"] as const),
@@ -107,7 +123,7 @@ function addRandomIssue(
   });
   if (status !== "in_progress" && status !== "in_review" && status !== "done") return;
   for (let i = random.boolean(0.35) ? 1 + random.integer(2) : 0; i > 0; i--)
-    making.subtask(
+    builder.addSubtask(
       issueId,
       isClosed
         ? { status: "done", closed, assignee: assignee! }
@@ -115,69 +131,69 @@ function addRandomIssue(
     );
 }
 
-/** A sprint of the project that such an issue can be in, if one has room. */
+/** A sprint of the project that fits the issue's status and has room for its points, if any. */
 function chooseSprint(
-  { state, random }: TrackerBuilder,
+  { state, random }: IssueTrackerBuilder,
   key: string,
   status: Issue["status"],
   points: number,
 ): string | undefined {
-  const wanted =
+  const wantedStatus =
     status === "done" || status === "cancelled"
       ? "closed"
       : status === "todo"
         ? random.pick(["planned", "active", undefined] as const)
         : "active";
-  const found = Object.entries(state.sprints).find(
-    ([, it]) => it.project_id === key && it.status === wanted,
+  const sprint = Object.entries(state.sprints).find(
+    ([, it]) => it.project_id === key && it.status === wantedStatus,
   );
-  if (!found) return undefined;
-  const taken = Object.values(state.issues).reduce(
-    (sum, it) => (it.sprint_id === found[0] ? sum + (it.points ?? 0) : sum),
+  if (!sprint) return undefined;
+  const plannedPoints = Object.values(state.issues).reduce(
+    (sum, it) => (it.sprint_id === sprint[0] ? sum + (it.points ?? 0) : sum),
     0,
   );
-  return taken + points <= found[1].capacity ? found[0] : undefined;
+  return plannedPoints + points <= sprint[1].capacity ? sprint[0] : undefined;
 }
 
 /**
- * Blockers and relations within projects, always from an earlier issue to a later one, and
- * duplicates that are closed.
+ * Adds blockers and relations within projects, always from an earlier issue to a later one, and
+ * closed duplicates.
  */
-function addLinks(making: TrackerBuilder): void {
-  const { state, random } = making;
+function addLinks(builder: IssueTrackerBuilder): void {
+  const { state, random } = builder;
   for (const [key, { status }] of Object.entries(state.projects)) {
     if (status === "archived") continue;
-    const own = Object.entries(state.issues).filter(
+    const issues = Object.entries(state.issues).filter(
       ([issueId, it]) =>
         issueId.startsWith(`${key}-`) &&
         it.parent_id === undefined &&
         Number(issueId.slice(key.length + 1)) > 11,
     );
-    const open = own
+    const open = issues
       .filter(([, it]) => it.status !== "done" && it.status !== "cancelled")
       .map(([issueId]) => issueId);
     for (let i = 0; i + 3 < open.length; i += 4)
-      making.link(
+      builder.addLink(
         random.pick(["blocks", "blocks", "relates_to"] as const),
         open[i]!,
         open[i + 1 + random.integer(2)]!,
       );
-    const cancelled = own.find(([, it]) => it.status === "cancelled");
-    if (cancelled && open[0]) making.link("duplicates", cancelled[0], open[0]);
+    const cancelled = issues.find(([, it]) => it.status === "cancelled");
+    if (cancelled && open[0]) builder.addLink("duplicates", cancelled[0], open[0]);
   }
 }
 
-/** Of the last weeks, all after the latest issue was filed. */
+/** Days of the last weeks, relative to today, all after the newest issue was created. */
 const workdays = [-3, -4, -5, -6, -7, -10, -11, -12, -13, -14];
 
-/** Comments and hours on what has been worked on. */
-function addComments(making: TrackerBuilder): void {
-  const { state, random } = making;
+/** Adds comments, and logged work on started issues. */
+function addComments(builder: IssueTrackerBuilder): void {
+  const { state, random } = builder;
   for (const [issueId, { status, assignee, parent_id }] of Object.entries(state.issues)) {
     const project = state.projects[issueId.split("-")[0]!]!;
     if (project.status === "archived" || parent_id !== undefined) continue;
     if (status !== "todo" && assignee && random.boolean(0.6))
-      making.work(
+      builder.addWork(
         issueId,
         assignee,
         random.pick(workdays),
@@ -185,7 +201,7 @@ function addComments(making: TrackerBuilder): void {
         random.boolean(0.5) ? random.pick(workNotes) : undefined,
       );
     if (random.boolean(0.4))
-      making.comment(
+      builder.addComment(
         issueId,
         random.pick(project.members),
         random.pick(workdays.slice(0, 5)),

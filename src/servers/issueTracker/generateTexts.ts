@@ -1,20 +1,20 @@
 /**
- * What a studio's issues are about, project by project: titles that occur once, subtasks, comments,
- * notes on work.
+ * The texts of the generated issue trackers: titles by project, each used once, subtasks, comments
+ * and notes on work.
  */
 
 /**
- * A project's key, its labels, what its sprints are called after, and the titles of its issues; the
- * first ones are the small world's.
+ * A project's key, labels, name of its sprints, and titles of its issues. The small fixture has the
+ * first titles.
  */
-export interface Topic {
+export interface ProjectTexts {
   readonly key: string;
   readonly sprints?: string;
   readonly labels: readonly string[];
   readonly titles: readonly string[];
 }
 
-export const website: Topic = {
+export const website: ProjectTexts = {
   key: "WEB",
   sprints: "Website sprint",
   labels: ["accessibility", "content", "design", "performance", "mobile", "seo"],
@@ -39,7 +39,7 @@ export const website: Topic = {
     "Directions to the studio",
   ],
 };
-export const support: Topic = {
+export const support: ProjectTexts = {
   key: "SUP",
   labels: ["login", "print", "content", "billing"],
   titles: [
@@ -60,7 +60,7 @@ export const support: Topic = {
     "Form answers land in spam",
   ],
 };
-export const office: Topic = {
+export const office: ProjectTexts = {
   key: "OPS",
   labels: ["hardware", "network", "purchase", "safety"],
   titles: [
@@ -77,7 +77,7 @@ export const office: Topic = {
     "Repair the coffee machine",
   ],
 };
-export const newsletter: Topic = {
+export const newsletter: ProjectTexts = {
   key: "NWS",
   labels: ["design", "content"],
   titles: [
@@ -88,7 +88,7 @@ export const newsletter: Topic = {
     "Pictures blocked by mail programs",
   ],
 };
-export const portal: Topic = {
+export const portal: ProjectTexts = {
   key: "POR",
   sprints: "Portal sprint",
   labels: ["accessibility", "content", "design", "security", "mobile"],
@@ -112,7 +112,7 @@ export const portal: Topic = {
     "Colours of the client's new brand",
   ],
 };
-export const catalogue: Topic = {
+export const catalogue: ProjectTexts = {
   key: "CAT",
   sprints: "Catalogue sprint",
   labels: ["content", "design", "print", "photo"],
@@ -135,7 +135,7 @@ export const catalogue: Topic = {
     "Order form in the middle",
   ],
 };
-export const packaging: Topic = {
+export const packaging: ProjectTexts = {
   key: "PKG",
   labels: ["content", "design", "print", "legal"],
   titles: [
@@ -156,7 +156,7 @@ export const packaging: Topic = {
     "Photo of the apple tart",
   ],
 };
-export const exhibition: Topic = {
+export const exhibition: ProjectTexts = {
   key: "EXH",
   sprints: "Exhibition sprint",
   labels: ["accessibility", "content", "design", "film"],

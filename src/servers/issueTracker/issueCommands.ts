@@ -6,17 +6,17 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { assignee, requireFutureDueDay, priority } from "./issueParameters.ts";
 import {
-  Tracker,
-  hasRoom,
+  IssueTrackerState,
+  requireSprintCapacity,
   isClosed,
-  memberNamed,
-  named,
-  openIssue,
-  ownProject,
-  projectIdOf,
-  subtasksOf,
+  findMemberId,
+  formatIssue,
+  findOpenIssue,
+  findEditableProject,
+  getProjectId,
+  listSubtasks,
   types,
-  userName,
+  getUserName,
   type Issue,
 } from "./state.ts";
 import {
@@ -31,16 +31,16 @@ import {
   projectId,
 } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-const mostSubtasks = 12;
+const maxSubtasks = 12;
 
-/** Turns down an open issue of the same project that is called the same. */
-function requireFreeTitle(tracker: Tracker, title: string, projectKey: string): void {
+/** Refuses a title that an open issue of the project already has. */
+function requireUniqueTitle(state: IssueTrackerState, title: string, projectKey: string): void {
   const wanted = title.trim().toLowerCase();
-  const same = Object.entries(getOriginal(tracker).issues).find(
+  const same = Object.entries(getOriginal(state).issues).find(
     ([key, it]) =>
-      projectIdOf(key) === projectKey && !isClosed(it) && it.title.toLowerCase() === wanted,
+      getProjectId(key) === projectKey && !isClosed(it) && it.title.toLowerCase() === wanted,
   );
   if (same)
     refuse(
@@ -50,12 +50,12 @@ function requireFreeTitle(tracker: Tracker, title: string, projectKey: string): 
     );
 }
 
-/** Files the issue under the project's next number. */
-function addIssue(tracker: Tracker, projectKey: string, issue: Issue): string {
-  const project = tracker.projects[projectKey]!;
+/** Adds the issue with the project's next number and returns its key. */
+function addIssue(state: IssueTrackerState, projectKey: string, issue: Issue): string {
+  const project = state.projects[projectKey]!;
   project.last += 1;
   const key = `${projectKey}-${project.last}`;
-  tracker.issues[key] = issue;
+  state.issues[key] = issue;
   return key;
 }
 
@@ -77,19 +77,20 @@ export const issueCommands = {
       description: newDescription.optional().describe("What it is about, in a few sentences"),
     },
     returns: { ...issueRow, assignee: person().optional() },
-    run(tracker, { project_id, assignee: who, priority: pressing = "medium", ...rest }, { now }) {
-      ownProject(tracker, project_id);
+    run(state, { project_id, assignee: assigneeName, priority = "medium", ...rest }, { now }) {
+      findEditableProject(state, project_id);
       requireFutureDueDay(rest.due, now);
-      requireFreeTitle(tracker, rest.title, project_id);
-      const userId = who === undefined ? undefined : memberNamed(tracker, who, project_id);
+      requireUniqueTitle(state, rest.title, project_id);
+      const userId =
+        assigneeName === undefined ? undefined : findMemberId(state, assigneeName, project_id);
       const issue_id = addIssue(
-        tracker,
+        state,
         project_id,
         omitUndefined({
           ...rest,
           status: "todo" as const,
-          priority: pressing,
-          reporter: tracker.user,
+          priority,
+          reporter: state.user,
           assignee: userId,
           created: now.slice(0, 10),
         }) as Issue,
@@ -98,7 +99,7 @@ export const issueCommands = {
         title: rest.title,
         issue_id,
         status: "todo",
-        assignee: userId && userName(tracker, userId),
+        assignee: userId && getUserName(state, userId),
       });
     },
   }),
@@ -118,8 +119,8 @@ export const issueCommands = {
       description: newDescription.optional().describe("New description, instead of the old one"),
     },
     returns: { title: label("issue"), issue_id: issueKey(), changed: z.array(z.string()) },
-    run(tracker, { issue_id, ...wanted }, { now }) {
-      const issue = openIssue(tracker, issue_id);
+    run(state, { issue_id, ...wanted }, { now }) {
+      const issue = findOpenIssue(state, issue_id);
       if (Object.keys(wanted).length === 0)
         refuse(
           "invalid_params",
@@ -130,18 +131,18 @@ export const issueCommands = {
         key => wanted[key] !== undefined && wanted[key] !== issue[key],
       );
       if (changed.length === 0)
-        refuse("conflict", `${named(issue, issue_id)} is like that already`);
+        refuse("conflict", `${formatIssue(issue, issue_id)} is like that already`);
       if (changed.includes("due")) requireFutureDueDay(wanted.due, now);
       if (changed.includes("title"))
-        requireFreeTitle(tracker, wanted.title!, projectIdOf(issue_id));
+        requireUniqueTitle(state, wanted.title!, getProjectId(issue_id));
       if (changed.includes("points") && issue.parent_id !== undefined)
         refuse(
           "precondition_failed",
-          `${named(issue, issue_id)} is a subtask: the points of ${issue.parent_id} count for it`,
+          `${formatIssue(issue, issue_id)} is a subtask: the points of ${issue.parent_id} count for it`,
           `change the points of ${issue.parent_id}`,
         );
       if (changed.includes("points") && issue.sprint_id !== undefined)
-        hasRoom(tracker, issue.sprint_id, issue_id, wanted.points!);
+        requireSprintCapacity(state, issue.sprint_id, issue_id, wanted.points!);
       Object.assign(issue, omitUndefined(wanted));
       return { title: issue.title, issue_id, changed };
     },
@@ -156,37 +157,38 @@ export const issueCommands = {
       assignee: assignee.optional(),
     },
     returns: { ...issueRow, parent_id: issueKey(), open_subtasks: z.int() },
-    run(tracker, { parent_id, title, assignee: who }, { now }) {
-      const parent = openIssue(tracker, parent_id);
-      const project = projectIdOf(parent_id);
+    run(state, { parent_id, title, assignee: assigneeName }, { now }) {
+      const parent = findOpenIssue(state, parent_id);
+      const project = getProjectId(parent_id);
       if (parent.parent_id !== undefined)
         refuse(
           "precondition_failed",
-          `${named(parent, parent_id)} is itself a subtask of ${parent.parent_id}`,
+          `${formatIssue(parent, parent_id)} is itself a subtask of ${parent.parent_id}`,
           `add it to ${parent.parent_id}`,
         );
-      const siblings = subtasksOf(getOriginal(tracker), parent_id);
-      if (siblings.length >= mostSubtasks)
+      const siblings = listSubtasks(getOriginal(state), parent_id);
+      if (siblings.length >= maxSubtasks)
         refuse(
           "limit_exceeded",
-          `${named(parent, parent_id)} has ${mostSubtasks} subtasks already`,
+          `${formatIssue(parent, parent_id)} has ${maxSubtasks} subtasks already`,
           "file it as an issue of its own",
         );
-      requireFreeTitle(tracker, title, project);
-      const userId = who === undefined ? undefined : memberNamed(tracker, who, project);
-      const fresh = omitUndefined({
+      requireUniqueTitle(state, title, project);
+      const userId =
+        assigneeName === undefined ? undefined : findMemberId(state, assigneeName, project);
+      const subtask = omitUndefined({
         title,
         type: "task" as const,
         status: "todo" as const,
         priority: parent.priority,
-        reporter: tracker.user,
+        reporter: state.user,
         assignee: userId,
         created: now.slice(0, 10),
         parent_id,
       }) as Issue;
       return {
         title,
-        issue_id: addIssue(tracker, project, fresh),
+        issue_id: addIssue(state, project, subtask),
         status: "todo",
         parent_id,
         open_subtasks: siblings.filter(([, it]) => !isClosed(it)).length + 1,

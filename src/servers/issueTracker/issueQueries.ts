@@ -4,22 +4,22 @@ import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { listed, rowOf } from "./issueRows.ts";
+import { issueRows, createIssueRow } from "./issueRows.ts";
 import {
-  Tracker,
-  byKey,
+  IssueTrackerState,
+  compareKeys,
   isClosed,
-  issueOf,
-  openBlockers,
+  findIssue,
+  listOpenBlockers,
   priorities,
-  projectIdOf,
-  projectOf,
-  sprintOf,
+  getProjectId,
+  findProject,
+  findSprint,
   statuses,
-  subtasksOf,
+  listSubtasks,
   types,
-  userName,
-  userNamed,
+  getUserName,
+  findUserId,
   workflows,
   type Issue,
   type Link,
@@ -37,11 +37,11 @@ import {
   tag,
 } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-/** The most pressing first, then by key. */
-const byPriority = ([a, x]: [string, Issue], [b, y]: [string, Issue]) =>
-  priorities.indexOf(x.priority) - priorities.indexOf(y.priority) || byKey(a, b);
+/** Orders issues by priority, the most urgent first, then by key. */
+const comparePriorities = ([a, x]: [string, Issue], [b, y]: [string, Issue]) =>
+  priorities.indexOf(x.priority) - priorities.indexOf(y.priority) || compareKeys(a, b);
 
 export const issueQueries = {
   list_projects: tool({
@@ -71,13 +71,14 @@ export const issueQueries = {
         }),
       ),
     },
-    run(tracker, { name, member, status }) {
-      const userId = member === undefined ? undefined : userNamed(tracker, member);
-      const open = new Map<string, number>();
-      for (const [key, it] of Object.entries(tracker.issues))
-        if (!isClosed(it)) open.set(projectIdOf(key), (open.get(projectIdOf(key)) ?? 0) + 1);
+    run(state, { name, member, status }) {
+      const userId = member === undefined ? undefined : findUserId(state, member);
+      const openIssueCounts = new Map<string, number>();
+      for (const [key, it] of Object.entries(state.issues))
+        if (!isClosed(it))
+          openIssueCounts.set(getProjectId(key), (openIssueCounts.get(getProjectId(key)) ?? 0) + 1);
       return {
-        projects: Object.entries(tracker.projects)
+        projects: Object.entries(state.projects)
           .filter(
             ([, it]) =>
               (!name || containsText(it.name, name)) &&
@@ -88,9 +89,9 @@ export const issueQueries = {
             name: it.name,
             project_id,
             status: it.status,
-            open_issues: open.get(project_id) ?? 0,
-            lead: userName(tracker, it.lead),
-            members: it.members.map(who => userName(tracker, who)),
+            open_issues: openIssueCounts.get(project_id) ?? 0,
+            lead: getUserName(state, it.lead),
+            members: it.members.map(who => getUserName(state, who)),
             labels: it.labels,
           })),
       };
@@ -117,44 +118,35 @@ export const issueQueries = {
       priority: z.enum(priorities).optional().describe("Only issues of this priority"),
       limit,
     },
-    returns: { issues: listed },
+    returns: { issues: issueRows },
     run(
-      tracker,
-      {
-        project_id,
-        status,
-        assignee,
-        unassigned,
-        label: wanted,
-        sprint_id,
-        priority,
-        limit: most = 10,
-      },
+      state,
+      { project_id, status, assignee, unassigned, label, sprint_id, priority, limit = 10 },
     ) {
-      const userId = assignee === undefined ? undefined : userNamed(tracker, assignee);
-      if (sprint_id !== undefined) sprintOf(tracker, sprint_id);
-      const labels = project_id === undefined ? undefined : projectOf(tracker, project_id).labels;
-      if (wanted !== undefined && labels?.includes(wanted) === false)
+      const userId = assignee === undefined ? undefined : findUserId(state, assignee);
+      if (sprint_id !== undefined) findSprint(state, sprint_id);
+      const labels = project_id === undefined ? undefined : findProject(state, project_id).labels;
+      if (label !== undefined && labels?.includes(label) === false)
         refuse(
           "not_found",
-          `project ${project_id} has no label ${wanted}`,
+          `project ${project_id} has no label ${label}`,
           `its labels are ${labels.join(", ")}`,
         );
-      const found = Object.entries(tracker.issues).filter(
+      const issues = Object.entries(state.issues).filter(
         ([key, it]) =>
-          (!project_id || projectIdOf(key) === project_id) &&
+          (!project_id || getProjectId(key) === project_id) &&
           (status ? it.status === status : sprint_id !== undefined || !isClosed(it)) &&
           (!userId || it.assignee === userId) &&
           (!unassigned || it.assignee === undefined) &&
-          (!wanted || it.labels?.includes(wanted)) &&
+          (!label || it.labels?.includes(label)) &&
           (!sprint_id || it.sprint_id === sprint_id) &&
           (!priority || it.priority === priority),
       );
       return {
-        issues: found
-          .sort(byPriority)
-          .slice(0, most)
-          .map(it => rowOf(tracker, it)),
+        issues: issues
+          .sort(comparePriorities)
+          .slice(0, limit)
+          .map(it => createIssueRow(state, it)),
       };
     },
   }),
@@ -169,10 +161,10 @@ export const issueQueries = {
       type: z.enum(types).optional().describe("Only issues of this type"),
       limit,
     },
-    returns: { issues: listed },
-    run(tracker, { query, type, limit: most = 10 }) {
+    returns: { issues: issueRows },
+    run(state, { query, type, limit = 10 }) {
       const key = query.trim().toUpperCase();
-      const found = Object.entries(tracker.issues).filter(
+      const issues = Object.entries(state.issues).filter(
         ([issue_id, it]) =>
           (issue_id === key ||
             containsText(it.title, query) ||
@@ -180,12 +172,12 @@ export const issueQueries = {
           (!type || it.type === type),
       );
       // titles before descriptions
-      found.sort(
+      issues.sort(
         (a, b) =>
           Number(containsText(b[1].title, query)) - Number(containsText(a[1].title, query)) ||
-          byKey(a[0], b[0]),
+          compareKeys(a[0], b[0]),
       );
-      return { issues: found.slice(0, most).map(it => rowOf(tracker, it)) };
+      return { issues: issues.slice(0, limit).map(it => createIssueRow(state, it)) };
     },
   }),
   get_issue: tool({
@@ -223,18 +215,18 @@ export const issueQueries = {
         )
         .optional(),
     },
-    run(tracker, { issue_id }) {
-      const it = issueOf(tracker, issue_id);
-      const { workflow } = projectOf(tracker, projectIdOf(issue_id));
-      const subtasks = subtasksOf(tracker, issue_id).map(([key, { title, status }]) => ({
+    run(state, { issue_id }) {
+      const it = findIssue(state, issue_id);
+      const { workflow } = findProject(state, getProjectId(issue_id));
+      const subtasks = listSubtasks(state, issue_id).map(([key, { title, status }]) => ({
         title,
         issue_id: key,
         status,
       }));
-      const links = linksOf(tracker, issue_id);
-      const sprintOrParents =
+      const links = createLinkRows(state, issue_id);
+      const sprintId =
         it.sprint_id ??
-        (it.parent_id === undefined ? undefined : tracker.issues[it.parent_id]!.sprint_id);
+        (it.parent_id === undefined ? undefined : state.issues[it.parent_id]!.sprint_id);
       return omitUndefined({
         title: it.title,
         issue_id,
@@ -242,22 +234,22 @@ export const issueQueries = {
         next_statuses: [...workflows[workflow][it.status]],
         type: it.type,
         priority: it.priority,
-        project_id: projectIdOf(issue_id),
-        reporter: userName(tracker, it.reporter),
-        assignee: it.assignee && userName(tracker, it.assignee),
+        project_id: getProjectId(issue_id),
+        reporter: getUserName(state, it.reporter),
+        assignee: it.assignee && getUserName(state, it.assignee),
         created: it.created,
         due: it.due,
         closed: it.closed,
         points: it.points,
-        sprint: sprintOrParents && tracker.sprints[sprintOrParents]!.name,
-        sprint_id: sprintOrParents,
+        sprint: sprintId && state.sprints[sprintId]!.name,
+        sprint_id: sprintId,
         parent_id: it.parent_id,
         labels: it.labels,
         description: it.description,
-        blocked: openBlockers(tracker, issue_id).length > 0,
-        comments: Object.values(tracker.comments).filter(comment => comment.issue_id === issue_id)
+        blocked: listOpenBlockers(state, issue_id).length > 0,
+        comments: Object.values(state.comments).filter(comment => comment.issue_id === issue_id)
           .length,
-        logged_minutes: Object.values(tracker.work).reduce(
+        logged_minutes: Object.values(state.work).reduce(
           (sum, work) => (work.issue_id === issue_id ? sum + work.minutes : sum),
           0,
         ),
@@ -268,17 +260,17 @@ export const issueQueries = {
   }),
 };
 
-const backwards = {
+const inverseKinds = {
   blocks: "blocked_by",
   duplicates: "duplicated_by",
   relates_to: "relates_to",
 } as const satisfies Record<Link["kind"], string>;
 
-/** An issue's links, seen from it. */
-function linksOf({ links, issues }: Tracker, issueId: string) {
+/** The links of an issue, each with its kind as seen from that issue. */
+function createLinkRows({ links, issues }: IssueTrackerState, issueId: string) {
   return Object.values(links).flatMap(({ kind, from, to }) => {
     if (from !== issueId && to !== issueId) return [];
-    const [other, link] = from === issueId ? [to, kind] : [from, backwards[kind]];
+    const [other, link] = from === issueId ? [to, kind] : [from, inverseKinds[kind]];
     const { title, status } = issues[other]!;
     return [{ title, issue_id: other, status, link }];
   });

@@ -1,21 +1,21 @@
-/** The rows by which results list issues. */
+/** The rows of lists of issues. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { day } from "../../environment/fieldSchemas.ts";
-import { type Tracker, userName, type Issue } from "./state.ts";
+import { type IssueTrackerState, getUserName, type Issue } from "./state.ts";
 import { issueRow, person } from "./parameters.ts";
 
-export const rowOf = (tracker: Tracker, [issue_id, it]: [string, Issue]) =>
+export const createIssueRow = (state: IssueTrackerState, [issue_id, it]: [string, Issue]) =>
   omitUndefined({
     title: it.title,
     issue_id,
     status: it.status,
     priority: it.priority,
-    assignee: it.assignee && userName(tracker, it.assignee),
+    assignee: it.assignee && getUserName(state, it.assignee),
     due: it.due,
   });
 
-export const listed = z.array(
+export const issueRows = z.array(
   z.object({
     ...issueRow,
     priority: z.string(),

@@ -2,12 +2,18 @@
 import { z } from "zod";
 import { label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { named, ownIssue, projectIdOf, projectOf, Tracker } from "./state.ts";
+import {
+  formatIssue,
+  findEditableIssue,
+  getProjectId,
+  findProject,
+  IssueTrackerState,
+} from "./state.ts";
 import { issueId, issueKey, tag } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-const mostLabels = 5;
+const maxLabels = 5;
 
 export const labelTools = {
   add_label: tool({
@@ -19,25 +25,25 @@ export const labelTools = {
       label: tag().describe("A label of the project, as issue_tracker_list_projects gives them"),
     },
     returns: { title: label("issue"), issue_id: issueKey(), labels: z.array(tag()) },
-    run(tracker, { issue_id, label: wanted }) {
-      const issue = ownIssue(tracker, issue_id);
-      const { labels } = projectOf(tracker, projectIdOf(issue_id));
-      if (!labels.includes(wanted))
+    run(state, { issue_id, label }) {
+      const issue = findEditableIssue(state, issue_id);
+      const project = findProject(state, getProjectId(issue_id));
+      if (!project.labels.includes(label))
         refuse(
           "not_found",
-          `project ${projectIdOf(issue_id)} has no label ${wanted}`,
-          `its labels are ${labels.join(", ")}`,
+          `project ${getProjectId(issue_id)} has no label ${label}`,
+          `its labels are ${project.labels.join(", ")}`,
         );
-      const own = issue.labels ?? [];
-      if (own.includes(wanted))
-        refuse("conflict", `${named(issue, issue_id)} already has the label ${wanted}`);
-      if (own.length >= mostLabels)
+      const labels = issue.labels ?? [];
+      if (labels.includes(label))
+        refuse("conflict", `${formatIssue(issue, issue_id)} already has the label ${label}`);
+      if (labels.length >= maxLabels)
         refuse(
           "limit_exceeded",
-          `${named(issue, issue_id)} has ${mostLabels} labels already: ${own.join(", ")}`,
+          `${formatIssue(issue, issue_id)} has ${maxLabels} labels already: ${labels.join(", ")}`,
           "issue_tracker_remove_label takes one off",
         );
-      issue.labels = [...own, wanted];
+      issue.labels = [...labels, label];
       return { title: issue.title, issue_id, labels: issue.labels };
     },
   }),
@@ -47,19 +53,19 @@ export const labelTools = {
     destructive: true,
     input: { issue_id: issueId, label: tag().describe("A label that the issue has") },
     returns: { title: label("issue"), issue_id: issueKey(), labels: z.array(tag()) },
-    run(tracker, { issue_id, label: unwanted }) {
-      const issue = ownIssue(tracker, issue_id);
-      const own = issue.labels ?? [];
-      if (!own.includes(unwanted))
+    run(state, { issue_id, label }) {
+      const issue = findEditableIssue(state, issue_id);
+      const labels = issue.labels ?? [];
+      if (!labels.includes(label))
         refuse(
           "not_found",
-          `${named(issue, issue_id)} has no label ${unwanted}`,
-          own.length ? `its labels are ${own.join(", ")}` : "it has no labels",
+          `${formatIssue(issue, issue_id)} has no label ${label}`,
+          labels.length ? `its labels are ${labels.join(", ")}` : "it has no labels",
         );
-      const left = own.filter(it => it !== unwanted);
-      if (left.length > 0) issue.labels = left;
+      const remaining = labels.filter(it => it !== label);
+      if (remaining.length > 0) issue.labels = remaining;
       else delete issue.labels;
-      return { title: issue.title, issue_id, labels: left };
+      return { title: issue.title, issue_id, labels: remaining };
     },
   }),
 };

@@ -5,68 +5,73 @@ import { day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import {
-  Tracker,
+  IssueTrackerState,
   isClosed,
-  leadsTo,
+  hasLinkPath,
   linkKinds,
-  named,
-  ownIssue,
-  subtasksOf,
+  formatIssue,
+  findEditableIssue,
+  listSubtasks,
   type Link,
 } from "./state.ts";
 import { issueKey, issueRow } from "./parameters.ts";
-import { settle } from "./workflowTools.ts";
+import { setStatus } from "./workflowTools.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-const readings: Readonly<Record<Link["kind"], string>> = {
+const kindPhrases: Readonly<Record<Link["kind"], string>> = {
   blocks: "blocks",
   duplicates: "is a duplicate of",
   relates_to: "relates to",
 };
 
-/** Turns down a link that stands, contradicts another, or makes no sense. */
-function requireLinkable(tracker: Tracker, kind: Link["kind"], from: string, to: string): void {
+/** Refuses a link that exists already, contradicts another, or involves closed issues. */
+function requireLinkable(
+  state: IssueTrackerState,
+  kind: Link["kind"],
+  from: string,
+  to: string,
+): void {
   if (from === to) refuse("invalid_params", "issue_id and other_id are the same issue");
-  const { links, issues } = getOriginal(tracker);
-  const stands = (it: Link) =>
+  const { links, issues } = getOriginal(state);
+  const isSameLink = (it: Link) =>
     it.kind === kind &&
     ((it.from === from && it.to === to) ||
       (kind === "relates_to" && it.from === to && it.to === from));
-  if (Object.values(links).some(stands))
-    refuse("conflict", `${from} ${readings[kind]} ${to} already`);
+  if (Object.values(links).some(isSameLink))
+    refuse("conflict", `${from} ${kindPhrases[kind]} ${to} already`);
   if (kind === "relates_to") return;
-  if (leadsTo(links, kind, to, from))
+  if (hasLinkPath(links, kind, to, from))
     refuse(
       "conflict",
-      `${to} already ${readings[kind]} ${from}, directly or over others, and the two would go round in a circle`,
+      `${to} already ${kindPhrases[kind]} ${from}, directly or over others, and the two would go round in a circle`,
       "link them the other way round, or not at all",
     );
   if (kind === "blocks" && isClosed(issues[from]!))
     refuse(
       "precondition_failed",
-      `${named(issues[from]!, from)} is ${issues[from]!.status} and blocks nothing`,
+      `${formatIssue(issues[from]!, from)} is ${issues[from]!.status} and blocks nothing`,
       "choose an open issue",
     );
   if (kind === "blocks" && isClosed(issues[to]!))
     refuse(
       "precondition_failed",
-      `${named(issues[to]!, to)} is ${issues[to]!.status}: there is nothing left to block`,
+      `${formatIssue(issues[to]!, to)} is ${issues[to]!.status}: there is nothing left to block`,
       "choose an open issue",
     );
-  const original =
+  const existing =
     kind === "duplicates"
       ? Object.values(links).find(it => it.kind === kind && it.from === from)
       : undefined;
-  if (original) refuse("conflict", `${from} is already a duplicate of ${original.to}`);
-  const open =
+  if (existing) refuse("conflict", `${from} is already a duplicate of ${existing.to}`);
+  const openSubtasks =
     kind === "duplicates"
-      ? subtasksOf(getOriginal(tracker), from).filter(([, it]) => !isClosed(it))
+      ? listSubtasks(getOriginal(state), from).filter(([, it]) => !isClosed(it))
       : [];
-  if (open.length > 0)
+  if (openSubtasks.length > 0)
     refuse(
       "precondition_failed",
-      `${named(issues[from]!, from)} has open subtasks: ${open.map(([key]) => key).join(", ")}`,
+      `${formatIssue(issues[from]!, from)} has open subtasks: ${openSubtasks.map(([key]) => key).join(", ")}`,
       "close the subtasks first",
     );
 }
@@ -88,12 +93,12 @@ export const linkTools = {
       other_id: issueKey(),
       closed: day().optional(),
     },
-    run(tracker, { issue_id, kind, other_id }, context) {
-      const issue = ownIssue(tracker, issue_id);
-      const other = ownIssue(tracker, other_id);
-      requireLinkable(tracker, kind, issue_id, other_id);
-      tracker.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
-      if (kind === "duplicates" && !isClosed(issue)) settle(tracker, issue, "cancelled", context);
+    run(state, { issue_id, kind, other_id }, context) {
+      const issue = findEditableIssue(state, issue_id);
+      const other = findEditableIssue(state, other_id);
+      requireLinkable(state, kind, issue_id, other_id);
+      state.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
+      if (kind === "duplicates" && !isClosed(issue)) setStatus(state, issue, "cancelled", context);
       return omitUndefined({
         title: issue.title,
         issue_id,

@@ -1,11 +1,8 @@
-/**
- * Parameters and results that several of the tracker's tools share, so that one thing is named and
- * described one way.
- */
+/** Parameters and results that several tools share. */
 import { z } from "zod";
 import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 
-/** People say an issue's key: WEB-12. */
+/** People refer to an issue by its key: WEB-12. */
 export const issueKey = () => spokenId("issue");
 export const projectKey = () => spokenId("project");
 export const issueId = issueKey().describe("Key of the issue, like WEB-12");
@@ -13,9 +10,9 @@ export const projectId = projectKey().describe(
   "Key of the project, like WEB, as issue_tracker_list_projects gives it",
 );
 export const sprintId = id("sprint").describe("Sprint id, as issue_tracker_list_sprints gives it");
-/** Colleagues are known by their names: nobody says an id. */
+/** People are identified by name, not by id. */
 export const person = () => spokenId("person");
-/** A label is its own name. */
+/** A label is identified by its text. */
 export const tag = () => label("label").max(40);
 
 export const limit = z

@@ -9,22 +9,21 @@ import {
   portal,
   support,
   website,
-  type Topic,
+  type ProjectTexts,
 } from "./generateTexts.ts";
+import type { IssueTrackerState } from "./state.ts";
 
-import type { Tracker } from "./server.ts";
-
-export interface Plan {
-  readonly topic: Topic;
+export interface ProjectPlan {
+  readonly topic: ProjectTexts;
   readonly name: string;
   readonly workflow: Row<"projects">["workflow"];
-  /** Places in the staff, the lead first. */
+  /** Indexes into the staff of the cast, the lead first. */
   readonly people: readonly number[];
   readonly isArchived?: true;
 }
 
-/** What the small world has, and the full one begins with. */
-export const smallPlans: readonly Plan[] = [
+/** The projects of the small fixture, which the full one has too. */
+export const smallProjectPlans: readonly ProjectPlan[] = [
   { topic: website, name: "Studio website", workflow: "review", people: [0, 1, 2, 8, 10] },
   { topic: support, name: "Client support", workflow: "support", people: [9, 0, 1, 11] },
   { topic: office, name: "Office and systems", workflow: "simple", people: [3, 1, 13] },
@@ -37,7 +36,7 @@ export const smallPlans: readonly Plan[] = [
   },
 ];
 
-export const fullPlans = ({ clients, getPlace }: SharedCast): readonly Plan[] => [
+export const listFullProjectPlans = ({ clients, getPlace }: SharedCast): readonly ProjectPlan[] => [
   {
     topic: portal,
     name: `${clients[0]!.name} claims portal`,
@@ -64,4 +63,4 @@ export const fullPlans = ({ clients, getPlace }: SharedCast): readonly Plan[] =>
   },
 ];
 
-export type Row<Name extends "projects" | "issues" | "sprints"> = Tracker[Name][string];
+export type Row<Name extends "projects" | "issues" | "sprints"> = IssueTrackerState[Name][string];

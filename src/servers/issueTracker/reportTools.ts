@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { day, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { byKey, projectIdOf, projectOf, Tracker, userNamed } from "./state.ts";
+import { compareKeys, getProjectId, findProject, IssueTrackerState, findUserId } from "./state.ts";
 import { issueKey, person, projectId, projectKey } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
 export const reportTools = {
   get_time_report: tool({
@@ -29,30 +29,32 @@ export const reportTools = {
         .array(z.object({ title: label("issue"), issue_id: issueKey(), minutes: z.int() }))
         .describe("The ten with the most time"),
     },
-    run(tracker, { project_id, from, to, person: who }, { now }) {
-      const { name: project } = projectOf(tracker, project_id);
-      const userId = who === undefined ? undefined : userNamed(tracker, who);
+    run(state, { project_id, from, to, person: personName }, { now }) {
+      const { name: project } = findProject(state, project_id);
+      const userId = personName === undefined ? undefined : findUserId(state, personName);
       const last = to ?? now.slice(0, 10);
       if (from !== undefined && from > last)
         refuse("invalid_params", `from ${from} is after to ${last}`);
-      const lines = Object.values(tracker.work).filter(
+      const entries = Object.values(state.work).filter(
         it =>
-          projectIdOf(it.issue_id) === project_id &&
+          getProjectId(it.issue_id) === project_id &&
           (!from || it.day >= from) &&
           it.day <= last &&
           (!userId || it.by === userId),
       );
       const byIssue = new Map<string, number>();
-      for (const it of lines)
+      for (const it of entries)
         byIssue.set(it.issue_id, (byIssue.get(it.issue_id) ?? 0) + it.minutes);
-      const most = [...byIssue].sort(([a, x], [b, y]) => y - x || byKey(a, b)).slice(0, 10);
+      const topIssues = [...byIssue]
+        .sort(([a, x], [b, y]) => y - x || compareKeys(a, b))
+        .slice(0, 10);
       return {
         project,
         project_id,
-        minutes: lines.reduce((sum, it) => sum + it.minutes, 0),
-        entries: lines.length,
-        issues: most.map(([issue_id, minutes]) => ({
-          title: tracker.issues[issue_id]!.title,
+        minutes: entries.reduce((sum, it) => sum + it.minutes, 0),
+        entries: entries.length,
+        issues: topIssues.map(([issue_id, minutes]) => ({
+          title: state.issues[issue_id]!.title,
           issue_id,
           minutes,
         })),

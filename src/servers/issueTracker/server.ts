@@ -1,4 +1,4 @@
-/** An issue tracker as one member of a studio sees it: 20 tools, in their fixed order. */
+/** The issue tracker server: the projects of a studio, as one member sees them. */
 import { defineServer } from "../../environment/server.ts";
 import { labelTools } from "./labelTools.ts";
 import { linkTools } from "./linkTools.ts";
@@ -10,19 +10,20 @@ import { reportTools } from "./reportTools.ts";
 import { sprintQueries } from "./sprintQueries.ts";
 import { sprintCommands } from "./sprintCommands.ts";
 import { workTools } from "./workTools.ts";
-import { Tracker } from "./state.ts";
+import { IssueTrackerState } from "./state.ts";
 
-const { create_subtask, ...filing } = issueCommands;
+// the tools keep their published order
+const { create_subtask, ...otherCommands } = issueCommands;
 
 export const server = defineServer({
   name: "issue_tracker",
   category: "Knowledge/CRM",
   summary:
     "projects with workflows, issues with subtasks and links, sprints, comments, logged work",
-  schema: Tracker,
+  schema: IssueTrackerState,
   tools: {
     ...issueQueries,
-    ...filing,
+    ...otherCommands,
     ...workflowTools,
     ...commentQueries,
     ...labelTools,
@@ -34,5 +35,3 @@ export const server = defineServer({
     ...reportTools,
   },
 });
-
-export type { Tracker } from "./state.ts";

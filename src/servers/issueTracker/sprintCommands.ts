@@ -6,25 +6,22 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import {
-  hasRoom,
-  named,
-  openIssue,
-  ownIssue,
-  ownProject,
-  pointsIn,
-  projectIdOf,
-  sprintOf,
-  Tracker,
-  userName,
+  requireSprintCapacity,
+  formatIssue,
+  findOpenIssue,
+  findEditableIssue,
+  findEditableProject,
+  sumSprintPoints,
+  getProjectId,
+  findSprint,
+  IssueTrackerState,
+  getUserName,
 } from "./state.ts";
 import { issueId, issueKey, projectId, sprintId, sprintRow } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-const longestSprint = 42;
-
-/** How long afterwards work can still be logged. */
-export const latest = 31;
+const maxSprintDays = 42;
 
 export const sprintCommands = {
   create_sprint: tool({
@@ -71,13 +68,13 @@ export const sprintCommands = {
       end: day(),
       capacity: z.int(),
     },
-    run(tracker, { project_id, name, start, end, capacity }, { now, newId }) {
-      const project = ownProject(tracker, project_id);
-      if (project.lead !== tracker.user)
+    run(state, { project_id, name, start, end, capacity }, { now, newId }) {
+      const project = findEditableProject(state, project_id);
+      if (project.lead !== state.user)
         refuse(
           "permission_denied",
           `only its lead plans the sprints of ${project.name} (${project_id})`,
-          `ask ${userName(tracker, project.lead)}`,
+          `ask ${getUserName(state, project.lead)}`,
         );
       if (start < now.slice(0, 10))
         refuse(
@@ -85,30 +82,32 @@ export const sprintCommands = {
           `the first day ${start} is past: today is ${now.slice(0, 10)}`,
           "choose today or a later day",
         );
-      if (end <= start || daysBetween(start, end) > longestSprint)
+      if (end <= start || daysBetween(start, end) > maxSprintDays)
         refuse(
           "invalid_params",
-          `a sprint ends 1 to ${longestSprint} days after it starts, and ${end} is ${daysBetween(start, end)} days after ${start}`,
+          `a sprint ends 1 to ${maxSprintDays} days after it starts, and ${end} is ${daysBetween(start, end)} days after ${start}`,
         );
-      const others = Object.values(getOriginal(tracker).sprints).filter(
+      const others = Object.values(getOriginal(state).sprints).filter(
         it => it.project_id === project_id,
       );
-      const same = others.find(it => it.name.toLowerCase() === name.trim().toLowerCase());
-      if (same)
+      const sameName = others.find(it => it.name.toLowerCase() === name.trim().toLowerCase());
+      if (sameName)
         refuse(
           "conflict",
-          `${project.name} already has a sprint ${same.name}`,
+          `${project.name} already has a sprint ${sameName.name}`,
           "choose another name",
         );
-      const clash = others.find(it => it.status !== "closed" && it.start <= end && start <= it.end);
-      if (clash)
+      const overlapping = others.find(
+        it => it.status !== "closed" && it.start <= end && start <= it.end,
+      );
+      if (overlapping)
         refuse(
           "conflict",
-          `${clash.name} runs from ${clash.start} to ${clash.end}, and ${project.name} has one sprint at a time`,
+          `${overlapping.name} runs from ${overlapping.start} to ${overlapping.end}, and ${project.name} has one sprint at a time`,
           "choose other days",
         );
       const sprint_id = newId("spr");
-      tracker.sprints[sprint_id] = {
+      state.sprints[sprint_id] = {
         name: name.trim(),
         project_id,
         status: "planned",
@@ -140,14 +139,14 @@ export const sprintCommands = {
       capacity: z.int(),
       moved_from: label("sprint").optional(),
     },
-    run(tracker, { issue_id, sprint_id }) {
-      const issue = openIssue(tracker, issue_id);
-      const sprint = sprintOf(tracker, sprint_id);
-      if (sprint.project_id !== projectIdOf(issue_id))
+    run(state, { issue_id, sprint_id }) {
+      const issue = findOpenIssue(state, issue_id);
+      const sprint = findSprint(state, sprint_id);
+      if (sprint.project_id !== getProjectId(issue_id))
         refuse(
           "precondition_failed",
           `${sprint.name} is a sprint of project ${sprint.project_id}, and ${issue_id} is not in it`,
-          `issue_tracker_list_sprints gives those of ${projectIdOf(issue_id)}`,
+          `issue_tracker_list_sprints gives those of ${getProjectId(issue_id)}`,
         );
       if (sprint.status === "closed")
         refuse(
@@ -158,26 +157,26 @@ export const sprintCommands = {
       if (issue.parent_id !== undefined)
         refuse(
           "precondition_failed",
-          `${named(issue, issue_id)} is a subtask and goes with ${issue.parent_id}`,
+          `${formatIssue(issue, issue_id)} is a subtask and goes with ${issue.parent_id}`,
           `add ${issue.parent_id} to the sprint`,
         );
       if (issue.sprint_id === sprint_id)
-        refuse("conflict", `${named(issue, issue_id)} is already in ${sprint.name}`);
+        refuse("conflict", `${formatIssue(issue, issue_id)} is already in ${sprint.name}`);
       if (issue.points === undefined)
         refuse(
           "precondition_failed",
-          `${named(issue, issue_id)} has no points`,
+          `${formatIssue(issue, issue_id)} has no points`,
           "issue_tracker_update_issue gives it points",
         );
-      hasRoom(tracker, sprint_id, issue_id, issue.points);
-      const moved_from = issue.sprint_id && tracker.sprints[issue.sprint_id]!.name;
+      requireSprintCapacity(state, sprint_id, issue_id, issue.points);
+      const moved_from = issue.sprint_id && state.sprints[issue.sprint_id]!.name;
       issue.sprint_id = sprint_id;
       return omitUndefined({
         title: issue.title,
         issue_id,
         sprint: sprint.name,
         sprint_id,
-        planned_points: pointsIn(getOriginal(tracker), sprint_id, issue_id) + issue.points,
+        planned_points: sumSprintPoints(getOriginal(state), sprint_id, issue_id) + issue.points,
         capacity: sprint.capacity,
         moved_from,
       });
@@ -189,17 +188,21 @@ export const sprintCommands = {
       "Take an issue out of the sprint it is in, back to the backlog. What was in a closed sprint stays there.",
     input: { issue_id: issueId },
     returns: { title: label("issue"), issue_id: issueKey(), ...sprintRow, planned_points: z.int() },
-    run(tracker, { issue_id }) {
-      const issue = ownIssue(tracker, issue_id);
+    run(state, { issue_id }) {
+      const issue = findEditableIssue(state, issue_id);
       const { sprint_id } = issue;
       if (sprint_id === undefined) {
         const hint =
           issue.parent_id === undefined
             ? undefined
             : `it is a subtask and goes with ${issue.parent_id}`;
-        return refuse("precondition_failed", `${named(issue, issue_id)} is in no sprint`, hint);
+        return refuse(
+          "precondition_failed",
+          `${formatIssue(issue, issue_id)} is in no sprint`,
+          hint,
+        );
       }
-      const sprint = tracker.sprints[sprint_id]!;
+      const sprint = state.sprints[sprint_id]!;
       if (sprint.status === "closed")
         refuse(
           "precondition_failed",
@@ -211,7 +214,7 @@ export const sprintCommands = {
         issue_id,
         sprint: sprint.name,
         sprint_id,
-        planned_points: pointsIn(getOriginal(tracker), sprint_id, issue_id),
+        planned_points: sumSprintPoints(getOriginal(state), sprint_id, issue_id),
       };
     },
   }),

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { day, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { isClosed, pointsIn, projectOf, Tracker } from "./state.ts";
+import { isClosed, sumSprintPoints, findProject, IssueTrackerState } from "./state.ts";
 import { limit, projectId, projectKey, sprintRow } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
 export const sprintQueries = {
   list_sprints: tool({
@@ -36,9 +36,9 @@ export const sprintQueries = {
         }),
       ),
     },
-    run(tracker, { name, project_id, status, limit: most = 10 }) {
-      if (project_id !== undefined) projectOf(tracker, project_id);
-      const found = Object.entries(tracker.sprints)
+    run(state, { name, project_id, status, limit = 10 }) {
+      if (project_id !== undefined) findProject(state, project_id);
+      const sprints = Object.entries(state.sprints)
         .filter(
           ([, it]) =>
             (!name || containsText(it.name, name)) &&
@@ -49,12 +49,12 @@ export const sprintQueries = {
           x.start === y.start ? (a < b ? -1 : 1) : x.start < y.start ? -1 : 1,
         );
       return {
-        sprints: found.slice(0, most).map(([sprint_id, { name: sprint, ...it }]) => ({
+        sprints: sprints.slice(0, limit).map(([sprint_id, { name: sprint, ...it }]) => ({
           sprint,
           sprint_id,
           ...it,
-          planned_points: pointsIn(tracker, sprint_id),
-          open_issues: Object.values(tracker.issues).filter(
+          planned_points: sumSprintPoints(state, sprint_id),
+          open_issues: Object.values(state.issues).filter(
             issue => issue.sprint_id === sprint_id && !isClosed(issue),
           ).length,
         })),

@@ -1,7 +1,6 @@
 /**
- * The issue tracker's world: projects with members and workflows, issues under keys like WEB-12,
- * sprints, links, comments and logged work; which steps an issue may take, and what stands in its
- * way.
+ * The state of the issue tracker: projects with members and workflows, issues with keys like WEB-12,
+ * sprints, links, comments and logged work.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
@@ -21,9 +20,9 @@ export const priorities = ["urgent", "high", "medium", "low"] as const;
 export const linkKinds = ["blocks", "duplicates", "relates_to"] as const;
 export type Status = (typeof statuses)[number];
 
-type Steps = Readonly<Record<Status, readonly Status[]>>;
-/** Where an issue may go from where it is, by the workflow of its project. */
-export const workflows: Readonly<Record<"simple" | "review" | "support", Steps>> = {
+type Transitions = Readonly<Record<Status, readonly Status[]>>;
+/** The statuses that an issue may change to, by workflow and current status. */
+export const workflows: Readonly<Record<"simple" | "review" | "support", Transitions>> = {
   simple: {
     todo: ["in_progress", "cancelled"],
     in_progress: ["todo", "done"],
@@ -59,11 +58,11 @@ const Project = z.strictObject({
   lead: z.string(),
   members: z.array(z.string()),
   labels: z.array(z.string()),
-  /** The number of its newest issue. */
+  /** The number of the newest issue. */
   last: z.int().min(0),
 });
 
-/** Of the project before the dash of its key. */
+/** The part of its key before the dash is the project. */
 const Issue = z.strictObject({
   title: z.string().min(1),
   type: z.enum(types),
@@ -74,7 +73,7 @@ const Issue = z.strictObject({
   created: day(),
   due: day().optional(),
   closed: day().optional(),
-  /** Story points. Subtasks have none: their parent's count for them, and so does its sprint. */
+  /** Story points. A subtask has neither points nor a sprint: those of its parent apply. */
   points: z.int().min(1).max(40).optional(),
   sprint_id: z.string().optional(),
   parent_id: z.string().optional(),
@@ -107,9 +106,9 @@ const Work = z.strictObject({
   note: z.string().optional(),
 });
 
-export const Tracker = z
+export const IssueTrackerState = z
   .strictObject({
-    /** For whom the agent works. */
+    /** The user for whom the agent works. */
     user: z.string(),
     users: z.record(z.string(), User),
     projects: z.record(z.string().regex(/^[A-Z]{2,5}$/), Project),
@@ -119,23 +118,23 @@ export const Tracker = z
     comments: z.record(z.string(), Comment),
     work: z.record(z.string(), Work),
   })
-  .superRefine((tracker, context) => {
-    for (const [path, message] of danglingReferences(tracker))
+  .superRefine((state, context) => {
+    for (const [path, message] of findDanglingReferences(state))
       context.addIssue({ code: "custom", path, message });
   });
-export type Tracker = z.infer<typeof Tracker>;
+export type IssueTrackerState = z.infer<typeof IssueTrackerState>;
 export type Project = z.infer<typeof Project>;
 export type Issue = z.infer<typeof Issue>;
 export type Sprint = z.infer<typeof Sprint>;
 export type Link = z.infer<typeof Link>;
 
 type Tables = Pick<
-  Tracker,
+  IssueTrackerState,
   "user" | "users" | "projects" | "issues" | "sprints" | "links" | "comments" | "work"
 >;
 
-/** Where a row names another that does not exist. */
-function* danglingReferences({
+/** Finds references to rows that do not exist. */
+function* findDanglingReferences({
   user,
   users,
   projects,
@@ -145,69 +144,70 @@ function* danglingReferences({
   comments,
   work,
 }: Tables): Generator<[string[], string]> {
-  const lacks = (table: object, key: string | undefined) =>
+  const isMissing = (table: object, key: string | undefined) =>
     key !== undefined && !Object.hasOwn(table, key);
-  if (lacks(users, user)) yield [["user"], `there is no user ${user}`];
+  if (isMissing(users, user)) yield [["user"], `there is no user ${user}`];
   for (const [key, it] of Object.entries(projects))
     for (const who of [it.lead, ...it.members])
-      if (lacks(users, who)) yield [["projects", key], `there is no user ${who}`];
+      if (isMissing(users, who)) yield [["projects", key], `there is no user ${who}`];
   for (const [key, it] of Object.entries(issues)) {
-    if (lacks(projects, projectIdOf(key)))
-      yield [["issues", key], `there is no project ${projectIdOf(key)}`];
+    if (isMissing(projects, getProjectId(key)))
+      yield [["issues", key], `there is no project ${getProjectId(key)}`];
     for (const who of [it.reporter, it.assignee])
-      if (lacks(users, who)) yield [["issues", key], `there is no user ${who}`];
-    if (lacks(sprints, it.sprint_id))
+      if (isMissing(users, who)) yield [["issues", key], `there is no user ${who}`];
+    if (isMissing(sprints, it.sprint_id))
       yield [["issues", key, "sprint_id"], `there is no sprint ${it.sprint_id}`];
-    if (lacks(issues, it.parent_id))
+    if (isMissing(issues, it.parent_id))
       yield [["issues", key, "parent_id"], `there is no issue ${it.parent_id}`];
   }
   for (const [key, it] of Object.entries(sprints))
-    if (lacks(projects, it.project_id))
+    if (isMissing(projects, it.project_id))
       yield [["sprints", key, "project_id"], `there is no project ${it.project_id}`];
   for (const [key, it] of Object.entries(links))
     for (const end of [it.from, it.to])
-      if (lacks(issues, end)) yield [["links", key], `there is no issue ${end}`];
+      if (isMissing(issues, end)) yield [["links", key], `there is no issue ${end}`];
   for (const [table, rows] of [
     ["comments", comments],
     ["work", work],
   ] as const)
     for (const [key, it] of Object.entries(rows)) {
-      if (lacks(issues, it.issue_id))
+      if (isMissing(issues, it.issue_id))
         yield [[table, key, "issue_id"], `there is no issue ${it.issue_id}`];
-      if (lacks(users, it.by)) yield [[table, key, "by"], `there is no user ${it.by}`];
+      if (isMissing(users, it.by)) yield [[table, key, "by"], `there is no user ${it.by}`];
     }
 }
 
-export const projectIdOf = (issueId: string): string => issueId.slice(0, issueId.lastIndexOf("-"));
-/** By project, then by number: WEB-9 before WEB-12. */
-export const byKey = (a: string, b: string): number => {
-  const [x, y] = [projectIdOf(a), projectIdOf(b)];
+export const getProjectId = (issueId: string): string => issueId.slice(0, issueId.lastIndexOf("-"));
+/** Orders keys by project, then by number: WEB-9 before WEB-12. */
+export const compareKeys = (a: string, b: string): number => {
+  const [x, y] = [getProjectId(a), getProjectId(b)];
   return x === y ? Number(a.slice(x.length + 1)) - Number(b.slice(y.length + 1)) : x < y ? -1 : 1;
 };
 
-export const projectOf = (tracker: Tracker, projectId: string): Project =>
-  findEntity(tracker.projects, projectId, "project", "issue_tracker_list_projects gives the keys");
-export const issueOf = (tracker: Tracker, issueId: string): Issue =>
+export const findProject = (state: IssueTrackerState, projectId: string): Project =>
+  findEntity(state.projects, projectId, "project", "issue_tracker_list_projects gives the keys");
+export const findIssue = (state: IssueTrackerState, issueId: string): Issue =>
   findEntity(
-    tracker.issues,
+    state.issues,
     issueId,
     "issue",
     "issue_tracker_search_issues finds an issue by its words",
   );
-export const sprintOf = (tracker: Tracker, sprintId: string): Sprint =>
-  findEntity(tracker.sprints, sprintId, "sprint", "issue_tracker_list_sprints gives the ids");
+export const findSprint = (state: IssueTrackerState, sprintId: string): Sprint =>
+  findEntity(state.sprints, sprintId, "sprint", "issue_tracker_list_sprints gives the ids");
 
 export const isClosed = ({ status }: Issue): boolean => status === "done" || status === "cancelled";
-export const userName = ({ users }: Tracker, userId: string): string => users[userId]!.name;
-export const named = (issue: Issue, issueId: string): string => `${issueId} (${issue.title})`;
+export const getUserName = ({ users }: IssueTrackerState, userId: string): string =>
+  users[userId]!.name;
+export const formatIssue = (issue: Issue, issueId: string): string => `${issueId} (${issue.title})`;
 
-/** The user of that full name or e-mail address, by id. */
-export function userNamed(tracker: Tracker, name: string): string {
+/** The id of the user with that full name or e-mail address. */
+export function findUserId(state: IssueTrackerState, name: string): string {
   const wanted = name.trim().toLowerCase();
-  const found = Object.entries(getOriginal(tracker.users)).find(
+  const match = Object.entries(getOriginal(state.users)).find(
     ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
   );
-  if (found) return found[0];
+  if (match) return match[0];
   return refuse(
     "not_found",
     `nobody called ${name} uses the tracker`,
@@ -215,106 +215,115 @@ export function userNamed(tracker: Tracker, name: string): string {
   );
 }
 
-/** The project, if the user may change what is in it. */
-export function ownProject(tracker: Tracker, projectId: string): Project {
-  const project = projectOf(tracker, projectId);
+/** The project; refuses the call if it is archived or the user is not a member. */
+export function findEditableProject(state: IssueTrackerState, projectId: string): Project {
+  const project = findProject(state, projectId);
   if (project.status === "archived")
     refuse(
       "precondition_failed",
       `project ${projectId} (${project.name}) is archived: it can be read and not changed`,
       "choose an issue or project that is active",
     );
-  if (!project.members.includes(tracker.user))
+  if (!project.members.includes(state.user))
     refuse(
       "permission_denied",
       `you are not a member of project ${projectId} (${project.name})`,
-      `ask its lead, ${userName(tracker, project.lead)}`,
+      `ask its lead, ${getUserName(state, project.lead)}`,
     );
   return project;
 }
 
-/** The issue, if the user may change it. */
-export function ownIssue(tracker: Tracker, issueId: string): Issue {
-  const issue = issueOf(tracker, issueId);
-  ownProject(tracker, projectIdOf(issueId));
+/** The issue; refuses the call if the user may not change it. */
+export function findEditableIssue(state: IssueTrackerState, issueId: string): Issue {
+  const issue = findIssue(state, issueId);
+  findEditableProject(state, getProjectId(issueId));
   return issue;
 }
 
-/** As `ownIssue`, for what a closed issue no longer takes. */
-export function openIssue(tracker: Tracker, issueId: string): Issue {
-  const issue = ownIssue(tracker, issueId);
+/** Like `findEditableIssue`, but also refuses closed issues. */
+export function findOpenIssue(state: IssueTrackerState, issueId: string): Issue {
+  const issue = findEditableIssue(state, issueId);
   if (isClosed(issue))
     refuse(
       "precondition_failed",
-      `${named(issue, issueId)} is ${issue.status} since ${issue.closed}`,
+      `${formatIssue(issue, issueId)} is ${issue.status} since ${issue.closed}`,
       "issue_tracker_transition_issue can open it again",
     );
   return issue;
 }
 
-/** The id of the person, if they may be given work in the project. */
-export function memberNamed(tracker: Tracker, name: string, projectId: string): string {
-  const userId = userNamed(tracker, name);
-  const { members, name: called } = projectOf(tracker, projectId);
+/** The id of the person; refuses the call if they are not a member of the project. */
+export function findMemberId(state: IssueTrackerState, name: string, projectId: string): string {
+  const userId = findUserId(state, name);
+  const { members, name: projectName } = findProject(state, projectId);
   if (!members.includes(userId))
     refuse(
       "precondition_failed",
-      `${userName(tracker, userId)} is not a member of project ${projectId} (${called})`,
-      `choose one of ${members.map(it => userName(tracker, it)).join(", ")}`,
+      `${getUserName(state, userId)} is not a member of project ${projectId} (${projectName})`,
+      `choose one of ${members.map(it => getUserName(state, it)).join(", ")}`,
     );
   return userId;
 }
 
-export const subtasksOf = ({ issues }: Tracker, issueId: string): [string, Issue][] =>
+export const listSubtasks = ({ issues }: IssueTrackerState, issueId: string): [string, Issue][] =>
   Object.entries(issues)
     .filter(([, it]) => it.parent_id === issueId)
-    .sort(([a], [b]) => byKey(a, b));
+    .sort(([a], [b]) => compareKeys(a, b));
 
-/** Open issues that block this one. */
-export function openBlockers({ links, issues }: Tracker, issueId: string): string[] {
+/** The open issues that block this one. */
+export function listOpenBlockers({ links, issues }: IssueTrackerState, issueId: string): string[] {
   const blockers = Object.values(links).filter(
     it => it.kind === "blocks" && it.to === issueId && !isClosed(issues[it.from]!),
   );
-  return blockers.map(it => it.from).sort(byKey);
+  return blockers.map(it => it.from).sort(compareKeys);
 }
 
 /** Whether links of that kind lead from one issue to the other. */
-export function leadsTo(
-  links: Tracker["links"],
+export function hasLinkPath(
+  links: IssueTrackerState["links"],
   kind: Link["kind"],
   from: string,
   to: string,
 ): boolean {
-  const next = new Map<string, string[]>();
+  const successors = new Map<string, string[]>();
   for (const it of Object.values(links))
-    if (it.kind === kind) next.set(it.from, [...(next.get(it.from) ?? []), it.to]);
+    if (it.kind === kind) successors.set(it.from, [...(successors.get(it.from) ?? []), it.to]);
   const seen = new Set<string>();
-  const ahead = [from];
-  for (let issueId = ahead.pop(); issueId !== undefined; issueId = ahead.pop()) {
+  const pending = [from];
+  for (let issueId = pending.pop(); issueId !== undefined; issueId = pending.pop()) {
     if (issueId === to) return true;
     if (seen.has(issueId)) continue;
     seen.add(issueId);
-    ahead.push(...(next.get(issueId) ?? []));
+    pending.push(...(successors.get(issueId) ?? []));
   }
   return false;
 }
 
-/** Points of the issues in a sprint, one of them left out. */
-export const pointsIn = ({ issues }: Tracker, sprintId: string, exceptId?: string): number =>
+/** The points of the issues in a sprint, without the issue `exceptId`. */
+export const sumSprintPoints = (
+  { issues }: IssueTrackerState,
+  sprintId: string,
+  exceptId?: string,
+): number =>
   Object.entries(issues).reduce(
     (sum, [key, it]) =>
       it.sprint_id === sprintId && key !== exceptId ? sum + (it.points ?? 0) : sum,
     0,
   );
 
-/** Turns down an issue of so many points where the sprint has no room for it. */
-export function hasRoom(tracker: Tracker, sprintId: string, issueId: string, points: number): void {
-  const sprint = tracker.sprints[sprintId]!;
-  const taken = pointsIn(getOriginal(tracker), sprintId, issueId);
-  if (taken + points > sprint.capacity)
+/** Refuses the call if the points of the issue would exceed the capacity of the sprint. */
+export function requireSprintCapacity(
+  state: IssueTrackerState,
+  sprintId: string,
+  issueId: string,
+  points: number,
+): void {
+  const sprint = state.sprints[sprintId]!;
+  const plannedPoints = sumSprintPoints(getOriginal(state), sprintId, issueId);
+  if (plannedPoints + points > sprint.capacity)
     refuse(
       "limit_exceeded",
-      `${sprint.name} takes ${sprint.capacity} points, ${taken} are planned, and ${issueId} has ${points}`,
+      `${sprint.name} takes ${sprint.capacity} points, ${plannedPoints} are planned, and ${issueId} has ${points}`,
       "take something out with issue_tracker_remove_from_sprint, or choose another sprint",
     );
 }

@@ -3,27 +3,26 @@ import type { Random } from "../../environment/random.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import { subtasks } from "./generateTexts.ts";
-import { smallPlans, type Plan } from "./projectPlans.ts";
-import type { Tracker } from "./server.ts";
-import type { Row } from "./projectPlans.ts";
+import { smallProjectPlans, type ProjectPlan, type Row } from "./projectPlans.ts";
+import type { IssueTrackerState } from "./state.ts";
 
 export type Issue = Row<"issues">;
 
-/** A tracker while it is made. */
-export class TrackerBuilder {
-  readonly state: Tracker;
+/** Builds the state row by row. */
+export class IssueTrackerBuilder {
+  readonly state: IssueTrackerState;
   readonly random: Random;
-  readonly id: GeneratorContext["nextId"];
+  readonly nextId: GeneratorContext["nextId"];
   readonly #users: readonly string[];
   readonly #subtasks: string[];
 
   constructor({ cast, random, nextId, size }: GeneratorContext) {
     this.random = random;
-    this.id = nextId;
+    this.nextId = nextId;
     const staff =
       size === "full"
         ? cast.staff
-        : cast.staff.filter((_, i) => smallPlans.some(it => it.people.includes(i)));
+        : cast.staff.filter((_, i) => smallProjectPlans.some(it => it.people.includes(i)));
     const users = Object.fromEntries(
       staff.map(({ name, email }) => [nextId("usr"), { name, email }]),
     );
@@ -42,7 +41,7 @@ export class TrackerBuilder {
     };
   }
 
-  project({ topic, name, workflow, people, isArchived }: Plan): void {
+  addProject({ topic, name, workflow, people, isArchived }: ProjectPlan): void {
     const members = people.map(it => this.#users[it]!);
     this.state.projects[topic.key] = {
       name,
@@ -55,33 +54,33 @@ export class TrackerBuilder {
     };
   }
 
-  member(place: number): string {
+  getUserId(place: number): string {
     return this.#users[place]!;
   }
 
-  issue(key: string, title: string, issue: Partial<Issue> & Pick<Issue, "status">): string {
+  addIssue(key: string, title: string, issue: Partial<Issue> & Pick<Issue, "status">): string {
     const project = this.state.projects[key]!;
     const issueId = `${key}-${++project.last}`;
     const isClosed = issue.status === "done" || issue.status === "cancelled";
-    const made = issue.created ?? dayAfterStart(-15 - this.random.integer(55));
+    const created = issue.created ?? dayAfterStart(-15 - this.random.integer(55));
     this.state.issues[issueId] = {
       title,
       type: "task",
       priority: "medium",
       reporter: project.lead,
-      created: made,
+      created,
       ...(isClosed ? { closed: dayAfterStart(-1 - this.random.integer(6)) } : {}),
       ...issue,
     };
     return issueId;
   }
 
-  /** None once every title has been used. */
-  subtask(parentId: string, issue: Partial<Issue> & Pick<Issue, "status">): void {
+  /** Adds nothing once every title has been used. */
+  addSubtask(parentId: string, issue: Partial<Issue> & Pick<Issue, "status">): void {
     const { created, priority } = this.state.issues[parentId]!;
     const title = this.#subtasks.pop();
     if (title !== undefined)
-      this.issue(parentId.split("-")[0]!, title, {
+      this.addIssue(parentId.split("-")[0]!, title, {
         created,
         priority,
         ...issue,
@@ -89,14 +88,14 @@ export class TrackerBuilder {
       });
   }
 
-  sprint(
+  addSprint(
     key: string,
     name: string,
     status: Row<"sprints">["status"],
     week: number,
     capacity: number,
   ): string {
-    const sprintId = this.id("spr");
+    const sprintId = this.nextId("spr");
     this.state.sprints[sprintId] = {
       name,
       project_id: key,
@@ -108,17 +107,17 @@ export class TrackerBuilder {
     return sprintId;
   }
 
-  link(kind: Tracker["links"][string]["kind"], from: string, to: string): void {
-    this.state.links[this.id("lnk")] = { kind, from, to };
+  addLink(kind: IssueTrackerState["links"][string]["kind"], from: string, to: string): void {
+    this.state.links[this.nextId("lnk")] = { kind, from, to };
   }
 
-  comment(issueId: string, by: string, day: number, text: string): void {
+  addComment(issueId: string, by: string, day: number, text: string): void {
     const at = `${dayAfterStart(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "10", "25", "30", "45", "55"])}`;
-    this.state.comments[this.id("cmt")] = { issue_id: issueId, by, at, text };
+    this.state.comments[this.nextId("cmt")] = { issue_id: issueId, by, at, text };
   }
 
-  work(issueId: string, by: string, day: number, minutes: number, note?: string): void {
-    this.state.work[this.id("wrk")] = {
+  addWork(issueId: string, by: string, day: number, minutes: number, note?: string): void {
+    this.state.work[this.nextId("wrk")] = {
       issue_id: issueId,
       by,
       day: dayAfterStart(day),

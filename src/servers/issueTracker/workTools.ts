@@ -5,14 +5,15 @@ import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
-import { latest } from "./sprintCommands.ts";
-import { named, ownIssue, Tracker } from "./state.ts";
+import { formatIssue, findEditableIssue, IssueTrackerState } from "./state.ts";
 import { issueId, issueKey } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-/** Of work, a day and person. */
-const mostMinutes = 720;
+/** For how many days afterwards work can be logged. */
+const maxLogAgeDays = 31;
+/** The most work of a person on one day. */
+const maxMinutesPerDay = 720;
 
 export const workTools = {
   log_work: tool({
@@ -24,7 +25,7 @@ export const workTools = {
       minutes: z
         .int()
         .min(5)
-        .max(mostMinutes)
+        .max(maxMinutesPerDay)
         .describe("Minutes worked, from 5 to 720")
         .meta({ examples: [15, 20, 30, 45, 60, 90, 120, 150, 180, 240] }),
       day: day().optional().describe("Day of the work, today if not given"),
@@ -56,44 +57,44 @@ export const workTools = {
       logged_minutes: z.int().describe("On the issue, by everybody"),
       day_minutes: z.int().describe("By the user on that day"),
     },
-    run(tracker, { issue_id, minutes, day: on, note }, { now, newId }) {
-      const issue = ownIssue(tracker, issue_id);
+    run(state, { issue_id, minutes, day, note }, { now, newId }) {
+      const issue = findEditableIssue(state, issue_id);
       const today = now.slice(0, 10);
-      const worked = on ?? today;
+      const workDay = day ?? today;
       if (issue.status === "cancelled")
         refuse(
           "precondition_failed",
-          `${named(issue, issue_id)} was cancelled on ${issue.closed}`,
+          `${formatIssue(issue, issue_id)} was cancelled on ${issue.closed}`,
           "choose another issue, or open it again",
         );
-      if (worked > today)
+      if (workDay > today)
         refuse(
           "precondition_failed",
-          `${worked} is still to come: today is ${today}`,
+          `${workDay} is still to come: today is ${today}`,
           "log work when it is done",
         );
-      if (daysBetween(worked, today) > latest)
+      if (daysBetween(workDay, today) > maxLogAgeDays)
         refuse(
           "precondition_failed",
-          `${worked} is more than ${latest} days ago, and its time sheet is closed`,
+          `${workDay} is more than ${maxLogAgeDays} days ago, and its time sheet is closed`,
           "choose a later day",
         );
-      const lines = Object.values(getOriginal(tracker).work);
-      const used = lines.reduce(
-        (sum, it) => (it.by === tracker.user && it.day === worked ? sum + it.minutes : sum),
+      const entries = Object.values(getOriginal(state).work);
+      const loggedToday = entries.reduce(
+        (sum, it) => (it.by === state.user && it.day === workDay ? sum + it.minutes : sum),
         0,
       );
-      if (used + minutes > mostMinutes)
+      if (loggedToday + minutes > maxMinutesPerDay)
         refuse(
           "limit_exceeded",
-          `a day takes ${mostMinutes} minutes, and ${used} are logged on ${worked}`,
-          `log at most ${mostMinutes - used} minutes, or another day`,
+          `a day takes ${maxMinutesPerDay} minutes, and ${loggedToday} are logged on ${workDay}`,
+          `log at most ${maxMinutesPerDay - loggedToday} minutes, or another day`,
         );
       const work_id = newId("wrk");
-      tracker.work[work_id] = omitUndefined({
+      state.work[work_id] = omitUndefined({
         issue_id,
-        by: tracker.user,
-        day: worked,
+        by: state.user,
+        day: workDay,
         minutes,
         note,
       });
@@ -101,12 +102,12 @@ export const workTools = {
         title: issue.title,
         issue_id,
         work_id,
-        day: worked,
-        logged_minutes: lines.reduce(
+        day: workDay,
+        logged_minutes: entries.reduce(
           (sum, it) => (it.issue_id === issue_id ? sum + it.minutes : sum),
           minutes,
         ),
-        day_minutes: used + minutes,
+        day_minutes: loggedToday + minutes,
       };
     },
   }),

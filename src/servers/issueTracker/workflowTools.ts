@@ -6,75 +6,80 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { assignee } from "./issueParameters.ts";
 import {
-  Tracker,
+  IssueTrackerState,
   isClosed,
-  memberNamed,
-  named,
-  openBlockers,
-  openIssue,
-  ownIssue,
-  projectIdOf,
-  projectOf,
+  findMemberId,
+  formatIssue,
+  listOpenBlockers,
+  findOpenIssue,
+  findEditableIssue,
+  getProjectId,
+  findProject,
   statuses,
-  subtasksOf,
-  userName,
+  listSubtasks,
+  getUserName,
   workflows,
   type Issue,
   type Status,
 } from "./state.ts";
 import { issueId, issueKey, issueRow, newComment, person } from "./parameters.ts";
 
-const tool = createToolFactory(Tracker);
+const tool = createToolFactory(IssueTrackerState);
 
-/** Turns down a step for which something is still missing. */
-function changeStatus(tracker: Tracker, issueKeyed: string, issue: Issue, status: Status): void {
-  const { workflow, name } = projectOf(tracker, projectIdOf(issueKeyed));
+/** Refuses a change of status that the workflow or the issue's links do not allow. */
+function requireTransition(
+  state: IssueTrackerState,
+  issueId: string,
+  issue: Issue,
+  status: Status,
+): void {
+  const { workflow, name } = findProject(state, getProjectId(issueId));
   const next = workflows[workflow][issue.status];
   if (issue.status === status)
-    refuse("conflict", `${named(issue, issueKeyed)} is already ${status}`);
+    refuse("conflict", `${formatIssue(issue, issueId)} is already ${status}`);
   if (!next.includes(status))
     refuse(
       "precondition_failed",
       `in ${name} an issue that is ${issue.status} cannot become ${status}`,
       `from ${issue.status} it may become ${next.join(" or ")}`,
     );
-  const old = getOriginal(tracker);
+  const original = getOriginal(state);
   if (status === "done" || status === "cancelled") {
-    const open = subtasksOf(old, issueKeyed).filter(([, it]) => !isClosed(it));
-    if (open.length > 0)
+    const openSubtasks = listSubtasks(original, issueId).filter(([, it]) => !isClosed(it));
+    if (openSubtasks.length > 0)
       refuse(
         "precondition_failed",
-        `${named(issue, issueKeyed)} has open subtasks: ${open.map(([key]) => key).join(", ")}`,
+        `${formatIssue(issue, issueId)} has open subtasks: ${openSubtasks.map(([key]) => key).join(", ")}`,
         "close the subtasks first",
       );
   }
   if (status === "in_progress" || status === "in_review" || status === "done") {
-    const [blocker] = openBlockers(old, issueKeyed);
+    const [blocker] = listOpenBlockers(original, issueId);
     if (blocker)
       refuse(
         "precondition_failed",
-        `${named(issue, issueKeyed)} is blocked by ${named(old.issues[blocker]!, blocker)}, which is ${old.issues[blocker]!.status}`,
+        `${formatIssue(issue, issueId)} is blocked by ${formatIssue(original.issues[blocker]!, blocker)}, which is ${original.issues[blocker]!.status}`,
         `close ${blocker} first`,
       );
   }
   if (status === "in_progress" && issue.assignee === undefined)
     refuse(
       "precondition_failed",
-      `nobody is assigned to ${named(issue, issueKeyed)}`,
+      `nobody is assigned to ${formatIssue(issue, issueId)}`,
       "issue_tracker_assign_issue gives it to somebody",
     );
-  const parent = issue.parent_id === undefined ? undefined : old.issues[issue.parent_id];
+  const parent = issue.parent_id === undefined ? undefined : original.issues[issue.parent_id];
   if (isClosed(issue) && parent && isClosed(parent))
     refuse(
       "precondition_failed",
-      `${named(issue, issueKeyed)} is a part of ${issue.parent_id}, which is ${parent.status}`,
+      `${formatIssue(issue, issueId)} is a part of ${issue.parent_id}, which is ${parent.status}`,
       `open ${issue.parent_id} again first`,
     );
 }
 
-/** Sets the status with all that goes with it. */
-export function settle(
-  tracker: Tracker,
+/** Sets the status, and the fields that depend on it. */
+export function setStatus(
+  state: IssueTrackerState,
   issue: Issue,
   status: Status,
   { now }: Pick<ToolContext, "now">,
@@ -82,11 +87,11 @@ export function settle(
   issue.status = status;
   if (isClosed(issue)) issue.closed = now.slice(0, 10);
   else delete issue.closed;
-  // what is opened again after its sprint is no part of that sprint
+  // an issue that is opened again leaves a sprint that is closed
   if (
     !isClosed(issue) &&
     issue.sprint_id !== undefined &&
-    tracker.sprints[issue.sprint_id]!.status === "closed"
+    state.sprints[issue.sprint_id]!.status === "closed"
   )
     delete issue.sprint_id;
 }
@@ -110,29 +115,29 @@ export const workflowTools = {
         .optional()
         .describe("Issues that nothing open blocks any more"),
     },
-    run(tracker, { issue_id, status }, context) {
-      const issue = ownIssue(tracker, issue_id);
-      changeStatus(tracker, issue_id, issue, status);
-      const old = getOriginal(tracker);
-      const freed =
+    run(state, { issue_id, status }, context) {
+      const issue = findEditableIssue(state, issue_id);
+      requireTransition(state, issue_id, issue, status);
+      const original = getOriginal(state);
+      const unblocked =
         isClosed(issue) || (status !== "done" && status !== "cancelled")
           ? []
-          : Object.values(old.links)
+          : Object.values(original.links)
               .filter(
                 it =>
                   it.kind === "blocks" &&
                   it.from === issue_id &&
-                  openBlockers(old, it.to).length === 1,
+                  listOpenBlockers(original, it.to).length === 1,
               )
               .map(it => it.to);
-      settle(tracker, issue, status, context);
-      const { workflow } = projectOf(tracker, projectIdOf(issue_id));
+      setStatus(state, issue, status, context);
+      const { workflow } = findProject(state, getProjectId(issue_id));
       return omitUndefined({
         title: issue.title,
         issue_id,
         status,
         next_statuses: [...workflows[workflow][status]],
-        unblocked: freed.length ? freed : undefined,
+        unblocked: unblocked.length ? unblocked : undefined,
       });
     },
   }),
@@ -147,21 +152,21 @@ export const workflowTools = {
       assignee: person(),
       before: person().optional(),
     },
-    run(tracker, { issue_id, assignee: who }) {
-      const issue = openIssue(tracker, issue_id);
-      const userId = memberNamed(tracker, who, projectIdOf(issue_id));
+    run(state, { issue_id, assignee: assigneeName }) {
+      const issue = findOpenIssue(state, issue_id);
+      const userId = findMemberId(state, assigneeName, getProjectId(issue_id));
       const previous = issue.assignee;
       if (previous === userId)
         refuse(
           "conflict",
-          `${named(issue, issue_id)} is already assigned to ${userName(tracker, userId)}`,
+          `${formatIssue(issue, issue_id)} is already assigned to ${getUserName(state, userId)}`,
         );
       issue.assignee = userId;
       return omitUndefined({
         title: issue.title,
         issue_id,
-        assignee: userName(tracker, userId),
-        before: previous && userName(tracker, previous),
+        assignee: getUserName(state, userId),
+        before: previous && getUserName(state, previous),
       });
     },
   }),
@@ -175,16 +180,16 @@ export const workflowTools = {
       comment_id: id("comment"),
       comments: z.int(),
     },
-    run(tracker, { issue_id, text }, { now, newId }) {
-      const { title } = ownIssue(tracker, issue_id);
-      const others = Object.values(getOriginal(tracker).comments).filter(
+    run(state, { issue_id, text }, { now, newId }) {
+      const { title } = findEditableIssue(state, issue_id);
+      const comments = Object.values(getOriginal(state).comments).filter(
         it => it.issue_id === issue_id,
       );
-      if (others.some(it => it.by === tracker.user && it.text === text.trim()))
+      if (comments.some(it => it.by === state.user && it.text === text.trim()))
         refuse("conflict", `you have said exactly this on ${issue_id} (${title}) before`);
       const comment_id = newId("cmt");
-      tracker.comments[comment_id] = { issue_id, by: tracker.user, at: now, text: text.trim() };
-      return { title, issue_id, comment_id, comments: others.length + 1 };
+      state.comments[comment_id] = { issue_id, by: state.user, at: now, text: text.trim() };
+      return { title, issue_id, comment_id, comments: comments.length + 1 };
     },
   }),
 };

@@ -5,11 +5,17 @@ import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { mostRequests, profileRow, rowOf } from "./profileTools.ts";
-import { Network, followOf, openTo, profileOf, reachable } from "./state.ts";
+import { maxPendingRequests, profileRow, createProfileRow } from "./profileTools.ts";
+import {
+  SocialMediaState,
+  findFollow,
+  findVisibleProfile,
+  findProfile,
+  findReachableProfile,
+} from "./state.ts";
 import { limit, profileId } from "./parameters.ts";
 
-const tool = createToolFactory(Network);
+const tool = createToolFactory(SocialMediaState);
 
 export const followTools = {
   follow_user: tool({
@@ -19,38 +25,42 @@ export const followTools = {
     idempotent: true,
     input: { profile_id: profileId },
     returns: { ...profileRow, status: z.enum(["following", "requested"]), followers: z.int() },
-    run(network, { profile_id }, { now, newId }) {
-      if (profile_id === network.user) refuse("invalid_params", "nobody follows themselves");
-      const { name, handle, private: isPrivate } = reachable(network, profile_id);
-      const old = getOriginal(network);
-      const own = followOf(old, old.user, profile_id)?.[1];
-      if (own)
+    run(state, { profile_id }, { now, newId }) {
+      if (profile_id === state.user) refuse("invalid_params", "nobody follows themselves");
+      const { name, handle, private: isPrivate } = findReachableProfile(state, profile_id);
+      const original = getOriginal(state);
+      const existing = findFollow(original, original.user, profile_id)?.[1];
+      if (existing)
         refuse(
           "conflict",
-          own.status === "following"
-            ? `you follow ${name} (@${handle}) since ${own.since}`
-            : `you asked to follow ${name} (@${handle}) on ${own.since}, and wait for an answer`,
+          existing.status === "following"
+            ? `you follow ${name} (@${handle}) since ${existing.since}`
+            : `you asked to follow ${name} (@${handle}) on ${existing.since}, and wait for an answer`,
         );
-      const asked = Object.values(old.follows).filter(
-        it => it.follower === old.user && it.status === "requested",
+      const pendingRequests = Object.values(original.follows).filter(
+        it => it.follower === original.user && it.status === "requested",
       );
-      if (isPrivate && asked.length >= mostRequests)
+      if (isPrivate && pendingRequests.length >= maxPendingRequests)
         refuse(
           "limit_exceeded",
-          `${asked.length} of your requests wait for an answer, and ${mostRequests} is the most`,
-          `social_media_unfollow_user takes one back, for example ${asked[0]!.followed}`,
+          `${pendingRequests.length} of your requests wait for an answer, and ${maxPendingRequests} is the most`,
+          `social_media_unfollow_user takes one back, for example ${pendingRequests[0]!.followed}`,
         );
       const status = isPrivate ? ("requested" as const) : ("following" as const);
-      network.follows[newId("fol")] = {
-        follower: network.user,
+      state.follows[newId("fol")] = {
+        follower: state.user,
         followed: profile_id,
         status,
         since: now.slice(0, 10),
       };
-      const followers = Object.values(old.follows).filter(
+      const followers = Object.values(original.follows).filter(
         it => it.followed === profile_id && it.status === "following",
       ).length;
-      return { ...rowOf(network, profile_id), status, followers: followers + (isPrivate ? 0 : 1) };
+      return {
+        ...createProfileRow(state, profile_id),
+        status,
+        followers: followers + (isPrivate ? 0 : 1),
+      };
     },
   }),
   unfollow_user: tool({
@@ -62,48 +72,48 @@ export const followTools = {
       ...profileRow,
       ended: z.enum(["following", "requested"]).describe("What the user's standing was"),
     },
-    run(network, { profile_id }) {
-      const { name, handle } = profileOf(network, profile_id);
-      const found = followOf(getOriginal(network), network.user, profile_id);
-      if (!found)
+    run(state, { profile_id }) {
+      const { name, handle } = findProfile(state, profile_id);
+      const follow = findFollow(getOriginal(state), state.user, profile_id);
+      if (!follow)
         return refuse(
           "precondition_failed",
           `you do not follow ${name} (@${handle})`,
           "social_media_list_following gives whom you follow",
         );
-      delete network.follows[found[0]];
-      return { ...rowOf(network, profile_id), ended: found[1].status };
+      delete state.follows[follow[0]];
+      return { ...createProfileRow(state, profile_id), ended: follow[1].status };
     },
   }),
 };
 
-const known = z.object({
+const followRow = z.object({
   name: label("profile"),
   profile_id: id("profile"),
   since: day(),
   waits: z.boolean().optional().describe("True of a request that is not answered yet"),
 });
 
-/** Whom one side of the follows names, the newest first. */
-function others(
-  network: Network,
-  own: "follower" | "followed",
-  profileKey: string,
-  passes: (name: string, status: string) => boolean,
+/** The other sides of all follows with the profile on `ownSide`, the newest first. */
+function listFollows(
+  state: SocialMediaState,
+  existing: "follower" | "followed",
+  profileId: string,
+  isIncluded: (name: string, status: string) => boolean,
 ) {
-  const other = own === "follower" ? "followed" : "follower";
-  return Object.entries(network.follows)
+  const otherSide = existing === "follower" ? "followed" : "follower";
+  return Object.entries(state.follows)
     .filter(
       ([, it]) =>
-        it[own] === profileKey &&
-        (it.status === "following" || profileKey === network.user) &&
-        passes(network.profiles[it[other]]!.name, it.status),
+        it[existing] === profileId &&
+        (it.status === "following" || profileId === state.user) &&
+        isIncluded(state.profiles[it[otherSide]]!.name, it.status),
     )
     .sort(([a, x], [b, y]) => (x.since === y.since ? (a < b ? 1 : -1) : x.since < y.since ? 1 : -1))
     .map(([, it]) =>
       omitUndefined({
-        name: network.profiles[it[other]]!.name,
-        profile_id: it[other],
+        name: state.profiles[it[otherSide]]!.name,
+        profile_id: it[otherSide],
         since: it.since,
         waits: it.status === "requested" || undefined,
       }),
@@ -123,16 +133,17 @@ export const followListTools = {
       status: followStatus.describe("Only those who follow, or only those who have asked to"),
       limit,
     },
-    returns: { followers: z.array(known) },
-    run(network, { profile_id = network.user, name, status, limit: most = 10 }) {
-      openTo(network, profile_id);
+    returns: { followers: z.array(followRow) },
+    run(state, { profile_id = state.user, name, status, limit = 10 }) {
+      findVisibleProfile(state, profile_id);
       return {
-        followers: others(
-          network,
+        followers: listFollows(
+          state,
           "followed",
           profile_id,
-          (called, state) => (!name || containsText(called, name)) && (!status || state === status),
-        ).slice(0, most),
+          (profileName, profileStatus) =>
+            (!name || containsText(profileName, name)) && (!status || profileStatus === status),
+        ).slice(0, limit),
       };
     },
   }),
@@ -146,16 +157,17 @@ export const followListTools = {
       status: followStatus.describe("Only those whom it follows, or only those it has asked"),
       limit,
     },
-    returns: { following: z.array(known) },
-    run(network, { profile_id = network.user, name, status, limit: most = 10 }) {
-      openTo(network, profile_id);
+    returns: { following: z.array(followRow) },
+    run(state, { profile_id = state.user, name, status, limit = 10 }) {
+      findVisibleProfile(state, profile_id);
       return {
-        following: others(
-          network,
+        following: listFollows(
+          state,
           "follower",
           profile_id,
-          (called, state) => (!name || containsText(called, name)) && (!status || state === status),
-        ).slice(0, most),
+          (profileName, profileStatus) =>
+            (!name || containsText(profileName, name)) && (!status || profileStatus === status),
+        ).slice(0, limit),
       };
     },
   }),

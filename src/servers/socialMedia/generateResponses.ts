@@ -1,76 +1,75 @@
-/** Generates comments, likes and shares. */
+/** Generates posts of random authors, and comments, likes and shares. */
 import type { Random } from "../../environment/random.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
-import type { ProfileGroups } from "./networkBuilder.ts";
 import {
   businessPosts,
   creatorPosts,
   lifePosts,
-  passings,
-  replies,
+  shareTexts,
+  commentTexts,
   workPosts,
 } from "./generateValues.ts";
-import { type NetworkBuilder, type Post } from "./networkBuilder.ts";
+import type { Post, ProfileGroups, SocialMediaBuilder } from "./networkBuilder.ts";
 
-/** A pool of which each text is used once, those that the small world uses left out. */
-function poolOf(
-  { random, state }: NetworkBuilder,
+/** Creates a function that returns each unused text once, in random order. */
+function createTextPool(
+  { random, state }: SocialMediaBuilder,
   texts: readonly string[],
-  before = "",
+  prefix = "",
 ): () => string | undefined {
   const used = new Set(Object.values(state.posts).map(it => it.text));
-  const left = random.shuffle(texts.filter(it => !used.has(before + it)));
-  return () => left.pop();
+  const remaining = random.shuffle(texts.filter(it => !used.has(prefix + it)));
+  return () => remaining.pop();
 }
 
-export function addPostsAndResponses(making: NetworkBuilder, cast: ProfileGroups): void {
-  const { random, state } = making;
+export function addPostsAndResponses(builder: SocialMediaBuilder, cast: ProfileGroups): void {
+  const { random, state } = builder;
   const groups: readonly (readonly [readonly string[], readonly string[], number])[] = [
     [[cast.ana, ...cast.colleagues], workPosts, 24],
     [cast.friends, lifePosts, 20],
     [cast.creators, creatorPosts, 24],
   ];
-  for (const [authors, texts, most] of groups) {
-    const next = poolOf(making, texts);
-    for (let i = 0; i < most; i++) {
-      const text = next();
+  for (const [authors, texts, count] of groups) {
+    const nextText = createTextPool(builder, texts);
+    for (let i = 0; i < count; i++) {
+      const text = nextText();
       if (text !== undefined)
-        making.post(
+        builder.addPost(
           i < 9 && authors[0] === cast.ana ? cast.ana : random.pick(authors),
           text,
-          making.ago(1 + random.integer(45)),
-          kindOfPost(random),
+          builder.createTimeDaysAgo(1 + random.integer(45)),
+          createPostOptions(random),
         );
     }
   }
-  const next = poolOf(
-    making,
+  const nextText = createTextPool(
+    builder,
     businessPosts.filter((_, i) => i !== 1),
   );
   for (const author of cast.businesses) {
-    const text = next();
+    const text = nextText();
     if (text !== undefined)
-      making.post(
+      builder.addPost(
         author,
         `${state.profiles[author]!.name}: ${text}`,
-        making.ago(1 + random.integer(45)),
+        builder.createTimeDaysAgo(1 + random.integer(45)),
         random.boolean(0.15) ? { comments: "closed" } : {},
       );
   }
-  addResponses(making, [cast.ana, ...cast.colleagues, ...cast.friends]);
+  addResponses(builder, [cast.ana, ...cast.colleagues, ...cast.friends]);
 }
 
-const kindOfPost = (random: Random): Partial<Post> => ({
+const createPostOptions = (random: Random): Partial<Post> => ({
   ...(random.boolean(0.15) ? { visibility: "followers" as const } : {}),
   ...(random.boolean(0.15) ? { comments: "closed" as const } : {}),
   ...(random.boolean(0.07) ? { status: "deleted" as const } : {}),
 });
 
-/** Likes, comments and shares by those who may see the post. */
-function addResponses(making: NetworkBuilder, people: readonly string[]): void {
-  const { random, state } = making;
-  const sees = (who: string, { author, visibility }: Post) => {
+/** Adds likes, comments and shares by people who may see the post. */
+function addResponses(builder: SocialMediaBuilder, people: readonly string[]): void {
+  const { random, state } = builder;
+  const canSee = (who: string, { author, visibility }: Post) => {
     if (who === author) return false;
     if (
       state.profiles[author]!.blocks?.includes(who) ||
@@ -84,19 +83,19 @@ function addResponses(making: NetworkBuilder, people: readonly string[]): void {
       )
     );
   };
-  const left = random.shuffle(passings.slice(1));
+  const remaining = random.shuffle(shareTexts.slice(1));
   for (const [postId, post] of Object.entries(state.posts)) {
-    // nobody has answered yet what was posted this morning
+    // posts of today have no responses yet
     if (post.at > dayAfterStart(0)) continue;
-    const audience = people.filter(it => sees(it, post));
+    const audience = people.filter(it => canSee(it, post));
     if (post.likes.length === 0)
       post.likes = audience.filter(it => random.boolean(it === state.user ? 0.3 : 0.16));
     if (post.comments === "open" && audience.length > 0 && random.boolean(0.4))
-      making.comment(
+      builder.addComment(
         postId,
         random.pick(audience),
         addMinutes(post.at, 10 + random.integer(200)),
-        random.pick(replies),
+        random.pick(commentTexts),
       );
     if (
       post.visibility !== "public" ||
@@ -106,12 +105,12 @@ function addResponses(making: NetworkBuilder, people: readonly string[]): void {
       !random.boolean(0.12)
     )
       continue;
-    const text = left.pop();
+    const text = remaining.pop();
     const by =
       audience.length > 0
         ? random.pick([...audience, ...(audience.includes(state.user) ? [state.user] : [])])
         : undefined;
     if (text !== undefined && by !== undefined)
-      making.post(by, text, addMinutes(post.at, 240 + random.integer(300)), { shared: postId });
+      builder.addPost(by, text, addMinutes(post.at, 240 + random.integer(300)), { shared: postId });
   }
 }

@@ -1,9 +1,9 @@
 /**
- * What is posted, and by whom beyond the canon's people: texts with hashtags whose first sentences
- * occur once.
+ * The posts of the generated social networks, whose first sentences are unique, and the creators who
+ * are not in the shared cast.
  */
 
-/** People who show their work, of other cities: name, handle, what they say of themselves. */
+/** People from other cities who show their work: name, handle and bio. */
 export const creators: readonly (readonly [name: string, handle: string, bio: string])[] = [
   ["Lena Fischer", "lenadraws", "One drawing a day"],
   ["Pablo Serra", "pabloserra", "Letterpress and slow printing"],
@@ -19,7 +19,6 @@ export const creators: readonly (readonly [name: string, handle: string, bio: st
   ["Yusuf Demir", "yusufcodes", "Small websites, fast"],
 ];
 
-/** What a studio's people post about. */
 export const workPosts: readonly string[] = [
   "Poster series for the theatre is done. Three weeks of ink on our hands. #posters #print",
   "New typeface on trial today. The lower case g wins. #typography",
@@ -47,7 +46,6 @@ export const workPosts: readonly string[] = [
   "Night shift for a morning launch. Coffee count is six. #launch #web",
 ];
 
-/** What friends and family post about. */
 export const lifePosts: readonly string[] = [
   "Bread from a three-year-old sourdough. Still alive. #baking",
   "Swam in the sea before breakfast. Eleven degrees. #sea #morning",
@@ -71,7 +69,7 @@ export const lifePosts: readonly string[] = [
   "Painted the kitchen in two blues. #home #colour",
 ];
 
-/** What places and firms post about; the name of the place or firm goes before. */
+/** Posts of businesses, without the name that precedes them. */
 export const businessPosts: readonly string[] = [
   "new opening hours from April. See you until eight. #news",
   "the spring menu is here. Peas, mint and lemon. #food #spring",
@@ -91,7 +89,6 @@ export const businessPosts: readonly string[] = [
   "our team has doubled. Say hello. #team",
 ];
 
-/** What creators post about. */
 export const creatorPosts: readonly string[] = [
   "Day 212, a heron that refused to stand still. #drawing #birds",
   "Wood type from 1890 meets neon ink. #letterpress #print",
@@ -119,8 +116,7 @@ export const creatorPosts: readonly string[] = [
   "No cookies, no tracking, no banner. #web #privacy",
 ];
 
-/** What is said under posts. */
-export const replies: readonly string[] = [
+export const commentTexts: readonly string[] = [
   "This is lovely!",
   "Where was this?",
   "Congratulations!",
@@ -141,8 +137,8 @@ export const replies: readonly string[] = [
   "I remember that day.",
 ];
 
-/** What is said when a post is passed on. */
-export const passings: readonly string[] = [
+/** Texts of posts that share another post. */
+export const shareTexts: readonly string[] = [
   "You need to see this one.",
   "Good people doing good things.",
   "Saving this for later.",

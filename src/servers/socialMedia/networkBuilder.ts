@@ -4,19 +4,19 @@ import type { Person } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import { bios } from "./generateValues.ts";
-import type { Network } from "./server.ts";
+import type { SocialMediaState } from "./state.ts";
 
-type Profile = Network["profiles"][string];
+type Profile = SocialMediaState["profiles"][string];
 
-export type Post = Network["posts"][string];
+export type Post = SocialMediaState["posts"][string];
 
-export const plain = (name: string) =>
+export const createHandle = (name: string) =>
   name
     .normalize("NFD")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "");
 
-/** Places that post themselves; the museum and the market hall belong to firms. */
+/** Roles of the places that have profiles. The museum and the market hall belong to companies. */
 export const postingPlaces = [
   "cafe",
   "bakery",
@@ -28,25 +28,25 @@ export const postingPlaces = [
   "pottery",
 ];
 
-/** A network while it is made. */
-export class NetworkBuilder {
-  readonly state: Network;
+/** Builds the state row by row. */
+export class SocialMediaBuilder {
+  readonly state: SocialMediaState;
   readonly random: Random;
-  readonly id: GeneratorContext["nextId"];
+  readonly nextId: GeneratorContext["nextId"];
 
   constructor({ random, nextId }: GeneratorContext) {
     this.random = random;
-    this.id = nextId;
+    this.nextId = nextId;
     this.state = { user: "", profiles: {}, follows: {}, posts: {}, comments: {} };
   }
 
-  profile(
+  addProfile(
     name: string,
     handle: string,
     kind: Profile["kind"],
     more: Partial<Profile> = {},
   ): string {
-    const profileId = this.id("pro");
+    const profileId = this.nextId("pro");
     this.state.profiles[profileId] = {
       name,
       handle,
@@ -58,14 +58,14 @@ export class NetworkBuilder {
     return profileId;
   }
 
-  person({ name, userName }: Person, more: Partial<Profile> = {}): string {
-    return this.profile(name, userName, "person", {
+  addPerson({ name, userName }: Person, more: Partial<Profile> = {}): string {
+    return this.addProfile(name, userName, "person", {
       ...(this.random.boolean(0.4) ? { bio: this.random.pick(bios) } : {}),
       ...more,
     });
   }
 
-  follow(
+  addFollow(
     follower: string,
     followed: string,
     status: "following" | "requested" = "following",
@@ -80,11 +80,11 @@ export class NetworkBuilder {
     const since = dayAfterStart(
       status === "requested" ? -1 - this.random.integer(9) : -10 - this.random.integer(400),
     );
-    this.state.follows[this.id("fol")] = { follower, followed, status, since };
+    this.state.follows[this.nextId("fol")] = { follower, followed, status, since };
   }
 
-  post(author: string, text: string, at: string, more: Partial<Post> = {}): string {
-    const postId = this.id("post");
+  addPost(author: string, text: string, at: string, more: Partial<Post> = {}): string {
+    const postId = this.nextId("post");
     this.state.posts[postId] = {
       author,
       at,
@@ -98,12 +98,12 @@ export class NetworkBuilder {
     return postId;
   }
 
-  comment(postId: string, by: string, at: string, text: string): void {
-    this.state.comments[this.id("cmt")] = { post_id: postId, by, at, text };
+  addComment(postId: string, by: string, at: string, text: string): void {
+    this.state.comments[this.nextId("cmt")] = { post_id: postId, by, at, text };
   }
 
-  /** A minute so many days ago. */
-  ago(days: number): string {
+  /** A random minute between 08:00 and 22:00, `days` days ago. */
+  createTimeDaysAgo(days: number): string {
     return `${dayAfterStart(-days)}T${String(8 + this.random.integer(14)).padStart(2, "0")}:${String(5 * this.random.integer(12)).padStart(2, "0")}`;
   }
 }

@@ -1,10 +1,7 @@
-/**
- * Parameters and results that several of the network's tools share, so that one thing is named and
- * described one way.
- */
+/** Parameters and results that several tools share. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
-import { headline, visibilities, type Network, type Post } from "./state.ts";
+import { getHeadline, visibilities, type SocialMediaState, type Post } from "./state.ts";
 
 export const profileId = id("profile").describe(
   "Profile id, as social_media_search_users gives it",
@@ -12,7 +9,7 @@ export const profileId = id("profile").describe(
 export const postId = id("post").describe(
   "Post id, as social_media_get_feed or social_media_search_posts gives it",
 );
-/** A hashtag is its own name. */
+/** A hashtag is identified by its text. */
 export const hashtag = () => label("hashtag").max(60);
 export const limit = z
   .int()
@@ -73,17 +70,17 @@ export const postRow = {
   at: minute(),
 };
 
-/** A post as lists show it. */
-export function rowOf(
-  { profiles, posts }: Network,
-  postKey: string,
+/** The row of a post in lists. */
+export function createPostRow(
+  { profiles, posts }: SocialMediaState,
+  postId: string,
   { author, at, text, shared }: Post,
 ) {
   const original = shared === undefined ? undefined : posts[shared]!;
   const words = text || (original ? original.text : "");
   return {
-    post: headline(words),
-    post_id: postKey,
+    post: getHeadline(words),
+    post_id: postId,
     author: profiles[author]!.name,
     author_id: author,
     at,

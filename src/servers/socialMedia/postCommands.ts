@@ -3,11 +3,18 @@ import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { wordsOf } from "./postText.ts";
-import { hashtagsIn, headline, named, notTooFast, postOf, Network } from "./state.ts";
+import { getFullText } from "./postText.ts";
+import {
+  listHashtags,
+  getHeadline,
+  formatPost,
+  requirePostRate,
+  findPost,
+  SocialMediaState,
+} from "./state.ts";
 import { hashtag, newPost, postId, visibility } from "./parameters.ts";
 
-const tool = createToolFactory(Network);
+const tool = createToolFactory(SocialMediaState);
 
 export const postCommands = {
   create_post: tool({
@@ -30,40 +37,41 @@ export const postCommands = {
       hashtags: z.array(hashtag()),
       reaches: z.int().describe("Followers in whose feed it comes"),
     },
-    run(network, { text, visibility: seenBy = "public", comments = "open" }, { now, newId }) {
-      const old = getOriginal(network);
-      const same = Object.entries(old.posts).find(
-        ([, it]) => it.author === old.user && it.status === "published" && it.text === text.trim(),
+    run(state, { text, visibility = "public", comments = "open" }, { now, newId }) {
+      const original = getOriginal(state);
+      const duplicate = Object.entries(original.posts).find(
+        ([, it]) =>
+          it.author === original.user && it.status === "published" && it.text === text.trim(),
       );
-      if (same)
+      if (duplicate)
         refuse(
           "conflict",
-          `you have posted exactly this on ${same[1].at.slice(0, 10)} (${same[0]})`,
+          `you have posted exactly this on ${duplicate[1].at.slice(0, 10)} (${duplicate[0]})`,
           "choose other words",
         );
-      notTooFast(old, now);
+      requirePostRate(original, now);
       const post_id = newId("post");
-      network.posts[post_id] = {
-        author: network.user,
+      state.posts[post_id] = {
+        author: state.user,
         at: now,
         text: text.trim(),
-        visibility: seenBy,
+        visibility,
         comments,
         status: "published",
         likes: [],
       };
       const reaches =
-        seenBy === "only_me"
+        visibility === "only_me"
           ? 0
-          : Object.values(old.follows).filter(
-              it => it.followed === old.user && it.status === "following",
+          : Object.values(original.follows).filter(
+              it => it.followed === original.user && it.status === "following",
             ).length;
       return {
-        post: headline(text.trim()),
+        post: getHeadline(text.trim()),
         post_id,
         at: now,
-        visibility: seenBy,
-        hashtags: hashtagsIn(text),
+        visibility,
+        hashtags: listHashtags(text),
         reaches,
       };
     },
@@ -79,20 +87,20 @@ export const postCommands = {
       likes: z.int(),
       shares: z.int().describe("Shares by others that no longer show it"),
     },
-    run(network, { post_id }) {
-      const post = postOf(network, post_id);
-      if (post.author !== network.user)
+    run(state, { post_id }) {
+      const post = findPost(state, post_id);
+      if (post.author !== state.user)
         refuse(
           "permission_denied",
-          `${named(network, post_id)} belongs to ${network.profiles[post.author]!.name}, and you may only delete your own`,
+          `${formatPost(state, post_id)} belongs to ${state.profiles[post.author]!.name}, and you may only delete your own`,
           "choose a post of your own",
         );
       post.status = "deleted";
-      const shares = Object.values(getOriginal(network).posts).filter(
+      const shares = Object.values(getOriginal(state).posts).filter(
         it => it.shared === post_id && it.status === "published",
       ).length;
       return {
-        deleted: headline(wordsOf(getOriginal(network), post)),
+        deleted: getHeadline(getFullText(getOriginal(state), post)),
         likes: post.likes.length,
         shares,
       };

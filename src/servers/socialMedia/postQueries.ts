@@ -4,25 +4,25 @@ import { omitUndefined } from "../../environment/json.ts";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { showsSomething, wordsOf } from "./postText.ts";
+import { isOriginalVisible, getFullText } from "./postText.ts";
 import {
-  byTime,
+  compareNewestFirst,
   canSee,
-  hashtagsIn,
-  headline,
+  listHashtags,
+  getHeadline,
   isFollowing,
-  openTo,
-  postOf,
-  Network,
+  findVisibleProfile,
+  findPost,
+  SocialMediaState,
   type Post,
 } from "./state.ts";
-import { hashtag, limit, postId, postRow, profileId, rowOf } from "./parameters.ts";
+import { hashtag, limit, postId, postRow, profileId, createPostRow } from "./parameters.ts";
 
-const tool = createToolFactory(Network);
+const tool = createToolFactory(SocialMediaState);
 
-const shownComments = 3;
+const maxLatestComments = 3;
 
-const pageOfFeed = 6;
+const feedPageSize = 6;
 
 export const postQueries = {
   get_post: tool({
@@ -65,43 +65,43 @@ export const postQueries = {
         )
         .optional(),
     },
-    run(network, { post_id }) {
-      const post = postOf(network, post_id);
-      const comments = Object.entries(network.comments)
+    run(state, { post_id }) {
+      const post = findPost(state, post_id);
+      const comments = Object.entries(state.comments)
         .filter(([, it]) => it.post_id === post_id)
-        .sort(byTime);
-      const latest = comments.slice(0, shownComments).map(([comment_id, it]) => ({
+        .sort(compareNewestFirst);
+      const latestComments = comments.slice(0, maxLatestComments).map(([comment_id, it]) => ({
         comment_id,
-        by: network.profiles[it.by]!.name,
+        by: state.profiles[it.by]!.name,
         by_id: it.by,
         at: it.at,
         text: it.text,
       }));
-      const original = post.shared === undefined ? undefined : network.posts[post.shared]!;
-      const isGone = original !== undefined && !canSee(network, original);
+      const original = post.shared === undefined ? undefined : state.posts[post.shared]!;
+      const isGone = original !== undefined && !canSee(state, original);
       return omitUndefined({
-        ...rowOf(network, post_id, isGone ? { ...post, shared: undefined } : post),
+        ...createPostRow(state, post_id, isGone ? { ...post, shared: undefined } : post),
         likes: post.likes.length,
-        hashtags: hashtagsIn(isGone ? post.text : wordsOf(network, post)),
+        hashtags: listHashtags(isGone ? post.text : getFullText(state, post)),
         text: post.text,
         visibility: post.visibility,
         comments_open: post.comments === "open",
-        shares: Object.values(network.posts).filter(
+        shares: Object.values(state.posts).filter(
           it => it.shared === post_id && it.status === "published",
         ).length,
-        liked: post.likes.includes(network.user),
+        liked: post.likes.includes(state.user),
         passes_on:
           original && !isGone
             ? {
-                post: headline(original.text),
+                post: getHeadline(original.text),
                 post_id: post.shared!,
-                author: network.profiles[original.author]!.name,
+                author: state.profiles[original.author]!.name,
                 author_id: original.author,
               }
             : undefined,
         original_gone: isGone || undefined,
         comments: comments.length,
-        latest_comments: latest.length ? latest : undefined,
+        latest_comments: latestComments.length ? latestComments : undefined,
       });
     },
   }),
@@ -117,24 +117,24 @@ export const postQueries = {
         .boolean()
         .optional()
         .describe("True for the user's own posts only, false for those of others"),
-      limit: limit.describe(`At most this many, ${pageOfFeed} if not given`),
+      limit: limit.describe(`At most this many, ${feedPageSize} if not given`),
     },
     returns: { posts: z.array(z.object(postRow)) },
-    run(network, { before: end, own, limit: most = pageOfFeed }) {
-      const isMine = (it: Post) => it.author === network.user;
-      const found = Object.entries(network.posts).filter(
+    run(state, { before: end, own, limit = feedPageSize }) {
+      const isMine = (it: Post) => it.author === state.user;
+      const matches = Object.entries(state.posts).filter(
         ([, it]) =>
-          (isMine(it) || isFollowing(network, it.author)) &&
-          canSee(network, it) &&
-          showsSomething(network, it) &&
+          (isMine(it) || isFollowing(state, it.author)) &&
+          canSee(state, it) &&
+          isOriginalVisible(state, it) &&
           (!end || it.at < end) &&
           (own === undefined || own === isMine(it)),
       );
       return {
-        posts: found
-          .sort(byTime)
-          .slice(0, most)
-          .map(([key, it]) => rowOf(network, key, it)),
+        posts: matches
+          .sort(compareNewestFirst)
+          .slice(0, limit)
+          .map(([key, it]) => createPostRow(state, key, it)),
       };
     },
   }),
@@ -149,22 +149,22 @@ export const postQueries = {
       limit,
     },
     returns: { posts: z.array(z.object(postRow)) },
-    run(network, { query, hashtag: tag, author_id, limit: most = 10 }) {
-      if (author_id !== undefined) openTo(network, author_id);
-      const wanted = tag?.trim().toLowerCase().replace(/^#/, "");
-      const found = Object.entries(network.posts).filter(
+    run(state, { query, hashtag, author_id, limit = 10 }) {
+      if (author_id !== undefined) findVisibleProfile(state, author_id);
+      const wanted = hashtag?.trim().toLowerCase().replace(/^#/, "");
+      const matches = Object.entries(state.posts).filter(
         ([, it]) =>
           (!author_id || it.author === author_id) &&
-          (!query || containsText(wordsOf(network, it), query)) &&
-          (!wanted || hashtagsIn(wordsOf(network, it)).includes(wanted)) &&
-          canSee(network, it) &&
-          showsSomething(network, it),
+          (!query || containsText(getFullText(state, it), query)) &&
+          (!wanted || listHashtags(getFullText(state, it)).includes(wanted)) &&
+          canSee(state, it) &&
+          isOriginalVisible(state, it),
       );
       return {
-        posts: found
-          .sort(byTime)
-          .slice(0, most)
-          .map(([key, it]) => rowOf(network, key, it)),
+        posts: matches
+          .sort(compareNewestFirst)
+          .slice(0, limit)
+          .map(([key, it]) => createPostRow(state, key, it)),
       };
     },
   }),

@@ -1,36 +1,43 @@
-/**
- * The network's tools for people: profiles, the user's own among them, who follows whom, and
- * following itself.
- */
+/** Tools that show, change and search profiles. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { Network, byTime, canSee, followOf, headline, reachable, type Profile } from "./state.ts";
+import {
+  SocialMediaState,
+  compareNewestFirst,
+  canSee,
+  findFollow,
+  getHeadline,
+  findReachableProfile,
+  type Profile,
+} from "./state.ts";
 import { limit, profileId } from "./parameters.ts";
 
-const tool = createToolFactory(Network);
+const tool = createToolFactory(SocialMediaState);
 
-export const mostRequests = 5;
+export const maxPendingRequests = 5;
 
-const shownPosts = 4;
+const maxLatestPosts = 4;
 
 export const profileRow = { name: label("profile"), profile_id: id("profile"), handle: z.string() };
 
-export const rowOf = ({ profiles }: Network, profile_id: string) => ({
+export const createProfileRow = ({ profiles }: SocialMediaState, profile_id: string) => ({
   name: profiles[profile_id]!.name,
   profile_id,
   handle: profiles[profile_id]!.handle,
 });
 
-const standing = z
+const followStatus = z
   .enum(["following", "requested", "none"])
   .describe("How the user stands to the profile");
 
-const standingOf = (network: Network, profileKey: string): z.infer<typeof standing> =>
-  followOf(network, network.user, profileKey)?.[1].status ?? "none";
+const getFollowStatus = (
+  state: SocialMediaState,
+  profileId: string,
+): z.infer<typeof followStatus> => findFollow(state, state.user, profileId)?.[1].status ?? "none";
 
 export const profileTools = {
   get_profile: tool({
@@ -49,7 +56,7 @@ export const profileTools = {
       followers: z.int(),
       following: z.int(),
       posts: z.int().describe("Posts that the user may see"),
-      you: standing,
+      you: followStatus,
       requests: z
         .int()
         .optional()
@@ -58,23 +65,23 @@ export const profileTools = {
         .array(z.object({ post: label("post"), post_id: id("post"), at: minute() }))
         .optional(),
     },
-    run(network, { profile_id }) {
-      const it = reachable(network, profile_id);
-      const follows = Object.values(network.follows).filter(
+    run(state, { profile_id }) {
+      const it = findReachableProfile(state, profile_id);
+      const follows = Object.values(state.follows).filter(
         of => of.followed === profile_id || of.follower === profile_id,
       );
       const count = (key: "followed" | "follower", status = "following") =>
         follows.filter(of => of[key] === profile_id && of.status === status).length;
-      const posts = Object.entries(network.posts)
-        .filter(([, post]) => post.author === profile_id && canSee(network, post))
-        .sort(byTime);
-      const latest = posts.slice(0, shownPosts).map(([post_id, post]) => ({
-        post: headline(post.text || network.posts[post.shared!]!.text),
+      const posts = Object.entries(state.posts)
+        .filter(([, post]) => post.author === profile_id && canSee(state, post))
+        .sort(compareNewestFirst);
+      const latestPosts = posts.slice(0, maxLatestPosts).map(([post_id, post]) => ({
+        post: getHeadline(post.text || state.posts[post.shared!]!.text),
         post_id,
         at: post.at,
       }));
       return omitUndefined({
-        ...rowOf(network, profile_id),
+        ...createProfileRow(state, profile_id),
         kind: it.kind,
         bio: it.bio,
         city: it.city,
@@ -84,9 +91,9 @@ export const profileTools = {
         followers: count("followed"),
         following: count("follower"),
         posts: posts.length,
-        you: standingOf(network, profile_id),
-        requests: profile_id === network.user ? count("followed", "requested") : undefined,
-        latest_posts: latest.length ? latest : undefined,
+        you: getFollowStatus(state, profile_id),
+        requests: profile_id === state.user ? count("followed", "requested") : undefined,
+        latest_posts: latestPosts.length ? latestPosts : undefined,
       });
     },
   }),
@@ -163,30 +170,30 @@ export const profileTools = {
       changed: z.array(z.string()),
       let_in: z.int().optional().describe("Requests that were granted by this"),
     },
-    run(network, wanted) {
-      const own = network.profiles[network.user]!;
-      if (Object.keys(wanted).length === 0)
+    run(state, changes) {
+      const profile = state.profiles[state.user]!;
+      if (Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
           "nothing to change is given",
           "give a bio, city, link, or private",
         );
-      const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
-        key => wanted[key] !== own[key],
+      const changed = (Object.keys(changes) as (keyof typeof changes)[]).filter(
+        key => changes[key] !== profile[key],
       );
       if (changed.length === 0) refuse("conflict", "your profile is like that already");
-      Object.assign(own, omitUndefined(wanted));
-      const waiting =
-        changed.includes("private") && !own.private
-          ? Object.entries(getOriginal(network).follows).filter(
-              ([, it]) => it.followed === network.user && it.status === "requested",
+      Object.assign(profile, omitUndefined(changes));
+      const pendingRequests =
+        changed.includes("private") && !profile.private
+          ? Object.entries(getOriginal(state).follows).filter(
+              ([, it]) => it.followed === state.user && it.status === "requested",
             )
           : [];
-      for (const [followId] of waiting) network.follows[followId]!.status = "following";
+      for (const [followId] of pendingRequests) state.follows[followId]!.status = "following";
       return omitUndefined({
-        ...rowOf(network, network.user),
+        ...createProfileRow(state, state.user),
         changed,
-        let_in: waiting.length || undefined,
+        let_in: pendingRequests.length || undefined,
       });
     },
   }),
@@ -219,21 +226,21 @@ export const profileTools = {
       limit,
     },
     returns: { profiles: z.array(z.object({ ...profileRow, kind: z.string() })) },
-    run(network, { query, kind, city, limit: most = 10 }) {
-      const wanted = query?.trim().replace(/^@/, "");
-      const fits = (it: Profile) =>
-        (!wanted || containsText(it.name, wanted) || containsText(it.handle, wanted)) &&
+    run(state, { query, kind, city, limit = 10 }) {
+      const changes = query?.trim().replace(/^@/, "");
+      const isMatch = (it: Profile) =>
+        (!changes || containsText(it.name, changes) || containsText(it.handle, changes)) &&
         (!kind || it.kind === kind) &&
         (!city || it.city?.toLowerCase() === city.toLowerCase());
-      const found = Object.entries(network.profiles)
-        .filter(([key, it]) => key !== network.user && fits(it))
+      const matches = Object.entries(state.profiles)
+        .filter(([key, it]) => key !== state.user && isMatch(it))
         .sort(([a, x], [b, y]) =>
           x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1,
         );
       return {
-        profiles: found
-          .slice(0, most)
-          .map(([key, it]) => ({ ...rowOf(network, key), kind: it.kind })),
+        profiles: matches
+          .slice(0, limit)
+          .map(([key, it]) => ({ ...createProfileRow(state, key), kind: it.kind })),
       };
     },
   }),

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { headline, named, notTooFast, postOf, Network } from "./state.ts";
-import { newComment, postId, rowOf } from "./parameters.ts";
+import { getHeadline, formatPost, requirePostRate, findPost, SocialMediaState } from "./state.ts";
+import { newComment, postId, createPostRow } from "./parameters.ts";
 
-const tool = createToolFactory(Network);
+const tool = createToolFactory(SocialMediaState);
 
 export const responseTools = {
   like_post: tool({
@@ -15,16 +15,16 @@ export const responseTools = {
     idempotent: true,
     input: { post_id: postId },
     returns: { post: label("post"), post_id: id("post"), likes: z.int() },
-    run(network, { post_id }) {
-      const post = postOf(network, post_id);
-      if (post.likes.includes(network.user))
+    run(state, { post_id }) {
+      const post = findPost(state, post_id);
+      if (post.likes.includes(state.user))
         refuse(
           "conflict",
-          `you already like ${named(network, post_id)} by ${network.profiles[post.author]!.name}`,
+          `you already like ${formatPost(state, post_id)} by ${state.profiles[post.author]!.name}`,
         );
-      post.likes = [...post.likes, network.user];
+      post.likes = [...post.likes, state.user];
       return {
-        post: rowOf(getOriginal(network), post_id, post).post,
+        post: createPostRow(getOriginal(state), post_id, post).post,
         post_id,
         likes: post.likes.length,
       };
@@ -40,26 +40,26 @@ export const responseTools = {
       comment_id: id("comment"),
       comments: z.int(),
     },
-    run(network, { post_id, text }, { now, newId }) {
-      const post = postOf(network, post_id);
+    run(state, { post_id, text }, { now, newId }) {
+      const post = findPost(state, post_id);
       if (post.comments === "closed")
         refuse(
           "precondition_failed",
-          `${network.profiles[post.author]!.name} has closed the comments under ${named(network, post_id)}`,
+          `${state.profiles[post.author]!.name} has closed the comments under ${formatPost(state, post_id)}`,
           "social_media_like_post likes it instead",
         );
-      const others = Object.values(getOriginal(network).comments).filter(
+      const comments = Object.values(getOriginal(state).comments).filter(
         it => it.post_id === post_id,
       );
-      if (others.some(it => it.by === network.user && it.text === text.trim()))
-        refuse("conflict", `you have said exactly this under ${named(network, post_id)} before`);
+      if (comments.some(it => it.by === state.user && it.text === text.trim()))
+        refuse("conflict", `you have said exactly this under ${formatPost(state, post_id)} before`);
       const comment_id = newId("cmt");
-      network.comments[comment_id] = { post_id, by: network.user, at: now, text: text.trim() };
+      state.comments[comment_id] = { post_id, by: state.user, at: now, text: text.trim() };
       return {
-        post: rowOf(getOriginal(network), post_id, post).post,
+        post: createPostRow(getOriginal(state), post_id, post).post,
         post_id,
         comment_id,
-        comments: others.length + 1,
+        comments: comments.length + 1,
       };
     },
   }),
@@ -76,40 +76,41 @@ export const responseTools = {
         .object({ post: label("post"), post_id: id("post"), shares: z.int() })
         .describe("The post itself"),
     },
-    run(network, { post_id, text }, { now, newId }) {
-      const { author, visibility: seenBy, shared } = postOf(network, post_id);
-      const { name, private: isPrivate } = network.profiles[author]!;
-      if (author === network.user)
+    run(state, { post_id, text }, { now, newId }) {
+      const { author, visibility, shared } = findPost(state, post_id);
+      const { name, private: isPrivate } = state.profiles[author]!;
+      if (author === state.user)
         refuse(
           "precondition_failed",
-          `${named(network, post_id)} is your own`,
+          `${formatPost(state, post_id)} is your own`,
           "choose a post of somebody else",
         );
       if (shared !== undefined)
         refuse(
           "precondition_failed",
-          `${named(network, post_id)} only passes on another`,
+          `${formatPost(state, post_id)} only passes on another`,
           `share ${shared} itself`,
         );
-      if (isPrivate || seenBy !== "public")
+      if (isPrivate || visibility !== "public")
         refuse(
           "permission_denied",
-          `${named(network, post_id)} is for the followers of ${name} alone and cannot be shared`,
+          `${formatPost(state, post_id)} is for the followers of ${name} alone and cannot be shared`,
           "choose a public post",
         );
-      const old = getOriginal(network);
-      const own = Object.entries(old.posts).find(
-        ([, it]) => it.author === old.user && it.shared === post_id && it.status === "published",
+      const original = getOriginal(state);
+      const existing = Object.entries(original.posts).find(
+        ([, it]) =>
+          it.author === original.user && it.shared === post_id && it.status === "published",
       );
-      if (own)
+      if (existing)
         refuse(
           "conflict",
-          `you have shared ${named(network, post_id)} on ${own[1].at.slice(0, 10)} (${own[0]})`,
+          `you have shared ${formatPost(state, post_id)} on ${existing[1].at.slice(0, 10)} (${existing[0]})`,
         );
-      notTooFast(old, now);
+      requirePostRate(original, now);
       const shareId = newId("post");
-      network.posts[shareId] = {
-        author: network.user,
+      state.posts[shareId] = {
+        author: state.user,
         at: now,
         text: text?.trim() ?? "",
         visibility: "public",
@@ -118,16 +119,16 @@ export const responseTools = {
         likes: [],
         shared: post_id,
       };
-      const original = findEntity(old.posts, post_id, "post");
+      const originalPost = findEntity(original.posts, post_id, "post");
       return {
-        post: headline(text?.trim() || original.text),
+        post: getHeadline(text?.trim() || originalPost.text),
         post_id: shareId,
         at: now,
         passes_on: {
-          post: headline(original.text),
+          post: getHeadline(originalPost.text),
           post_id,
           shares:
-            Object.values(old.posts).filter(
+            Object.values(original.posts).filter(
               it => it.shared === post_id && it.status === "published",
             ).length + 1,
         },

@@ -1,17 +1,17 @@
-/** A social network as one of its members sees it: 15 tools, in their fixed order. */
+/** The social media server: a social network, as one member sees it. */
 import { defineServer } from "../../environment/server.ts";
 import { responseTools } from "./responseTools.ts";
 import { postQueries } from "./postQueries.ts";
 import { postCommands } from "./postCommands.ts";
 import { followListTools, followTools } from "./followTools.ts";
 import { profileTools } from "./profileTools.ts";
-import { Network } from "./state.ts";
+import { SocialMediaState } from "./state.ts";
 
 export const server = defineServer({
   name: "social_media",
   category: "Social/Comm.",
   summary: "profiles, follows and requests, posts with likes, comments and shares, the feed",
-  schema: Network,
+  schema: SocialMediaState,
   tools: {
     ...profileTools,
     ...followTools,
@@ -21,5 +21,3 @@ export const server = defineServer({
     ...responseTools,
   },
 });
-
-export type { Network } from "./state.ts";

@@ -1,6 +1,6 @@
 /**
- * A social network as one of its members sees it: profiles, who follows whom, posts with likes and
- * shares, comments; who may see what. Counts are always counted.
+ * The state of the social network: profiles, follows, posts with likes and shares, and comments, and
+ * the checks of what the user may see. Counts are computed, not stored.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
@@ -17,10 +17,10 @@ const Profile = z.strictObject({
   bio: z.string().optional(),
   city: z.string().optional(),
   link: z.string().optional(),
-  /** Only its followers see its posts and whom it knows, and they must ask first. */
+  /** Only followers see its posts and follows, and they must ask to follow. */
   private: z.boolean(),
   joined: day(),
-  /** Profiles that it will not have to do with. */
+  /** Profiles that it has blocked. */
   blocks: z.array(z.string()).optional(),
 });
 
@@ -38,10 +38,10 @@ const Post = z.strictObject({
   text: z.string(),
   visibility: z.enum(visibilities),
   comments: z.enum(["open", "closed"]),
-  /** `deleted`: the author has taken it down. */
+  /** `deleted`: the author has deleted it. */
   status: z.enum(["published", "deleted"]),
   likes: z.array(z.string()),
-  /** The post that this one passes on. */
+  /** The post that this one shares. */
   shared: z.string().optional(),
 });
 
@@ -52,83 +52,83 @@ const Comment = z.strictObject({
   text: z.string().min(1),
 });
 
-export const Network = z
+export const SocialMediaState = z
   .strictObject({
-    /** The profile of the person whom the agent works for. */
+    /** The profile of the person for whom the agent works. */
     user: z.string(),
     profiles: z.record(z.string(), Profile),
     follows: z.record(z.string(), Follow),
     posts: z.record(z.string(), Post),
     comments: z.record(z.string(), Comment),
   })
-  .superRefine((network, context) => {
-    for (const [path, message] of danglingReferences(network))
+  .superRefine((state, context) => {
+    for (const [path, message] of findDanglingReferences(state))
       context.addIssue({ code: "custom", path, message });
   });
-export type Network = z.infer<typeof Network>;
+export type SocialMediaState = z.infer<typeof SocialMediaState>;
 export type Profile = z.infer<typeof Profile>;
 export type Post = z.infer<typeof Post>;
 
-/** Where a row names another that does not exist. */
-function* danglingReferences({
+/** Finds references to rows that do not exist. */
+function* findDanglingReferences({
   user,
   profiles,
   follows,
   posts,
   comments,
-}: Pick<Network, "user" | "profiles" | "follows" | "posts" | "comments">): Generator<
+}: Pick<SocialMediaState, "user" | "profiles" | "follows" | "posts" | "comments">): Generator<
   [string[], string]
 > {
-  const stranger = (key: string) => !Object.hasOwn(profiles, key);
-  if (stranger(user)) yield [["user"], `there is no profile ${user}`];
+  const isMissing = (key: string) => !Object.hasOwn(profiles, key);
+  if (isMissing(user)) yield [["user"], `there is no profile ${user}`];
   for (const [key, it] of Object.entries(profiles))
     for (const who of it.blocks ?? [])
-      if (stranger(who)) yield [["profiles", key, "blocks"], `there is no profile ${who}`];
+      if (isMissing(who)) yield [["profiles", key, "blocks"], `there is no profile ${who}`];
   for (const [key, it] of Object.entries(follows))
     for (const who of [it.follower, it.followed])
-      if (stranger(who)) yield [["follows", key], `there is no profile ${who}`];
+      if (isMissing(who)) yield [["follows", key], `there is no profile ${who}`];
   for (const [key, it] of Object.entries(posts)) {
     for (const who of [it.author, ...it.likes])
-      if (stranger(who)) yield [["posts", key], `there is no profile ${who}`];
+      if (isMissing(who)) yield [["posts", key], `there is no profile ${who}`];
     if (it.shared !== undefined && !Object.hasOwn(posts, it.shared))
       yield [["posts", key, "shared"], `there is no post ${it.shared}`];
   }
   for (const [key, it] of Object.entries(comments)) {
     if (!Object.hasOwn(posts, it.post_id))
       yield [["comments", key, "post_id"], `there is no post ${it.post_id}`];
-    if (stranger(it.by)) yield [["comments", key, "by"], `there is no profile ${it.by}`];
+    if (isMissing(it.by)) yield [["comments", key, "by"], `there is no profile ${it.by}`];
   }
 }
 
-export const profileOf = (network: Network, profileId: string): Profile =>
-  findEntity(network.profiles, profileId, "profile", "social_media_search_users gives the ids");
+export const findProfile = (state: SocialMediaState, profileId: string): Profile =>
+  findEntity(state.profiles, profileId, "profile", "social_media_search_users gives the ids");
 
-/** How one profile follows another, by id of the follow, if it does. */
-export function followOf(
-  { follows }: Network,
+/** The follow between two profiles with its id, if there is one. */
+export function findFollow(
+  { follows }: SocialMediaState,
   follower: string,
   followed: string,
-): [string, Network["follows"][string]] | undefined {
+): [string, SocialMediaState["follows"][string]] | undefined {
   return Object.entries(follows).find(
     ([, it]) => it.follower === follower && it.followed === followed,
   );
 }
 
-export const isFollowing = (network: Network, followed: string): boolean =>
-  followOf(network, network.user, followed)?.[1].status === "following";
+export const isFollowing = (state: SocialMediaState, followed: string): boolean =>
+  findFollow(state, state.user, followed)?.[1].status === "following";
 
-const blocked = (by: Profile, whom: string): boolean => by.blocks?.includes(whom) ?? false;
+const hasBlocked = (by: Profile, whom: string): boolean => by.blocks?.includes(whom) ?? false;
 
-/** The profile, if neither it nor the user has blocked the other. */
-export function reachable(network: Network, profileId: string): Profile {
-  const profile = profileOf(network, profileId);
-  if (blocked(profile, network.user))
+/** The profile; refuses the call if it or the user has blocked the other. */
+export function findReachableProfile(state: SocialMediaState, profileId: string): Profile {
+  const profile = findProfile(state, profileId);
+  if (hasBlocked(profile, state.user))
     refuse(
       "permission_denied",
       `${profile.name} (@${profile.handle}) has blocked you`,
       "there is nothing that you can do about it here",
     );
-  if (blocked(network.profiles[network.user]!, profileId))
+  if (hasBlocked(state.profiles[state.user]!, profileId))
     refuse(
       "permission_denied",
       `you have blocked ${profile.name} (@${profile.handle})`,
@@ -137,76 +137,74 @@ export function reachable(network: Network, profileId: string): Profile {
   return profile;
 }
 
-/** As `reachable`, for what a private profile shows to its followers alone. */
-export function openTo(network: Network, profileId: string): Profile {
-  const profile = reachable(network, profileId);
-  if (
-    !profile.private ||
-    profileId === network.user ||
-    isFollowing(getOriginal(network), profileId)
-  )
+/** Like `findReachableProfile`, but refuses private profiles that the user does not follow. */
+export function findVisibleProfile(state: SocialMediaState, profileId: string): Profile {
+  const profile = findReachableProfile(state, profileId);
+  if (!profile.private || profileId === state.user || isFollowing(getOriginal(state), profileId))
     return profile;
-  const isAsked = followOf(getOriginal(network), network.user, profileId) !== undefined;
+  const hasRequested = findFollow(getOriginal(state), state.user, profileId) !== undefined;
   return refuse(
     "permission_denied",
     `the profile of ${profile.name} (@${profile.handle}) is private, and you do not follow it`,
-    isAsked ? "your request waits for an answer" : "social_media_follow_user asks to follow it",
+    hasRequested
+      ? "your request waits for an answer"
+      : "social_media_follow_user asks to follow it",
   );
 }
 
-/** Whether the user may see the post at all. */
-export function canSee(network: Network, { author, visibility, status }: Post): boolean {
+/** Whether the user may see the post. */
+export function canSee(state: SocialMediaState, { author, visibility, status }: Post): boolean {
   if (status === "deleted") return false;
-  if (author === network.user) return true;
-  const profile = network.profiles[author]!;
+  if (author === state.user) return true;
+  const profile = state.profiles[author]!;
   if (
     visibility === "only_me" ||
-    blocked(profile, network.user) ||
-    blocked(network.profiles[network.user]!, author)
+    hasBlocked(profile, state.user) ||
+    hasBlocked(state.profiles[state.user]!, author)
   )
     return false;
-  return (visibility === "public" && !profile.private) || isFollowing(network, author);
+  return (visibility === "public" && !profile.private) || isFollowing(state, author);
 }
 
-/** The post, if the user may see it; otherwise says why not. */
-export function postOf(network: Network, postId: string): Post {
+/** The post; refuses the call with the reason if the user may not see it. */
+export function findPost(state: SocialMediaState, postId: string): Post {
   const post = findEntity(
-    network.posts,
+    state.posts,
     postId,
     "post",
     "social_media_search_posts and social_media_get_feed give the ids",
   );
   const { author, visibility, status } = post;
-  if (author !== network.user) openTo(network, author);
+  if (author !== state.user) findVisibleProfile(state, author);
   if (status === "deleted")
     refuse(
       "precondition_failed",
-      `${named(network, postId)} was deleted by ${network.profiles[author]!.name}`,
+      `${formatPost(state, postId)} was deleted by ${state.profiles[author]!.name}`,
       "choose another post",
     );
-  if (author === network.user) return post;
+  if (author === state.user) return post;
   if (visibility === "only_me")
     refuse(
       "permission_denied",
-      `${named(network, postId)} is for ${network.profiles[author]!.name} alone`,
+      `${formatPost(state, postId)} is for ${state.profiles[author]!.name} alone`,
     );
-  if (visibility === "followers" && !isFollowing(getOriginal(network), author))
+  if (visibility === "followers" && !isFollowing(getOriginal(state), author))
     refuse(
       "permission_denied",
-      `${named(network, postId)} is for the followers of ${network.profiles[author]!.name}, and you are not one`,
+      `${formatPost(state, postId)} is for the followers of ${state.profiles[author]!.name}, and you are not one`,
       "social_media_follow_user follows the profile",
     );
   return post;
 }
 
-/** A post as messages name it. */
-export function named({ posts }: Network, postId: string): string {
+/** The post as text in messages. */
+export function formatPost({ posts }: SocialMediaState, postId: string): string {
   const { text, shared } = posts[postId]!;
-  return `the post "${headline(text || posts[shared!]!.text)}" (${postId})`;
+  return `the post "${getHeadline(text || posts[shared!]!.text)}" (${postId})`;
 }
 
-/** By what people name a post: its first sentence, without hashtags. */
-export function headline(text: string): string {
+/** The label of a post: its first sentence, without hashtags. */
+export function getHeadline(text: string): string {
   const first = text
     .split(/(?<=[.!?])\s|\s#/)[0]!
     .trim()
@@ -214,27 +212,27 @@ export function headline(text: string): string {
   return (first.startsWith("#") ? text : first).slice(0, 120) || "a post without words";
 }
 
-export const hashtagsIn = (text: string): string[] =>
+export const listHashtags = (text: string): string[] =>
   [...new Set([...text.matchAll(/#([\p{L}\d_]+)/gu)].map(it => it[1]!.toLowerCase()))].slice(0, 10);
 
-/** Newest first. */
-export const byTime = (
+/** Orders rows by time, the newest first, then by id. */
+export const compareNewestFirst = (
   [a, x]: [string, { at: string }],
   [b, y]: [string, { at: string }],
 ): number => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1);
 
-/** Of posts and shares, within the hour before. */
-const mostPosts = 4;
+/** Counts posts and shares within the last hour. */
+const maxPostsPerHour = 4;
 
-/** Turns down more posts than the network takes in an hour. */
-export function notTooFast({ user, posts }: Network, now: string): void {
+/** Refuses the call if the user has made the most posts allowed in an hour. */
+export function requirePostRate({ user, posts }: SocialMediaState, now: string): void {
   const hourAgo = addMinutes(now, -60);
   const recent = Object.values(posts).filter(it => it.author === user && it.at > hourAgo);
-  if (recent.length < mostPosts) return;
+  if (recent.length < maxPostsPerHour) return;
   const first = recent.map(it => it.at).sort()[0]!;
   refuse(
     "limit_exceeded",
-    `you have posted ${recent.length} times since ${first}, and the network takes ${mostPosts} posts an hour`,
+    `you have posted ${recent.length} times since ${first}, and the network takes ${maxPostsPerHour} posts an hour`,
     "wait for an hour to pass",
   );
 }
