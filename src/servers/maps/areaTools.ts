@@ -2,18 +2,18 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { elsewhere } from "./localTime.ts";
+import { convertTime } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
-import { slownessOf } from "./journey.ts";
+import { getSlowness } from "./journey.ts";
 import { placeId } from "./placeTools.ts";
-import { cityNamed, incidentsAt, placeOf, Atlas } from "./state.ts";
+import { findCity, listIncidentsAt, findPlace, MapsState } from "./state.ts";
 
-const tool = createToolFactory(Atlas);
+const tool = createToolFactory(MapsState);
 
-/** Kilometres an hour of a car on a free street. */
-const free = { main: 42, street: 28, lane: 18, country: 65 } as const;
+/** The speed of a car on an empty street, in kilometres per hour. */
+const freeFlowSpeeds = { main: 42, street: 28, lane: 18, country: 65 } as const;
 
-const levelOf = (slowness: number): "free" | "moderate" | "heavy" =>
+const getTrafficLevel = (slowness: number): "free" | "moderate" | "heavy" =>
   slowness < 1.3 ? "free" : slowness < 1.8 ? "moderate" : "heavy";
 
 export const areaTools = {
@@ -32,8 +32,8 @@ export const areaTools = {
       climb: z.int().optional().describe("Metres up, or down if negative"),
       percent: z.int().optional().describe("How steep it is on average"),
     },
-    run(atlas, { place_id, from_place }) {
-      const place = placeOf(atlas, place_id);
+    run(state, { place_id, from_place }) {
+      const place = findPlace(state, place_id);
       const own = { name: place.name, place_id, elevation: place.elevation };
       if (from_place === undefined) return own;
       if (from_place === place_id)
@@ -42,7 +42,7 @@ export const areaTools = {
           `both places are ${place.name}`,
           "give two different places, or leave out from_place",
         );
-      const from = placeOf(atlas, from_place);
+      const from = findPlace(state, from_place);
       const climb = place.elevation - from.elevation;
       return {
         ...own,
@@ -65,14 +65,14 @@ export const areaTools = {
       offset: z.string(),
       local_time: minute(),
     },
-    run(atlas, { city, at }, { now }) {
-      const there = cityNamed(atlas, city);
-      const { local, offset } = elsewhere(
+    run(state, { city, at }, { now }) {
+      const cityRow = findCity(state, city);
+      const { local, offset } = convertTime(
         at ?? now,
-        atlas.cities[atlas.home_city]!.timezone,
-        there.timezone,
+        state.cities[state.home_city]!.timezone,
+        cityRow.timezone,
       );
-      return { city: there.name, timezone: there.timezone, offset, local_time: local };
+      return { city: cityRow.name, timezone: cityRow.timezone, offset, local_time: local };
     },
   }),
   get_traffic: tool({
@@ -100,41 +100,43 @@ export const areaTools = {
         }),
       ),
     },
-    run(atlas, { street, at: asked, limit: most = 6 }, { now }) {
-      const at = asked ?? now;
+    run(state, { street, at: requestedTime, limit = 6 }, { now }) {
+      const at = requestedTime ?? now;
       if (at < now)
         refuse(
           "precondition_failed",
           `${at} has passed: it is ${now}`,
           "leave at out for the traffic now",
         );
-      const wanted = street?.trim().toLowerCase();
-      const named = Object.entries(atlas.streets).filter(
-        ([, it]) => wanted === undefined || it.name.toLowerCase() === wanted,
+      const streetName = street?.trim().toLowerCase();
+      const matches = Object.entries(state.streets).filter(
+        ([, it]) => streetName === undefined || it.name.toLowerCase() === streetName,
       );
-      if (named.length === 0)
+      if (matches.length === 0)
         refuse(
           "not_found",
-          `there is no street ${street} in ${atlas.cities[atlas.home_city]!.name}`,
+          `there is no street ${street} in ${state.cities[state.home_city]!.name}`,
           "leave street out to see which there are",
         );
-      const open = named.flatMap(([street_id, it]) =>
+      const driveable = matches.flatMap(([street_id, it]) =>
         it.kind === "path" || it.kind === "ferry"
           ? []
-          : [{ street_id, name: it.name, speed: free[it.kind] }],
+          : [{ street_id, name: it.name, speed: freeFlowSpeeds[it.kind] }],
       );
-      if (open.length === 0)
-        refuse("precondition_failed", `${named[0]![1].name} has no traffic: no cars may use it`);
-      const rows = open.map(it => {
-        const on = incidentsAt(atlas, at).find(other => other.street_id === it.street_id);
-        const isClosed = on?.kind === "closure" && on.modes.includes("driving");
-        const slowness = isClosed ? Infinity : slownessOf(atlas, it.street_id, at);
-        const because = on ? { because: `${on.kind} until ${on.until.replace("T", " ")}` } : {};
+      if (driveable.length === 0)
+        refuse("precondition_failed", `${matches[0]![1].name} has no traffic: no cars may use it`);
+      const rows = driveable.map(it => {
+        const incident = listIncidentsAt(state, at).find(other => other.street_id === it.street_id);
+        const isClosed = incident?.kind === "closure" && incident.modes.includes("driving");
+        const slowness = isClosed ? Infinity : getSlowness(state, it.street_id, at);
+        const because = incident
+          ? { because: `${incident.kind} until ${incident.until.replace("T", " ")}` }
+          : {};
         return {
           slowness,
           row: {
             street: it.name,
-            traffic: isClosed ? ("closed" as const) : levelOf(slowness),
+            traffic: isClosed ? ("closed" as const) : getTrafficLevel(slowness),
             speed: Math.round(it.speed / slowness),
             ...because,
           },
@@ -149,7 +151,7 @@ export const areaTools = {
             ? 1
             : -1,
       );
-      return { streets: rows.slice(0, most).map(it => it.row) };
+      return { streets: rows.slice(0, limit).map(it => it.row) };
     },
   }),
 };

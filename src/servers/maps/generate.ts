@@ -1,14 +1,19 @@
 /**
- * The map of a world: every place and city of the canon, the streets that its addresses stand on as
- * lines that meet, more places around them, lines, ferries, works on the streets, and what the user
- * has saved and shared.
+ * Generates the map of a fixture set: the places and cities of the shared cast, the streets of their
+ * addresses, more places around them, transit lines, ferries, incidents, and what the user has saved
+ * and shared.
  */
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
-import { generateSavedPlaces, placesOf, pointFrom } from "./generatePlaces.ts";
-import { ferries, incidents, lands, lines } from "./placePlans.ts";
+import {
+  generatePlaces,
+  generateSavedPlaces,
+  getStreetName,
+  offsetFromHome,
+} from "./generatePlaces.ts";
+import { ferries, incidents, islands, lines } from "./placePlans.ts";
 import { morePaths, streetsByRole, type Metres } from "./streetPlans.ts";
-import { server, type Atlas } from "./server.ts";
-import { streetNameOf } from "./generatePlaces.ts";
+import { server } from "./server.ts";
+import type { MapsState } from "./state.ts";
 
 const smallStreets = [
   "quay",
@@ -27,14 +32,14 @@ const smallCities = ["Lisbon", "London"];
 
 const smallIncidents = ["wall", "harbor", "Gull Island Ferry"];
 
-export const generator = defineGenerator<Atlas>({
+export const generator = defineGenerator<MapsState>({
   server,
   generate(context) {
     const { cast, size } = context;
-    const cities = citiesOf(context);
+    const cities = generateCities(context);
     const home_city = Object.keys(cities)[0]!;
-    const streets = streetsOf(context);
-    const places = placesOf(context, cities, streets);
+    const streets = generateStreets(context);
+    const places = generatePlaces(context, cities, streets);
     const placeByName = (name: string) =>
       Object.entries(places).find(([, it]) => it.name === name)?.[0];
     const roleId = (role: string) => placeByName(cast.getPlace(role).name);
@@ -56,19 +61,21 @@ export const generator = defineGenerator<Atlas>({
       places,
       lines: Object.fromEntries(
         lines.flatMap(({ stops, ...it }) => {
-          const known = stops.flatMap(role => roleId(role) ?? []);
-          return known.length >= 3 ? [[context.nextId("lin"), { ...it, stops: known }]] : [];
+          const knownStops = stops.flatMap(role => roleId(role) ?? []);
+          return knownStops.length >= 3
+            ? [[context.nextId("lin"), { ...it, stops: knownStops }]]
+            : [];
         }),
       ),
-      ferries: ferriesOf(context, cities),
+      ferries: generateFerries(context, cities),
       incidents: Object.fromEntries(
         incidents.flatMap(({ street, ...it }) => {
           if (size === "small" && !smallIncidents.includes(street)) return [];
           const street_id = Object.entries(streets).find(
-            ([, known]) =>
-              known.name ===
+            ([, row]) =>
+              row.name ===
               (streetsByRole.has(street)
-                ? streetNameOf(cast.getPlace(streetsByRole.get(street)!.role))
+                ? getStreetName(cast.getPlace(streetsByRole.get(street)!.role))
                 : street),
           )?.[0];
           return street_id
@@ -80,8 +87,8 @@ export const generator = defineGenerator<Atlas>({
       ...generateSavedPlaces(context, places, roleId, Object.keys(contacts)),
     };
   },
-  findInconsistencies(state, _world, cast) {
-    const missing = cast.places.filter(
+  findInconsistencies(state, _states, cast) {
+    const missingPlaces = cast.places.filter(
       it =>
         !Object.values(state.places).some(
           own =>
@@ -91,7 +98,7 @@ export const generator = defineGenerator<Atlas>({
             own.longitude === it.longitude,
         ),
     );
-    const strange = Object.values(state.places).filter(
+    const misplaced = Object.values(state.places).filter(
       it => it.street_id && !it.address.endsWith(` ${state.streets[it.street_id]?.name}`),
     );
     const dangling = [
@@ -107,23 +114,23 @@ export const generator = defineGenerator<Atlas>({
         [state.contacts, it.contact_id] as const,
       ]),
     ].filter(([table, id]) => !Object.hasOwn(table, id));
-    // the small map has a part of the places only
+    // the small map has only some of the places
     const isWhole = Object.keys(state.cities).length >= cast.cities.length;
     return [
       ...(state.user === cast.user.name ? [] : [`the user ${state.user} is not ${cast.user.name}`]),
-      ...(isWhole ? missing.map(it => `${it.name} is not on the map`) : []),
-      ...strange.map(it => `${it.name} does not stand on the street of its address`),
+      ...(isWhole ? missingPlaces.map(it => `${it.name} is not on the map`) : []),
+      ...misplaced.map(it => `${it.name} does not stand on the street of its address`),
       ...dangling.map(([, id]) => `${id} does not exist`),
     ];
   },
 });
 
-function citiesOf({ cast, size, nextId }: GeneratorContext): Atlas["cities"] {
-  const shown = cast.cities.filter(
+function generateCities({ cast, size, nextId }: GeneratorContext): MapsState["cities"] {
+  const selected = cast.cities.filter(
     (it, i) => i === 0 || size === "full" || smallCities.includes(it.name),
   );
   return Object.fromEntries(
-    shown.map(({ name, country, latitude, longitude, elevation, timezone }) => [
+    selected.map(({ name, country, latitude, longitude, elevation, timezone }) => [
       nextId("cit"),
       {
         name,
@@ -132,33 +139,33 @@ function citiesOf({ cast, size, nextId }: GeneratorContext): Atlas["cities"] {
         longitude,
         elevation,
         timezone,
-        land: lands[country] ?? ("mainland" as const),
+        land: islands[country] ?? ("mainland" as const),
       },
     ]),
   );
 }
 
-function streetsOf({ cast, size, nextId }: GeneratorContext): Atlas["streets"] {
+function generateStreets({ cast, size, nextId }: GeneratorContext): MapsState["streets"] {
   const at = ([north, east]: Metres): [number, number] => {
-    const { latitude, longitude } = pointFrom(cast, north, east);
+    const { latitude, longitude } = offsetFromHome(cast, north, east);
     return [latitude, longitude];
   };
-  // the small map keeps the corners only
-  const corners = (line: readonly Metres[]) =>
+  // the small map keeps only the corners
+  const keepCorners = (line: readonly Metres[]) =>
     line.filter(
       (point, i) => size === "full" || i === 0 || i === line.length - 1 || isCorner(point),
     );
-  const shown = [...streetsByRole].filter(
+  const selected = [...streetsByRole].filter(
     ([word]) => size === "full" || smallStreets.includes(word),
   );
-  const named = shown.map(
+  const castStreets = selected.map(
     ([, { role, line, ...it }]) =>
       [
         nextId("str"),
-        { name: streetNameOf(cast.getPlace(role)), ...it, line: corners(line).map(at) },
+        { name: getStreetName(cast.getPlace(role)), ...it, line: keepCorners(line).map(at) },
       ] as const,
   );
-  const more = morePaths
+  const otherStreets = morePaths
     .filter(it => size === "full" || it.inSmall)
     .map(
       ({ name, kind, busy, numbers, line, hours }) =>
@@ -167,14 +174,17 @@ function streetsOf({ cast, size, nextId }: GeneratorContext): Atlas["streets"] {
           { name, kind, busy, numbers, line: line.map(at), ...(hours ? { hours } : {}) },
         ] as const,
     );
-  return Object.fromEntries([...named, ...more]);
+  return Object.fromEntries([...castStreets, ...otherStreets]);
 }
 
-/** Where two streets or more meet. */
+/** Whether two or more streets meet at this point. */
 const isCorner = (point: Metres): boolean =>
   [...streetsByRole.values(), ...morePaths].filter(it => it.line.includes(point)).length > 1;
 
-function ferriesOf({ cast, nextId }: GeneratorContext, cities: Atlas["cities"]): Atlas["ferries"] {
+function generateFerries(
+  { cast, nextId }: GeneratorContext,
+  cities: MapsState["cities"],
+): MapsState["ferries"] {
   const cityId = (name: string) =>
     Object.entries(cities).find(
       ([, it]) => it.name === (name === "home" ? cast.home.name : name),

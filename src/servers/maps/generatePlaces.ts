@@ -1,52 +1,51 @@
 /** Generates the places with their hours and ratings, and the saved places. */
-import type { CastPlace as CanonPlace, SharedCast } from "../shared/cast.ts";
+import type { CastPlace, SharedCast } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-
-import { abroad, around, heights } from "./placePlans.ts";
+import { roundDegrees } from "./geometry.ts";
+import { placesAbroad, placePlans, elevations } from "./placePlans.ts";
 import { streetsByRole } from "./streetPlans.ts";
-import type { Atlas } from "./server.ts";
+import type { MapsState } from "./state.ts";
 
-const houseOf = ({ address }: CanonPlace) => address.slice(0, address.lastIndexOf(","));
+const getStreetAddress = ({ address }: CastPlace) => address.slice(0, address.lastIndexOf(","));
 
-export function pointFrom({ home }: SharedCast, north: number, east: number) {
+export function offsetFromHome({ home }: SharedCast, north: number, east: number) {
   const perDegreeEast = metresPerDegree * Math.cos((home.latitude * Math.PI) / 180);
-  const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
   return {
-    latitude: fine(home.latitude + north / metresPerDegree),
-    longitude: fine(home.longitude + east / perDegreeEast),
+    latitude: roundDegrees(home.latitude + north / metresPerDegree),
+    longitude: roundDegrees(home.longitude + east / perDegreeEast),
   };
 }
 
-export function placesOf(
+export function generatePlaces(
   { cast, size, random, nextId }: GeneratorContext,
-  cities: Atlas["cities"],
-  streets: Atlas["streets"],
-): Atlas["places"] {
+  cities: MapsState["cities"],
+  streets: MapsState["streets"],
+): MapsState["places"] {
   const cityId = (name: string) => Object.entries(cities).find(([, it]) => it.name === name)?.[0];
   const home = cityId(cast.home.name)!;
   const streetId = (name: string) => Object.entries(streets).find(([, it]) => it.name === name)![0];
-  const places: Record<string, Atlas["places"][string]> = {};
+  const places: Record<string, MapsState["places"][string]> = {};
   for (const it of cast.places) {
     if (size === "small" && !smallRoles.includes(it.role)) continue;
-    const category = it.category as Atlas["places"][string]["category"];
+    const category = it.category as MapsState["places"][string]["category"];
     places[nextId("plc")] = {
       name: it.name,
       category,
       city_id: home,
-      street_id: streetId(streetNameOf(it)),
-      address: houseOf(it),
+      street_id: streetId(getStreetName(it)),
+      address: getStreetAddress(it),
       latitude: it.latitude,
       longitude: it.longitude,
-      elevation: heights.get(it.role) ?? cast.home.elevation + random.integer(18),
+      elevation: elevations.get(it.role) ?? cast.home.elevation + random.integer(18),
       ...(category === "home" || size === "small" ? {} : { phone: it.phone }),
-      ...ratingOf(category, random.integer(18)),
-      ...hoursOf(category, random.integer(4)),
+      ...createRating(category, random.integer(18)),
+      ...createHours(category, random.integer(4)),
     };
   }
-  for (const it of around) {
+  for (const it of placePlans) {
     if (size === "small" && !it.inSmall) continue;
     const name = streetsByRole.has(it.street)
-      ? streetNameOf(cast.getPlace(streetsByRole.get(it.street)!.role))
+      ? getStreetName(cast.getPlace(streetsByRole.get(it.street)!.role))
       : it.street;
     places[nextId("plc")] = {
       name: it.name,
@@ -54,35 +53,34 @@ export function placesOf(
       city_id: home,
       street_id: streetId(name),
       address: `${it.house} ${name}`,
-      ...pointFrom(cast, it.at[0], it.at[1]),
+      ...offsetFromHome(cast, it.at[0], it.at[1]),
       elevation: it.elevation ?? cast.home.elevation + random.integer(18),
-      ...ratingOf(it.category, random.integer(18)),
-      ...hoursOf(it.category, random.integer(4)),
+      ...createRating(it.category, random.integer(18)),
+      ...createHours(it.category, random.integer(4)),
       ...(it.gone ? { gone: true as const } : {}),
     };
   }
-  for (const { city, name, category, address, north, east } of abroad) {
+  for (const { city, name, category, address, north, east } of placesAbroad) {
     const city_id = cityId(city);
     if (!city_id || (size === "small" && !smallAbroad.includes(name))) continue;
-    const middle = cities[city_id]!;
-    const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
-    const perDegreeEast = metresPerDegree * Math.cos((middle.latitude * Math.PI) / 180);
+    const center = cities[city_id]!;
+    const perDegreeEast = metresPerDegree * Math.cos((center.latitude * Math.PI) / 180);
     places[nextId("plc")] = {
       name,
       category,
       city_id,
       address,
-      latitude: fine(middle.latitude + north / metresPerDegree),
-      longitude: fine(middle.longitude + east / perDegreeEast),
-      elevation: middle.elevation + random.integer(12),
-      ...ratingOf(category, random.integer(18)),
-      ...hoursOf(category, random.integer(4)),
+      latitude: roundDegrees(center.latitude + north / metresPerDegree),
+      longitude: roundDegrees(center.longitude + east / perDegreeEast),
+      elevation: center.elevation + random.integer(12),
+      ...createRating(category, random.integer(18)),
+      ...createHours(category, random.integer(4)),
     };
   }
   return places;
 }
 
-const unrated = new Set([
+const unratedCategories = new Set([
   "home",
   "office",
   "station",
@@ -94,10 +92,13 @@ const unrated = new Set([
   "school",
 ]);
 
-const ratingOf = (category: string, more: number) =>
-  unrated.has(category) ? {} : { rating: Math.round((3.2 + more / 10) * 10) / 10 };
+const createRating = (category: string, more: number) =>
+  unratedCategories.has(category) ? {} : { rating: Math.round((3.2 + more / 10) * 10) / 10 };
 
-function hoursOf(category: string, variant: number): Pick<Atlas["places"][string], "hours"> {
+function createHours(
+  category: string,
+  variant: number,
+): Pick<MapsState["places"][string], "hours"> {
   const sunday = { closed_on: "Sunday" as const };
   switch (category) {
     case "cafe":
@@ -168,16 +169,16 @@ const notes = [
   "birthday idea",
 ];
 
-/** What the user has saved and shared: one list nearly full, one full. */
+/** Generates what the user has saved and shared: one list is nearly full and one is full. */
 export function generateSavedPlaces(
-  { cast, size, random, nextId }: GeneratorContext,
-  places: Atlas["places"],
+  { size, random, nextId }: GeneratorContext,
+  places: MapsState["places"],
   roleId: (role: string) => string | undefined,
   contacts: readonly string[],
-): Pick<Atlas, "saved" | "shared" | "limits"> {
-  const saved: Record<string, Atlas["saved"][string]> = {};
+): Pick<MapsState, "saved" | "shared" | "limits"> {
+  const saved: Record<string, MapsState["saved"][string]> = {};
   const limits = size === "small" ? { per_list: 3, shares: 2 } : { per_list: 14, shares: 12 };
-  const keep = (place_id: string, list: Atlas["saved"][string]["list"], day: number) => {
+  const save = (place_id: string, list: MapsState["saved"][string]["list"], day: number) => {
     saved[nextId("sav")] = {
       place_id,
       list,
@@ -188,23 +189,23 @@ export function generateSavedPlaces(
   const open = Object.entries(places)
     .filter(([, it]) => !it.gone && it.category !== "home")
     .map(([place_id]) => place_id);
-  const wanted =
+  const roles =
     size === "small"
       ? { favourites: ["cafe", "trattoria"], work: ["studio", "station", "library"] }
       : {
           favourites: ["cafe", "trattoria", "bakery", "park", "cinema", "curry"],
           work: ["studio", "printer", "customs", "station", "post", "paper"],
         };
-  const own = (roles: readonly string[]) => roles.flatMap(role => roleId(role) ?? []);
-  const more =
+  const listRoleIds = (roles: readonly string[]) => roles.flatMap(role => roleId(role) ?? []);
+  const counts =
     size === "small" ? { "want to go": 0, errands: 1 } : { "want to go": 14, errands: 7 };
-  for (const [i, it] of own(wanted.favourites).entries()) keep(it, "favourites", 3 * i);
-  for (const [i, it] of own(wanted.work).entries()) keep(it, "work", 4 + 3 * i);
-  for (const [i, it] of random.shuffle(open).slice(0, more["want to go"]).entries())
-    keep(it, "want to go", 30 + i);
-  for (const [i, it] of random.shuffle(open).slice(0, more.errands).entries())
-    keep(it, "errands", 2 * i);
-  const shared: Record<string, Atlas["shared"][string]> = {};
+  for (const [i, it] of listRoleIds(roles.favourites).entries()) save(it, "favourites", 3 * i);
+  for (const [i, it] of listRoleIds(roles.work).entries()) save(it, "work", 4 + 3 * i);
+  for (const [i, it] of random.shuffle(open).slice(0, counts["want to go"]).entries())
+    save(it, "want to go", 30 + i);
+  for (const [i, it] of random.shuffle(open).slice(0, counts.errands).entries())
+    save(it, "errands", 2 * i);
+  const shared: Record<string, MapsState["shared"][string]> = {};
   const trips =
     size === "small"
       ? ([["home", "studio", "cycling"]] as const)
@@ -230,13 +231,12 @@ export function generateSavedPlaces(
         : `2026-03-${i % 2 ? "10" : "09"}T${String(12 + i).padStart(2, "0")}:10`,
     };
   }
-  void cast;
   return { saved, shared, limits };
 }
 
 export const metresPerDegree = 111_320;
 
-/** Of the small world: those that it needs to be one town, and some to go to. */
+/** The roles of the places in the small fixture: those that connect the town, and a few others. */
 export const smallRoles = [
   "home",
   "studio",
@@ -251,6 +251,6 @@ export const smallRoles = [
 
 export const smallAbroad = ["Lisbon Airport", "British Museum"];
 
-/** `14 Quay Street, Port Alder`: `Quay Street`. */
-export const streetNameOf = ({ address }: CanonPlace) =>
+/** The street of an address: `Quay Street` of `14 Quay Street, Port Alder`. */
+export const getStreetName = ({ address }: CastPlace) =>
   address.slice(address.indexOf(" ") + 1, address.lastIndexOf(","));

@@ -5,19 +5,19 @@ export interface Point {
   readonly longitude: number;
 }
 
-const radius = 6_371_000;
-const radians = (degrees: number) => (degrees * Math.PI) / 180;
+const earthRadius = 6_371_000;
+const toRadians = (degrees: number) => (degrees * Math.PI) / 180;
 
-/** Metres between two points as the crow flies. */
+/** Metres between two points along the great circle (haversine formula). */
 export function metersBetween(a: Point, b: Point): number {
-  const [north, east] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)];
+  const [north, east] = [toRadians(b.latitude - a.latitude), toRadians(b.longitude - a.longitude)];
   const chord =
     Math.sin(north / 2) ** 2 +
-    Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(east / 2) ** 2;
-  return 2 * radius * Math.asin(Math.min(1, Math.sqrt(chord)));
+    Math.cos(toRadians(a.latitude)) * Math.cos(toRadians(b.latitude)) * Math.sin(east / 2) ** 2;
+  return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
-export interface Foot {
+export interface NearestPoint {
   /** The segment runs from point number `at` of the line to the next. */
   readonly at: number;
   readonly point: Point;
@@ -25,43 +25,53 @@ export interface Foot {
 }
 
 /**
- * Where a line of points comes nearest to a point. Lines are short: a plane is good enough between
- * two of their points.
+ * The point of a line that is nearest to a point. Segments are short enough to be treated as flat.
  */
-export function footOn(line: readonly (readonly [number, number])[], point: Point): Foot {
-  const feet = line.slice(1).map((end, at): Foot => {
+export function findNearestPoint(
+  line: readonly (readonly [number, number])[],
+  point: Point,
+): NearestPoint {
+  const candidates = line.slice(1).map((end, at): NearestPoint => {
     const start = line[at]!;
-    const narrow = Math.cos(radians(point.latitude));
-    const [along, across] = [end[0] - start[0], (end[1] - start[1]) * narrow];
-    const [toPoint, aside] = [point.latitude - start[0], (point.longitude - start[1]) * narrow];
+    const longitudeScale = Math.cos(toRadians(point.latitude));
+    const [along, across] = [end[0] - start[0], (end[1] - start[1]) * longitudeScale];
+    const [pointAlong, pointAcross] = [
+      point.latitude - start[0],
+      (point.longitude - start[1]) * longitudeScale,
+    ];
     const length = along ** 2 + across ** 2;
     const share =
-      length === 0 ? 0 : Math.min(1, Math.max(0, (toPoint * along + aside * across) / length));
-    const foot = {
+      length === 0
+        ? 0
+        : Math.min(1, Math.max(0, (pointAlong * along + pointAcross * across) / length));
+    const nearest = {
       latitude: start[0] + share * (end[0] - start[0]),
       longitude: start[1] + share * (end[1] - start[1]),
     };
-    return { at, point: foot, meters: metersBetween(point, foot) };
+    return { at, point: nearest, meters: metersBetween(point, nearest) };
   });
-  return feet.reduce((best, it) => (it.meters < best.meters ? it : best));
+  return candidates.reduce((best, it) => (it.meters < best.meters ? it : best));
 }
 
-/** The point that lies a share of the whole length along a line. */
-export function pointAlong(line: readonly (readonly [number, number])[], share: number): Point {
+/** The point at a share of the whole length of a line. */
+export function interpolateLine(
+  line: readonly (readonly [number, number])[],
+  share: number,
+): Point {
   const points = line.map(([latitude, longitude]) => ({ latitude, longitude }));
   const lengths = points.slice(1).map((it, i) => metersBetween(points[i]!, it));
-  let left = share * lengths.reduce((sum, it) => sum + it, 0);
+  let remaining = share * lengths.reduce((sum, it) => sum + it, 0);
   const at = Math.max(
     0,
-    lengths.findIndex(it => (left -= it) <= 0),
+    lengths.findIndex(it => (remaining -= it) <= 0),
   );
-  const part = Math.min(1, 1 + left / Math.max(1, lengths[at]!));
+  const fraction = Math.min(1, 1 + remaining / Math.max(1, lengths[at]!));
   const [start, end] = [points[at]!, points[at + 1]!];
   return {
-    latitude: fine(start.latitude + part * (end.latitude - start.latitude)),
-    longitude: fine(start.longitude + part * (end.longitude - start.longitude)),
+    latitude: roundDegrees(start.latitude + fraction * (end.latitude - start.latitude)),
+    longitude: roundDegrees(start.longitude + fraction * (end.longitude - start.longitude)),
   };
 }
 
-/** Five decimals are a metre. */
-const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+/** Rounds to five decimals, about a metre. */
+export const roundDegrees = (degrees: number) => Math.round(degrees * 1e5) / 1e5;

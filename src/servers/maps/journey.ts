@@ -1,176 +1,182 @@
 /**
- * How long it takes to get from one place to another: by street within the home city, by line, and
- * by road, rail and ferry between cities. Refuses where there is no way at that time. Reads the map
- * only.
+ * Plans journeys between places: by street or transit line within the home city, and by road, rail
+ * and ferry between cities. Refuses the call if there is no route at that time.
  */
 import { refuse } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-import { isWithin, rushAt, timeOf } from "./localTime.ts";
+import { isWithin, getTrafficFactor, getTimeOfDay } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
-import { wayBetween, type Pace, type Way } from "./roads.ts";
+import { findQuickestRoute, type Pace, type Route } from "./roads.ts";
 import {
-  cityOf,
-  incidentsAt,
-  placeOf,
-  type Atlas,
+  getCity,
+  listIncidentsAt,
+  findPlace,
+  type MapsState,
   type Ferry,
   type Mode,
   type Place,
   type Street,
 } from "./state.ts";
-import { ridesBetween } from "./transit.ts";
-import type { Journey } from "./trip.ts";
-import type { Trip } from "./trip.ts";
+import { findTransitJourney } from "./transit.ts";
+import type { Journey, Trip } from "./trip.ts";
 
-/** Kilometres an hour by kind of street. */
+/** In kilometres per hour, by kind of street. */
 const carSpeeds = { main: 42, street: 28, lane: 18, country: 65, path: 0, ferry: 0 } as const;
 const speeds = { walking: 4.8, cycling: 15, ferry: 14 } as const;
-/** What a way through streets that the map does not have is longer than the crow's flight. */
-const detours = { walking: 1.25, cycling: 1.3, driving: 1.4, transit: 1.4 } as const;
-const farthest = { walking: 40_000, cycling: 150_000 } as const;
+/** How much longer than the straight line a route is where the map has no streets. */
+const detourFactors = { walking: 1.25, cycling: 1.3, driving: 1.4, transit: 1.4 } as const;
+const maxMeters = { walking: 40_000, cycling: 150_000 } as const;
 
-/** How much slower than free a car is on a street at a time: 1 is free. */
-export function slownessOf(atlas: Atlas, streetId: string, at: string): number {
-  const blocked = incidentsAt(atlas, at).some(
+/** The factor by which traffic slows a car on a street at a time; 1 is an empty street. */
+export function getSlowness(state: MapsState, streetId: string, at: string): number {
+  const isSlowed = listIncidentsAt(state, at).some(
     it => it.street_id === streetId && it.kind !== "closure",
   );
-  return 1 + atlas.streets[streetId]!.busy * 0.35 * rushAt(at) + (blocked ? 0.8 : 0);
+  return 1 + state.streets[streetId]!.busy * 0.35 * getTrafficFactor(at) + (isSlowed ? 0.8 : 0);
 }
 
-/** Why a street is of no use to somebody at a time, or undefined where it is. */
-export function isClosedFor(
-  atlas: Atlas,
+/** Why a street cannot be used at a time, or undefined if it can. */
+export function getClosureReason(
+  state: MapsState,
   streetId: string,
   mode: Mode,
   at: string,
 ): string | undefined {
-  const { name, kind, hours } = atlas.streets[streetId]!;
+  const { name, kind, hours } = state.streets[streetId]!;
   if (mode === "driving" && kind === "path") return `${name} is a path without cars`;
   if (mode === "driving" && kind === "ferry") return `${name} takes no cars`;
-  if (hours && !isWithin(timeOf(at), hours.from, hours.to))
+  if (hours && !isWithin(getTimeOfDay(at), hours.from, hours.to))
     return `${name} runs from ${hours.from} to ${hours.to}`;
-  const closure = incidentsAt(atlas, at).find(
+  const closure = listIncidentsAt(state, at).find(
     it => it.street_id === streetId && it.kind === "closure" && it.modes.includes(mode),
   );
   return closure && `${name} is closed to ${mode} until ${closure.until}`;
 }
 
-/** Minutes for a metre by street. `tried` slows streets down that another way has used. */
-export function paceOf(
-  atlas: Atlas,
+/** Minutes per metre by street. `usedStreets` has factors that slow down streets of other routes. */
+export function createPace(
+  state: MapsState,
   { mode, departs, avoids }: Trip,
-  tried: ReadonlyMap<string, number> = new Map(),
+  usedStreets: ReadonlyMap<string, number> = new Map(),
 ): Pace {
   return (id, street: Street) => {
-    if (isClosedFor(atlas, id, mode, departs) !== undefined) return undefined;
+    if (getClosureReason(state, id, mode, departs) !== undefined) return undefined;
     if (avoids === "ferries" && street.kind === "ferry") return undefined;
-    const shunned = avoids === "busy streets" ? 1 + street.busy : 1;
-    const again = tried.get(id) ?? 1;
+    const avoidanceFactor = avoids === "busy streets" ? 1 + street.busy : 1;
+    const reuseFactor = usedStreets.get(id) ?? 1;
     const speed =
       street.kind === "ferry"
         ? speeds.ferry
         : mode === "driving"
-          ? carSpeeds[street.kind] / slownessOf(atlas, id, departs)
+          ? carSpeeds[street.kind] / getSlowness(state, id, departs)
           : mode === "cycling"
             ? speeds.cycling
             : speeds.walking;
-    return (60 / (speed * 1000)) * shunned * again;
+    return (60 / (speed * 1000)) * avoidanceFactor * reuseFactor;
   };
 }
 
-/** The quickest journey; a refusal says what stands in the way. */
-export function journeyOf(atlas: Atlas, trip: Trip): Journey {
+/** The quickest journey. If there is none, the refusal gives the reason. */
+export function planJourney(state: MapsState, trip: Trip): Journey {
   const { from, to, mode } = trip;
   if (from === to)
     refuse("invalid_params", `both ends are ${from.name}`, "give two different places");
   if (mode === "walking" || mode === "cycling") {
-    const far = metersBetween(from, to) * detours[mode];
-    if (far > farthest[mode])
+    const estimate = metersBetween(from, to) * detourFactors[mode];
+    if (estimate > maxMeters[mode])
       refuse(
         "limit_exceeded",
-        `${to.name} is ${Math.round(far / 1000)} km away: ${mode} goes up to ${farthest[mode] / 1000} km`,
+        `${to.name} is ${Math.round(estimate / 1000)} km away: ${mode} goes up to ${maxMeters[mode] / 1000} km`,
         "choose driving or transit",
       );
   }
-  if (from.city_id !== to.city_id) return planBetweenCities(atlas, trip);
-  if (from.city_id !== atlas.home_city) return planJourney(trip);
+  if (from.city_id !== to.city_id) return planBetweenCities(state, trip);
+  if (from.city_id !== state.home_city) return planCityJourney(trip);
   if (mode === "transit")
-    return ridesBetween(atlas, trip, walk => walkBetween(atlas, trip, walk.from, walk.to));
-  return describeJourney(atlas, trip, findQuickestWay(atlas, trip));
+    return findTransitJourney(state, trip, walk => findWalk(state, trip, walk.from, walk.to));
+  return createJourney(state, trip, findRoute(state, trip));
 }
 
-/** The quickest way through the home city's streets. */
-export function findQuickestWay(
-  atlas: Atlas,
+/** The quickest route through the home city's streets. */
+export function findRoute(
+  state: MapsState,
   trip: Trip,
-  tried?: ReadonlyMap<string, number>,
-): Way {
-  const way = wayBetween(atlas, trip.from, trip.to, paceOf(atlas, trip, tried));
-  if (way) return way;
-  const shut = [trip.to, trip.from]
-    .map(it => isClosedFor(atlas, it.street_id!, trip.mode, trip.departs))
+  usedStreets?: ReadonlyMap<string, number>,
+): Route {
+  const route = findQuickestRoute(state, trip.from, trip.to, createPace(state, trip, usedStreets));
+  if (route) return route;
+  const endClosure = [trip.to, trip.from]
+    .map(it => getClosureReason(state, it.street_id!, trip.mode, trip.departs))
     .find(it => it !== undefined);
-  const reasons = Object.keys(atlas.streets)
-    .flatMap(id => isClosedFor(atlas, id, trip.mode, trip.departs) ?? [])
+  const reasons = Object.keys(state.streets)
+    .flatMap(id => getClosureReason(state, id, trip.mode, trip.departs) ?? [])
     .filter(it => !it.includes("path without") && !it.includes("no cars"));
-  const why =
-    shut ?? (trip.avoids === "ferries" ? "the only way there is by ferry" : reasons.join("; "));
+  const reason =
+    endClosure ??
+    (trip.avoids === "ferries" ? "the only way there is by ferry" : reasons.join("; "));
   return refuse(
     "precondition_failed",
-    `there is no way for ${trip.mode} from ${trip.from.name} to ${trip.to.name} at ${trip.departs}: ${why}`,
+    `there is no way for ${trip.mode} from ${trip.from.name} to ${trip.to.name} at ${trip.departs}: ${reason}`,
     trip.avoids === "ferries"
       ? "leave out avoid, or choose another mode"
       : "choose another mode or another time",
   );
 }
 
-/** A way as it is told: real minutes, whatever it shunned. */
-export function describeJourney(atlas: Atlas, trip: Trip, way: Way): Journey {
-  const pace = paceOf(atlas, { ...trip, avoids: undefined });
-  const parts = way.stretches.map(it => ({
+/** The journey along a route, in real minutes, without the factors for avoided streets. */
+export function createJourney(state: MapsState, trip: Trip, route: Route): Journey {
+  const pace = createPace(state, { ...trip, avoids: undefined });
+  const timedStretches = route.stretches.map(it => ({
     ...it,
-    minutes: it.meters * (pace(it.street_id, atlas.streets[it.street_id]!) ?? 0),
+    minutes: it.meters * (pace(it.street_id, state.streets[it.street_id]!) ?? 0),
   }));
-  const shown = parts.filter(it => it.meters >= 20 || parts.length === 1);
+  const visibleStretches = timedStretches.filter(
+    it => it.meters >= 20 || timedStretches.length === 1,
+  );
   return {
-    meters: Math.round(parts.reduce((sum, it) => sum + it.meters, 0)),
-    minutes: atLeastOne(parts.reduce((sum, it) => sum + it.minutes, 0)),
-    steps: shown.map(it => ({
-      along: atlas.streets[it.street_id]!.name,
+    meters: Math.round(timedStretches.reduce((sum, it) => sum + it.meters, 0)),
+    minutes: roundMinutes(timedStretches.reduce((sum, it) => sum + it.minutes, 0)),
+    steps: visibleStretches.map(it => ({
+      along: state.streets[it.street_id]!.name,
       meters: Math.round(it.meters),
     })),
   };
 }
 
-const atLeastOne = (minutes: number) => Math.max(1, Math.round(minutes));
+const roundMinutes = (minutes: number) => Math.max(1, Math.round(minutes));
 
-/** A walk to or from a stop; undefined where there is no way on foot. */
-function walkBetween(atlas: Atlas, { departs }: Trip, from: Place, to: Place): Journey | undefined {
+/** The walk to or from a stop, or undefined if there is none. */
+function findWalk(
+  state: MapsState,
+  { departs }: Trip,
+  from: Place,
+  to: Place,
+): Journey | undefined {
   if (from === to) return { meters: 0, minutes: 0, steps: [] };
   const trip: Trip = { from, to, mode: "walking", departs, avoids: undefined };
-  const way = wayBetween(atlas, from, to, paceOf(atlas, trip));
-  return way && describeJourney(atlas, trip, way);
+  const route = findQuickestRoute(state, from, to, createPace(state, trip));
+  return route && createJourney(state, trip, route);
 }
 
-/** Through a city whose streets the map does not have. */
-function planJourney({ from, to, mode, departs }: Trip): Journey {
-  const meters = Math.round(metersBetween(from, to) * detours[mode]);
+/** A journey within a city whose streets the map does not have. */
+function planCityJourney({ from, to, mode, departs }: Trip): Journey {
+  const meters = Math.round(metersBetween(from, to) * detourFactors[mode]);
   const speed =
     mode === "walking" || mode === "cycling"
       ? speeds[mode]
       : mode === "driving"
-        ? 30 / (1 + 0.6 * rushAt(departs))
+        ? 30 / (1 + 0.6 * getTrafficFactor(departs))
         : 20;
   return {
     meters,
-    minutes: atLeastOne(meters / (speed / 0.06)) + (mode === "transit" ? 6 : 0),
+    minutes: roundMinutes(meters / (speed / 0.06)) + (mode === "transit" ? 6 : 0),
     steps: [{ along: "city streets", meters }],
   };
 }
 
-/** From city to city: by road or rail, and by ferry where a sea lies between. */
-function planBetweenCities(atlas: Atlas, trip: Trip): Journey {
-  const [start, end] = [cityOf(atlas, trip.from), cityOf(atlas, trip.to)];
+/** A journey between cities: by road or rail, and by ferry across the sea. */
+function planBetweenCities(state: MapsState, trip: Trip): Journey {
+  const [start, end] = [getCity(state, trip.from), getCity(state, trip.to)];
   if (start.land === end.land) {
     const leg = planOverland(trip, trip.from, trip.to, `${start.name} to ${end.name}`);
     return { ...leg, steps: [leg.step] };
@@ -181,18 +187,20 @@ function planBetweenCities(atlas: Atlas, trip: Trip): Journey {
       `every way from ${start.name} to ${end.name} takes a ferry`,
       "leave out avoid",
     );
-  const ferries = Object.values(atlas.ferries).flatMap(it => [
+  const ferries = Object.values(state.ferries).flatMap(it => [
     it,
     { ...it, from_city: it.to_city, to_city: it.from_city },
   ]);
-  const fitting = ferries.filter(
+  const candidates = ferries.filter(
     it =>
-      atlas.cities[it.from_city]!.land === start.land &&
-      atlas.cities[it.to_city]!.land === end.land,
+      state.cities[it.from_city]!.land === start.land &&
+      state.cities[it.to_city]!.land === end.land,
   );
-  const sailing = fitting.filter(it => !it.suspended_until || it.suspended_until <= trip.departs);
-  if (sailing.length === 0) {
-    const until = fitting
+  const running = candidates.filter(
+    it => !it.suspended_until || it.suspended_until <= trip.departs,
+  );
+  if (running.length === 0) {
+    const until = candidates
       .map(it => `${it.name} is suspended until ${it.suspended_until}`)
       .join(", ");
     refuse(
@@ -201,20 +209,22 @@ function planBetweenCities(atlas: Atlas, trip: Trip): Journey {
       "choose a later departure",
     );
   }
-  return sailing
-    .map(it => planFerryTrip(atlas, trip, it))
+  return running
+    .map(it => planFerryTrip(state, trip, it))
     .reduce((best, it) => (it.minutes < best.minutes ? it : best));
 }
 
-function planFerryTrip(atlas: Atlas, trip: Trip, ferry: Ferry): Journey {
-  const [port, landing] = [atlas.cities[ferry.from_city]!, atlas.cities[ferry.to_city]!];
+function planFerryTrip(state: MapsState, trip: Trip, ferry: Ferry): Journey {
+  const [port, landing] = [state.cities[ferry.from_city]!, state.cities[ferry.to_city]!];
   const [before, after] = [
     planOverland(trip, trip.from, port, `to ${port.name}`),
     planOverland(trip, landing, trip.to, `${landing.name} onward`),
   ];
   const arrives = addMinutes(trip.departs, before.minutes);
   const wait =
-    (toMinutes(`1970-01-01T${ferry.departs}`) - toMinutes(`1970-01-01T${timeOf(arrives)}`) + 1440) %
+    (toMinutes(`1970-01-01T${ferry.departs}`) -
+      toMinutes(`1970-01-01T${getTimeOfDay(arrives)}`) +
+      1440) %
     1440;
   const crossing = Math.round(metersBetween(port, landing));
   return {
@@ -243,17 +253,17 @@ function planOverland(
         : mode === "driving"
           ? 96
           : 118;
-  const by = mode === "transit" ? "train" : "road";
+  const vehicle = mode === "transit" ? "train" : "road";
   return {
     meters,
-    minutes: atLeastOne(meters / (speed / 0.06)) + (mode === "transit" ? 15 : 0),
-    step: { along: `${by} ${along}`, meters },
+    minutes: roundMinutes(meters / (speed / 0.06)) + (mode === "transit" ? 15 : 0),
+    step: { along: `${vehicle} ${along}`, meters },
   };
 }
 
-/** The trip that arguments ask for. A departure that has passed is refused. */
-export function tripOf(
-  atlas: Atlas,
+/** The trip that the arguments describe. Refuses a departure in the past. */
+export function createTrip(
+  state: MapsState,
   args: {
     from_place: string;
     to_place: string;
@@ -271,8 +281,8 @@ export function tripOf(
       "leave depart_at out to leave now",
     );
   return {
-    from: placeOf(atlas, args.from_place),
-    to: placeOf(atlas, args.to_place),
+    from: findPlace(state, args.from_place),
+    to: findPlace(state, args.to_place),
     mode: args.mode,
     departs,
     avoids: args.avoid,

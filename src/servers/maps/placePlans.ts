@@ -3,10 +3,10 @@ import { hotels, sights, type CityPlace } from "../shared/cities.ts";
 import type { Category, Metres } from "./streetPlans.ts";
 import type { modes } from "./state.ts";
 
-export interface Around {
+export interface PlacePlan {
   readonly name: string;
   readonly category: Category;
-  /** A word of `streetsByRole`, or a name of `morePaths`. */
+  /** A key of `streetsByRole`, or a name of `morePaths`. */
   readonly street: string;
   readonly house: number;
   readonly at: Metres;
@@ -21,8 +21,8 @@ const place = (
   street: string,
   house: number,
   at: Metres,
-  more: Pick<Around, "elevation" | "gone" | "inSmall"> = {},
-): Around => ({
+  more: Pick<PlacePlan, "elevation" | "gone" | "inSmall"> = {},
+): PlacePlan => ({
   name,
   category,
   street,
@@ -31,7 +31,7 @@ const place = (
   ...more,
 });
 
-export const around: readonly Around[] = [
+export const placePlans: readonly PlacePlan[] = [
   place("Gull Island Lighthouse", "landmark", "Gull Island Path", 20, [-2690, 2890], {
     elevation: 31,
     inSmall: true,
@@ -78,8 +78,8 @@ export const around: readonly Around[] = [
   place("Airport Inn", "hotel", "lighthouse", 4, [5120, -5980]),
 ];
 
-/** Metres above the sea of places that are not where the town is. */
-export const heights: ReadonlyMap<string, number> = new Map([
+/** Metres above the sea of places that are not at the level of the town, by role. */
+export const elevations: ReadonlyMap<string, number> = new Map([
   ["home", 38],
   ["airport", 61],
   ["lodge", 412],
@@ -92,7 +92,7 @@ export const heights: ReadonlyMap<string, number> = new Map([
   ["hospital", 46],
 ]);
 
-const stop = { first: "05:40", last: "23:40" } as const;
+const frequentHours = { first: "05:40", last: "23:40" } as const;
 
 /** Tram and bus lines, by the roles of the places at which they stop. */
 export const lines = [
@@ -101,14 +101,14 @@ export const lines = [
     kind: "tram",
     stops: ["hospital", "station", "library", "customs", "studio", "concert", "ferry"],
     every: 8,
-    ...stop,
+    ...frequentHours,
   },
   {
     name: "Tram 2",
     kind: "tram",
     stops: ["pharmacy", "pizza", "library", "sushi", "park"],
     every: 10,
-    ...stop,
+    ...frequentHours,
   },
   {
     name: "Bus 4",
@@ -136,7 +136,7 @@ export const lines = [
   },
 ] as const;
 
-export const lands: Readonly<Record<string, "Britain" | "Ireland">> = {
+export const islands: Readonly<Record<string, "Britain" | "Ireland">> = {
   "United Kingdom": "Britain",
   Ireland: "Ireland",
 };
@@ -162,7 +162,7 @@ export const ferries: readonly {
 ];
 
 /**
- * Closures, works and accidents; the street by a word of `streetsByRole`, or a name of `morePaths`.
+ * Closures, works and accidents. The street is a key of `streetsByRole`, or a name of `morePaths`.
  */
 export const incidents: readonly {
   readonly street: string;
@@ -222,8 +222,8 @@ export const incidents: readonly {
   },
 ];
 
-/** How an airport lies to its city, north and east. */
-const airports: Readonly<Record<string, Metres>> = {
+/** How far an airport is from the centre of its city. */
+const airportOffsets: Readonly<Record<string, Metres>> = {
   Hamburg: [8800, 100],
   Lyon: [-4300, 19_000],
   Porto: [8800, -4300],
@@ -241,8 +241,8 @@ const airports: Readonly<Record<string, Metres>> = {
 };
 
 /** Places of the other cities: an airport and a main station each, the hotels, and sights. */
-export const abroad: readonly (CityPlace & { readonly category: Category })[] = [
-  ...Object.entries(airports).flatMap(([city, [north, east]]) => [
+export const placesAbroad: readonly (CityPlace & { readonly category: Category })[] = [
+  ...Object.entries(airportOffsets).flatMap(([city, [north, east]]) => [
     {
       city,
       name: `${city} Airport`,

@@ -1,14 +1,22 @@
-/** The map's tools that find places and addresses: five look-ups that change nothing. */
+/** Tools that find places and addresses. */
 import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { isWithin, timeOf } from "./localTime.ts";
 import { getWeekdayName } from "../../environment/time.ts";
-import { footOn, metersBetween, pointAlong } from "./geometry.ts";
-import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./state.ts";
+import { isWithin, getTimeOfDay } from "./localTime.ts";
+import { findNearestPoint, metersBetween, interpolateLine } from "./geometry.ts";
+import {
+  formatAddress,
+  MapsState,
+  categories,
+  findCity,
+  getCity,
+  findPlace,
+  type Place,
+} from "./state.ts";
 
-const tool = createToolFactory(Atlas);
+const tool = createToolFactory(MapsState);
 
 export const placeId = id("place").describe("Place id, as maps_search_places gives it");
 const category = z.enum(categories).optional().describe("Only places of this category");
@@ -27,7 +35,7 @@ const degrees = (most: number, what: string, examples: readonly number[]) =>
     .max(most)
     .describe(what)
     .meta({ examples: [...examples] });
-const listed = z.array(
+const placeRows = z.array(
   z.object({ name: label("place"), place_id: id("place"), category: z.string() }),
 );
 
@@ -36,17 +44,20 @@ function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
   if (gone) return false;
   if (!hours) return undefined;
   return (
-    getWeekdayName(now) !== hours.closed_on && isWithin(timeOf(now), hours.opens, hours.closes)
+    getWeekdayName(now) !== hours.closed_on && isWithin(getTimeOfDay(now), hours.opens, hours.closes)
   );
 }
 
-const row = ([place_id, { name, category }]: [string, Place]) => ({ name, place_id, category });
-const byName = ([a, x]: [string, Place], [b, y]: [string, Place]) =>
+const createPlaceRow = ([place_id, { name, category }]: [string, Place]) => ({
+  name,
+  place_id,
+  category,
+});
+const compareNames = ([a, x]: [string, Place], [b, y]: [string, Place]) =>
   x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
 
-const rounded = (meters: number) => Math.round(meters);
-/** Nearer than this a point has a place's address; farther than the second it is on no street. */
-const [atTheDoor, onTheStreet, inTheCity] = [40, 400, 12_000];
+/** The farthest that a point may be from a place, a street or a city to count as there, in metres. */
+const maxDistances = { place: 40, street: 400, city: 12_000 };
 
 export const placeTools = {
   geocode: tool({
@@ -66,10 +77,10 @@ export const placeTools = {
         .optional()
         .describe("What is at that address"),
     },
-    run(atlas, { address }) {
-      const [first = "", second = ""] = address.split(",").map(it => it.trim());
-      const city = Object.values(atlas.cities).find(
-        it => it.name.toLowerCase() === first.toLowerCase() && !second,
+    run(state, { address }) {
+      const [firstPart = "", cityName = ""] = address.split(",").map(it => it.trim());
+      const city = Object.values(state.cities).find(
+        it => it.name.toLowerCase() === firstPart.toLowerCase() && !cityName,
       );
       if (city)
         return {
@@ -78,41 +89,45 @@ export const placeTools = {
           longitude: city.longitude,
           precision: "city",
         };
-      const own = second ? cityNamed(atlas, second).city_id : undefined;
-      const here = Object.entries(atlas.places).filter(
+      const cityId = cityName ? findCity(state, cityName).city_id : undefined;
+      const matches = Object.entries(state.places).filter(
         ([, it]) =>
-          it.address.toLowerCase() === first.toLowerCase() && (!own || it.city_id === own),
+          it.address.toLowerCase() === firstPart.toLowerCase() &&
+          (!cityId || it.city_id === cityId),
       );
-      const [known] = here;
-      if (known) {
-        const { latitude, longitude } = known[1];
+      const [firstMatch] = matches;
+      if (firstMatch) {
+        const { latitude, longitude } = firstMatch[1];
         return {
-          address: addressOf(atlas, known[1]),
+          address: formatAddress(state, firstMatch[1]),
           latitude,
           longitude,
           precision: "place",
-          places: here.map(([place_id, it]) => ({ name: it.name, place_id })),
+          places: matches.map(([place_id, it]) => ({ name: it.name, place_id })),
         };
       }
-      const home = atlas.cities[atlas.home_city]!.name;
-      const [, house = "", streetName = first] = /^(\d{1,3}) (.+)$/.exec(first) ?? [];
-      const street = Object.values(atlas.streets).find(
+      const home = state.cities[state.home_city]!.name;
+      const [, houseNumber = "", streetName = firstPart] = /^(\d{1,3}) (.+)$/.exec(firstPart) ?? [];
+      const street = Object.values(state.streets).find(
         it => it.name.toLowerCase() === streetName.toLowerCase() && it.kind !== "ferry",
       );
-      if (!street || (own && own !== atlas.home_city))
+      if (!street || (cityId && cityId !== state.home_city))
         return refuse(
           "not_found",
           `there is no address ${address} on this map`,
           "write it as number, street and city, or look for a place with maps_search_places",
         );
-      if (house && Number(house) > street.numbers)
+      if (houseNumber && Number(houseNumber) > street.numbers)
         refuse(
           "not_found",
-          `${street.name} has house numbers up to ${street.numbers}, not ${house}`,
+          `${street.name} has house numbers up to ${street.numbers}, not ${houseNumber}`,
         );
-      const point = pointAlong(street.line, house ? Number(house) / street.numbers : 0.5);
+      const point = interpolateLine(
+        street.line,
+        houseNumber ? Number(houseNumber) / street.numbers : 0.5,
+      );
       return {
-        address: `${house ? `${house} ` : ""}${street.name}, ${home}`,
+        address: `${houseNumber ? `${houseNumber} ` : ""}${street.name}, ${home}`,
         ...point,
         precision: "street",
       };
@@ -142,42 +157,42 @@ export const placeTools = {
       place_id: id("place").optional(),
       meters: z.int().describe("How far it is from the point"),
     },
-    run(atlas, point) {
-      const city = Object.values(atlas.cities).reduce((best, it) =>
+    run(state, point) {
+      const city = Object.values(state.cities).reduce((best, it) =>
         metersBetween(point, it) < metersBetween(point, best) ? it : best,
       );
-      const [place_id, place] = Object.entries(atlas.places).reduce((best, it) =>
+      const [place_id, place] = Object.entries(state.places).reduce((best, it) =>
         metersBetween(point, it[1]) < metersBetween(point, best[1]) ? it : best,
       );
       const toPlace = metersBetween(point, place);
-      if (toPlace <= atTheDoor)
+      if (toPlace <= maxDistances.place)
         return {
-          address: addressOf(atlas, place),
-          city: cityOf(atlas, place).name,
+          address: formatAddress(state, place),
+          city: getCity(state, place).name,
           place: place.name,
           place_id,
-          meters: rounded(toPlace),
+          meters: Math.round(toPlace),
         };
-      const streets = Object.values(atlas.streets)
+      const streets = Object.values(state.streets)
         .filter(it => it.kind !== "ferry")
-        .map(it => ({ name: it.name, meters: footOn(it.line, point).meters }));
+        .map(it => ({ name: it.name, meters: findNearestPoint(it.line, point).meters }));
       const street = streets.reduce((best, it) => (it.meters < best.meters ? it : best));
-      if (street.meters <= onTheStreet)
+      if (street.meters <= maxDistances.street)
         return {
           street: street.name,
-          city: atlas.cities[atlas.home_city]!.name,
+          city: state.cities[state.home_city]!.name,
           place: place.name,
           place_id,
-          meters: rounded(street.meters),
+          meters: Math.round(street.meters),
         };
       const toCity = metersBetween(point, city);
-      if (toCity > inTheCity)
+      if (toCity > maxDistances.city)
         refuse(
           "not_found",
           `there is nothing at ${point.latitude}, ${point.longitude}: the nearest city, ${city.name}, is ${Math.round(toCity / 1000)} km away`,
           "check the signs: west and south are negative",
         );
-      return { city: city.name, meters: rounded(toCity) };
+      return { city: city.name, meters: Math.round(toCity) };
     },
   }),
   search_places: tool({
@@ -191,26 +206,26 @@ export const placeTools = {
       open_now: openNow,
       limit,
     },
-    returns: { places: listed, more: z.int().optional().describe("How many were left out") },
-    run(atlas, { name, category: kind, city, open_now, limit: most = 10 }, { now }) {
-      const own = city === undefined ? undefined : cityNamed(atlas, city).city_id;
-      const found = Object.entries(atlas.places).filter(
+    returns: { places: placeRows, more: z.int().optional().describe("How many were left out") },
+    run(state, { name, category, city, open_now, limit = 10 }, { now }) {
+      const cityId = city === undefined ? undefined : findCity(state, city).city_id;
+      const matches = Object.entries(state.places).filter(
         ([, it]) =>
           (!it.gone || name !== undefined) &&
           (!name || containsWords(it.name, name)) &&
-          (!kind || it.category === kind) &&
-          (!own || it.city_id === own) &&
+          (!category || it.category === category) &&
+          (!cityId || it.city_id === cityId) &&
           (!open_now || isOpen(it, now) === true),
       );
       const exact = name?.trim().toLowerCase();
-      const sorted = found.sort(
+      const sorted = matches.sort(
         (a, b) =>
           Number(b[1].name.toLowerCase() === exact) - Number(a[1].name.toLowerCase() === exact) ||
-          byName(a, b),
+          compareNames(a, b),
       );
       return {
-        places: sorted.slice(0, most).map(row),
-        ...(found.length > most ? { more: found.length - most } : {}),
+        places: sorted.slice(0, limit).map(createPlaceRow),
+        ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),
@@ -233,16 +248,16 @@ export const placeTools = {
       open: z.boolean().optional().describe("Whether it is open at this time"),
       closed_for_good: z.boolean().optional(),
     },
-    run(atlas, { place_id }, { now }) {
-      const place = placeOf(atlas, place_id);
-      const { name, category: kind, latitude, longitude, phone, rating, hours, gone } = place;
+    run(state, { place_id }, { now }) {
+      const place = findPlace(state, place_id);
+      const { name, category, latitude, longitude, phone, rating, hours, gone } = place;
       const open = isOpen(place, now);
       return {
         name,
         place_id,
-        category: kind,
-        address: addressOf(atlas, place),
-        city: cityOf(atlas, place).name,
+        category,
+        address: formatAddress(state, place),
+        city: getCity(state, place).name,
         latitude,
         longitude,
         phone: phone ?? "not listed",
@@ -284,22 +299,22 @@ export const placeTools = {
         }),
       ),
     },
-    run(atlas, { place_id, category: kind, radius = 500, open_now, limit: most = 8 }, { now }) {
-      const middle = placeOf(atlas, place_id);
-      const around = Object.entries(atlas.places)
+    run(state, { place_id, category, radius = 500, open_now, limit = 8 }, { now }) {
+      const center = findPlace(state, place_id);
+      const nearby = Object.entries(state.places)
         .filter(
           ([other, it]) =>
             other !== place_id &&
             !it.gone &&
-            (!kind || it.category === kind) &&
+            (!category || it.category === category) &&
             (!open_now || isOpen(it, now) === true),
         )
-        .map(it => ({ ...row(it), meters: rounded(metersBetween(middle, it[1])) }))
+        .map(it => ({ ...createPlaceRow(it), meters: Math.round(metersBetween(center, it[1])) }))
         .filter(it => it.meters <= radius);
       return {
-        places: around
+        places: nearby
           .sort((a, b) => a.meters - b.meters || (a.place_id < b.place_id ? -1 : 1))
-          .slice(0, most),
+          .slice(0, limit),
       };
     },
   }),

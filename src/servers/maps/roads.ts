@@ -1,22 +1,19 @@
-/**
- * The streets of the home city as a graph, and the quickest way through it. Knows speeds and what
- * is shut; it does not know why.
- */
-import { footOn, metersBetween, type Point } from "./geometry.ts";
-import type { Atlas, Place, Street } from "./state.ts";
+/** The streets of the home city as a graph, and the quickest route through it at a given pace. */
+import { findNearestPoint, metersBetween, type Point } from "./geometry.ts";
+import type { MapsState, Place, Street } from "./state.ts";
 
-/** A stretch of a way along one street. */
+/** The part of a route along one street. */
 export interface Stretch {
   readonly street_id: string;
   readonly meters: number;
 }
 
-export interface Way {
+export interface Route {
   readonly stretches: readonly Stretch[];
   readonly minutes: number;
 }
 
-/** Minutes for a metre of a street; undefined where the street is of no use. */
+/** Minutes per metre of a street, or undefined if the street cannot be used. */
 export type Pace = (streetId: string, street: Street) => number | undefined;
 
 interface Edge {
@@ -28,21 +25,21 @@ interface Edge {
 interface Graph {
   readonly points: readonly Point[];
   readonly edges: readonly (readonly Edge[])[];
-  /** Numbers of a street's points, by street. */
+  /** The indexes of a street's points in `points`, by street. */
   readonly numbers: ReadonlyMap<string, readonly number[]>;
 }
 
 const graphs = new WeakMap<object, Graph>();
 
-function graphOf(streets: Atlas["streets"]): Graph {
-  const known = graphs.get(streets);
-  if (known) return known;
+function getGraph(streets: MapsState["streets"]): Graph {
+  const cached = graphs.get(streets);
+  if (cached) return cached;
   const numberOf = new Map<string, number>();
   const points: Point[] = [];
   const edges: Edge[][] = [];
   const numbers = new Map<string, number[]>();
   for (const [street_id, { line }] of Object.entries(streets)) {
-    const own = line.map(([latitude, longitude]) => {
+    const pointNumbers = line.map(([latitude, longitude]) => {
       const key = `${latitude} ${longitude}`;
       const number = numberOf.get(key) ?? points.length;
       if (number === points.length) {
@@ -52,11 +49,11 @@ function graphOf(streets: Atlas["streets"]): Graph {
       }
       return number;
     });
-    numbers.set(street_id, own);
-    for (const [i, to] of own.slice(1).entries()) {
-      const meters = metersBetween(points[own[i]!]!, points[to]!);
-      edges[own[i]!]!.push({ to, street_id, meters });
-      edges[to]!.push({ to: own[i]!, street_id, meters });
+    numbers.set(street_id, pointNumbers);
+    for (const [i, to] of pointNumbers.slice(1).entries()) {
+      const meters = metersBetween(points[pointNumbers[i]!]!, points[to]!);
+      edges[pointNumbers[i]!]!.push({ to, street_id, meters });
+      edges[to]!.push({ to: pointNumbers[i]!, street_id, meters });
     }
   }
   const graph = { points, edges, numbers };
@@ -64,97 +61,99 @@ function graphOf(streets: Atlas["streets"]): Graph {
   return graph;
 }
 
-/** The two ends of the stretch of street that a place lies on, and how far it is to each. */
-function doorsOf(
+/** The two ends of the street segment that a place lies on, with the distance to each. */
+function listAccessPoints(
   graph: Graph,
-  streets: Atlas["streets"],
+  streets: MapsState["streets"],
   place: Place,
 ): { street_id: string; node: number; meters: number }[] {
   const street_id = place.street_id!;
-  const foot = footOn(streets[street_id]!.line, place);
-  return [foot.at, foot.at + 1].map(i => {
+  const nearest = findNearestPoint(streets[street_id]!.line, place);
+  return [nearest.at, nearest.at + 1].map(i => {
     const node = graph.numbers.get(street_id)![i]!;
     return {
       street_id,
       node,
-      meters: foot.meters + metersBetween(foot.point, graph.points[node]!),
+      meters: nearest.meters + metersBetween(nearest.point, graph.points[node]!),
     };
   });
 }
 
-/** The quickest way between two places of the home city, or undefined where there is none. */
-export function wayBetween(
-  { streets }: Atlas,
+/**
+ * The quickest route between two places of the home city, by Dijkstra's algorithm, or undefined if
+ * there is none.
+ */
+export function findQuickestRoute(
+  { streets }: MapsState,
   from: Place,
   to: Place,
   pace: Pace,
-): Way | undefined {
-  const graph = graphOf(streets);
+): Route | undefined {
+  const graph = getGraph(streets);
   const paces = new Map(Object.entries(streets).map(([id, it]) => [id, pace(id, it)]));
   if (paces.get(from.street_id!) === undefined || paces.get(to.street_id!) === undefined)
     return undefined;
   const minutes: number[] = graph.points.map(() => Infinity);
-  const before: ({ from: number | undefined; stretch: Stretch } | undefined)[] = graph.points.map(
-    () => undefined,
-  );
-  const open = new Set<number>();
-  const reach = (node: number, time: number, came: number | undefined, stretch: Stretch) => {
+  const predecessors: ({ from: number | undefined; stretch: Stretch } | undefined)[] =
+    graph.points.map(() => undefined);
+  const pending = new Set<number>();
+  const reach = (node: number, time: number, previous: number | undefined, stretch: Stretch) => {
     if (time >= minutes[node]!) return;
     minutes[node] = time;
-    before[node] = { from: came, stretch };
-    open.add(node);
+    predecessors[node] = { from: previous, stretch };
+    pending.add(node);
   };
-  for (const { node, meters, street_id } of doorsOf(graph, streets, from))
+  for (const { node, meters, street_id } of listAccessPoints(graph, streets, from))
     reach(node, meters * paces.get(street_id)!, undefined, { street_id, meters });
-  while (open.size > 0) {
+  while (pending.size > 0) {
     let node = -1;
-    for (const it of open) if (node < 0 || minutes[it]! < minutes[node]!) node = it;
-    open.delete(node);
+    for (const it of pending) if (node < 0 || minutes[it]! < minutes[node]!) node = it;
+    pending.delete(node);
     for (const { to: next, street_id, meters } of graph.edges[node]!) {
-      const own = paces.get(street_id);
-      if (own !== undefined)
-        reach(next, minutes[node]! + meters * own, node, { street_id, meters });
+      const streetPace = paces.get(street_id);
+      if (streetPace !== undefined)
+        reach(next, minutes[node]! + meters * streetPace, node, { street_id, meters });
     }
   }
-  const ends = doorsOf(graph, streets, to).map(it => ({
+  const arrivals = listAccessPoints(graph, streets, to).map(it => ({
     ...it,
     minutes: minutes[it.node]! + it.meters * paces.get(it.street_id)!,
   }));
-  const end = ends.reduce((best, it) => (it.minutes < best.minutes ? it : best));
-  const direct = walkDirectly(streets, from, to, paces.get(from.street_id!)!);
+  const end = arrivals.reduce((best, it) => (it.minutes < best.minutes ? it : best));
+  const direct = findDirectRoute(streets, from, to, paces.get(from.street_id!)!);
   if (direct && direct.minutes <= end.minutes) return direct;
   if (end.minutes === Infinity) return undefined;
   const stretches: Stretch[] = [{ street_id: end.street_id, meters: end.meters }];
-  for (let at: number | undefined = end.node; at !== undefined; at = before[at]!.from)
-    stretches.unshift(before[at]!.stretch);
+  for (let at: number | undefined = end.node; at !== undefined; at = predecessors[at]!.from)
+    stretches.unshift(predecessors[at]!.stretch);
   return { stretches: joinStretches(stretches), minutes: end.minutes };
 }
 
-/** Places on one stretch of a street need no corner. */
-function walkDirectly(
-  streets: Atlas["streets"],
+/** The route between two places on the same segment of a street, which passes no corner. */
+function findDirectRoute(
+  streets: MapsState["streets"],
   from: Place,
   to: Place,
   pace: number,
-): Way | undefined {
+): Route | undefined {
   if (from.street_id !== to.street_id) return undefined;
-  const [a, b] = [from, to].map(it => footOn(streets[it.street_id!]!.line, it)) as [
-    ReturnType<typeof footOn>,
-    ReturnType<typeof footOn>,
+  const [a, b] = [from, to].map(it => findNearestPoint(streets[it.street_id!]!.line, it)) as [
+    ReturnType<typeof findNearestPoint>,
+    ReturnType<typeof findNearestPoint>,
   ];
   if (a.at !== b.at) return undefined;
   const meters = Math.max(metersBetween(a.point, b.point), metersBetween(from, to));
   return { stretches: [{ street_id: from.street_id!, meters }], minutes: meters * pace };
 }
 
-/** Stretches along the same street, one after the other, are one. */
+/** Joins consecutive stretches along the same street. */
 function joinStretches(stretches: readonly Stretch[]): Stretch[] {
-  const all: Stretch[] = [];
+  const joined: Stretch[] = [];
   for (const it of stretches) {
-    const last = all.at(-1);
+    const last = joined.at(-1);
     if (last?.street_id === it.street_id)
-      all[all.length - 1] = { ...last, meters: last.meters + it.meters };
-    else all.push(it);
+      joined[joined.length - 1] = { ...last, meters: last.meters + it.meters };
+    else joined.push(it);
   }
-  return all;
+  return joined;
 }

@@ -1,19 +1,15 @@
-/**
- * The map's tools about ways: a route, its alternatives, times, whole tables of them, and routes
- * shared with other people.
- */
+/** Tools for routes, their alternatives, travel times, distance tables and shared routes. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-
-import { journeyOf, findQuickestWay, describeJourney, tripOf } from "./journey.ts";
-import { type Journey } from "./trip.ts";
+import { planJourney, findRoute, createJourney, createTrip } from "./journey.ts";
+import type { Journey } from "./trip.ts";
 import { placeId } from "./placeTools.ts";
-import { Atlas, modes, placeOf } from "./state.ts";
+import { MapsState, modes, findPlace } from "./state.ts";
 
-const tool = createToolFactory(Atlas);
+const tool = createToolFactory(MapsState);
 
 const fromPlace = placeId.describe("Place where it starts, as maps_search_places gives it");
 const toPlace = placeId.describe("Place where it ends, as maps_search_places gives it");
@@ -23,14 +19,14 @@ const avoid = z.enum(["ferries", "busy streets"]).optional().describe("What to k
 const meters = z.int().describe("Length in metres");
 const minutes = z.int().describe("How long it takes");
 
-const mostAlternatives = 3;
+const maxAlternatives = 3;
 
-/** A way that takes longer than this is no alternative. */
-const worthIt = (minutes: number) => 1.8 * minutes + 3;
+/** The longest time that an alternative to a route of this length may take. */
+const computeMaxMinutes = (minutes: number) => 1.8 * minutes + 3;
 
-const stepsOf = (journey: Journey) =>
+const createStepRows = (journey: Journey) =>
   journey.steps.map(it => ({ along: it.along, meters: it.meters }));
-const via = (journey: Journey) =>
+const getLongestStreet = (journey: Journey) =>
   journey.steps.reduce((longest, it) => (it.meters > longest.meters ? it : longest)).along;
 
 export const routeTools = {
@@ -47,16 +43,16 @@ export const routeTools = {
       arrives: minute(),
       steps: z.array(z.object({ along: z.string(), meters: z.int() })),
     },
-    run(atlas, args, { now }) {
-      const trip = tripOf(atlas, args, now);
-      const journey = journeyOf(atlas, trip);
+    run(state, args, { now }) {
+      const trip = createTrip(state, args, now);
+      const journey = planJourney(state, trip);
       return {
         from: trip.from.name,
         to: trip.to.name,
         meters: journey.meters,
         minutes: journey.minutes,
         arrives: addMinutes(trip.departs, journey.minutes),
-        steps: stepsOf(journey),
+        steps: createStepRows(journey),
       };
     },
   }),
@@ -75,28 +71,31 @@ export const routeTools = {
       to: label("place"),
       routes: z.array(z.object({ via: z.string(), meters, minutes })),
     },
-    run(atlas, args, { now }) {
-      const trip = tripOf(atlas, args, now);
+    run(state, args, { now }) {
+      const trip = createTrip(state, args, now);
       const { from, to } = trip;
-      const best = journeyOf(atlas, trip);
-      if (from.city_id !== atlas.home_city || to.city_id !== atlas.home_city)
+      const best = planJourney(state, trip);
+      if (from.city_id !== state.home_city || to.city_id !== state.home_city)
         refuse(
           "precondition_failed",
           `the streets from ${from.name} to ${to.name} are not on this map`,
           "maps_get_route gives the one way between cities",
         );
-      const found = [best];
-      const tried = new Map<string, number>();
-      for (let n = 0; n < 2 * mostAlternatives && found.length < mostAlternatives; n++) {
-        for (const it of findQuickestWay(atlas, trip, tried).stretches)
-          tried.set(it.street_id, (tried.get(it.street_id) ?? 1) * 1.6);
-        const other = describeJourney(atlas, trip, findQuickestWay(atlas, trip, tried));
-        if (other.minutes <= worthIt(best.minutes) && found.every(it => it.meters !== other.meters))
-          found.push(other);
+      const journeys = [best];
+      const usedStreets = new Map<string, number>();
+      for (let n = 0; n < 2 * maxAlternatives && journeys.length < maxAlternatives; n++) {
+        for (const it of findRoute(state, trip, usedStreets).stretches)
+          usedStreets.set(it.street_id, (usedStreets.get(it.street_id) ?? 1) * 1.6);
+        const other = createJourney(state, trip, findRoute(state, trip, usedStreets));
+        if (
+          other.minutes <= computeMaxMinutes(best.minutes) &&
+          journeys.every(it => it.meters !== other.meters)
+        )
+          journeys.push(other);
       }
-      const routes = found
+      const routes = journeys
         .sort((a, b) => a.minutes - b.minutes || a.meters - b.meters)
-        .map(it => ({ via: via(it), meters: it.meters, minutes: it.minutes }));
+        .map(it => ({ via: getLongestStreet(it), meters: it.meters, minutes: it.minutes }));
       return { from: from.name, to: to.name, routes };
     },
   }),
@@ -112,9 +111,9 @@ export const routeTools = {
     returns: {
       rows: z.array(z.object({ from: label("place"), to: label("place"), meters, minutes })),
     },
-    run(atlas, { from_places, to_places, mode: by }, { now }) {
-      for (const list of [from_places, to_places])
-        if (new Set(list).size < list.length)
+    run(state, { from_places, to_places, mode }, { now }) {
+      for (const places of [from_places, to_places])
+        if (new Set(places).size < places.length)
           refuse("invalid_params", "a place is named twice in one list", "name every place once");
       const pairs = from_places.flatMap(from_place =>
         to_places.filter(it => it !== from_place).map(to_place => ({ from_place, to_place })),
@@ -122,13 +121,13 @@ export const routeTools = {
       if (pairs.length === 0)
         refuse(
           "invalid_params",
-          `both ends are ${placeOf(atlas, from_places[0]!).name}`,
+          `both ends are ${findPlace(state, from_places[0]!).name}`,
           "give two different places",
         );
       return {
         rows: pairs.map(pair => {
-          const trip = tripOf(atlas, { ...pair, mode: by }, now);
-          const journey = journeyOf(atlas, trip);
+          const trip = createTrip(state, { ...pair, mode }, now);
+          const journey = planJourney(state, trip);
           return {
             from: trip.from.name,
             to: trip.to.name,
@@ -158,12 +157,17 @@ export const routeTools = {
       leave_at: minute(),
       arrives: minute(),
     },
-    run(atlas, { arrive_by, ...args }, { now }) {
-      const trip = tripOf(atlas, args, now);
+    run(state, { arrive_by, ...args }, { now }) {
+      const trip = createTrip(state, args, now);
       const ends = { from: trip.from.name, to: trip.to.name };
       if (arrive_by === undefined) {
-        const found = journeyOf(atlas, trip).minutes;
-        return { ...ends, minutes: found, leave_at: now, arrives: addMinutes(now, found) };
+        const travelMinutes = planJourney(state, trip).minutes;
+        return {
+          ...ends,
+          minutes: travelMinutes,
+          leave_at: now,
+          arrives: addMinutes(now, travelMinutes),
+        };
       }
       if (arrive_by < now)
         refuse(
@@ -171,26 +175,26 @@ export const routeTools = {
           `${arrive_by} has passed: it is ${now}`,
           "choose a later arrival",
         );
-      // traffic depends on when one leaves: estimate, then ask again for that time
-      let takes = journeyOf(atlas, { ...trip, departs: arrive_by }).minutes;
+      // traffic depends on the departure: estimate it, then plan again for that time
+      let minutes = planJourney(state, { ...trip, departs: arrive_by }).minutes;
       for (let n = 0; n < 3; n++) {
-        const departs = addMinutes(arrive_by, -takes);
+        const departs = addMinutes(arrive_by, -minutes);
         if (departs < now)
           return refuse(
             "precondition_failed",
-            `${ends.to} is ${takes} minutes away: whoever leaves now, at ${now}, is there after ${arrive_by}`,
-            `the earliest arrival is about ${addMinutes(now, journeyOf(atlas, trip).minutes)}`,
+            `${ends.to} is ${minutes} minutes away: whoever leaves now, at ${now}, is there after ${arrive_by}`,
+            `the earliest arrival is about ${addMinutes(now, planJourney(state, trip).minutes)}`,
           );
-        takes = journeyOf(atlas, { ...trip, departs }).minutes;
+        minutes = planJourney(state, { ...trip, departs }).minutes;
       }
-      const leave_at = addMinutes(arrive_by, -takes);
+      const leave_at = addMinutes(arrive_by, -minutes);
       if (leave_at < now)
         return refuse(
           "precondition_failed",
-          `${ends.to} is ${takes} minutes away, too far to be there by ${arrive_by}`,
+          `${ends.to} is ${minutes} minutes away, too far to be there by ${arrive_by}`,
           "choose a later arrival",
         );
-      return { ...ends, minutes: takes, leave_at, arrives: arrive_by };
+      return { ...ends, minutes, leave_at, arrives: arrive_by };
     },
   }),
   share_route: tool({
@@ -217,31 +221,34 @@ export const routeTools = {
       minutes,
       until: minute(),
     },
-    run(atlas, { contact, hours = 4, ...args }, { now, newId }) {
-      const map = getOriginal(atlas);
-      const [contact_id, person] = contactNamed(map, contact);
+    run(state, { contact, hours = 4, ...args }, { now, newId }) {
+      const original = getOriginal(state);
+      const [contact_id, person] = findContact(original, contact);
       if (person.muted)
         refuse(
           "permission_denied",
           `${person.name} takes no shared routes`,
           "share it with somebody else",
         );
-      const journey = journeyOf(map, tripOf(map, args, now));
-      const live = Object.values(map.shared).filter(it => it.until > now);
-      const known = live.find(
+      const journey = planJourney(original, createTrip(original, args, now));
+      const active = Object.values(original.shared).filter(it => it.until > now);
+      const existing = active.find(
         it =>
           it.contact_id === contact_id &&
           it.from_place === args.from_place &&
           it.to_place === args.to_place &&
           it.mode === args.mode,
       );
-      if (known)
-        refuse("conflict", `this route is shared with ${person.name} until ${known.until} already`);
-      const soonest = live.map(it => it.until).sort()[0];
-      if (live.length >= map.limits.shares)
+      if (existing)
+        refuse(
+          "conflict",
+          `this route is shared with ${person.name} until ${existing.until} already`,
+        );
+      const soonest = active.map(it => it.until).sort()[0];
+      if (active.length >= original.limits.shares)
         refuse(
           "limit_exceeded",
-          `${live.length} routes are shared already, the most there may be`,
+          `${active.length} routes are shared already, the most there may be`,
           `the next one ends at ${soonest}`,
         );
       const until = addMinutes(now, hours * 60);
@@ -252,10 +259,10 @@ export const routeTools = {
           `share it for at least ${Math.ceil(journey.minutes / 60)} hours`,
         );
       const shared_id = newId("shr");
-      atlas.shared[shared_id] = { ...args, contact_id, at: now, until };
+      state.shared[shared_id] = { ...args, contact_id, at: now, until };
       return {
         shared_id,
-        to: placeOf(map, args.to_place).name,
+        to: findPlace(original, args.to_place).name,
         contact: person.name,
         minutes: journey.minutes,
         until,
@@ -264,12 +271,12 @@ export const routeTools = {
   }),
 };
 
-function contactNamed({ contacts }: Atlas, name: string) {
+function findContact({ contacts }: MapsState, name: string) {
   const wanted = name.trim().toLowerCase();
   const all = Object.entries(contacts);
-  const found = all.find(([, it]) => it.name.toLowerCase() === wanted || it.email === wanted);
+  const match = all.find(([, it]) => it.name.toLowerCase() === wanted || it.email === wanted);
   return (
-    found ??
+    match ??
     refuse(
       "not_found",
       `the user has no contact ${name}`,

@@ -5,9 +5,9 @@ import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { placeId } from "./placeTools.ts";
-import { lists, placeOf, Atlas } from "./state.ts";
+import { lists, findPlace, MapsState } from "./state.ts";
 
-const tool = createToolFactory(Atlas);
+const tool = createToolFactory(MapsState);
 
 const list = z.enum(lists);
 
@@ -44,32 +44,32 @@ export const savedPlaceTools = {
       list: z.string(),
       on_list: z.int().describe("How many places the list holds now"),
     },
-    run(atlas, { place_id, list: wanted, note }, { now, newId }) {
-      const map = getOriginal(atlas);
-      const place = placeOf(map, place_id);
+    run(state, { place_id, list, note }, { now, newId }) {
+      const original = getOriginal(state);
+      const place = findPlace(original, place_id);
       if (place.gone)
         refuse(
           "precondition_failed",
           `${place.name} has closed for good`,
           "maps_nearby_places finds something like it",
         );
-      const on = Object.values(map.saved).filter(it => it.list === wanted);
-      if (on.some(it => it.place_id === place_id))
-        refuse("conflict", `${place.name} is on the list ${wanted} already`);
-      if (on.length >= map.limits.per_list)
+      const placesOnList = Object.values(original.saved).filter(it => it.list === list);
+      if (placesOnList.some(it => it.place_id === place_id))
+        refuse("conflict", `${place.name} is on the list ${list} already`);
+      if (placesOnList.length >= original.limits.per_list)
         refuse(
           "limit_exceeded",
-          `the list ${wanted} is full: it holds ${map.limits.per_list} places`,
-          `keep it on another list (${lists.filter(it => it !== wanted).join(", ")}), or make room with maps_remove_saved_place`,
+          `the list ${list} is full: it holds ${original.limits.per_list} places`,
+          `keep it on another list (${lists.filter(it => it !== list).join(", ")}), or make room with maps_remove_saved_place`,
         );
       const saved_id = newId("sav");
-      atlas.saved[saved_id] = {
+      state.saved[saved_id] = {
         place_id,
-        list: wanted,
+        list,
         ...(note === undefined ? {} : { note }),
         at: now,
       };
-      return { saved_id, name: place.name, list: wanted, on_list: on.length + 1 };
+      return { saved_id, name: place.name, list, on_list: placesOnList.length + 1 };
     },
   }),
   remove_saved_place: tool({
@@ -86,19 +86,19 @@ export const savedPlaceTools = {
       list: z.string(),
       on_list: z.int().describe("How many places the list holds now"),
     },
-    run(atlas, { saved_id }) {
-      const map = getOriginal(atlas);
-      const { place_id, list: from } = findEntity(
-        map.saved,
+    run(state, { saved_id }) {
+      const original = getOriginal(state);
+      const { place_id, list } = findEntity(
+        original.saved,
         saved_id,
         "saved place",
         "maps_list_saved_places gives the ids",
       );
-      delete atlas.saved[saved_id];
+      delete state.saved[saved_id];
       return {
-        removed: map.places[place_id]!.name,
-        list: from,
-        on_list: Object.values(map.saved).filter(it => it.list === from).length - 1,
+        removed: original.places[place_id]!.name,
+        list,
+        on_list: Object.values(original.saved).filter(it => it.list === list).length - 1,
       };
     },
   }),
@@ -139,33 +139,33 @@ export const savedPlaceTools = {
         )
         .optional(),
     },
-    run(atlas, { list: wanted, name, limit: most }, { now }) {
-      const found = Object.entries(atlas.saved).filter(
+    run(state, { list, name, limit }, { now }) {
+      const matches = Object.entries(state.saved).filter(
         ([, it]) =>
-          (!wanted || it.list === wanted) &&
-          (!name || containsWords(atlas.places[it.place_id]!.name, name)),
+          (!list || it.list === list) &&
+          (!name || containsWords(state.places[it.place_id]!.name, name)),
       );
-      const newest = found.sort(([a, x], [b, y]) =>
+      const sorted = matches.sort(([a, x], [b, y]) =>
         x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? 1 : -1,
       );
-      const shared = Object.entries(atlas.shared)
+      const shared = Object.entries(state.shared)
         .filter(([, it]) => it.until > now)
         .map(([shared_id, it]) => ({
-          to: atlas.places[it.to_place]!.name,
+          to: state.places[it.to_place]!.name,
           shared_id,
-          contact: atlas.contacts[it.contact_id]!.name,
+          contact: state.contacts[it.contact_id]!.name,
           mode: it.mode,
           until: it.until,
         }));
       return {
-        places: newest.slice(0, most ?? 10).map(([saved_id, it]) => ({
-          name: atlas.places[it.place_id]!.name,
+        places: sorted.slice(0, limit ?? 10).map(([saved_id, it]) => ({
+          name: state.places[it.place_id]!.name,
           saved_id,
           place_id: it.place_id,
           list: it.list,
           ...(it.note === undefined ? {} : { note: it.note }),
         })),
-        ...(wanted === undefined && name === undefined && most === undefined ? { shared } : {}),
+        ...(list === undefined && name === undefined && limit === undefined ? { shared } : {}),
       };
     },
   }),

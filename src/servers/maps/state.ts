@@ -1,7 +1,7 @@
 /**
- * What a map holds: cities, the home city's streets as lines of points, places on them, tram and
- * bus lines, ferries between cities, what stands in the way on a street, and what the user has
- * saved and shared.
+ * The state of the map: cities, the home city's streets as lines of points, places on them, tram and
+ * bus lines, ferries between cities, incidents on the streets, and what the user has saved and
+ * shared.
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
@@ -61,19 +61,19 @@ const City = z.strictObject({
   /** Metres above the sea. */
   elevation: z.int(),
   timezone: z.string(),
-  /** What can be driven to without a ferry: cities of one land. */
+  /** Cities of the same land can be reached from each other without a ferry. */
   land: z.enum(["mainland", "Britain", "Ireland"]),
 });
 
 const Street = z.strictObject({
   name: z.string(),
-  /** `path`: not for cars. `ferry`: a boat that takes all but cars, within its hours. */
+  /** `path`: not for cars. `ferry`: takes everybody but cars, within its hours. */
   kind: z.enum(["main", "street", "lane", "country", "path", "ferry"]),
-  /** How far traffic slows it at the worst hour: 0 not at all, 3 to half. */
+  /** How much traffic slows it in the rush hour: 0 not at all, 3 to half the speed. */
   busy: z.int().min(0).max(3),
   /** The highest house number. */
   numbers: z.int().min(0).max(400),
-  /** Of the points, latitude and longitude. Streets meet where they share one. */
+  /** The points, as latitude and longitude. Streets meet where they share a point. */
   line: z
     .array(z.tuple([latitude, longitude]))
     .min(2)
@@ -86,7 +86,7 @@ const Place = z.strictObject({
   name: z.string(),
   category: z.enum(categories),
   city_id: z.string(),
-  /** In the home city. */
+  /** Only places in the home city have one. */
   street_id: z.string().optional(),
   /** House number and street. */
   address: z.string(),
@@ -102,7 +102,7 @@ const Place = z.strictObject({
       closed_on: z.enum(["Sunday", "Monday"]).optional(),
     })
     .optional(),
-  /** Has shut for good. */
+  /** Closed for good. */
   gone: z.literal(true).optional(),
 });
 export type Place = z.infer<typeof Place>;
@@ -132,7 +132,7 @@ export type Ferry = z.infer<typeof Ferry>;
 const Incident = z.strictObject({
   street_id: z.string(),
   kind: z.enum(["closure", "roadworks", "accident"]),
-  /** Whom a closure keeps out. */
+  /** The modes that a closure blocks. */
   modes: z.array(mode).min(1).max(4),
   from: minute(),
   until: minute(),
@@ -154,7 +154,7 @@ const Shared = z.strictObject({
   until: minute(),
 });
 
-export const Atlas = z.strictObject({
+export const MapsState = z.strictObject({
   user: z.string(),
   home_city: z.string(),
   cities: z.record(z.string(), City),
@@ -163,42 +163,41 @@ export const Atlas = z.strictObject({
   lines: z.record(z.string(), Line),
   ferries: z.record(z.string(), Ferry),
   incidents: z.record(z.string(), Incident),
-  /** People with whom a route can be shared. `muted` ones take none. */
+  /** People with whom a route can be shared, unless they are `muted`. */
   contacts: z.record(
     z.string(),
     z.strictObject({ name: z.string(), email: z.string(), muted: z.literal(true).optional() }),
   ),
   saved: z.record(z.string(), Saved),
   shared: z.record(z.string(), Shared),
-  /** How many places a list holds, and how many routes may be shared at one time. */
+  /** The most places on a list, and the most routes shared at one time. */
   limits: z.strictObject({ per_list: z.int().min(1).max(100), shares: z.int().min(1).max(100) }),
 });
-export type Atlas = z.infer<typeof Atlas>;
+export type MapsState = z.infer<typeof MapsState>;
 
-export const placeOf = (atlas: Atlas, placeId: string): Place =>
-  findEntity(atlas.places, placeId, "place", "maps_search_places gives the ids");
+export const findPlace = (state: MapsState, placeId: string): Place =>
+  findEntity(state.places, placeId, "place", "maps_search_places gives the ids");
 
-export const cityOf = (atlas: Atlas, place: Place) => atlas.cities[place.city_id]!;
+export const getCity = (state: MapsState, place: Place) => state.cities[place.city_id]!;
 
-export const addressOf = (atlas: Atlas, place: Place): string =>
-  `${place.address}, ${cityOf(atlas, place).name}`;
+export const formatAddress = (state: MapsState, place: Place): string =>
+  `${place.address}, ${getCity(state, place).name}`;
 
-/** The city of that name, whatever its case. */
-export function cityNamed(atlas: Atlas, name: string) {
+/** The city with that name, whatever its case. */
+export function findCity(state: MapsState, name: string) {
   const wanted = name.trim().toLowerCase();
-  const found = Object.entries(atlas.cities).find(([, it]) => it.name.toLowerCase() === wanted);
-  if (!found)
+  const match = Object.entries(state.cities).find(([, it]) => it.name.toLowerCase() === wanted);
+  if (!match)
     return refuse(
       "not_found",
       `there is no city ${name} on this map`,
-      `it has ${Object.values(atlas.cities)
+      `it has ${Object.values(state.cities)
         .map(it => it.name)
         .join(", ")}`,
     );
-  return { city_id: found[0], ...found[1] };
+  return { city_id: match[0], ...match[1] };
 }
 
-/** Every word of the query is in the text. */
-/** The closures and works that are on at that time, by street. */
-export const incidentsAt = ({ incidents }: Atlas, at: string) =>
+/** The incidents at a time. */
+export const listIncidentsAt = ({ incidents }: MapsState, at: string) =>
   Object.values(incidents).filter(it => it.from <= at && at < it.until);

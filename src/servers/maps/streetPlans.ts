@@ -1,7 +1,6 @@
 /**
- * The ground of the home city, in metres north and east of its centre: where its streets run and
- * meet, what else stands on them, lines, ferries and works. A street of the canon is told by the
- * role of a place on it, since every world names it anew.
+ * The streets of the home city, as points in metres north and east of its centre. A street of the
+ * shared cast is identified by the role of a place on it, because each fixture set names it anew.
  */
 import type { categories } from "./state.ts";
 
@@ -11,7 +10,7 @@ export type Category = (typeof categories)[number];
 
 type Kind = "main" | "street" | "lane" | "country" | "path" | "ferry";
 
-interface Ground {
+interface StreetPlan {
   readonly kind: Kind;
   readonly busy: 0 | 1 | 2 | 3;
   readonly numbers: number;
@@ -64,8 +63,8 @@ const wallFork: Metres = [3400, -3200];
 
 const island: Metres = [-2200, 2600];
 
-/** Streets of the canon, by a word of ours, with the role of a place that stands on each. */
-export const streetsByRole: ReadonlyMap<string, Ground & { readonly role: string }> = new Map([
+/** The streets of the shared cast by a key of this file, with the role of a place on each. */
+export const streetsByRole: ReadonlyMap<string, StreetPlan & { readonly role: string }> = new Map([
   [
     "quay",
     {
@@ -182,7 +181,7 @@ export const streetsByRole: ReadonlyMap<string, Ground & { readonly role: string
   ],
 ] as const);
 
-export const morePaths: readonly (Ground & {
+export const morePaths: readonly (StreetPlan & {
   readonly name: string;
   readonly hours?: { readonly from: string; readonly to: string };
   readonly inSmall?: true;

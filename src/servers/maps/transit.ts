@@ -1,18 +1,18 @@
 /**
  * Trams and buses of the home city: the quickest ride with at most one change, and the walks at its
- * ends. Knows lines and hours, not streets.
+ * ends. Walks are planned by the caller.
  */
 import { refuse } from "../../environment/server.ts";
-import { isWithin, timeOf } from "./localTime.ts";
+import { isWithin, getTimeOfDay } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
 import type { Journey, Step, Trip } from "./trip.ts";
-import { placeOf, type Atlas, type Line, type Place } from "./state.ts";
+import { findPlace, type MapsState, type Line, type Place } from "./state.ts";
 
 export type Walk = (walk: { readonly from: Place; readonly to: Place }) => Journey | undefined;
 
-/** Metres a minute, and minutes at each stop. */
+/** In metres per minute. */
 const speeds = { tram: 400, bus: 480 } as const;
-const atStop = 0.5;
+const stopMinutes = 0.5;
 
 interface Ride {
   readonly step: Step;
@@ -20,17 +20,21 @@ interface Ride {
 }
 
 /**
- * The quickest journey by line; a short way is walked. Refused when no line runs, or none comes
- * near.
+ * The quickest journey by line; short distances are walked. Refuses the call if no line runs, or none
+ * leads there.
  */
-export function ridesBetween(atlas: Atlas, { from, to, departs }: Trip, walk: Walk): Journey {
-  const time = timeOf(departs);
-  const running = Object.values(atlas.lines).filter(it => isWithin(time, it.first, it.last));
-  const afoot = walk({ from, to });
-  if (afoot && afoot.minutes <= 8)
-    return { ...afoot, steps: [{ along: "on foot", meters: afoot.meters }] };
-  if (running.length === 0) {
-    const first = Object.values(atlas.lines)
+export function findTransitJourney(
+  state: MapsState,
+  { from, to, departs }: Trip,
+  walk: Walk,
+): Journey {
+  const time = getTimeOfDay(departs);
+  const runningLines = Object.values(state.lines).filter(it => isWithin(time, it.first, it.last));
+  const directWalk = walk({ from, to });
+  if (directWalk && directWalk.minutes <= 8)
+    return { ...directWalk, steps: [{ along: "on foot", meters: directWalk.meters }] };
+  if (runningLines.length === 0) {
+    const first = Object.values(state.lines)
       .map(it => it.first)
       .sort()[0]!;
     refuse(
@@ -40,17 +44,17 @@ export function ridesBetween(atlas: Atlas, { from, to, departs }: Trip, walk: Wa
     );
   }
   const [starts, ends] = [
-    nearestStops(atlas, running, from, walk, false),
-    nearestStops(atlas, running, to, walk, true),
+    findNearestStops(state, runningLines, from, walk, false),
+    findNearestStops(state, runningLines, to, walk, true),
   ];
   const journeys = starts.flatMap(on =>
     ends.flatMap((off): Journey[] => {
-      const rides = rideOf(atlas, on.line, off.line, on.stop, off.stop);
+      const rides = findRides(state, on.line, off.line, on.stop, off.stop);
       if (!rides) return [];
       const steps = [
-        ...footStep(on.walk, `on foot to ${placeOf(atlas, on.stop).name}`),
+        ...createWalkSteps(on.walk, `on foot to ${findPlace(state, on.stop).name}`),
         ...rides.map(it => it.step),
-        ...footStep(off.walk, `on foot from ${placeOf(atlas, off.stop).name}`),
+        ...createWalkSteps(off.walk, `on foot from ${findPlace(state, off.stop).name}`),
       ];
       const minutes =
         on.walk.minutes + off.walk.minutes + rides.reduce((sum, it) => sum + it.minutes, 0);
@@ -72,59 +76,59 @@ export function ridesBetween(atlas: Atlas, { from, to, departs }: Trip, walk: Wa
   return journeys.reduce((best, it) => (it.minutes < best.minutes ? it : best));
 }
 
-const footStep = (walk: Journey, along: string): Step[] =>
+const createWalkSteps = (walk: Journey, along: string): Step[] =>
   walk.meters > 0 ? [{ along, meters: walk.meters }] : [];
 
-/** Farther than this nobody walks to a stop. */
-const longestWalk = 2500;
+/** The longest walk to a stop. */
+const maxWalkMeters = 2500;
 
-/** The stop of each line that is nearest, with the walk there. */
-function nearestStops(
-  atlas: Atlas,
+/** The nearest stop of each line, with the walk there. */
+function findNearestStops(
+  state: MapsState,
   lines: readonly Line[],
   place: Place,
   walk: Walk,
   isArrival: boolean,
 ): { line: Line; stop: string; walk: Journey }[] {
-  const far = (stop: string) => metersBetween(place, placeOf(atlas, stop));
+  const getDistance = (stop: string) => metersBetween(place, findPlace(state, stop));
   return lines.flatMap(line => {
-    const stop = line.stops.reduce((best, it) => (far(it) < far(best) ? it : best));
-    if (far(stop) > longestWalk) return [];
-    const way = isArrival
-      ? walk({ from: placeOf(atlas, stop), to: place })
-      : walk({ from: place, to: placeOf(atlas, stop) });
-    return way ? [{ line, stop, walk: way }] : [];
+    const stop = line.stops.reduce((best, it) => (getDistance(it) < getDistance(best) ? it : best));
+    if (getDistance(stop) > maxWalkMeters) return [];
+    const stopWalk = isArrival
+      ? walk({ from: findPlace(state, stop), to: place })
+      : walk({ from: place, to: findPlace(state, stop) });
+    return stopWalk ? [{ line, stop, walk: stopWalk }] : [];
   });
 }
 
 /** One ride, or two with a change where the lines meet. */
-function rideOf(
-  atlas: Atlas,
+function findRides(
+  state: MapsState,
   first: Line,
   second: Line,
   on: string,
   off: string,
 ): Ride[] | undefined {
-  if (first === second) return on === off ? undefined : [rideAlong(atlas, first, on, off)];
-  const change = first.stops.find(it => it !== on && it !== off && second.stops.includes(it));
-  return change === undefined
+  if (first === second) return on === off ? undefined : [createRide(state, first, on, off)];
+  const changeStop = first.stops.find(it => it !== on && it !== off && second.stops.includes(it));
+  return changeStop === undefined
     ? undefined
-    : [rideAlong(atlas, first, on, change), rideAlong(atlas, second, change, off)];
+    : [createRide(state, first, on, changeStop), createRide(state, second, changeStop, off)];
 }
 
-function rideAlong(
-  atlas: Atlas,
+function createRide(
+  state: MapsState,
   { name, kind, stops, every }: Line,
   on: string,
   off: string,
 ): Ride {
   const ends = [stops.indexOf(on), stops.indexOf(off)].sort((a, b) => a - b) as [number, number];
-  const passed = stops.slice(ends[0], ends[1] + 1).map(it => placeOf(atlas, it));
+  const stopPlaces = stops.slice(ends[0], ends[1] + 1).map(it => findPlace(state, it));
   const meters = Math.round(
-    passed.slice(1).reduce((sum, it, i) => sum + metersBetween(passed[i]!, it) * 1.2, 0),
+    stopPlaces.slice(1).reduce((sum, it, i) => sum + metersBetween(stopPlaces[i]!, it) * 1.2, 0),
   );
   return {
-    step: { along: `${name} to ${placeOf(atlas, off).name}`, meters },
-    minutes: every / 2 + meters / speeds[kind] + atStop * (passed.length - 1),
+    step: { along: `${name} to ${findPlace(state, off).name}`, meters },
+    minutes: every / 2 + meters / speeds[kind] + stopMinutes * (stopPlaces.length - 1),
   };
 }

@@ -1,6 +1,5 @@
-/** A trip that someone wants to make, and a journey that makes it. */
-import type { Place } from "./state.ts";
-import type { Mode } from "./state.ts";
+/** A requested trip, and a journey that makes it. */
+import type { Mode, Place } from "./state.ts";
 
 export interface Step {
   readonly along: string;

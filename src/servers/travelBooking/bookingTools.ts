@@ -5,10 +5,10 @@ import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { charge, covers, Agency } from "./state.ts";
-import { listBookings, bookedAs, reference, stateOf } from "./bookingLookup.ts";
+import { chargeCard, insuranceCovers, TravelBookingState } from "./state.ts";
+import { listBookings, findBooking, reference, getBookingState } from "./bookingLookup.ts";
 
-const tool = createToolFactory(Agency);
+const tool = createToolFactory(TravelBookingState);
 
 export const bookingTools = {
   list_bookings: tool({
@@ -58,58 +58,60 @@ export const bookingTools = {
       ),
       more: z.int().optional().describe("How many were left out"),
     },
-    run(agency, { state, route, hotel, traveller, limit = 14 }, { now }) {
-      const person = traveller?.trim().toLowerCase();
+    run(state, { state: bookingState, route, hotel, traveller, limit = 14 }, { now }) {
+      const travellerName = traveller?.trim().toLowerCase();
       if (
-        person !== undefined &&
-        !Object.values(agency.travellers).some(it => it.name.toLowerCase() === person)
+        travellerName !== undefined &&
+        !Object.values(state.travellers).some(it => it.name.toLowerCase() === travellerName)
       )
         refuse(
           "not_found",
           `there is no traveller ${traveller}`,
-          `there are ${Object.values(agency.travellers)
+          `there are ${Object.values(state.travellers)
             .map(it => it.name)
             .join(", ")}`,
         );
       const order = ["upcoming", "past", "cancelled"];
-      const all = listBookings(agency)
+      const all = listBookings(state)
         .filter(
           it =>
-            (state === undefined || stateOf(it, now) === state) &&
-            (person === undefined || it.traveller.toLowerCase() === person),
+            (bookingState === undefined || getBookingState(it, now) === bookingState) &&
+            (travellerName === undefined || it.traveller.toLowerCase() === travellerName),
         )
-        .sort((a, b) => order.indexOf(stateOf(a, now)) - order.indexOf(stateOf(b, now)));
-      const flown = all.filter(
+        .sort(
+          (a, b) => order.indexOf(getBookingState(a, now)) - order.indexOf(getBookingState(b, now)),
+        );
+      const flights = all.filter(
         it =>
           it.table === "flight_bookings" &&
           (route === undefined
             ? hotel === undefined
             : it.name.toLowerCase().includes(route.trim().toLowerCase())),
       );
-      const stayed = all.filter(
+      const stays = all.filter(
         it =>
           it.table === "hotel_bookings" &&
           (hotel === undefined ? route === undefined : containsWords(it.name, hotel)),
       );
-      const left = Math.max(0, flown.length - limit) + Math.max(0, stayed.length - limit);
+      const omittedCount = Math.max(0, flights.length - limit) + Math.max(0, stays.length - limit);
       return {
-        flights: flown.slice(0, limit).map(it => ({
+        flights: flights.slice(0, limit).map(it => ({
           route: it.name,
           flight_booking_id: it.id,
           reference: it.reference,
           date: it.begins.slice(0, 10),
-          state: stateOf(it, now),
+          state: getBookingState(it, now),
           traveller: it.traveller,
         })),
-        stays: stayed.slice(0, limit).map(it => ({
+        stays: stays.slice(0, limit).map(it => ({
           hotel: it.name,
           hotel_booking_id: it.id,
           reference: it.reference,
           check_in: it.begins.slice(0, 10),
-          state: stateOf(it, now),
+          state: getBookingState(it, now),
           traveller: it.traveller,
         })),
-        ...(left > 0 ? { more: left } : {}),
+        ...(omittedCount > 0 ? { more: omittedCount } : {}),
       };
     },
   }),
@@ -133,23 +135,23 @@ export const bookingTools = {
       paid: cents(),
       insurance: z.string().optional(),
     },
-    run(agency, { reference: asked }, { now }) {
-      const it = bookedAs(agency, asked);
-      const own = agency[it.table][it.id]!;
-      const { document } = agency.travellers[own.traveller_id]!;
+    run(state, { reference: requestedReference }, { now }) {
+      const it = findBooking(state, requestedReference);
+      const booking = state[it.table][it.id]!;
+      const { document } = state.travellers[booking.traveller_id]!;
       return {
         reference: it.reference,
-        what: it.what,
-        status: stateOf(it, now),
+        what: it.description,
+        status: getBookingState(it, now),
         traveller: it.traveller,
         document: `${document.kind}, valid until ${document.expires}`,
         begins: it.begins,
         ends: it.ends,
-        ...("fare" in own
-          ? { fare: own.fare, seat: own.seat }
-          : { room: own.room, guests: own.guests }),
+        ...("fare" in booking
+          ? { fare: booking.fare, seat: booking.seat }
+          : { room: booking.room, guests: booking.guests }),
         paid: it.paid,
-        ...(own.insurance ? { insurance: own.insurance.cover } : {}),
+        ...(booking.insurance ? { insurance: booking.insurance.cover } : {}),
       };
     },
   }),
@@ -159,7 +161,9 @@ export const bookingTools = {
       "Insure a booking before it begins. Cover plus also gives back most of the price when the customer cancels; a booking is insured once.",
     input: {
       reference,
-      cover: z.enum(covers).describe("basic: lost luggage and illness; plus: cancelling as well"),
+      cover: z
+        .enum(insuranceCovers)
+        .describe("basic: lost luggage and illness; plus: cancelling as well"),
     },
     returns: {
       reference: spokenId("reference"),
@@ -167,9 +171,9 @@ export const bookingTools = {
       price: cents(),
       card_left: cents(),
     },
-    run(agency, { reference: asked, cover }, { now }) {
-      const it = bookedAs(getOriginal(agency), asked);
-      const own = agency[it.table][it.id]!;
+    run(state, { reference: requestedReference, cover }, { now }) {
+      const it = findBooking(getOriginal(state), requestedReference);
+      const booking = state[it.table][it.id]!;
       if (it.status === "cancelled")
         refuse(
           "precondition_failed",
@@ -179,17 +183,17 @@ export const bookingTools = {
       if (it.begins <= now)
         refuse(
           "precondition_failed",
-          `${it.what} of booking ${it.reference} began at ${it.begins}: insurance is sold before`,
+          `${it.description} of booking ${it.reference} began at ${it.begins}: insurance is sold before`,
           "insure a booking that is ahead",
         );
-      if (own.insurance)
-        refuse("conflict", `booking ${it.reference} has cover ${own.insurance.cover} already`);
+      if (booking.insurance)
+        refuse("conflict", `booking ${it.reference} has cover ${booking.insurance.cover} already`);
       const price = roundToCents(
         Math.max(cover === "basic" ? 6 : 12, it.paid * (cover === "basic" ? 0.04 : 0.09)),
       );
-      charge(agency, price, `cover ${cover}`);
-      own.insurance = { cover, price };
-      return { reference: it.reference, cover, price, card_left: agency.card.left };
+      chargeCard(state, price, `cover ${cover}`);
+      booking.insurance = { cover, price };
+      return { reference: it.reference, cover, price, card_left: state.card.left };
     },
   }),
 };

@@ -4,12 +4,26 @@ import { cents, day, id, label, minute, spokenId } from "../../environment/field
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-import { airportCode, codeOf, fareOf, flightId, isRoomy, shutOf } from "./flightLookup.ts";
-import { fareRules, fares, flightOf, legroomFee, Agency, type Fare } from "./state.ts";
+import {
+  airportCode,
+  findAirportCode,
+  computeFare,
+  flightId,
+  hasLegroom,
+  getClosedReason,
+} from "./flightLookup.ts";
+import {
+  fareRules,
+  fares,
+  findFlight,
+  legroomFee,
+  TravelBookingState,
+  type Fare,
+} from "./state.ts";
 
-const tool = createToolFactory(Agency);
+const tool = createToolFactory(TravelBookingState);
 
-const wordsOf = (fare: Fare) => {
+const describeFare = (fare: Fare) => {
   const { changeFee, refund, hours } = fareRules[fare];
   if (changeFee === undefined) return "no changes, no refund";
   return `${changeFee === 0 ? "free changes" : `changes for ${changeFee} euros`} and ${refund === 1 ? "full" : `${refund * 100}%`} refund up to ${hours} hours before`;
@@ -78,9 +92,9 @@ export const flightQueries = {
       ),
       more: z.int().optional(),
     },
-    run(agency, { from: start, to: end, date, number, max_price, limit = 10 }, { now }) {
-      const from = codeOf(agency, start);
-      const to = end === undefined ? undefined : codeOf(agency, end);
+    run(state, { from: start, to: end, date, number, max_price, limit = 10 }, { now }) {
+      const from = findAirportCode(state, start);
+      const to = end === undefined ? undefined : findAirportCode(state, end);
       if (from === to)
         refuse(
           "invalid_params",
@@ -93,20 +107,20 @@ export const flightQueries = {
           `${date} has passed: today is ${now.slice(0, 10)}`,
           "choose a later day",
         );
-      const found = Object.entries(agency.flights).filter(
+      const matches = Object.entries(state.flights).filter(
         ([, it]) =>
           it.from === from &&
           (!to || it.to === to) &&
           (!date || it.departs.slice(0, 10) === date) &&
           (!number || containsWords(it.number, number)) &&
           (max_price === undefined || it.price <= max_price) &&
-          !shutOf(it, now),
+          !getClosedReason(it, now),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.departs === y.departs ? (a < b ? -1 : 1) : x.departs < y.departs ? -1 : 1,
       );
       return {
-        flights: found.slice(0, limit).map(([flight_id, it]) => ({
+        flights: matches.slice(0, limit).map(([flight_id, it]) => ({
           number: it.number,
           flight_id,
           to: it.to,
@@ -115,7 +129,7 @@ export const flightQueries = {
           price: it.price,
           seats_left: it.free.length,
         })),
-        ...(found.length > limit ? { more: found.length - limit } : {}),
+        ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),
@@ -137,13 +151,13 @@ export const flightQueries = {
       rows: z.int().describe("Rows of seats, A and D at the windows"),
       fares: z.array(z.object({ fare: z.string(), price: cents(), allows: z.string() })),
     },
-    run(agency, { flight_id }) {
-      const flight = flightOf(agency, flight_id);
+    run(state, { flight_id }) {
+      const flight = findFlight(state, flight_id);
       const { number, from, to, departs, minutes, status, free, rows } = flight;
       return {
         number,
         flight_id,
-        airline: agency.airlines[number.slice(0, 2)]!,
+        airline: state.airlines[number.slice(0, 2)]!,
         from,
         to,
         departs,
@@ -151,7 +165,11 @@ export const flightQueries = {
         status,
         seats_left: free.length,
         rows,
-        fares: fares.map(fare => ({ fare, price: fareOf(flight, fare), allows: wordsOf(fare) })),
+        fares: fares.map(fare => ({
+          fare,
+          price: computeFare(flight, fare),
+          allows: describeFare(fare),
+        })),
       };
     },
   }),
@@ -174,24 +192,24 @@ export const flightQueries = {
         }),
       ),
     },
-    run(agency, { flight_id, kind, legroom }, { now }) {
-      const flight = flightOf(agency, flight_id);
+    run(state, { flight_id, kind, legroom }, { now }) {
+      const flight = findFlight(state, flight_id);
       if (flight.departs <= now)
         refuse(
           "precondition_failed",
           `${flight.number} left at ${flight.departs}`,
           "choose a flight that has not left",
         );
-      const kindOf = (seat: string) => ("AD".includes(seat.slice(-1)) ? "window" : "aisle");
+      const getSeatKind = (seat: string) => ("AD".includes(seat.slice(-1)) ? "window" : "aisle");
       const seats = flight.free.filter(
-        it => (!kind || kindOf(it) === kind) && (!legroom || isRoomy(it, flight)),
+        it => (!kind || getSeatKind(it) === kind) && (!legroom || hasLegroom(it, flight)),
       );
       return {
         free: seats.length,
         seats: seats.slice(0, 14).map(seat => ({
           seat,
-          kind: kindOf(seat),
-          ...(isRoomy(seat, flight) ? { extra: legroomFee } : {}),
+          kind: getSeatKind(seat),
+          ...(hasLegroom(seat, flight) ? { extra: legroomFee } : {}),
         })),
       };
     },
@@ -199,5 +217,5 @@ export const flightQueries = {
 };
 
 /** Hours from now to a departure. */
-export const hoursTo = (departs: string, now: string): number =>
+export const hoursUntil = (departs: string, now: string): number =>
   (toMinutes(departs) - toMinutes(now)) / 60;

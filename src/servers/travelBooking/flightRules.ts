@@ -3,11 +3,11 @@ import { getOriginal } from "../../environment/draft.ts";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { isRoomy, shutOf } from "./flightLookup.ts";
+import { hasLegroom, getClosedReason } from "./flightLookup.ts";
 import {
-  type Agency,
-  flightBookingOf,
-  flightOf,
+  type TravelBookingState,
+  findFlightBooking,
+  findFlight,
   type Flight,
   type FlightBooking,
 } from "./state.ts";
@@ -20,12 +20,12 @@ export const traveller = label("traveller")
   .optional()
   .describe("Full name of the traveller, the customer if not given");
 
-/** Countries for which an identity card of the union is not enough. */
+/** Countries that require a passport. */
 const passportCountries = ["United Kingdom", "Ireland"];
 
-/** Refuses a traveller whose document does not last until the flight, or is not enough for it. */
+/** Refuses a traveller whose document expires before the flight or is not accepted there. */
 export function requireTravelDocuments(
-  { travellers, airports }: Agency,
+  { travellers, airports }: TravelBookingState,
   travellerId: string,
   { from, to, departs, number }: Flight,
 ): void {
@@ -36,30 +36,30 @@ export function requireTravelDocuments(
       `${name}'s ${document.kind} expires on ${document.expires}, before ${number} on ${departs.slice(0, 10)}`,
       "the document must be renewed first; book for somebody else, or an earlier flight",
     );
-  const abroad = [from, to]
+  const passportCountry = [from, to]
     .map(it => airports[it]!.country)
     .find(it => passportCountries.includes(it));
-  if (abroad && document.kind !== "passport")
+  if (passportCountry && document.kind !== "passport")
     refuse(
       "precondition_failed",
-      `${abroad} asks for a passport, and ${name} has an ${document.kind}`,
+      `${passportCountry} asks for a passport, and ${name} has an ${document.kind}`,
       "book for a traveller with a passport",
     );
 }
 
 /** Refuses a second flight of the same traveller at the same time. */
 export function requireNoOverlap(
-  { flights, flight_bookings, travellers }: Agency,
+  { flights, flight_bookings, travellers }: TravelBookingState,
   travellerId: string,
-  wanted: Flight,
-  but?: string,
+  flight: Flight,
+  exceptId?: string,
 ): void {
   for (const [id, it] of Object.entries(flight_bookings)) {
-    if (id === but || it.traveller_id !== travellerId || it.status === "cancelled") continue;
+    if (id === exceptId || it.traveller_id !== travellerId || it.status === "cancelled") continue;
     const other = flights[it.flight_id]!;
     if (
-      other.departs < addMinutes(wanted.departs, wanted.minutes) &&
-      wanted.departs < addMinutes(other.departs, other.minutes)
+      other.departs < addMinutes(flight.departs, flight.minutes) &&
+      flight.departs < addMinutes(other.departs, other.minutes)
     )
       refuse(
         "conflict",
@@ -69,12 +69,12 @@ export function requireNoOverlap(
   }
 }
 
-export function requireBookable(agency: Agency, flight: Flight, now: string): void {
-  const shut = shutOf(flight, now);
-  if (shut)
+export function requireBookable(state: TravelBookingState, flight: Flight, now: string): void {
+  const closedReason = getClosedReason(flight, now);
+  if (closedReason)
     refuse(
       "precondition_failed",
-      shut,
+      closedReason,
       "travel_booking_search_flights lists flights that can be booked",
     );
   if (flight.free.length === 0)
@@ -85,16 +85,16 @@ export function requireBookable(agency: Agency, flight: Flight, now: string): vo
     );
 }
 
-/** A booking that can still be acted on, with its flight. */
-export function ahead(
-  agency: Agency,
+/** A booking with its flight; refuses the call if it is cancelled or the flight has left. */
+export function findUpcomingFlightBooking(
+  state: TravelBookingState,
   bookingId: string,
   now: string,
 ): { booking: FlightBooking; flight: Flight } {
-  const booking = flightBookingOf(agency, bookingId);
+  const booking = findFlightBooking(state, bookingId);
   if (booking.status === "cancelled")
     refuse("conflict", `booking ${booking.reference} is cancelled already`);
-  const flight = flightOf(agency, booking.flight_id);
+  const flight = findFlight(state, booking.flight_id);
   if (flight.departs <= now)
     refuse(
       "precondition_failed",
@@ -103,21 +103,21 @@ export function ahead(
   return { booking, flight };
 }
 
-/** Without a wish one gets the seat farthest back that costs nothing. */
-export const seatAtRandom = (flight: Flight): string =>
-  flight.free.findLast(it => !isRoomy(it, flight)) ?? flight.free.at(-1)!;
+/** The seat that is assigned without a request: the last free one without a fee. */
+export const pickDefaultSeat = (flight: Flight): string =>
+  flight.free.findLast(it => !hasLegroom(it, flight)) ?? flight.free.at(-1)!;
 
-const seatOrder = (a: string, b: string) =>
+const compareSeats = (a: string, b: string) =>
   Number(a.slice(0, -1)) - Number(b.slice(0, -1)) || (a < b ? -1 : 1);
 
-/** Moves the free seats of a flight. */
-export function seats(
-  agency: Agency,
+/** Takes a seat of a flight, gives one back, or both. */
+export function updateFreeSeats(
+  state: TravelBookingState,
   flightId: string,
-  change: { taken?: string; given?: string },
+  change: { take?: string; release?: string },
 ): void {
-  const { free } = getOriginal(agency).flights[flightId]!;
-  const left = free.filter(it => it !== change.taken);
-  agency.flights[flightId]!.free =
-    change.given === undefined ? left : [...left, change.given].sort(seatOrder);
+  const { free } = getOriginal(state).flights[flightId]!;
+  const remaining = free.filter(it => it !== change.take);
+  state.flights[flightId]!.free =
+    change.release === undefined ? remaining : [...remaining, change.release].sort(compareSeats);
 }

@@ -4,31 +4,31 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { hoursTo } from "./flightQueries.ts";
-import { fareOf, flightId, isRoomy, shutOf } from "./flightLookup.ts";
+import { hoursUntil } from "./flightQueries.ts";
+import { computeFare, flightId, hasLegroom, getClosedReason } from "./flightLookup.ts";
 import {
-  ahead,
+  findUpcomingFlightBooking,
   requireBookable,
   flightBookingId,
   requireTravelDocuments,
   requireNoOverlap,
-  seatAtRandom,
-  seats,
+  pickDefaultSeat,
+  updateFreeSeats,
   traveller,
 } from "./flightRules.ts";
 import {
-  charge,
+  chargeCard,
   fareRules,
   fares,
-  flightOf,
+  findFlight,
   legroomFee,
-  newReference,
-  routeOf,
-  Agency,
-  travellerNamed,
+  createReference,
+  formatRoute,
+  TravelBookingState,
+  findTravellerId,
 } from "./state.ts";
 
-const tool = createToolFactory(Agency);
+const tool = createToolFactory(TravelBookingState);
 
 export const flightTools = {
   book_flight: tool({
@@ -47,20 +47,20 @@ export const flightTools = {
       seat: z.string(),
       paid: cents(),
     },
-    run(agency, { flight_id, fare, traveller: name }, { now, newId, random }) {
-      const stood = getOriginal(agency);
-      const flight = flightOf(stood, flight_id);
-      const traveller_id = travellerNamed(stood, name);
-      requireBookable(stood, flight, now);
-      requireTravelDocuments(stood, traveller_id, flight);
-      requireNoOverlap(stood, traveller_id, flight);
-      const paid = fareOf(flight, fare);
-      charge(agency, paid, `${flight.number} in ${fare}`);
-      const seat = seatAtRandom(flight);
-      seats(agency, flight_id, { taken: seat });
+    run(state, { flight_id, fare, traveller: name }, { now, newId, random }) {
+      const original = getOriginal(state);
+      const flight = findFlight(original, flight_id);
+      const traveller_id = findTravellerId(original, name);
+      requireBookable(original, flight, now);
+      requireTravelDocuments(original, traveller_id, flight);
+      requireNoOverlap(original, traveller_id, flight);
+      const paid = computeFare(flight, fare);
+      chargeCard(state, paid, `${flight.number} in ${fare}`);
+      const seat = pickDefaultSeat(flight);
+      updateFreeSeats(state, flight_id, { take: seat });
       const flight_booking_id = newId("fbk");
-      const reference = newReference(random);
-      agency.flight_bookings[flight_booking_id] = {
+      const reference = createReference(random);
+      state.flight_bookings[flight_booking_id] = {
         reference,
         flight_id,
         traveller_id,
@@ -69,7 +69,13 @@ export const flightTools = {
         paid,
         status: "confirmed",
       };
-      return { flight_booking: routeOf(stood, flight), flight_booking_id, reference, seat, paid };
+      return {
+        flight_booking: formatRoute(original, flight),
+        flight_booking_id,
+        reference,
+        seat,
+        paid,
+      };
     },
   }),
   select_seat: tool({
@@ -82,16 +88,16 @@ export const flightTools = {
       seat: spokenId("seat").describe("Seat such as 12A, as travel_booking_get_seat_map gives it"),
     },
     returns: { reference: spokenId("reference"), seat: spokenId("seat"), fee: cents() },
-    run(agency, { flight_booking_id, seat: asked }, { now }) {
-      const stood = getOriginal(agency);
-      const { booking, flight } = ahead(stood, flight_booking_id, now);
-      const shut = shutOf(flight, now);
-      if (shut) refuse("precondition_failed", shut);
-      const seat = asked.trim().toUpperCase();
+    run(state, { flight_booking_id, seat: requestedSeat }, { now }) {
+      const original = getOriginal(state);
+      const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
+      const closedReason = getClosedReason(flight, now);
+      if (closedReason) refuse("precondition_failed", closedReason);
+      const seat = requestedSeat.trim().toUpperCase();
       if (!/^[1-9]\d?[A-D]$/.test(seat) || Number(seat.slice(0, -1)) > flight.rows)
         refuse(
           "invalid_params",
-          `${flight.number} has no seat ${asked}: rows go from 1 to ${flight.rows}, letters from A to D`,
+          `${flight.number} has no seat ${requestedSeat}: rows go from 1 to ${flight.rows}, letters from A to D`,
         );
       if (booking.seat === seat)
         refuse("conflict", `booking ${booking.reference} has seat ${seat} already`);
@@ -101,12 +107,12 @@ export const flightTools = {
           `seat ${seat} of ${flight.number} is taken`,
           `free are ${flight.free.slice(0, 8).join(", ") || "none"}`,
         );
-      const fee = fareRules[booking.fare].seatFee + (isRoomy(seat, flight) ? legroomFee : 0);
-      charge(agency, fee, `seat ${seat}`);
-      seats(agency, booking.flight_id, { taken: seat, given: booking.seat });
-      const own = agency.flight_bookings[flight_booking_id]!;
-      own.seat = seat;
-      own.paid = roundToCents(booking.paid + fee);
+      const fee = fareRules[booking.fare].seatFee + (hasLegroom(seat, flight) ? legroomFee : 0);
+      chargeCard(state, fee, `seat ${seat}`);
+      updateFreeSeats(state, booking.flight_id, { take: seat, release: booking.seat });
+      const draftBooking = state.flight_bookings[flight_booking_id]!;
+      draftBooking.seat = seat;
+      draftBooking.paid = roundToCents(booking.paid + fee);
       return { reference: booking.reference, seat, fee };
     },
   }),
@@ -128,51 +134,53 @@ export const flightTools = {
       charged: cents(),
       given_back: cents(),
     },
-    run(agency, { flight_booking_id, flight_id }, { now }) {
-      const stood = getOriginal(agency);
-      const { booking, flight } = ahead(stood, flight_booking_id, now);
-      const wanted = flightOf(stood, flight_id);
+    run(state, { flight_booking_id, flight_id }, { now }) {
+      const original = getOriginal(state);
+      const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
+      const newFlight = findFlight(original, flight_id);
       const { changeFee, hours } = fareRules[booking.fare];
-      const isCalledOff = flight.status === "cancelled";
+      const isCancelledByAirline = flight.status === "cancelled";
       if (booking.flight_id === flight_id)
         refuse("conflict", `booking ${booking.reference} is for that flight already`);
-      if (wanted.from !== flight.from)
+      if (newFlight.from !== flight.from)
         refuse(
           "precondition_failed",
-          `${wanted.number} goes from ${routeOf(stood, wanted)}, the booking is for ${routeOf(stood, flight)}`,
-          `choose a flight that leaves from ${stood.airports[flight.from]!.city} as well`,
+          `${newFlight.number} goes from ${formatRoute(original, newFlight)}, the booking is for ${formatRoute(original, flight)}`,
+          `choose a flight that leaves from ${original.airports[flight.from]!.city} as well`,
         );
-      if (changeFee === undefined && !isCalledOff)
+      if (changeFee === undefined && !isCancelledByAirline)
         return refuse(
           "permission_denied",
           `booking ${booking.reference} has the fare light, which cannot be changed`,
           "book the other flight instead",
         );
-      if (hoursTo(flight.departs, now) < hours && !isCalledOff)
+      if (hoursUntil(flight.departs, now) < hours && !isCancelledByAirline)
         refuse(
           "precondition_failed",
           `the fare ${booking.fare} can be changed up to ${hours} hours before, and ${flight.number} leaves at ${flight.departs}`,
         );
-      requireBookable(stood, wanted, now);
-      requireTravelDocuments(stood, booking.traveller_id, wanted);
-      requireNoOverlap(stood, booking.traveller_id, wanted, flight_booking_id);
-      const charged = isCalledOff
+      requireBookable(original, newFlight, now);
+      requireTravelDocuments(original, booking.traveller_id, newFlight);
+      requireNoOverlap(original, booking.traveller_id, newFlight, flight_booking_id);
+      const charged = isCancelledByAirline
         ? 0
         : roundToCents(
-            (changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare),
+            (changeFee ?? 0) +
+              computeFare(newFlight, booking.fare) -
+              computeFare(flight, booking.fare),
           );
-      charge(agency, charged, `the change to ${wanted.number}`);
-      const seat = seatAtRandom(wanted);
-      seats(agency, booking.flight_id, { given: booking.seat });
-      seats(agency, flight_id, { taken: seat });
-      const own = agency.flight_bookings[flight_booking_id]!;
-      own.flight_id = flight_id;
-      own.seat = seat;
-      own.paid = roundToCents(Math.max(0, booking.paid + charged));
+      chargeCard(state, charged, `the change to ${newFlight.number}`);
+      const seat = pickDefaultSeat(newFlight);
+      updateFreeSeats(state, booking.flight_id, { release: booking.seat });
+      updateFreeSeats(state, flight_id, { take: seat });
+      const draftBooking = state.flight_bookings[flight_booking_id]!;
+      draftBooking.flight_id = flight_id;
+      draftBooking.seat = seat;
+      draftBooking.paid = roundToCents(Math.max(0, booking.paid + charged));
       return {
         reference: booking.reference,
-        number: wanted.number,
-        departs: wanted.departs,
+        number: newFlight.number,
+        departs: newFlight.departs,
         seat,
         charged: Math.max(0, charged),
         given_back: Math.max(0, -charged),
@@ -197,34 +205,35 @@ export const flightTools = {
       refund: cents(),
       card_left: cents(),
     },
-    run(agency, { flight_booking_id, accept_no_refund }, { now }) {
-      const stood = getOriginal(agency);
-      const { booking, flight } = ahead(stood, flight_booking_id, now);
+    run(state, { flight_booking_id, accept_no_refund }, { now }) {
+      const original = getOriginal(state);
+      const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
       const { refund: share, hours } = fareRules[booking.fare];
-      const inTime = hoursTo(flight.departs, now) >= hours;
-      const insured = booking.insurance?.cover === "plus" ? 0.8 : 0;
-      const back = flight.status === "cancelled" ? 1 : Math.max(inTime ? share : 0, insured);
-      const why =
+      const isInTime = hoursUntil(flight.departs, now) >= hours;
+      const insuredShare = booking.insurance?.cover === "plus" ? 0.8 : 0;
+      const refundShare =
+        flight.status === "cancelled" ? 1 : Math.max(isInTime ? share : 0, insuredShare);
+      const reason =
         booking.fare === "light"
           ? "the fare light is not refundable"
           : `${flight.number} leaves in less than ${hours} hours`;
-      if (back === 0 && !accept_no_refund)
+      if (refundShare === 0 && !accept_no_refund)
         refuse(
           "precondition_failed",
-          `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${why}`,
+          `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${reason}`,
           "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it",
         );
-      const refund = roundToCents(booking.paid * back);
-      charge(agency, -refund, "");
-      seats(agency, booking.flight_id, { given: booking.seat });
-      const own = agency.flight_bookings[flight_booking_id]!;
-      own.status = "cancelled";
-      own.paid = roundToCents(booking.paid - refund);
+      const refund = roundToCents(booking.paid * refundShare);
+      chargeCard(state, -refund, "");
+      updateFreeSeats(state, booking.flight_id, { release: booking.seat });
+      const draftBooking = state.flight_bookings[flight_booking_id]!;
+      draftBooking.status = "cancelled";
+      draftBooking.paid = roundToCents(booking.paid - refund);
       return {
         reference: booking.reference,
-        status: own.status,
+        status: draftBooking.status,
         refund,
-        card_left: agency.card.left,
+        card_left: state.card.left,
       };
     },
   }),

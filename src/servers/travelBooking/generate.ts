@@ -1,17 +1,17 @@
 /**
- * The travel agency of a world: flights between the canon's airports in the weeks around now,
- * hotels in its cities, who travels with the user, and what they have booked. The hotels are those
- * of the map.
+ * Generates the travel agency of a fixture set: flights between the airports of the shared cast in
+ * the weeks around the start, hotels in its cities, travellers and bookings. The hotels are those of
+ * the map.
  */
-import type { Atlas } from "../maps/server.ts";
+import type { MapsState } from "../maps/state.ts";
 import { defineGenerator } from "../shared/generator.ts";
-import { bookedOf } from "./generateBookings.ts";
-import { airlines, fewFlights, flightOf, manyFlights } from "./generateFlights.ts";
-import { hotelsOf, type Hotel } from "./generateHotels.ts";
-import { server, type Agency } from "./server.ts";
-import { smallCities } from "./generateHotels.ts";
+import { generateBookings } from "./generateBookings.ts";
+import { airlines, listFewFlights, createFlight, listManyFlights } from "./generateFlights.ts";
+import { generateHotels, smallCities, type Hotel } from "./generateHotels.ts";
+import { server } from "./server.ts";
+import type { TravelBookingState } from "./state.ts";
 
-export const generator = defineGenerator<Agency>({
+export const generator = defineGenerator<TravelBookingState>({
   server,
   generate(context) {
     const { cast, size } = context;
@@ -25,12 +25,14 @@ export const generator = defineGenerator<Agency>({
       ]),
     );
     const flights = Object.fromEntries(
-      (size === "small" ? fewFlights(cast) : manyFlights(context)).map(it => [
+      (size === "small" ? listFewFlights(cast) : listManyFlights(context)).map(it => [
         context.nextId("flt"),
-        flightOf(context, it),
+        createFlight(context, it),
       ]),
     );
-    const hotels = Object.fromEntries(hotelsOf(context).map(it => [context.nextId("htl"), it]));
+    const hotels = Object.fromEntries(
+      generateHotels(context).map(it => [context.nextId("htl"), it]),
+    );
     const companions = cast.friends.slice(0, size === "small" ? 2 : 6).map(it => it.name);
     const travellers = Object.fromEntries(
       [cast.user.name, ...companions].map((name, i) => [
@@ -47,7 +49,7 @@ export const generator = defineGenerator<Agency>({
       flights,
       hotels,
       travellers,
-      ...bookedOf(context, { flights, hotels, travellers, airports }),
+      ...generateBookings(context, { flights, hotels, travellers, airports }),
       card: { name: "Travel card", left: size === "small" ? 1250 : 3180.4 },
     };
   },
@@ -57,8 +59,8 @@ export const generator = defineGenerator<Agency>({
       it => it.reference,
     );
     const codes = new Map(cast.cities.map(it => [it.airport, it.name]));
-    const map = states.get("maps") as Atlas | undefined;
-    const onMap = (it: Hotel) =>
+    const map = states.get("maps") as MapsState | undefined;
+    const isOnMap = (it: Hotel) =>
       !map ||
       Object.values(map.places).some(
         place => place.name === it.name && place.address === it.address,
@@ -108,14 +110,14 @@ export const generator = defineGenerator<Agency>({
       ),
       ...(isWhole
         ? Object.values(hotels)
-            .filter(it => !onMap(it))
+            .filter(it => !isOnMap(it))
             .map(it => `${it.name} is not on the map`)
         : []),
     ];
   },
 });
 
-const documents: readonly Agency["travellers"][string]["document"][] = [
+const documents: readonly TravelBookingState["travellers"][string]["document"][] = [
   { kind: "passport", number: "XDA204417", expires: "2031-05-20" },
   { kind: "identity card", number: "58201946K", expires: "2029-11-02" },
   { kind: "passport", number: "AAF903318", expires: "2026-03-15" },

@@ -1,26 +1,34 @@
 /**
- * What has been booked in a world's travel agency: flights and stays of each state and fare, and
- * the itineraries that hold them. Knows how flights and hotels look, not where they come from.
+ * Generates the bookings of a travel agency: flights and stays of every state and fare, and the
+ * itineraries that contain them.
  */
 import { addDays, daysBetween } from "../../environment/time.ts";
-import type { Agency } from "./server.ts";
+import type { TravelBookingState } from "./state.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 
-type Ground = Pick<Agency, "flights" | "hotels" | "travellers" | "airports">;
-type Booked = Pick<Agency, "flight_bookings" | "hotel_bookings" | "itineraries">;
-type FlightBooking = Agency["flight_bookings"][string];
-type HotelBooking = Agency["hotel_bookings"][string];
+type TravelOffers = Pick<TravelBookingState, "flights" | "hotels" | "travellers" | "airports">;
+type GeneratedBookings = Pick<
+  TravelBookingState,
+  "flight_bookings" | "hotel_bookings" | "itineraries"
+>;
+type FlightBooking = TravelBookingState["flight_bookings"][string];
+type HotelBooking = TravelBookingState["hotel_bookings"][string];
 
 const fares = ["standard", "light", "flex"] as const;
 const factors = { light: 1, standard: 1.35, flex: 1.9 } as const;
 
-/** Takes seats out of the flights that it books. */
-export const bookedOf = (context: GeneratorContext, ground: Ground): Booked =>
-  context.size === "small" ? addFewBookings(context, ground) : addManyBookings(context, ground);
+/** Removes the booked seats from the flights. */
+export const generateBookings = (
+  context: GeneratorContext,
+  offers: TravelOffers,
+): GeneratedBookings =>
+  context.size === "small"
+    ? generateFewBookings(context, offers)
+    : generateManyBookings(context, offers);
 
-function addFewBookings(context: GeneratorContext, ground: Ground): Booked {
-  const flight_bookings = fewFlights(context, ground);
-  const hotel_bookings = fewStays(context, ground);
+function generateFewBookings(context: GeneratorContext, offers: TravelOffers): GeneratedBookings {
+  const flight_bookings = createFewFlightBookings(context, offers);
+  const hotel_bookings = createFewStays(context, offers);
   const [, out] = Object.values(flight_bookings);
   const [stay] = Object.values(hotel_bookings);
   return {
@@ -37,28 +45,28 @@ function addFewBookings(context: GeneratorContext, ground: Ground): Booked {
 }
 
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
-const takenReferences = new WeakMap<GeneratorContext, Set<string>>();
+const usedReferences = new WeakMap<GeneratorContext, Set<string>>();
 
-/** Three letters and three digits, none given twice in a scene. */
-function reference(context: GeneratorContext): string {
-  const known = takenReferences.get(context) ?? new Set();
-  takenReferences.set(context, known);
+/** Three letters and three digits, unique within a fixture. */
+function createReference(context: GeneratorContext): string {
+  const used = usedReferences.get(context) ?? new Set();
+  usedReferences.set(context, used);
   for (;;) {
     const word = Array.from(
       { length: 3 },
       () => letters[context.random.integer(letters.length)]!,
     ).join("");
-    const made = word + String(100 + context.random.integer(900));
-    if (!known.has(made)) {
-      known.add(made);
-      return made;
+    const candidate = word + String(100 + context.random.integer(900));
+    if (!used.has(candidate)) {
+      used.add(candidate);
+      return candidate;
     }
   }
 }
 
-function flightBooking(
+function createFlightBooking(
   context: GeneratorContext,
-  { flights }: Ground,
+  { flights }: TravelOffers,
   flightId: string,
   traveller_id: string,
   fare: FlightBooking["fare"],
@@ -69,7 +77,7 @@ function flightBooking(
   if (status === "confirmed") flight.free = flight.free.filter(it => it !== seat);
   const price = Math.round(flight.price * factors[fare]);
   return {
-    reference: reference(context),
+    reference: createReference(context),
     flight_id: flightId,
     traveller_id,
     fare,
@@ -79,8 +87,11 @@ function flightBooking(
   };
 }
 
-function fewFlights(context: GeneratorContext, ground: Ground): Booked["flight_bookings"] {
-  const [past, , next, , , back, calledOff] = Object.keys(ground.flights) as [
+function createFewFlightBookings(
+  context: GeneratorContext,
+  offers: TravelOffers,
+): GeneratedBookings["flight_bookings"] {
+  const [past, , next, , , back, cancelled] = Object.keys(offers.flights) as [
     string,
     string,
     string,
@@ -89,8 +100,8 @@ function fewFlights(context: GeneratorContext, ground: Ground): Booked["flight_b
     string,
     string,
   ];
-  const [self, brother] = Object.keys(ground.travellers) as [string, string];
-  const book = (
+  const [self, brother] = Object.keys(offers.travellers) as [string, string];
+  const createEntry = (
     flightId: string,
     traveller: string,
     fare: FlightBooking["fare"],
@@ -98,20 +109,20 @@ function fewFlights(context: GeneratorContext, ground: Ground): Booked["flight_b
   ) =>
     [
       context.nextId("fbk"),
-      flightBooking(context, ground, flightId, traveller, fare, status),
+      createFlightBooking(context, offers, flightId, traveller, fare, status),
     ] as const;
   return Object.fromEntries([
-    book(past, self, "flex"),
-    book(next, self, "standard"),
-    book(back, self, "light"),
-    book(calledOff, self, "light"),
-    book(next, brother, "flex", "cancelled"),
+    createEntry(past, self, "flex"),
+    createEntry(next, self, "standard"),
+    createEntry(back, self, "light"),
+    createEntry(cancelled, self, "light"),
+    createEntry(next, brother, "flex", "cancelled"),
   ]);
 }
 
-const abroad = ["United Kingdom", "Ireland"];
+const passportCountries = ["United Kingdom", "Ireland"];
 
-interface Journey {
+interface RoundTrip {
   readonly city: string;
   readonly out: string;
   readonly back: string;
@@ -119,73 +130,82 @@ interface Journey {
 }
 
 /**
- * There and back with nights between, each city once, nobody in two places, everybody with a
- * document that is enough.
+ * Plans flights there and back with at least one night between. Each city is used once, trips of a
+ * traveller do not overlap, and every traveller has a valid document.
  */
-function journeysOf(
+function planRoundTrips(
   { random, cast }: GeneratorContext,
-  { flights, travellers, airports }: Ground,
-  seen: ReadonlySet<string>,
-): Journey[] {
+  { flights, travellers, airports }: TravelOffers,
+  visitedAirports: ReadonlySet<string>,
+): RoundTrip[] {
   const home = cast.home.airport;
-  const open = Object.entries(flights)
+  const openFlights = Object.entries(flights)
     .filter(
       ([, it]) => it.free.length > 0 && it.status !== "cancelled" && it.departs > "2026-03-10",
     )
     .sort(([, a], [, b]) => (a.departs < b.departs ? -1 : 1));
   const [self, ...others] = Object.keys(travellers) as [string, ...string[]];
-  const until = new Map<string, string>();
-  const journeys: Journey[] = [];
+  const busyUntil = new Map<string, string>();
+  const journeys: RoundTrip[] = [];
   for (const [i, code] of random
-    .shuffle(Object.keys(airports).filter(it => it !== home && !seen.has(it)))
+    .shuffle(Object.keys(airports).filter(it => it !== home && !visitedAirports.has(it)))
     .entries()) {
-    const isAbroad = abroad.includes(airports[code]!.country);
-    const found = (i % 2 === 0 ? [self, ...others] : [...random.shuffle(others), self]).flatMap(
+    const isAbroad = passportCountries.includes(airports[code]!.country);
+    const journey = (i % 2 === 0 ? [self, ...others] : [...random.shuffle(others), self]).flatMap(
       traveller => {
         const { document } = travellers[traveller]!;
-        const out = open.find(
+        const out = openFlights.find(
           ([, it]) =>
-            it.from === home && it.to === code && it.departs > (until.get(traveller) ?? ""),
+            it.from === home && it.to === code && it.departs > (busyUntil.get(traveller) ?? ""),
         );
         const back =
           out &&
-          open.find(
+          openFlights.find(
             ([, it]) =>
               it.from === code &&
               it.to === home &&
               it.departs.slice(0, 10) > out[1].departs.slice(0, 10),
           );
-        const mayGo =
+        const canTravel =
           back &&
           document.expires >= back[1].departs &&
           (!isAbroad || document.kind === "passport");
-        return mayGo && daysBetween(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12
+        return canTravel &&
+          daysBetween(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12
           ? [{ city: airports[code]!.city, out: out[0], back: back[0], traveller }]
           : [];
       },
     )[0];
-    if (!found) continue;
-    until.set(found.traveller, flights[found.back]!.departs);
-    journeys.push(found);
+    if (!journey) continue;
+    busyUntil.set(journey.traveller, flights[journey.back]!.departs);
+    journeys.push(journey);
   }
   return journeys;
 }
 
-function addManyBookings(context: GeneratorContext, ground: Ground): Booked {
-  const { flights, hotels } = ground;
-  const booked: Booked = { flight_bookings: {}, hotel_bookings: {}, itineraries: {} };
-  const fly = (
+function generateManyBookings(context: GeneratorContext, offers: TravelOffers): GeneratedBookings {
+  const { flights, hotels } = offers;
+  const bookings: GeneratedBookings = { flight_bookings: {}, hotel_bookings: {}, itineraries: {} };
+  const addFlightBooking = (
     flightId: string,
     traveller: string,
     n: number,
     status?: FlightBooking["status"],
   ) => {
-    const made = flightBooking(context, ground, flightId, traveller, fares[n % 3]!, status);
-    if (n % 5 === 3 && made.paid > 0) made.insurance = insured(made.paid, n % 2 ? "plus" : "basic");
-    booked.flight_bookings[context.nextId("fbk")] = made;
-    return made.reference;
+    const booking = createFlightBooking(
+      context,
+      offers,
+      flightId,
+      traveller,
+      fares[n % 3]!,
+      status,
+    );
+    if (n % 5 === 3 && booking.paid > 0)
+      booking.insurance = createInsurance(booking.paid, n % 2 ? "plus" : "basic");
+    bookings.flight_bookings[context.nextId("fbk")] = booking;
+    return booking.reference;
   };
-  const sleep = (
+  const addStay = (
     city: string,
     traveller: string,
     from: string,
@@ -197,68 +217,77 @@ function addManyBookings(context: GeneratorContext, ground: Ground): Booked {
       Object.keys(hotels).filter(
         it =>
           hotels[it]!.city === city &&
-          Object.values(booked.hotel_bookings).every(other => other.hotel_id !== it),
+          Object.values(bookings.hotel_bookings).every(other => other.hotel_id !== it),
       ),
     );
-    const made = stay(context, ground, hotelId, traveller, from, to, status);
-    if (n % 4 === 1 && made.paid > 0) made.insurance = insured(made.paid, "plus");
-    booked.hotel_bookings[context.nextId("hbk")] = made;
-    return made.reference;
+    const booking = createStay(context, offers, hotelId, traveller, from, to, status);
+    if (n % 4 === 1 && booking.paid > 0) booking.insurance = createInsurance(booking.paid, "plus");
+    bookings.hotel_bookings[context.nextId("hbk")] = booking;
+    return booking.reference;
   };
-  const [self] = Object.keys(ground.travellers) as [string];
-  const seen = new Set<string>();
+  const [self] = Object.keys(offers.travellers) as [string];
+  const visitedAirports = new Set<string>();
   for (const [i, [flightId, it]] of Object.entries(flights)
     .filter(([, it]) => it.departs < context.cast.now)
     .entries()) {
-    fly(flightId, self, i);
+    addFlightBooking(flightId, self, i);
     const day = it.departs.slice(0, 10);
-    sleep(ground.airports[it.to]!.city, self, day, addDays(day, 2), i);
-    seen.add(it.to);
+    addStay(offers.airports[it.to]!.city, self, day, addDays(day, 2), i);
+    visitedAirports.add(it.to);
   }
-  for (const [i, { city, out, back, traveller }] of journeysOf(context, ground, seen).entries()) {
-    const calledOff = i % 6 === 4 ? "cancelled" : undefined;
+  for (const [i, { city, out, back, traveller }] of planRoundTrips(
+    context,
+    offers,
+    visitedAirports,
+  ).entries()) {
+    const cancelled = i % 6 === 4 ? "cancelled" : undefined;
     const [leaves, returns] = [out, back].map(it => flights[it]!.departs.slice(0, 10)) as [
       string,
       string,
     ];
-    const own = [
-      fly(out, traveller, i, calledOff),
-      sleep(city, traveller, leaves, returns, i, calledOff),
-      ...(i % 3 === 2 ? [] : [fly(back, traveller, i + 1, calledOff)]),
+    const references = [
+      addFlightBooking(out, traveller, i, cancelled),
+      addStay(city, traveller, leaves, returns, i, cancelled),
+      ...(i % 3 === 2 ? [] : [addFlightBooking(back, traveller, i + 1, cancelled)]),
     ];
-    const name = nameOf(context, city);
-    if (calledOff === undefined && Object.values(booked.itineraries).every(it => it.name !== name))
-      booked.itineraries[context.nextId("iti")] = {
+    const name = createItineraryName(context, city);
+    if (
+      cancelled === undefined &&
+      Object.values(bookings.itineraries).every(it => it.name !== name)
+    )
+      bookings.itineraries[context.nextId("iti")] = {
         name,
-        bookings: i % 4 === 3 ? [] : own.slice(0, 2),
+        bookings: i % 4 === 3 ? [] : references.slice(0, 2),
       };
   }
-  // flights that were called off under their passengers, on routes of which there is no other
-  // booking
+  // cancelled flights with bookings, on routes without another booking
   const routes = new Set(
-    Object.values(booked.flight_bookings).map(
+    Object.values(bookings.flight_bookings).map(
       it => `${flights[it.flight_id]!.from} ${flights[it.flight_id]!.to}`,
     ),
   );
   for (const [i, [flightId, it]] of Object.entries(flights)
     .filter(([, it]) => it.status === "cancelled" && it.free.length > 0)
     .entries()) {
-    if (routes.has(`${it.from} ${it.to}`) || abroad.includes(ground.airports[it.to]!.country))
+    if (
+      routes.has(`${it.from} ${it.to}`) ||
+      passportCountries.includes(offers.airports[it.to]!.country)
+    )
       continue;
     routes.add(`${it.from} ${it.to}`);
-    fly(flightId, self, i + 1);
+    addFlightBooking(flightId, self, i + 1);
   }
-  booked.itineraries[context.nextId("iti")] = { name: "Summer ideas", bookings: [] };
-  return booked;
+  bookings.itineraries[context.nextId("iti")] = { name: "Summer ideas", bookings: [] };
+  return bookings;
 }
 
-/** Whom one visits there, or just where. */
-function nameOf({ cast }: GeneratorContext, city: string): string {
+/** Names the client in the city, or just the city. */
+function createItineraryName({ cast }: GeneratorContext, city: string): string {
   const client = cast.clients.find(it => it.city === city);
   return client ? `${client.name} visit` : `Days in ${city}`;
 }
 
-const insured = (paid: number, cover: "basic" | "plus") => ({
+const createInsurance = (paid: number, cover: "basic" | "plus") => ({
   cover,
   price:
     Math.round(
@@ -266,9 +295,9 @@ const insured = (paid: number, cover: "basic" | "plus") => ({
     ) / 100,
 });
 
-function stay(
+function createStay(
   context: GeneratorContext,
-  { hotels }: Ground,
+  { hotels }: TravelOffers,
   hotel_id: string,
   traveller_id: string,
   check_in: string,
@@ -277,13 +306,13 @@ function stay(
 ): HotelBooking {
   const hotel = hotels[hotel_id]!;
   const room = hotel.rooms.find(it => it.kind === "double")!;
-  // whoever has the room has it, whatever is full for others
+  // the booked room must not be listed as full
   hotel.full = hotel.full.filter(
     it => it.kind !== room.kind || it.to <= check_in || check_out <= it.from,
   );
   const paid = status === "cancelled" ? 0 : room.price * daysBetween(check_in, check_out);
   return {
-    reference: reference(context),
+    reference: createReference(context),
     hotel_id,
     traveller_id,
     room: room.kind,
@@ -295,19 +324,22 @@ function stay(
   };
 }
 
-function fewStays(context: GeneratorContext, ground: Ground): Booked["hotel_bookings"] {
-  const [first, second, third, london] = Object.keys(ground.hotels) as [
+function createFewStays(
+  context: GeneratorContext,
+  offers: TravelOffers,
+): GeneratedBookings["hotel_bookings"] {
+  const [first, second, third, london] = Object.keys(offers.hotels) as [
     string,
     string,
     string,
     string,
   ];
-  const [self, brother] = Object.keys(ground.travellers) as [string, string];
+  const [self, brother] = Object.keys(offers.travellers) as [string, string];
   const stays = [
-    stay(context, ground, first, self, "2026-03-12", "2026-03-16"),
-    stay(context, ground, london, self, "2026-03-20", "2026-03-22"),
-    stay(context, ground, second, self, "2026-02-23", "2026-02-25"),
-    stay(context, ground, third, brother, "2026-03-29", "2026-04-01", "cancelled"),
+    createStay(context, offers, first, self, "2026-03-12", "2026-03-16"),
+    createStay(context, offers, london, self, "2026-03-20", "2026-03-22"),
+    createStay(context, offers, second, self, "2026-02-23", "2026-02-25"),
+    createStay(context, offers, third, brother, "2026-03-29", "2026-04-01", "cancelled"),
   ];
   return Object.fromEntries(stays.map(it => [context.nextId("hbk"), it]));
 }

@@ -5,9 +5,9 @@ import type { City } from "../shared/cities.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import { smallCities } from "./generateHotels.ts";
-import type { Agency } from "./server.ts";
+import type { TravelBookingState } from "./state.ts";
 
-type Flight = Agency["flights"][string];
+type Flight = TravelBookingState["flights"][string];
 
 export const airlines = {
   VL: "Vela Airways",
@@ -27,8 +27,8 @@ interface Plan {
   readonly status?: Flight["status"];
 }
 
-/** The small world's flights: one that can be had, and one for each reason why not. */
-export function fewFlights({ home, cities }: SharedCast): Plan[] {
+/** The flights of the small fixture: bookable ones, and one for each reason why one is not. */
+export function listFewFlights({ home, cities }: SharedCast): Plan[] {
   const [lisbon, london] = smallCities.map(name => cities.find(it => it.name === name)!) as [
     City,
     City,
@@ -76,7 +76,7 @@ const hours = [
 ];
 
 /** Two or three days for each route from home and back, and a few between other cities. */
-export function manyFlights({ cast, random }: GeneratorContext): Plan[] {
+export function listManyFlights({ cast, random }: GeneratorContext): Plan[] {
   const { home, cities } = cast;
   const hub = cities.find(it => it.name === "Madrid")!;
   const routes = [
@@ -103,7 +103,7 @@ export function manyFlights({ cast, random }: GeneratorContext): Plan[] {
             ? { status: "delayed" }
             : {};
       if (from !== home && week === 2) return [];
-      // a departure has a number of its own, so that a person can name it
+      // every departure has its own number, so that a user can refer to it
       const number = 104 + 6 * i + 2 * week;
       return [
         {
@@ -172,7 +172,7 @@ function kilometres(a: City, b: City): number {
   return 12_742 * Math.asin(Math.sqrt(chord));
 }
 
-export function flightOf(
+export function createFlight(
   { random, size }: GeneratorContext,
   { number, from, to, day, time, free, status = "scheduled" }: Plan,
 ): Flight {

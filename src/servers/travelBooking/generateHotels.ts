@@ -3,15 +3,15 @@ import { hotels as away } from "../shared/cities.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 
-import type { Agency } from "./server.ts";
+import type { TravelBookingState } from "./state.ts";
 
-export type Hotel = Agency["hotels"][string];
+export type Hotel = TravelBookingState["hotels"][string];
 
 const roomPrices = { 2: 46, 3: 78, 4: 118, 5: 205 } as const;
 
 const dear = ["London", "Paris", "Copenhagen", "Amsterdam", "Dublin"];
 
-export function hotelsOf(context: GeneratorContext): Hotel[] {
+export function generateHotels(context: GeneratorContext): Hotel[] {
   const { cast, size } = context;
   const own = cast.places
     .filter(it => it.category === "hotel")

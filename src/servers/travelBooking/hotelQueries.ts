@@ -4,10 +4,16 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { cheapest, guests, hotelId, nights, roomsLeft } from "./hotelRules.ts";
-import { cancelDays, hotelOf, Agency } from "./state.ts";
+import {
+  getLowestPrice,
+  guests,
+  hotelId,
+  requireValidNights,
+  countRoomsLeft,
+} from "./hotelRules.ts";
+import { cancelDays, findHotel, TravelBookingState } from "./state.ts";
 
-const tool = createToolFactory(Agency);
+const tool = createToolFactory(TravelBookingState);
 
 export const hotelQueries = {
   search_hotels: tool({
@@ -53,30 +59,30 @@ export const hotelQueries = {
       ),
       more: z.int().optional(),
     },
-    run(agency, { city, name, stars, max_price, check_in, check_out, limit = 10 }, { now }) {
+    run(state, { city, name, stars, max_price, check_in, check_out, limit = 10 }, { now }) {
       if ((check_in === undefined) !== (check_out === undefined))
         refuse("invalid_params", "check_in and check_out go together", "give both or none");
       const wanted =
         check_in !== undefined && check_out !== undefined ? { check_in, check_out } : undefined;
-      if (wanted) nights(wanted, now);
-      const found = Object.entries(agency.hotels).filter(
+      if (wanted) requireValidNights(wanted, now);
+      const matches = Object.entries(state.hotels).filter(
         ([hotelId, it]) =>
           (!city || it.city.toLowerCase() === city.trim().toLowerCase()) &&
           (!name || containsWords(it.name, name)) &&
           (!stars || it.stars >= stars) &&
-          (!max_price || cheapest(it) <= max_price) &&
-          (!wanted || it.rooms.some(of => roomsLeft(agency, hotelId, it, of.kind, wanted) > 0)),
+          (!max_price || getLowestPrice(it) <= max_price) &&
+          (!wanted || it.rooms.some(of => countRoomsLeft(state, hotelId, it, of.kind, wanted) > 0)),
       );
-      found.sort(([a, x], [b, y]) => cheapest(x) - cheapest(y) || (a < b ? -1 : 1));
+      matches.sort(([a, x], [b, y]) => getLowestPrice(x) - getLowestPrice(y) || (a < b ? -1 : 1));
       return {
-        hotels: found.slice(0, limit).map(([hotel_id, it]) => ({
+        hotels: matches.slice(0, limit).map(([hotel_id, it]) => ({
           name: it.name,
           hotel_id,
           city: it.city,
           stars: it.stars,
-          from_price: cheapest(it),
+          from_price: getLowestPrice(it),
         })),
-        ...(found.length > limit ? { more: found.length - limit } : {}),
+        ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),
@@ -97,8 +103,11 @@ export const hotelQueries = {
         z.object({ room: z.string(), price: cents().describe("A night"), sleeps: z.int() }),
       ),
     },
-    run(agency, { hotel_id }) {
-      const { name, city, address, stars, rating, cancellation, rooms } = hotelOf(agency, hotel_id);
+    run(state, { hotel_id }) {
+      const { name, city, address, stars, rating, cancellation, rooms } = findHotel(
+        state,
+        hotel_id,
+      );
       const days = cancelDays[cancellation];
       return {
         name,
@@ -135,13 +144,13 @@ export const hotelQueries = {
         }),
       ),
     },
-    run(agency, { hotel_id, guests: many = 1, ...stay }, { now }) {
-      const hotel = hotelOf(agency, hotel_id);
-      const count = nights(stay, now);
+    run(state, { hotel_id, guests: many = 1, ...stay }, { now }) {
+      const hotel = findHotel(state, hotel_id);
+      const count = requireValidNights(stay, now);
       const fitting = hotel.rooms.filter(it => it.sleeps >= many);
       const free = fitting.map(it => ({
         room: it.kind,
-        left: roomsLeft(agency, hotel_id, hotel, it.kind, stay),
+        left: countRoomsLeft(state, hotel_id, hotel, it.kind, stay),
         nights: count,
         total: roundToCents(it.price * count),
       }));

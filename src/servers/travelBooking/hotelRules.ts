@@ -1,13 +1,13 @@
-/** Rules and prices of hotel stays, and the rooms that are left. */
+/** Rules and prices of hotel stays, and the available rooms. */
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
 import { id } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
 import {
-  type Agency,
-  hotelBookingOf,
-  hotelOf,
-  nightsOf,
+  type TravelBookingState,
+  findHotelBooking,
+  findHotel,
+  countNights,
   roomKinds,
   type Hotel,
   type HotelBooking,
@@ -29,63 +29,63 @@ export const guests = z
   .describe("How many guests, 1 if not given")
   .meta({ examples: [1, 1, 2, 2, 3, 4] });
 
-const [mostNights, farthestDays] = [21, 330];
+const [maxNights, maxDaysAhead] = [21, 330];
 
 interface Nights {
   readonly check_in: string;
   readonly check_out: string;
 }
 
-/** Refuses nights that run backwards, are too many, have passed or are too far off. */
-export function nights({ check_in, check_out }: Nights, now: string): number {
-  const count = nightsOf(check_in, check_out);
+/** The number of nights. Refuses reversed, too long, past and too distant stays. */
+export function requireValidNights({ check_in, check_out }: Nights, now: string): number {
+  const count = countNights(check_in, check_out);
   if (count < 1)
     refuse(
       "invalid_params",
       `check_out ${check_out} is not after check_in ${check_in}`,
       "give a later check_out",
     );
-  if (count > mostNights)
+  if (count > maxNights)
     refuse(
       "limit_exceeded",
-      `${check_in} to ${check_out} is ${count} nights, and a stay has at most ${mostNights}`,
+      `${check_in} to ${check_out} is ${count} nights, and a stay has at most ${maxNights}`,
       "book two stays",
     );
   if (check_in < now.slice(0, 10))
     refuse("precondition_failed", `${check_in} has passed: today is ${now.slice(0, 10)}`);
-  if (nightsOf(now.slice(0, 10), check_in) > farthestDays)
+  if (countNights(now.slice(0, 10), check_in) > maxDaysAhead)
     refuse(
       "precondition_failed",
-      `${check_in} is more than ${farthestDays} days away`,
+      `${check_in} is more than ${maxDaysAhead} days away`,
       "choose an earlier stay",
     );
   return count;
 }
 
-const overlap = (a: Nights, b: Nights) => a.check_in < b.check_out && b.check_in < a.check_out;
+const overlaps = (a: Nights, b: Nights) => a.check_in < b.check_out && b.check_in < a.check_out;
 
-/** How many rooms of a kind are left on all of these nights. */
-export function roomsLeft(
-  { hotel_bookings }: Agency,
+/** The number of rooms of a kind that are available on all of these nights. */
+export function countRoomsLeft(
+  { hotel_bookings }: TravelBookingState,
   hotelId: string,
   hotel: Hotel,
   kind: HotelBooking["room"],
   wanted: Nights,
-  but?: string,
+  exceptId?: string,
 ): number {
   const isFull = hotel.full.some(
-    it => it.kind === kind && overlap({ check_in: it.from, check_out: it.to }, wanted),
+    it => it.kind === kind && overlaps({ check_in: it.from, check_out: it.to }, wanted),
   );
   if (isFull) return 0;
-  const booked = Object.entries(hotel_bookings).filter(
+  const bookings = Object.entries(hotel_bookings).filter(
     ([id, it]) =>
-      id !== but &&
+      id !== exceptId &&
       it.hotel_id === hotelId &&
       it.room === kind &&
       it.status === "confirmed" &&
-      overlap(it, wanted),
+      overlaps(it, wanted),
   );
-  return Math.max(0, (hotel.rooms.find(it => it.kind === kind)?.count ?? 0) - booked.length);
+  return Math.max(0, (hotel.rooms.find(it => it.kind === kind)?.count ?? 0) - bookings.length);
 }
 
 interface Stay extends Nights {
@@ -93,51 +93,51 @@ interface Stay extends Nights {
   readonly guests: number;
 }
 
-/** What a stay costs, if it can be had. */
-export function priceOf(
-  agency: Agency,
+/** The price of a stay; refuses the call if it is not available. */
+export function computeStayPrice(
+  state: TravelBookingState,
   hotelId: string,
   stay: Stay,
   now: string,
-  but?: string,
+  exceptId?: string,
 ): number {
-  const hotel = hotelOf(agency, hotelId);
-  const count = nights(stay, now);
-  const offered = hotel.rooms.find(it => it.kind === stay.room);
-  if (!offered)
+  const hotel = findHotel(state, hotelId);
+  const count = requireValidNights(stay, now);
+  const roomOffer = hotel.rooms.find(it => it.kind === stay.room);
+  if (!roomOffer)
     return refuse(
       "precondition_failed",
       `${hotel.name} has no ${stay.room} rooms`,
       `it has ${hotel.rooms.map(it => it.kind).join(", ")}`,
     );
-  if (stay.guests > offered.sleeps)
+  if (stay.guests > roomOffer.sleeps)
     refuse(
       "precondition_failed",
-      `a ${stay.room} room at ${hotel.name} sleeps ${offered.sleeps}, not ${stay.guests}`,
+      `a ${stay.room} room at ${hotel.name} sleeps ${roomOffer.sleeps}, not ${stay.guests}`,
       "choose a larger room, or book two",
     );
-  if (roomsLeft(agency, hotelId, hotel, stay.room, stay, but) === 0)
+  if (countRoomsLeft(state, hotelId, hotel, stay.room, stay, exceptId) === 0)
     refuse(
       "precondition_failed",
       `no ${stay.room} room is left at ${hotel.name} from ${stay.check_in} to ${stay.check_out}`,
       "travel_booking_check_room_availability shows the other rooms",
     );
-  return roundToCents(offered.price * count);
+  return roundToCents(roomOffer.price * count);
 }
 
 /** Refuses two stays of one traveller in the same nights. */
 export function requireNoSecondStay(
-  { hotels, hotel_bookings, travellers }: Agency,
+  { hotels, hotel_bookings, travellers }: TravelBookingState,
   travellerId: string,
   wanted: Nights,
-  but?: string,
+  exceptId?: string,
 ): void {
   const other = Object.entries(hotel_bookings).find(
     ([id, it]) =>
-      id !== but &&
+      id !== exceptId &&
       it.traveller_id === travellerId &&
       it.status === "confirmed" &&
-      overlap(it, wanted),
+      overlaps(it, wanted),
   )?.[1];
   if (other)
     refuse(
@@ -147,9 +147,13 @@ export function requireNoSecondStay(
     );
 }
 
-/** A stay that can still be acted on. */
-export function ahead(agency: Agency, bookingId: string, now: string): HotelBooking {
-  const booking = hotelBookingOf(agency, bookingId);
+/** A booking of a stay; refuses the call if it is cancelled or has begun. */
+export function findUpcomingStay(
+  state: TravelBookingState,
+  bookingId: string,
+  now: string,
+): HotelBooking {
+  const booking = findHotelBooking(state, bookingId);
   if (booking.status === "cancelled")
     refuse("conflict", `booking ${booking.reference} is cancelled already`);
   if (booking.check_in <= now.slice(0, 10))
@@ -160,4 +164,4 @@ export function ahead(agency: Agency, bookingId: string, now: string): HotelBook
   return booking;
 }
 
-export const cheapest = (hotel: Hotel) => Math.min(...hotel.rooms.map(it => it.price));
+export const getLowestPrice = (hotel: Hotel) => Math.min(...hotel.rooms.map(it => it.price));

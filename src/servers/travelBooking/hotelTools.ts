@@ -6,25 +6,25 @@ import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { traveller } from "./flightRules.ts";
 import {
-  ahead,
+  findUpcomingStay,
   guests,
   hotelBookingId,
   hotelId,
   requireNoSecondStay,
-  priceOf,
+  computeStayPrice,
   room,
 } from "./hotelRules.ts";
 import {
   cancelDays,
-  charge,
-  hotelOf,
-  newReference,
-  nightsOf,
-  Agency,
-  travellerNamed,
+  chargeCard,
+  findHotel,
+  createReference,
+  countNights,
+  TravelBookingState,
+  findTravellerId,
 } from "./state.ts";
 
-const tool = createToolFactory(Agency);
+const tool = createToolFactory(TravelBookingState);
 
 export const hotelTools = {
   book_hotel: tool({
@@ -47,25 +47,25 @@ export const hotelTools = {
       paid: cents(),
     },
     run(
-      agency,
-      { hotel_id, guests: many = 1, traveller: name, ...nightsAndRoom },
+      state,
+      { hotel_id, guests = 1, traveller: name, ...nightsAndRoom },
       { now, newId, random },
     ) {
-      const stood = getOriginal(agency);
-      const stay = { ...nightsAndRoom, guests: many };
-      const traveller_id = travellerNamed(stood, name);
-      const paid = priceOf(stood, hotel_id, stay, now);
-      requireNoSecondStay(stood, traveller_id, stay);
-      const hotel = hotelOf(stood, hotel_id).name;
-      charge(agency, paid, `the stay at ${hotel}`);
+      const original = getOriginal(state);
+      const stay = { ...nightsAndRoom, guests };
+      const traveller_id = findTravellerId(original, name);
+      const paid = computeStayPrice(original, hotel_id, stay, now);
+      requireNoSecondStay(original, traveller_id, stay);
+      const hotel = findHotel(original, hotel_id).name;
+      chargeCard(state, paid, `the stay at ${hotel}`);
       const hotel_booking_id = newId("hbk");
-      const reference = newReference(random);
-      agency.hotel_bookings[hotel_booking_id] = {
+      const reference = createReference(random);
+      state.hotel_bookings[hotel_booking_id] = {
         reference,
         hotel_id,
         traveller_id,
         room: stay.room,
-        guests: many,
+        guests,
         check_in: stay.check_in,
         check_out: stay.check_out,
         paid,
@@ -75,7 +75,7 @@ export const hotelTools = {
         hotel,
         hotel_booking_id,
         reference,
-        nights: nightsOf(stay.check_in, stay.check_out),
+        nights: countNights(stay.check_in, stay.check_out),
         paid,
       };
     },
@@ -99,9 +99,9 @@ export const hotelTools = {
       charged: cents(),
       given_back: cents(),
     },
-    run(agency, { hotel_booking_id, ...changes }, { now }) {
-      const stood = getOriginal(agency);
-      const booking = ahead(stood, hotel_booking_id, now);
+    run(state, { hotel_booking_id, ...changes }, { now }) {
+      const original = getOriginal(state);
+      const booking = findUpcomingStay(original, hotel_booking_id, now);
       if (Object.keys(changes).length === 0)
         refuse("invalid_params", "nothing to change is given", "give check_in, check_out or room");
       const stay = {
@@ -116,18 +116,18 @@ export const hotelTools = {
         stay.room === booking.room
       )
         refuse("conflict", `booking ${booking.reference} is like that already`);
-      const hotel = hotelOf(stood, booking.hotel_id);
+      const hotel = findHotel(original, booking.hotel_id);
       if (hotel.cancellation === "strict" && stay.check_in !== booking.check_in)
         refuse(
           "permission_denied",
           `${hotel.name} does not move the first night of a stay that is paid`,
           "change the room or the day of leaving, or book anew",
         );
-      const price = priceOf(stood, booking.hotel_id, stay, now, hotel_booking_id);
-      requireNoSecondStay(stood, booking.traveller_id, stay, hotel_booking_id);
+      const price = computeStayPrice(original, booking.hotel_id, stay, now, hotel_booking_id);
+      requireNoSecondStay(original, booking.traveller_id, stay, hotel_booking_id);
       const charged = roundToCents(price - booking.paid);
-      charge(agency, charged, `the change at ${hotel.name}`);
-      Object.assign(agency.hotel_bookings[hotel_booking_id]!, {
+      chargeCard(state, charged, `the change at ${hotel.name}`);
+      Object.assign(state.hotel_bookings[hotel_booking_id]!, {
         check_in: stay.check_in,
         check_out: stay.check_out,
         room: stay.room,
@@ -162,18 +162,19 @@ export const hotelTools = {
       refund: cents(),
       card_left: cents(),
     },
-    run(agency, { hotel_booking_id, accept_no_refund }, { now }) {
-      const stood = getOriginal(agency);
-      const booking = ahead(stood, hotel_booking_id, now);
-      const { name, cancellation } = hotelOf(stood, booking.hotel_id);
+    run(state, { hotel_booking_id, accept_no_refund }, { now }) {
+      const original = getOriginal(state);
+      const booking = findUpcomingStay(original, hotel_booking_id, now);
+      const { name, cancellation } = findHotel(original, booking.hotel_id);
       const days = cancelDays[cancellation];
-      const inTime = days !== undefined && nightsOf(now.slice(0, 10), booking.check_in) >= days;
-      const firstNight = booking.paid / nightsOf(booking.check_in, booking.check_out);
-      const insured = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
+      const isInTime =
+        days !== undefined && countNights(now.slice(0, 10), booking.check_in) >= days;
+      const firstNight = booking.paid / countNights(booking.check_in, booking.check_out);
+      const insuredAmount = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
       const refund = roundToCents(
         Math.max(
-          inTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight,
-          insured,
+          isInTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight,
+          insuredAmount,
         ),
       );
       if (refund === 0 && !accept_no_refund)
@@ -182,15 +183,15 @@ export const hotelTools = {
           `${name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`,
           "set accept_no_refund if the customer wants that, or change the stay with travel_booking_modify_hotel_booking",
         );
-      charge(agency, -refund, "");
-      const own = agency.hotel_bookings[hotel_booking_id]!;
-      own.status = "cancelled";
-      own.paid = roundToCents(booking.paid - refund);
+      chargeCard(state, -refund, "");
+      const draftBooking = state.hotel_bookings[hotel_booking_id]!;
+      draftBooking.status = "cancelled";
+      draftBooking.paid = roundToCents(booking.paid - refund);
       return {
         reference: booking.reference,
-        status: own.status,
+        status: draftBooking.status,
         refund,
-        card_left: agency.card.left,
+        card_left: state.card.left,
       };
     },
   }),

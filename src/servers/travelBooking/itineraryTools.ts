@@ -5,12 +5,12 @@ import { getOriginal } from "../../environment/draft.ts";
 import { cents, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { nightsOf, Agency } from "./state.ts";
-import { listBookings, bookedAs, reference, stateOf } from "./bookingLookup.ts";
+import { countNights, TravelBookingState } from "./state.ts";
+import { listBookings, findBooking, reference, getBookingState } from "./bookingLookup.ts";
 
-const tool = createToolFactory(Agency);
+const tool = createToolFactory(TravelBookingState);
 
-const [mostItems, mostItineraries] = [8, 15];
+const [maxBookings, maxItineraries] = [8, 15];
 
 export const itineraryTools = {
   create_itinerary: tool({
@@ -36,25 +36,25 @@ export const itineraryTools = {
         }),
     },
     returns: { name: label("itinerary"), itinerary_id: id("itinerary") },
-    run(agency, { name }, { newId }) {
-      const { itineraries } = getOriginal(agency);
-      const known = Object.entries(itineraries).find(
+    run(state, { name }, { newId }) {
+      const { itineraries } = getOriginal(state);
+      const existing = Object.entries(itineraries).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
       );
-      if (known)
+      if (existing)
         refuse(
           "conflict",
-          `there is an itinerary ${known[1].name} already (${known[0]})`,
+          `there is an itinerary ${existing[1].name} already (${existing[0]})`,
           "add to that one, or choose another name",
         );
-      if (Object.keys(itineraries).length >= mostItineraries)
+      if (Object.keys(itineraries).length >= maxItineraries)
         refuse(
           "limit_exceeded",
-          `there are ${mostItineraries} itineraries already, the most there may be`,
+          `there are ${maxItineraries} itineraries already, the most there may be`,
           "add to one of them",
         );
       const itinerary_id = newId("iti");
-      agency.itineraries[itinerary_id] = { name: name.trim(), bookings: [] };
+      state.itineraries[itinerary_id] = { name: name.trim(), bookings: [] };
       return { name: name.trim(), itinerary_id };
     },
   }),
@@ -74,42 +74,42 @@ export const itineraryTools = {
       reference: spokenId("reference"),
       bookings: z.int().describe("How many it holds now"),
     },
-    run(agency, { itinerary_id, reference: asked }, { now }) {
-      const stood = getOriginal(agency);
+    run(state, { itinerary_id, reference }, { now }) {
+      const original = getOriginal(state);
       const itinerary = findEntity(
-        stood.itineraries,
+        original.itineraries,
         itinerary_id,
         "itinerary",
         "travel_booking_list_itineraries gives the ids",
       );
-      const it = bookedAs(stood, asked);
+      const it = findBooking(original, reference);
       if (itinerary.bookings.includes(it.reference))
         refuse("conflict", `${itinerary.name} holds booking ${it.reference} already`);
-      if (stateOf(it, now) !== "upcoming")
+      if (getBookingState(it, now) !== "upcoming")
         refuse(
           "precondition_failed",
-          `booking ${it.reference} is ${stateOf(it, now)}`,
+          `booking ${it.reference} is ${getBookingState(it, now)}`,
           "add a booking that is ahead",
         );
-      if (itinerary.bookings.length >= mostItems)
+      if (itinerary.bookings.length >= maxBookings)
         refuse(
           "limit_exceeded",
-          `${itinerary.name} holds ${mostItems} bookings, the most there may be`,
+          `${itinerary.name} holds ${maxBookings} bookings, the most there may be`,
           "start another itinerary",
         );
-      const others = listBookings(stood).filter(
+      const others = listBookings(original).filter(
         other => itinerary.bookings.includes(other.reference) && other.status === "confirmed",
       );
-      const clash = others.find(
+      const overlapping = others.find(
         other => other.table === it.table && other.begins < it.ends && it.begins < other.ends,
       );
-      if (clash)
+      if (overlapping)
         refuse(
           "conflict",
-          `${it.what} (${it.reference}, from ${it.begins}) overlaps ${clash.what} (${clash.reference}, until ${clash.ends}) in ${itinerary.name}`,
+          `${it.description} (${it.reference}, from ${it.begins}) overlaps ${overlapping.description} (${overlapping.reference}, until ${overlapping.ends}) in ${itinerary.name}`,
           "choose another itinerary, or change one of the bookings",
         );
-      agency.itineraries[itinerary_id]!.bookings.push(it.reference);
+      state.itineraries[itinerary_id]!.bookings.push(it.reference);
       return {
         name: itinerary.name,
         itinerary_id,
@@ -146,33 +146,36 @@ export const itineraryTools = {
       ),
       more: z.int().optional(),
     },
-    run(agency, { name, limit = 10 }) {
-      const found = Object.entries(agency.itineraries).filter(
+    run(state, { name, limit = 10 }) {
+      const matches = Object.entries(state.itineraries).filter(
         ([, it]) => !name || containsWords(it.name, name),
       );
-      const all = listBookings(agency);
+      const all = listBookings(state);
       return {
-        itineraries: found.slice(0, limit).map(([itinerary_id, it]) => {
-          const own = all.filter(other => it.bookings.includes(other.reference));
-          const stays = own.filter(
+        itineraries: matches.slice(0, limit).map(([itinerary_id, it]) => {
+          const bookings = all.filter(other => it.bookings.includes(other.reference));
+          const stays = bookings.filter(
             other => other.table === "hotel_bookings" && other.status === "confirmed",
           );
           return {
             name: it.name,
             itinerary_id,
             nights: stays.reduce(
-              (sum, other) => sum + nightsOf(other.begins.slice(0, 10), other.ends.slice(0, 10)),
+              (sum, other) => sum + countNights(other.begins.slice(0, 10), other.ends.slice(0, 10)),
               0,
             ),
-            paid: roundToCents(own.reduce((sum, other) => sum + other.paid, 0)),
-            bookings: own.map(other => ({
+            paid: roundToCents(bookings.reduce((sum, other) => sum + other.paid, 0)),
+            bookings: bookings.map(other => ({
               reference: other.reference,
-              what: other.status === "cancelled" ? `${other.what} (cancelled)` : other.what,
+              what:
+                other.status === "cancelled"
+                  ? `${other.description} (cancelled)`
+                  : other.description,
               begins: other.begins.replace("T", " "),
             })),
           };
         }),
-        ...(found.length > limit ? { more: found.length - limit } : {}),
+        ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),

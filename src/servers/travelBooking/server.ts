@@ -1,4 +1,4 @@
-/** A travel agency for one customer and those who travel along: 20 tools, in their fixed order. */
+/** The travel booking server: flights, hotels and itineraries of one customer. */
 import { defineServer } from "../../environment/server.ts";
 import { flightQueries } from "./flightQueries.ts";
 import { flightTools } from "./flightTools.ts";
@@ -6,25 +6,23 @@ import { hotelQueries } from "./hotelQueries.ts";
 import { hotelTools } from "./hotelTools.ts";
 import { bookingTools } from "./bookingTools.ts";
 import { itineraryTools } from "./itineraryTools.ts";
-import { Agency } from "./state.ts";
+import { TravelBookingState } from "./state.ts";
 
-export type { Agency } from "./state.ts";
-
-const { purchase_insurance, ...booked } = bookingTools;
+const { purchase_insurance, ...otherBookingTools } = bookingTools;
 
 export const server = defineServer({
   name: "travel_booking",
   category: "Travel",
   summary:
     "flights with seats and fares, hotels with rooms, travellers and documents, bookings, itineraries, insurance",
-  schema: Agency,
+  schema: TravelBookingState,
   tools: {
     ...flightQueries,
     ...flightTools,
     ...hotelQueries,
     ...hotelTools,
     ...itineraryTools,
-    ...booked,
+    ...otherBookingTools,
     purchase_insurance,
   },
 });

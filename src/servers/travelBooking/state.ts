@@ -1,7 +1,7 @@
 /**
- * A travel agency as its customer sees it: airports and flights with their free seats, hotels with
- * their rooms, travellers and their documents, bookings with what was paid for them, and
- * itineraries. Money is in euros, all times are those of the home city.
+ * The state of a travel agency for one customer: airports, flights with free seats, hotels with
+ * rooms, travellers and their documents, bookings and itineraries. Money is in euros; all times are
+ * those of the home city.
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";
@@ -12,9 +12,12 @@ import { roundToCents } from "../../environment/amounts.ts";
 export const fares = ["light", "standard", "flex"] as const;
 export type Fare = (typeof fares)[number];
 export const roomKinds = ["single", "double", "family", "suite"] as const;
-export const covers = ["basic", "plus"] as const;
+export const insuranceCovers = ["basic", "plus"] as const;
 
-/** What a fare costs and allows. */
+/**
+ * Price factor, fee for changes, share that is refunded, hours before departure until which that
+ * applies, and fee for choosing a seat, by fare.
+ */
 export const fareRules: Readonly<
   Record<
     Fare,
@@ -32,22 +35,18 @@ export const fareRules: Readonly<
   flex: { factor: 1.9, changeFee: 0, refund: 1, hours: 2, seatFee: 0 },
 };
 
-/**
- * Hours before departure at which a flight closes, and what a seat with more room for the legs
- * costs.
- */
-export const closes = 1;
+/** Hours before departure at which a flight closes. */
+export const closingHours = 1;
+/** The price of a seat with more legroom. */
 export const legroomFee = 18;
 
-/**
- * Days before check-in up to which a stay is cancelled for nothing; `strict` gives nothing back.
- */
+/** Days before check-in until which a stay is refunded in full; `strict` is never refunded. */
 export const cancelDays = { flexible: 1, moderate: 5, strict: undefined } as const;
 
 const amount = z.number().min(0).max(1_000_000);
 const seat = z.string().regex(/^[1-9]\d?[A-F]$/);
 const reference = z.string().regex(/^[A-Z]{3}\d{3}$/);
-const insurance = z.strictObject({ cover: z.enum(covers), price: amount }).optional();
+const insurance = z.strictObject({ cover: z.enum(insuranceCovers), price: amount }).optional();
 
 const Airport = z.strictObject({ name: z.string(), city: z.string(), country: z.string() });
 
@@ -57,10 +56,10 @@ const Flight = z.strictObject({
   to: z.string(),
   departs: minute(),
   minutes: z.int().min(30).max(900),
-  /** Of the cheapest fare. */
+  /** The price of the cheapest fare. */
   price: amount,
   rows: z.int().min(4).max(40),
-  /** Seats that nobody has. Rows have the letters A to D. */
+  /** The free seats. Rows have the letters A to D. */
   free: z.array(seat).max(160),
   status: z.enum(["scheduled", "delayed", "cancelled"]),
 });
@@ -81,10 +80,7 @@ const Hotel = z.strictObject({
   rating: z.number().min(1).max(10),
   cancellation: z.enum(["flexible", "moderate", "strict"]),
   rooms: z.array(Room).min(1).max(4),
-  /**
-   * Nights on which other guests have all rooms of a kind; `to` is the morning on which they are
-   * free again.
-   */
+  /** Nights on which all rooms of a kind are taken by others; `to` is the day of their departure. */
   full: z.array(z.strictObject({ kind: z.enum(roomKinds), from: day(), to: day() })).max(8),
 });
 export type Hotel = z.infer<typeof Hotel>;
@@ -126,13 +122,13 @@ export type HotelBooking = z.infer<typeof HotelBooking>;
 
 const Itinerary = z.strictObject({ name: z.string(), bookings: z.array(z.string()).max(12) });
 
-export const Agency = z.strictObject({
+export const TravelBookingState = z.strictObject({
   customer: z.string(),
-  /** Traveller who is the customer. */
+  /** The traveller who is the customer. */
   self: z.string(),
   home_country: z.string(),
   airlines: z.record(z.string(), z.string()),
-  /** By code. */
+  /** By airport code. */
   airports: z.record(z.string(), Airport),
   flights: z.record(z.string(), Flight),
   hotels: z.record(z.string(), Hotel),
@@ -140,43 +136,48 @@ export const Agency = z.strictObject({
   flight_bookings: z.record(z.string(), FlightBooking),
   hotel_bookings: z.record(z.string(), HotelBooking),
   itineraries: z.record(z.string(), Itinerary),
-  /** The card that pays: what can still be spent with it. */
+  /** The card that pays, and the amount left on it. */
   card: z.strictObject({ name: z.string(), left: cents() }),
 });
-export type Agency = z.infer<typeof Agency>;
+export type TravelBookingState = z.infer<typeof TravelBookingState>;
 
-export const nightsOf = (from: string, to: string): number => daysBetween(from, to);
+export const countNights = (from: string, to: string): number => daysBetween(from, to);
 
-export const flightOf = (agency: Agency, id: string) =>
-  findEntity(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");
-export const hotelOf = (agency: Agency, id: string) =>
-  findEntity(agency.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
-export const flightBookingOf = (agency: Agency, id: string) =>
+export const findFlight = (state: TravelBookingState, id: string) =>
+  findEntity(state.flights, id, "flight", "travel_booking_search_flights gives the ids");
+export const findHotel = (state: TravelBookingState, id: string) =>
+  findEntity(state.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
+export const findFlightBooking = (state: TravelBookingState, id: string) =>
   findEntity(
-    agency.flight_bookings,
+    state.flight_bookings,
     id,
     "flight booking",
     "travel_booking_list_bookings gives the ids",
   );
-export const hotelBookingOf = (agency: Agency, id: string) =>
+export const findHotelBooking = (state: TravelBookingState, id: string) =>
   findEntity(
-    agency.hotel_bookings,
+    state.hotel_bookings,
     id,
     "hotel booking",
     "travel_booking_list_bookings gives the ids",
   );
 
 /** `Port Alder to Lisbon` */
-export const routeOf = (agency: Agency, { from, to }: Pick<Flight, "from" | "to">): string =>
-  `${agency.airports[from]!.city} to ${agency.airports[to]!.city}`;
+export const formatRoute = (
+  state: TravelBookingState,
+  { from, to }: Pick<Flight, "from" | "to">,
+): string => `${state.airports[from]!.city} to ${state.airports[to]!.city}`;
 
-/** The traveller of that name; the customer where none is given. */
-export function travellerNamed({ travellers, self }: Agency, name: string | undefined): string {
+/** The id of the traveller with that name; the customer's without a name. */
+export function findTravellerId(
+  { travellers, self }: TravelBookingState,
+  name: string | undefined,
+): string {
   if (name === undefined) return self;
   const wanted = name.trim().toLowerCase();
-  const found = Object.entries(travellers).find(([, it]) => it.name.toLowerCase() === wanted);
+  const match = Object.entries(travellers).find(([, it]) => it.name.toLowerCase() === wanted);
   return (
-    found?.[0] ??
+    match?.[0] ??
     refuse(
       "not_found",
       `there is no traveller ${name}`,
@@ -187,24 +188,22 @@ export function travellerNamed({ travellers, self }: Agency, name: string | unde
   );
 }
 
-/**
- * Takes money from the card, or gives it back where the amount is negative. `agency` is the draft.
- */
-export function charge(agency: Agency, euros: number, what: string): void {
-  const { card } = agency;
-  if (euros > card.left)
+/** Charges the card, or refunds it if the amount is negative. `state` must be the draft. */
+export function chargeCard(state: TravelBookingState, amount: number, description: string): void {
+  const { card } = state;
+  if (amount > card.left)
     refuse(
       "precondition_failed",
-      `${what} costs ${roundToCents(euros)}, and the ${card.name} has ${card.left} left`,
+      `${description} costs ${roundToCents(amount)}, and the ${card.name} has ${card.left} left`,
       "choose something cheaper, or cancel another booking first",
     );
-  if (euros !== 0) card.left = roundToCents(card.left - euros);
+  if (amount !== 0) card.left = roundToCents(card.left - amount);
 }
 
-/** Three letters and three digits. Letters that are taken for digits are left out. */
-export function newReference(random: () => number): string {
+/** Three letters and three digits. Letters that look like digits are not used. */
+export function createReference(random: () => number): string {
   const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
-  const of = (signs: string, n: number) =>
-    Array.from({ length: n }, () => signs[Math.floor(random() * signs.length)]!).join("");
-  return of(letters, 3) + of("0123456789", 3);
+  const pickCharacters = (characters: string, n: number) =>
+    Array.from({ length: n }, () => characters[Math.floor(random() * characters.length)]!).join("");
+  return pickCharacters(letters, 3) + pickCharacters("0123456789", 3);
 }
