@@ -1,7 +1,4 @@
-/**
- * The tools for bids: to make them, to see them, to take them back in time, and for a seller to
- * accept one. Knows how listings end and sell.
- */
+/** Tools that place, list, retract and accept bids. */
 import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
@@ -9,28 +6,29 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { limit, listingId, prices } from "./parameters.ts";
-import { rightsOf } from "./sellerTools.ts";
-import { ownId } from "./listingCommands.ts";
+import { requireContactAllowed } from "./sellerTools.ts";
+import { ownListingId } from "./listingCommands.ts";
 import {
-  bidOf,
-  called,
-  leaders,
-  leastBid,
-  listingOf,
-  Market,
-  ownListing,
-  standing,
-  standingOf,
-  statusOf,
-  stillOffered,
+  findBid,
+  formatListing,
+  findLeadingBids,
+  computeMinBid,
+  findListing,
+  MarketplaceState,
+  findOwnListing,
+  listStandingBids,
+  getBidStatus,
+  getListingStatus,
+  requireOffered,
 } from "./state.ts";
 
-/** A bid above so many times what is needed is taken for a slip. */
-const slip = 2;
+/** A bid above this multiple of the smallest bid is refused as a probable mistake. */
+const maxOverbidFactor = 2;
 
-const tool = createToolFactory(Market);
+const tool = createToolFactory(MarketplaceState);
 
-const nameOf = ({ members }: Pick<Market, "members">, member: string) => members[member]!.name;
+const getMemberName = ({ members }: Pick<MarketplaceState, "members">, member: string) =>
+  members[member]!.name;
 
 export const bidTools = {
   place_bid: tool({
@@ -50,72 +48,72 @@ export const bidTools = {
       ends: minute(),
       retract_until: minute().optional(),
     },
-    run(market, { listing_id, amount }, { now, newId }) {
-      const { customer, terms } = market;
-      const listing = listingOf(market, listing_id);
+    run(state, { listing_id, amount }, { now, newId }) {
+      const { customer, terms } = state;
+      const listing = findListing(state, listing_id);
       if (listing.seller_id === customer)
         refuse(
           "permission_denied",
-          `${called(listing, listing_id)} is your own listing, and nobody bids on their own`,
+          `${formatListing(listing, listing_id)} is your own listing, and nobody bids on their own`,
           "choose a listing of somebody else",
         );
-      rightsOf(getOriginal(market), listing.seller_id);
-      stillOffered(listing, listing_id);
-      if (statusOf(listing, now) === "ended")
+      requireContactAllowed(getOriginal(state), listing.seller_id);
+      requireOffered(listing, listing_id);
+      if (getListingStatus(listing, now) === "ended")
         refuse(
           "precondition_failed",
-          `the bidding for ${called(listing, listing_id)} ended at ${listing.ends}`,
+          `the bidding for ${formatListing(listing, listing_id)} ended at ${listing.ends}`,
           "marketplace_search_listings shows what is open",
         );
-      const leading = leaders(getOriginal(market).bids);
+      const leading = findLeadingBids(getOriginal(state).bids);
       const top = leading.get(listing_id)?.bid;
       if (top?.bidder_id === customer)
         refuse(
           "conflict",
-          `you lead ${called(listing, listing_id)} already with ${top.amount}`,
+          `you lead ${formatListing(listing, listing_id)} already with ${top.amount}`,
           "wait until somebody bids more",
         );
-      const least = leastBid(listing, top);
-      if (amount < least)
+      const minAmount = computeMinBid(listing, top);
+      if (amount < minAmount)
         refuse(
           "precondition_failed",
-          `${amount} is too little for ${called(listing, listing_id)}: the next bid has to be at least ${least}`,
-          `bid ${least} or more`,
+          `${amount} is too little for ${formatListing(listing, listing_id)}: the next bid has to be at least ${minAmount}`,
+          `bid ${minAmount} or more`,
         );
-      const buys = listing.buy_now !== undefined && amount >= listing.buy_now;
-      const most = Math.max(roundToCents(slip * least), listing.buy_now ?? 0);
-      if (amount > most)
+      const buysNow = listing.buy_now !== undefined && amount >= listing.buy_now;
+      const maxAmount = Math.max(roundToCents(maxOverbidFactor * minAmount), listing.buy_now ?? 0);
+      if (amount > maxAmount)
         refuse(
           "limit_exceeded",
-          `${amount} for ${called(listing, listing_id)} looks like a slip: ${least} is enough, and more than ${most} is not taken`,
-          `bid between ${least} and ${most}`,
+          `${amount} for ${formatListing(listing, listing_id)} looks like a slip: ${minAmount} is enough, and more than ${maxAmount} is not taken`,
+          `bid between ${minAmount} and ${maxAmount}`,
         );
-      const price = buys ? listing.buy_now! : amount;
-      const bound = roundToCents(
+      const price = buysNow ? listing.buy_now! : amount;
+      const committed = roundToCents(
         [...leading.values()].reduce(
           (sum, it) =>
             sum +
-            (it.bid.bidder_id === customer && market.listings[it.bid.listing_id]!.status === "open"
+            (it.bid.bidder_id === customer && state.listings[it.bid.listing_id]!.status === "open"
               ? it.bid.amount
               : 0),
           0,
         ),
       );
-      if (roundToCents(bound + price) > terms.bidding_limit)
+      if (roundToCents(committed + price) > terms.bidding_limit)
         refuse(
           "limit_exceeded",
-          `your leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`,
+          `your leading bids come to ${committed} and may come to ${terms.bidding_limit}: another ${price} is too much`,
           "bid less, or take a bid back with marketplace_retract_bid",
         );
       const bid_id = newId("bid");
-      market.bids[bid_id] = {
+      state.bids[bid_id] = {
         listing_id,
         bidder_id: customer,
         amount: price,
         at: now,
         retracted: false,
       };
-      if (!buys)
+      if (!buysNow)
         return {
           bid_id,
           title: listing.title,
@@ -141,7 +139,7 @@ export const bidTools = {
     effect: "read",
     summary:
       "List the bids on one of the customer's own listings, highest first: who bid how much and when, and how each stands.",
-    input: { listing_id: ownId, limit },
+    input: { listing_id: ownListingId, limit },
     returns: {
       title: label("offer"),
       listing_id: id("offer"),
@@ -156,22 +154,22 @@ export const bidTools = {
         }),
       ),
     },
-    run(market, { listing_id, limit: most = 10 }) {
-      const listing = ownListing(market, listing_id);
-      const [top] = standing(market.bids, listing_id);
-      const all = Object.entries(market.bids)
+    run(state, { listing_id, limit = 10 }) {
+      const listing = findOwnListing(state, listing_id);
+      const [top] = listStandingBids(state.bids, listing_id);
+      const all = Object.entries(state.bids)
         .filter(([, it]) => it.listing_id === listing_id)
         .sort(([, a], [, b]) => b.amount - a.amount);
       return {
         title: listing.title,
         listing_id,
         in_all: all.length,
-        bids: all.slice(0, most).map(([bid_id, it]) => ({
+        bids: all.slice(0, limit).map(([bid_id, it]) => ({
           bid_id,
-          bidder: nameOf(market, it.bidder_id),
+          bidder: getMemberName(state, it.bidder_id),
           amount: it.amount,
           at: it.at,
-          standing: standingOf(bid_id, it, listing, top?.[0]),
+          standing: getBidStatus(bid_id, it, listing, top?.[0]),
         })),
       };
     },
@@ -194,38 +192,39 @@ export const bidTools = {
       highest_bid: cents().optional(),
       next_bid: cents(),
     },
-    run(market, { bid_id }, { now }) {
-      const bid = bidOf(
-        market,
+    run(state, { bid_id }, { now }) {
+      const bid = findBid(
+        state,
         bid_id,
         "marketplace_get_listing gives the ids of your own bids on a listing",
       );
-      const listing = listingOf(market, bid.listing_id);
-      const what = `the bid of ${bid.amount} on ${called(listing, bid.listing_id)}`;
-      if (bid.bidder_id !== market.customer)
+      const listing = findListing(state, bid.listing_id);
+      const description = `the bid of ${bid.amount} on ${formatListing(listing, bid.listing_id)}`;
+      if (bid.bidder_id !== state.customer)
         refuse(
           "permission_denied",
-          `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`,
+          `${description} was made by ${getMemberName(state, bid.bidder_id)}, and only they can take it back`,
           "marketplace_search_listings with involving bid_on shows where you have bid",
         );
-      if (bid.retracted) refuse("conflict", `${what} was already taken back`);
-      if (listing.sold_by === bid_id) refuse("precondition_failed", `${what} has won and stands`);
-      if (statusOf(listing, now) !== "open")
+      if (bid.retracted) refuse("conflict", `${description} was already taken back`);
+      if (listing.sold_by === bid_id)
+        refuse("precondition_failed", `${description} has won and stands`);
+      if (getListingStatus(listing, now) !== "open")
         refuse(
           "precondition_failed",
-          `${what} stands, since the listing is ${statusOf(listing, now)}`,
+          `${description} stands, since the listing is ${getListingStatus(listing, now)}`,
         );
-      const last = addMinutes(bid.at, market.terms.retract_minutes);
-      if (now > last)
+      const deadline = addMinutes(bid.at, state.terms.retract_minutes);
+      if (now > deadline)
         refuse(
           "precondition_failed",
-          `${what} could be taken back until ${last}, ${market.terms.retract_minutes} minutes after it was made`,
+          `${description} could be taken back until ${deadline}, ${state.terms.retract_minutes} minutes after it was made`,
         );
-      const [top, second] = standing(getOriginal(market).bids, bid.listing_id);
+      const [top, second] = listStandingBids(getOriginal(state).bids, bid.listing_id);
       if (top![0] !== bid_id)
         refuse(
           "precondition_failed",
-          `${what} was outbid with ${top![1].amount} by ${nameOf(market, top![1].bidder_id)}, so it stands`,
+          `${description} was outbid with ${top![1].amount} by ${getMemberName(state, top![1].bidder_id)}, so it stands`,
           "it binds to nothing while it is outbid",
         );
       bid.retracted = true;
@@ -235,7 +234,7 @@ export const bidTools = {
         listing_id: bid.listing_id,
         retracted: bid.amount,
         ...(second ? { highest_bid: second[1].amount } : {}),
-        next_bid: leastBid(listing, second?.[1]),
+        next_bid: computeMinBid(listing, second?.[1]),
       };
     },
   }),
@@ -257,31 +256,31 @@ export const bidTools = {
       price: cents(),
       status: z.string(),
     },
-    run(market, { bid_id }) {
-      const bid = bidOf(
-        market,
+    run(state, { bid_id }) {
+      const bid = findBid(
+        state,
         bid_id,
         "marketplace_list_bids gives the ids of the bids on your own listings",
       );
-      const listing = listingOf(market, bid.listing_id);
-      if (listing.seller_id !== market.customer)
+      const listing = findListing(state, bid.listing_id);
+      if (listing.seller_id !== state.customer)
         refuse(
           "permission_denied",
-          `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`,
+          `${formatListing(listing, bid.listing_id)} belongs to ${getMemberName(state, listing.seller_id)}, and only its seller may accept a bid`,
           "marketplace_list_my_listings shows your own",
         );
-      stillOffered(listing, bid.listing_id);
+      requireOffered(listing, bid.listing_id);
       if (bid.retracted)
         refuse(
           "precondition_failed",
-          `${nameOf(market, bid.bidder_id)} has taken the bid of ${bid.amount} back`,
+          `${getMemberName(state, bid.bidder_id)} has taken the bid of ${bid.amount} back`,
           "marketplace_list_bids shows which bids stand",
         );
-      const [top] = standing(getOriginal(market).bids, bid.listing_id);
+      const [top] = listStandingBids(getOriginal(state).bids, bid.listing_id);
       if (top![0] !== bid_id)
         refuse(
           "precondition_failed",
-          `${bid.amount} is not the highest bid: ${nameOf(market, top![1].bidder_id)} has bid ${top![1].amount} (${top![0]})`,
+          `${bid.amount} is not the highest bid: ${getMemberName(state, top![1].bidder_id)} has bid ${top![1].amount} (${top![0]})`,
           `accept ${top![0]}`,
         );
       listing.status = "sold";
@@ -290,7 +289,7 @@ export const bidTools = {
         bid_id,
         title: listing.title,
         listing_id: bid.listing_id,
-        buyer: nameOf(market, bid.bidder_id),
+        buyer: getMemberName(state, bid.bidder_id),
         price: bid.amount,
         status: listing.status,
       };

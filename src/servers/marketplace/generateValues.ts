@@ -1,9 +1,9 @@
-/** What people offer on the marketplace of a world, and what they write there. */
-import type { MarketplaceWorld } from "./server.ts";
+/** The listings, ratings and messages of the generated marketplaces. */
+import type { MarketplaceState } from "./state.ts";
 
-type Listing = MarketplaceWorld["listings"][string];
+type Listing = MarketplaceState["listings"][string];
 
-export type Offer = readonly [
+export type ListingPlan = readonly [
   title: string,
   category: Listing["category"],
   condition: Listing["condition"],
@@ -12,8 +12,8 @@ export type Offer = readonly [
   buy?: number,
 ];
 
-/** No title is part of another. The first are what others offer, in the small world too. */
-export const offers: readonly Offer[] = [
+/** The listings of others. No title is part of another. The small fixture has the first ones. */
+export const listingPlans: readonly ListingPlan[] = [
   [
     "Walnut sideboard",
     "furniture",
@@ -181,8 +181,8 @@ export const offers: readonly Offer[] = [
   ],
 ];
 
-/** What the user offers, or has offered. */
-export const ownOffers: readonly Offer[] = [
+/** The user's own listings. */
+export const ownListingPlans: readonly ListingPlan[] = [
   ["Flatbed scanner", "electronics", "good", 40, "Scans A4 and film, with cable and manual.", 90],
   ["Vintage drafting lamp", "furniture", "good", 35, "Clamps to a desk, new wiring."],
   [

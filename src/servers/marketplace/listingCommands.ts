@@ -1,7 +1,4 @@
-/**
- * The tools of a seller: to offer something, to change or withdraw the offer, and to see what one
- * offers.
- */
+/** Tools that create, change, withdraw and list the customer's own listings. */
 import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
@@ -11,21 +8,21 @@ import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { limit, prices } from "./parameters.ts";
 import {
-  called,
+  formatListing,
   categories,
   conditions,
-  leaders,
-  leastBid,
-  Market,
-  ownListing,
-  standing,
-  statusOf,
-  stillOffered,
+  findLeadingBids,
+  computeMinBid,
+  MarketplaceState,
+  findOwnListing,
+  listStandingBids,
+  getListingStatus,
+  requireOffered,
   type Listing,
 } from "./state.ts";
 
 const title = z.string().min(3).max(80);
-const titles = [
+const exampleTitles = [
   "Oak bookshelf",
   "Film scanner",
   "City bicycle",
@@ -42,7 +39,7 @@ const titles = [
   "Wall clock",
 ];
 const description = z.string().min(2).max(500);
-const descriptions = [
+const exampleDescriptions = [
   "Used for two years, well kept.",
   "A few scratches on one side.",
   "Pick-up only.",
@@ -57,10 +54,10 @@ const days = z
   .min(1)
   .max(14)
   .meta({ examples: [3, 5, 7, 7, 10, 14] });
-export const ownId = id("offer").describe(
+export const ownListingId = id("offer").describe(
   "Id of one of the customer's own listings, as marketplace_list_my_listings gives it",
 );
-const open = {
+const openListingFields = {
   title: label("offer"),
   listing_id: id("offer"),
   start_price: cents(),
@@ -68,11 +65,11 @@ const open = {
   ends: minute(),
 };
 
-const tool = createToolFactory(Market);
+const tool = createToolFactory(MarketplaceState);
 
-const stepOf = (price: number) => (price < 50 ? 2 : price < 200 ? 5 : 10);
+const computeStep = (price: number) => (price < 50 ? 2 : price < 200 ? 5 : 10);
 
-function checkPrices(start: number, buy: number | undefined): void {
+function requireBuyNowAboveStart(start: number, buy: number | undefined): void {
   if (buy !== undefined && buy <= start)
     refuse(
       "precondition_failed",
@@ -87,7 +84,7 @@ export const listingCommands = {
     summary:
       "Offer something for sale, for some days: others bid from the first price on, and a bid of buy_now buys it at once.",
     input: {
-      title: title.describe("What it is, in a few words").meta({ examples: titles }),
+      title: title.describe("What it is, in a few words").meta({ examples: exampleTitles }),
       category: z.enum(categories).describe("Category"),
       condition: z.enum(conditions).describe("Condition"),
       start_price: money()
@@ -101,29 +98,29 @@ export const listingCommands = {
       description: description
         .optional()
         .describe("What a buyer should know")
-        .meta({ examples: descriptions }),
+        .meta({ examples: exampleDescriptions }),
     },
-    returns: open,
+    returns: openListingFields,
     run(
-      market,
+      state,
       { title, category, condition, start_price, buy_now, days = 7, description = "" },
       { now, newId },
     ) {
-      checkPrices(start_price, buy_now);
-      const own = Object.entries(getOriginal(market).listings).filter(
-        ([, it]) => it.seller_id === market.customer && statusOf(it, now) === "open",
+      requireBuyNowAboveStart(start_price, buy_now);
+      const ownListings = Object.entries(getOriginal(state).listings).filter(
+        ([, it]) => it.seller_id === state.customer && getListingStatus(it, now) === "open",
       );
-      const same = own.find(([, it]) => it.title.toLowerCase() === title.toLowerCase());
+      const same = ownListings.find(([, it]) => it.title.toLowerCase() === title.toLowerCase());
       if (same)
         refuse(
           "conflict",
-          `${called(same[1], same[0])} is already on offer until ${same[1].ends}`,
+          `${formatListing(same[1], same[0])} is already on offer until ${same[1].ends}`,
           "marketplace_update_listing changes it",
         );
-      if (own.length >= market.terms.most_listings)
+      if (ownListings.length >= state.terms.most_listings)
         refuse(
           "limit_exceeded",
-          `${own.length} listings are open, and no more than ${market.terms.most_listings} may be`,
+          `${ownListings.length} listings are open, and no more than ${state.terms.most_listings} may be`,
           "marketplace_close_listing withdraws one",
         );
       const listing: Listing = {
@@ -131,16 +128,16 @@ export const listingCommands = {
         category,
         condition,
         description,
-        seller_id: market.customer,
+        seller_id: state.customer,
         start_price,
-        step: stepOf(start_price),
+        step: computeStep(start_price),
         ...(buy_now === undefined ? {} : { buy_now }),
         opened: now.slice(0, 10),
         ends: addMinutes(now, days * 1440),
         status: "open",
       };
       const listing_id = newId("lst");
-      market.listings[listing_id] = listing;
+      state.listings[listing_id] = listing;
       return { title, listing_id, start_price, next_bid: start_price, ends: listing.ends };
     },
   }),
@@ -150,12 +147,12 @@ export const listingCommands = {
       "Change one of the customer's own listings: its description at any time, its title and prices while nobody has bid; once somebody has, it can only be kept open for longer.",
     idempotent: true,
     input: {
-      listing_id: ownId,
-      title: title.optional().describe("New title").meta({ examples: titles }),
+      listing_id: ownListingId,
+      title: title.optional().describe("New title").meta({ examples: exampleTitles }),
       description: description
         .optional()
         .describe("New description")
-        .meta({ examples: descriptions }),
+        .meta({ examples: exampleDescriptions }),
       start_price: money()
         .optional()
         .describe("New first price")
@@ -166,14 +163,14 @@ export const listingCommands = {
         .meta({ examples: prices.slice(6) }),
       days: days.optional().describe("Let it end as many days from now"),
     },
-    returns: open,
-    run(market, { listing_id, title, description, start_price, buy_now, days }, { now }) {
-      const listing = ownListing(market, listing_id);
-      stillOffered(listing, listing_id);
+    returns: openListingFields,
+    run(state, { listing_id, title, description, start_price, buy_now, days }, { now }) {
+      const listing = findOwnListing(state, listing_id);
+      requireOffered(listing, listing_id);
       const changes = {
         ...(title === undefined ? {} : { title }),
         ...(description === undefined ? {} : { description }),
-        ...(start_price === undefined ? {} : { start_price, step: stepOf(start_price) }),
+        ...(start_price === undefined ? {} : { start_price, step: computeStep(start_price) }),
         ...(buy_now === undefined ? {} : { buy_now }),
         ...(days === undefined ? {} : { ends: addMinutes(now, days * 1440) }),
       };
@@ -183,41 +180,41 @@ export const listingCommands = {
           "nothing to change was given",
           "give a title, description, start_price, buy_now or days",
         );
-      const bids = standing(getOriginal(market).bids, listing_id);
+      const bids = listStandingBids(getOriginal(state).bids, listing_id);
       if (
         bids.length > 0 &&
         (title !== undefined || start_price !== undefined || buy_now !== undefined)
       )
         refuse(
           "precondition_failed",
-          `${called(listing, listing_id)} has ${bids.length} bids, so its title and prices stand`,
+          `${formatListing(listing, listing_id)} has ${bids.length} bids, so its title and prices stand`,
           "its description and days can still be changed",
         );
-      if (bids.length > 0 && statusOf(listing, now) === "ended")
+      if (bids.length > 0 && getListingStatus(listing, now) === "ended")
         refuse(
           "precondition_failed",
-          `the bidding for ${called(listing, listing_id)} ended at ${listing.ends} with ${bids.length} bids`,
+          `the bidding for ${formatListing(listing, listing_id)} ended at ${listing.ends} with ${bids.length} bids`,
           "marketplace_accept_bid sells it to the highest bidder",
         );
       if (bids.length > 0 && changes.ends !== undefined && changes.ends < listing.ends)
         refuse(
           "precondition_failed",
-          `${called(listing, listing_id)} has ${bids.length} bids, so it cannot end before ${listing.ends}`,
+          `${formatListing(listing, listing_id)} has ${bids.length} bids, so it cannot end before ${listing.ends}`,
           "it can only be kept open for longer",
         );
       if (Object.entries(changes).every(([key, it]) => listing[key as keyof typeof changes] === it))
         refuse(
           "conflict",
-          `${called(listing, listing_id)} is like that already`,
+          `${formatListing(listing, listing_id)} is like that already`,
           "marketplace_get_listing shows it",
         );
-      checkPrices(start_price ?? listing.start_price, buy_now ?? listing.buy_now);
+      requireBuyNowAboveStart(start_price ?? listing.start_price, buy_now ?? listing.buy_now);
       Object.assign(listing, changes);
       return {
         title: listing.title,
         listing_id,
         start_price: listing.start_price,
-        next_bid: leastBid(listing, bids[0]?.[1]),
+        next_bid: computeMinBid(listing, bids[0]?.[1]),
         ends: listing.ends,
       };
     },
@@ -227,26 +224,28 @@ export const listingCommands = {
     summary:
       "Withdraw one of the customer's own listings that nobody has bid on. It cannot be opened again.",
     destructive: true,
-    input: { listing_id: ownId },
+    input: { listing_id: ownListingId },
     returns: {
       title: label("offer"),
       listing_id: id("offer"),
       status: z.string(),
       open_listings: z.int().describe("How many are open now"),
     },
-    run(market, { listing_id }, { now }) {
-      const listing = ownListing(market, listing_id);
-      stillOffered(listing, listing_id);
-      const [top] = standing(getOriginal(market).bids, listing_id);
+    run(state, { listing_id }, { now }) {
+      const listing = findOwnListing(state, listing_id);
+      requireOffered(listing, listing_id);
+      const [top] = listStandingBids(getOriginal(state).bids, listing_id);
       if (top)
         refuse(
           "precondition_failed",
-          `${called(listing, listing_id)} has a bid of ${top[1].amount} by ${market.members[top[1].bidder_id]!.name}, so it cannot be withdrawn`,
+          `${formatListing(listing, listing_id)} has a bid of ${top[1].amount} by ${state.members[top[1].bidder_id]!.name}, so it cannot be withdrawn`,
           "marketplace_accept_bid sells it",
         );
-      const others = Object.entries(getOriginal(market).listings).filter(
+      const others = Object.entries(getOriginal(state).listings).filter(
         ([key, it]) =>
-          key !== listing_id && it.seller_id === market.customer && statusOf(it, now) === "open",
+          key !== listing_id &&
+          it.seller_id === state.customer &&
+          getListingStatus(it, now) === "open",
       );
       listing.status = "withdrawn";
       return {
@@ -287,25 +286,25 @@ export const listingCommands = {
       ),
       earned: cents().describe("What all sold ones brought"),
     },
-    run({ listings, bids, customer }, { title, status, with_bids, limit: most = 10 }, { now }) {
-      const leading = leaders(bids);
-      const own = Object.entries(listings).filter(([, it]) => it.seller_id === customer);
-      const found = own.filter(
+    run({ listings, bids, customer }, { title, status, with_bids, limit = 10 }, { now }) {
+      const leaders = findLeadingBids(bids);
+      const ownListings = Object.entries(listings).filter(([, it]) => it.seller_id === customer);
+      const matches = ownListings.filter(
         ([key, it]) =>
           (!title || containsText(it.title, title)) &&
-          (!status || statusOf(it, now) === status) &&
-          (with_bids === undefined || leading.has(key) === with_bids),
+          (!status || getListingStatus(it, now) === status) &&
+          (with_bids === undefined || leaders.has(key) === with_bids),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? 1 : -1,
       );
       return {
-        listings: found.slice(0, most).map(([key, it]) => {
-          const top = leading.get(key);
+        listings: matches.slice(0, limit).map(([key, it]) => {
+          const top = leaders.get(key);
           return {
             title: it.title,
             listing_id: key,
-            status: statusOf(it, now),
+            status: getListingStatus(it, now),
             bids: top?.count ?? 0,
             ...(top ? { highest_bid: top.bid.amount } : {}),
             start_price: it.start_price,
@@ -313,7 +312,7 @@ export const listingCommands = {
           };
         }),
         earned: roundToCents(
-          own.reduce(
+          ownListings.reduce(
             (total, [, it]) => total + (it.sold_by === undefined ? 0 : bids[it.sold_by]!.amount),
             0,
           ),

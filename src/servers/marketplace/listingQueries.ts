@@ -5,18 +5,18 @@ import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { limit } from "./parameters.ts";
 import {
-  Market,
+  MarketplaceState,
   categories,
   conditions,
-  leaders,
-  leastBid,
-  listingOf,
-  standing,
-  standingOf,
-  statusOf,
+  findLeadingBids,
+  computeMinBid,
+  findListing,
+  listStandingBids,
+  getBidStatus,
+  getListingStatus,
 } from "./state.ts";
 
-const tool = createToolFactory(Market);
+const tool = createToolFactory(MarketplaceState);
 
 export const listingQueries = {
   search_listings: tool({
@@ -57,47 +57,47 @@ export const listingQueries = {
         .array(z.object({ seller: label("seller"), seller_id: id("seller"), city: z.string() }))
         .describe("Who offers these listings, each once"),
     },
-    run(market, { title, seller, category, max_price, involving, limit: most = 10 }, { now }) {
-      const { listings, members, bids, customer } = market;
-      const leading = leaders(bids);
-      const mine = new Set(
+    run(state, { title, seller, category, max_price, involving, limit = 10 }, { now }) {
+      const { listings, members, bids, customer } = state;
+      const leaders = findLeadingBids(bids);
+      const listingsBidOn = new Set(
         involving === "bid_on"
           ? Object.values(bids)
               .filter(it => it.bidder_id === customer)
               .map(it => it.listing_id)
           : [],
       );
-      const boughtBy = (it: Market["listings"][string]) =>
+      const isBoughtByCustomer = (it: MarketplaceState["listings"][string]) =>
         it.sold_by !== undefined && bids[it.sold_by]!.bidder_id === customer;
-      const found = Object.entries(listings).filter(
+      const matches = Object.entries(listings).filter(
         ([key, it]) =>
           it.seller_id !== customer &&
-          (title || involving ? true : statusOf(it, now) === "open") &&
+          (title || involving ? true : getListingStatus(it, now) === "open") &&
           (!title || containsText(it.title, title)) &&
           (!category || it.category === category) &&
           (!seller || containsText(members[it.seller_id]!.name, seller)) &&
-          (involving !== "bid_on" || mine.has(key)) &&
-          (involving !== "bought" || boughtBy(it)) &&
-          (max_price === undefined || leastBid(it, leading.get(key)?.bid) <= max_price),
+          (involving !== "bid_on" || listingsBidOn.has(key)) &&
+          (involving !== "bought" || isBoughtByCustomer(it)) &&
+          (max_price === undefined || computeMinBid(it, leaders.get(key)?.bid) <= max_price),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? -1 : 1,
       );
-      const shown = found.slice(0, most);
+      const selected = matches.slice(0, limit);
       return {
-        listings: shown.map(([key, it]) => {
-          const [status, top] = [statusOf(it, now), leading.get(key)];
+        listings: selected.map(([key, it]) => {
+          const [status, top] = [getListingStatus(it, now), leaders.get(key)];
           return {
             title: it.title,
             listing_id: key,
-            ...(status === "open" ? { next_bid: leastBid(it, top?.bid) } : {}),
+            ...(status === "open" ? { next_bid: computeMinBid(it, top?.bid) } : {}),
             bids: top?.count ?? 0,
             ends: it.ends,
             status,
             seller_name: members[it.seller_id]!.name,
           };
         }),
-        sellers: [...new Set(shown.map(([, it]) => it.seller_id))].map(key => ({
+        sellers: [...new Set(selected.map(([, it]) => it.seller_id))].map(key => ({
           seller: members[key]!.name,
           seller_id: key,
           city: members[key]!.city,
@@ -141,15 +141,15 @@ export const listingQueries = {
         .optional()
         .describe("The last ones, if there are any"),
     },
-    run(market, { listing_id }, { now }) {
-      const it = listingOf(market, listing_id);
-      const bids = standing(market.bids, listing_id);
+    run(state, { listing_id }, { now }) {
+      const it = findListing(state, listing_id);
+      const bids = listStandingBids(state.bids, listing_id);
       const top = bids[0]?.[1];
-      const own = Object.entries(market.bids)
-        .filter(([, bid]) => bid.listing_id === listing_id && bid.bidder_id === market.customer)
+      const ownBids = Object.entries(state.bids)
+        .filter(([, bid]) => bid.listing_id === listing_id && bid.bidder_id === state.customer)
         .sort(([, a], [, b]) => b.amount - a.amount);
-      const status = statusOf(it, now);
-      const messages = Object.values(market.messages)
+      const status = getListingStatus(it, now);
+      const messages = Object.values(state.messages)
         .filter(row => row.listing_id === listing_id)
         .sort((a, b) => (a.at < b.at ? -1 : 1));
       return {
@@ -158,23 +158,23 @@ export const listingQueries = {
         category: it.category,
         condition: it.condition,
         ...(it.description ? { description: it.description } : {}),
-        seller: market.members[it.seller_id]!.name,
+        seller: state.members[it.seller_id]!.name,
         seller_id: it.seller_id,
         status,
         ends: it.ends,
         start_price: it.start_price,
         step: it.step,
         ...(top ? { highest_bid: top.amount } : {}),
-        ...(status === "open" ? { next_bid: leastBid(it, top) } : {}),
+        ...(status === "open" ? { next_bid: computeMinBid(it, top) } : {}),
         ...(it.buy_now === undefined ? {} : { buy_now: it.buy_now }),
         bids: bids.length,
-        ...(own.length > 0
+        ...(ownBids.length > 0
           ? {
-              own_bids: own.map(([bid_id, bid]) => ({
+              own_bids: ownBids.map(([bid_id, bid]) => ({
                 bid_id,
                 amount: bid.amount,
                 at: bid.at,
-                standing: standingOf(bid_id, bid, it, bids[0]?.[0]),
+                standing: getBidStatus(bid_id, bid, it, bids[0]?.[0]),
               })),
             }
           : {}),
@@ -182,7 +182,7 @@ export const listingQueries = {
           ? {
               messages: messages
                 .slice(-5)
-                .map(row => ({ from: market.members[row.from]!.name, text: row.text, at: row.at })),
+                .map(row => ({ from: state.members[row.from]!.name, text: row.text, at: row.at })),
             }
           : {}),
       };

@@ -2,24 +2,22 @@
 import { addMinutes } from "../../environment/time.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-import { ratingTexts, type Offer } from "./generateValues.ts";
-import { leastBid, standing, type MarketplaceWorld } from "./server.ts";
+import { ratingTexts, type ListingPlan } from "./generateValues.ts";
+import { computeMinBid, listStandingBids, type MarketplaceState } from "./state.ts";
 
-export type Market = MarketplaceWorld;
-
-export type Fate = "open" | "ended" | "sold" | "withdrawn";
+export type Outcome = "open" | "ended" | "sold" | "withdrawn";
 
 const minutesBefore = (now: string, minutes: number) => addMinutes(now, -minutes);
 
-const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
+const addDaysTo = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
 
-const cityOf = (cast: SharedCast, i: number) =>
+const pickCity = (cast: SharedCast, i: number) =>
   cast.cities[i % 3 === 0 ? i % cast.cities.length : 0]!.name;
 
-/** Puts up the market row by row; members are found by name. */
-export class MarketBuilder {
+/** Builds the state row by row. */
+export class MarketplaceBuilder {
   readonly context: GeneratorContext;
-  readonly state: Market;
+  readonly state: MarketplaceState;
   readonly #members = new Map<string, string>();
 
   constructor(context: GeneratorContext) {
@@ -43,37 +41,37 @@ export class MarketBuilder {
     const others = isFull
       ? [...cast.friends, ...cast.prospects.map(it => it.contacts[0]!)]
       : cast.friends.slice(2, 6);
-    for (const [i, { name }] of [cast.user, ...others].entries()) this.#join(name, i);
-    this.state.customer = this.member(cast.user.name);
+    for (const [i, { name }] of [cast.user, ...others].entries()) this.#addMember(name, i);
+    this.state.customer = this.getMemberId(cast.user.name);
   }
 
-  #join(name: string, i: number): void {
+  #addMember(name: string, i: number): void {
     const key = this.context.nextId("mem");
     this.#members.set(name, key);
-    const isGrumpy = i === (this.context.size === "full" ? 9 : 4);
+    const isBlocking = i === (this.context.size === "full" ? 9 : 4);
     this.state.members[key] = {
       name,
-      city: cityOf(this.context.cast, i),
-      joined: dayOf(this.context.cast.now, -200 - 137 * i),
-      blocks_customer: isGrumpy,
+      city: pickCity(this.context.cast, i),
+      joined: addDaysTo(this.context.cast.now, -200 - 137 * i),
+      blocks_customer: isBlocking,
     };
   }
 
-  member = (name: string): string => this.#members.get(name)!;
+  getMemberId = (name: string): string => this.#members.get(name)!;
 
-  /** Everybody but these. */
-  others = (...but: readonly string[]): string[] =>
-    Object.keys(this.state.members).filter(it => !but.includes(it));
+  /** The ids of all members but these. */
+  listOtherMembers = (...excluded: readonly string[]): string[] =>
+    Object.keys(this.state.members).filter(it => !excluded.includes(it));
 
-  offer(
-    [title, category, condition, start_price, description, buy_now]: Offer,
+  addListing(
+    [title, category, condition, start_price, description, buy_now]: ListingPlan,
     seller_id: string,
     endsIn: number,
   ): string {
     const key = this.context.nextId("lst");
     const { now } = this.context.cast;
-    // people end their auctions in the evening
-    const ends = `${dayOf(now, endsIn)}T${17 + (title.length % 5)}:${String((title.length * 5) % 60).padStart(2, "0")}`;
+    // auctions end in the evening
+    const ends = `${addDaysTo(now, endsIn)}T${17 + (title.length % 5)}:${String((title.length * 5) % 60).padStart(2, "0")}`;
     this.state.listings[key] = {
       title,
       category,
@@ -83,19 +81,19 @@ export class MarketBuilder {
       start_price,
       step: start_price < 50 ? 2 : start_price < 200 ? 5 : 10,
       ...(buy_now === undefined ? {} : { buy_now }),
-      opened: dayOf(now, Math.min(endsIn, 0) - 4),
+      opened: addDaysTo(now, Math.min(endsIn, 0) - 4),
       ends,
       status: "open",
     };
     return key;
   }
 
-  /** A bid that beats what stands, so long before now, and not after the end. */
-  bid(listing: string, bidder_id: string, minutesAgo: number, more = 0): string {
+  /** Adds a bid above the highest one, `minutesAgo` before now or before the end of the listing. */
+  addBid(listing: string, bidder_id: string, minutesAgo: number, more = 0): string {
     const it = this.state.listings[listing]!;
-    const [top] = standing(this.state.bids, listing);
+    const [top] = listStandingBids(this.state.bids, listing);
     const key = this.context.nextId("bid");
-    const wanted = leastBid(it, top?.[1]) + more * it.step;
+    const wanted = computeMinBid(it, top?.[1]) + more * it.step;
     this.state.bids[key] = {
       listing_id: listing,
       bidder_id,
@@ -109,16 +107,16 @@ export class MarketBuilder {
     return key;
   }
 
-  settle(listing: string, fate: Fate): void {
+  closeListing(listing: string, outcome: Outcome): void {
     const it = this.state.listings[listing]!;
-    const [top] = standing(this.state.bids, listing);
-    if (fate === "withdrawn") it.status = "withdrawn";
-    if (fate !== "sold" || !top) return;
+    const [top] = listStandingBids(this.state.bids, listing);
+    if (outcome === "withdrawn") it.status = "withdrawn";
+    if (outcome !== "sold" || !top) return;
     it.status = "sold";
     it.sold_by = top[0];
   }
 
-  rate(listing: string, stars: number, daysAgo: number): void {
+  addRating(listing: string, stars: number, daysAgo: number): void {
     const { seller_id, sold_by } = this.state.listings[listing]!;
     this.state.ratings[this.context.nextId("rtg")] = {
       seller_id,
@@ -126,11 +124,11 @@ export class MarketBuilder {
       listing_id: listing,
       stars,
       text: this.context.random.pick(ratingTexts[stars]!),
-      date: dayOf(this.context.cast.now, -daysAgo),
+      date: addDaysTo(this.context.cast.now, -daysAgo),
     };
   }
 
-  message(listing: string, from: string, minutesAgo: number, text: string): void {
+  addMessage(listing: string, from: string, minutesAgo: number, text: string): void {
     const seller = this.state.listings[listing]!.seller_id;
     const to = from === seller ? this.state.customer : seller;
     this.state.messages[this.context.nextId("msg")] = {

@@ -4,16 +4,22 @@ import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { listingId } from "./parameters.ts";
-import { Market, called, listingOf, ratingOf, statusOf } from "./state.ts";
+import {
+  MarketplaceState,
+  formatListing,
+  findListing,
+  computeRating,
+  getListingStatus,
+} from "./state.ts";
 
-const tool = createToolFactory(Market);
+const tool = createToolFactory(MarketplaceState);
 
-/** Turns down what a seller does not want from the customer. */
-export const rightsOf = (market: Market, seller: string): void => {
-  if (market.members[seller]!.blocks_customer)
+/** Refuses the call if the seller has blocked the customer. */
+export const requireContactAllowed = (state: MarketplaceState, seller: string): void => {
+  if (state.members[seller]!.blocks_customer)
     refuse(
       "permission_denied",
-      `${market.members[seller]!.name} does not deal with you`,
+      `${state.members[seller]!.name} does not deal with you`,
       "look for something like it from another seller",
     );
 };
@@ -51,42 +57,42 @@ export const sellerTools = {
       seller_id: id("seller"),
       left: z.int().describe("Messages that can be sent before the seller answers"),
     },
-    run(market, { listing_id, text }, { now, newId }) {
-      const { customer, terms } = market;
-      const listing = listingOf(getOriginal(market), listing_id);
+    run(state, { listing_id, text }, { now, newId }) {
+      const { customer, terms } = state;
+      const listing = findListing(getOriginal(state), listing_id);
       if (listing.seller_id === customer)
         refuse(
           "precondition_failed",
-          `${called(listing, listing_id)} is your own listing`,
+          `${formatListing(listing, listing_id)} is your own listing`,
           "choose a listing of somebody else",
         );
-      rightsOf(getOriginal(market), listing.seller_id);
+      requireContactAllowed(getOriginal(state), listing.seller_id);
       if (listing.status === "withdrawn")
         refuse(
           "precondition_failed",
-          `${called(listing, listing_id)} was withdrawn`,
+          `${formatListing(listing, listing_id)} was withdrawn`,
           "marketplace_get_seller_profile shows what else the seller offers",
         );
-      const conversation = Object.values(getOriginal(market).messages)
+      const conversation = Object.values(getOriginal(state).messages)
         .filter(it => it.listing_id === listing_id && (it.from === customer || it.to === customer))
         .sort((a, b) => (a.at < b.at ? -1 : 1));
       const unanswered =
         conversation.length - 1 - conversation.findLastIndex(it => it.from !== customer);
-      const name = market.members[listing.seller_id]!.name;
+      const name = state.members[listing.seller_id]!.name;
       if (unanswered >= terms.most_messages)
         refuse(
           "limit_exceeded",
-          `${name} has not answered the last ${unanswered} messages about ${called(listing, listing_id)}`,
+          `${name} has not answered the last ${unanswered} messages about ${formatListing(listing, listing_id)}`,
           "wait for an answer",
         );
       if (conversation.at(-1)?.from === customer && conversation.at(-1)!.text === text)
         refuse(
           "conflict",
-          `the last message about ${called(listing, listing_id)} says just that`,
+          `the last message about ${formatListing(listing, listing_id)} says just that`,
           "say something new",
         );
       const message_id = newId("msg");
-      market.messages[message_id] = {
+      state.messages[message_id] = {
         listing_id,
         from: customer,
         to: listing.seller_id,
@@ -143,15 +149,15 @@ export const sellerTools = {
         "seller",
         "marketplace_search_listings gives the sellers with their ids",
       );
-      const own = Object.entries(listings).filter(([, it]) => it.seller_id === seller_id);
-      const latest = Object.values(ratings)
+      const ownListings = Object.entries(listings).filter(([, it]) => it.seller_id === seller_id);
+      const latestRatings = Object.values(ratings)
         .filter(it => it.seller_id === seller_id)
         .sort((a, b) => (a.date < b.date ? 1 : -1));
-      const rating = ratingOf(ratings, seller_id);
-      const bought = own.filter(
+      const rating = computeRating(ratings, seller_id);
+      const purchases = ownListings.filter(
         ([, it]) => it.sold_by !== undefined && bids[it.sold_by]!.bidder_id === customer,
       );
-      const offers = own.filter(([, it]) => statusOf(it, now) === "open");
+      const offers = ownListings.filter(([, it]) => getListingStatus(it, now) === "open");
       return {
         seller: name,
         seller_id,
@@ -167,9 +173,9 @@ export const sellerTools = {
               })),
             }
           : {}),
-        ...(latest.length > 0
+        ...(latestRatings.length > 0
           ? {
-              ratings: latest.slice(0, 3).map(it => ({
+              ratings: latestRatings.slice(0, 3).map(it => ({
                 by: members[it.by]!.name,
                 stars: it.stars,
                 text: it.text,
@@ -177,13 +183,13 @@ export const sellerTools = {
               })),
             }
           : {}),
-        ...(bought.length > 0
+        ...(purchases.length > 0
           ? {
-              bought: bought.map(([key, it]) => ({
+              bought: purchases.map(([key, it]) => ({
                 title: it.title,
                 listing_id: key,
                 price: bids[it.sold_by!]!.amount,
-                rated: latest.some(row => row.listing_id === key && row.by === customer),
+                rated: latestRatings.some(row => row.listing_id === key && row.by === customer),
               })),
             }
           : {}),
@@ -228,35 +234,35 @@ export const sellerTools = {
       rating: z.number().describe("The seller's mean with this rating"),
       ratings: z.int(),
     },
-    run(market, { listing_id, stars, text = "" }, { now, newId }) {
-      const { customer, members } = market;
-      const listing = listingOf(getOriginal(market), listing_id);
+    run(state, { listing_id, stars, text = "" }, { now, newId }) {
+      const { customer, members } = state;
+      const listing = findListing(getOriginal(state), listing_id);
       if (listing.seller_id === customer)
         refuse(
           "permission_denied",
-          `${called(listing, listing_id)} is your own listing`,
+          `${formatListing(listing, listing_id)} is your own listing`,
           "rate sellers from whom something was bought",
         );
-      const winner =
+      const buyer =
         listing.sold_by === undefined
           ? undefined
-          : getOriginal(market).bids[listing.sold_by]!.bidder_id;
-      if (winner !== customer)
+          : getOriginal(state).bids[listing.sold_by]!.bidder_id;
+      if (buyer !== customer)
         refuse(
           "permission_denied",
-          `you have not bought ${called(listing, listing_id)}, which is ${statusOf(listing, now)}`,
+          `you have not bought ${formatListing(listing, listing_id)}, which is ${getListingStatus(listing, now)}`,
           "marketplace_search_listings with involving bought shows what was bought",
         );
-      const known = Object.values(getOriginal(market).ratings).find(
+      const existing = Object.values(getOriginal(state).ratings).find(
         it => it.listing_id === listing_id && it.by === customer,
       );
-      if (known)
+      if (existing)
         refuse(
           "conflict",
-          `you have rated the purchase of ${called(listing, listing_id)} already, with ${known.stars} stars on ${known.date}`,
+          `you have rated the purchase of ${formatListing(listing, listing_id)} already, with ${existing.stars} stars on ${existing.date}`,
           "every purchase is rated once",
         );
-      market.ratings[newId("rtg")] = {
+      state.ratings[newId("rtg")] = {
         seller_id: listing.seller_id,
         by: customer,
         listing_id,
@@ -264,14 +270,14 @@ export const sellerTools = {
         text,
         date: now.slice(0, 10),
       };
-      const all = Object.values(market.ratings).filter(
+      const ratingCount = Object.values(state.ratings).filter(
         it => it.seller_id === listing.seller_id,
       ).length;
       return {
         seller: members[listing.seller_id]!.name,
         seller_id: listing.seller_id,
-        rating: ratingOf(market.ratings, listing.seller_id)!,
-        ratings: all,
+        rating: computeRating(state.ratings, listing.seller_id)!,
+        ratings: ratingCount,
       };
     },
   }),

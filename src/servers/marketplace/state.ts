@@ -1,7 +1,7 @@
 /**
- * A marketplace for used things: members, what they auction, bids, messages and ratings. A listing
- * ends by the clock; it is sold when its seller accepts a bid, or when a bid reaches its price for
- * buying at once.
+ * The state of a marketplace for used goods: members, listings, bids, messages and ratings. A listing
+ * ends at a set time; it is sold when its seller accepts a bid, or when a bid reaches its buy-now
+ * price.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
@@ -24,7 +24,7 @@ const Member = z.strictObject({
   name: z.string().min(1).max(80),
   city: z.string(),
   joined: day(),
-  /** They do not deal with the customer. */
+  /** Whether they refuse to deal with the customer. */
   blocks_customer: z.boolean(),
 });
 
@@ -35,13 +35,13 @@ const Listing = z.strictObject({
   description: z.string().max(500),
   seller_id: z.string(),
   start_price: money(),
-  /** By how much a bid has to beat the one before. */
+  /** The amount by which a bid has to exceed the highest one. */
   step: money(),
-  /** A bid of as much buys it on the spot. */
+  /** A bid of this amount buys it at once. */
   buy_now: money().optional(),
   opened: day(),
   ends: minute(),
-  /** `open` also covers what has ended and waits for its seller. */
+  /** `open` includes listings that have ended and wait for their seller. */
   status: z.enum(["open", "sold", "withdrawn"]),
   /** The bid that won. */
   sold_by: z.string().optional(),
@@ -73,17 +73,17 @@ const Rating = z.strictObject({
   date: day(),
 });
 
-export const Market = z.strictObject({
+export const MarketplaceState = z.strictObject({
   /** The member for whom the agent works. */
   customer: z.string(),
   terms: z.strictObject({
-    /** For how long a bid can be taken back. */
+    /** For how long a bid can be retracted. */
     retract_minutes: z.int().min(1).max(1440),
-    /** Open listings that a member may have. */
+    /** The most open listings of a member. */
     most_listings: z.int().min(1).max(99),
-    /** What the customer's leading bids may come to together. */
+    /** The most that the customer's leading bids may add up to. */
     bidding_limit: money(),
-    /** Messages about one listing before its seller answers. */
+    /** The most messages about a listing before its seller answers. */
     most_messages: z.int().min(1).max(20),
   }),
   members: z.record(z.string(), Member),
@@ -92,26 +92,29 @@ export const Market = z.strictObject({
   messages: z.record(z.string(), Message),
   ratings: z.record(z.string(), Rating),
 });
-export type Market = z.infer<typeof Market>;
+export type MarketplaceState = z.infer<typeof MarketplaceState>;
 
-export const listingOf = (market: Pick<Market, "listings">, listingId: string) =>
-  findEntity(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
-export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) =>
-  findEntity(market.bids, bidId, "bid", hint);
+export const findListing = (state: Pick<MarketplaceState, "listings">, listingId: string) =>
+  findEntity(state.listings, listingId, "listing", "marketplace_search_listings gives the ids");
+export const findBid = (state: Pick<MarketplaceState, "bids">, bidId: string, hint: string) =>
+  findEntity(state.bids, bidId, "bid", hint);
 
-export const statusOf = (
+export const getListingStatus = (
   { status, ends }: Listing,
   now: string,
 ): "open" | "ended" | "sold" | "withdrawn" => (status === "open" && ends <= now ? "ended" : status);
 
-/** A listing's bids that stand, highest first. */
-export const standing = (bids: Market["bids"], listingId: string): [string, Bid][] =>
+/** A listing's bids that were not retracted, the highest first. */
+export const listStandingBids = (
+  bids: MarketplaceState["bids"],
+  listingId: string,
+): [string, Bid][] =>
   Object.entries(bids)
     .filter(([, it]) => it.listing_id === listingId && !it.retracted)
     .sort(([, a], [, b]) => b.amount - a.amount);
 
-/** How a bid on a listing stands. */
-export function standingOf(
+/** The status of a bid, where `top` is the highest bid on its listing. */
+export function getBidStatus(
   bidId: string,
   bid: Bid,
   { sold_by }: Pick<Listing, "sold_by">,
@@ -125,29 +128,32 @@ export function standingOf(
       : "outbid";
 }
 
-/** Every listing's highest bid that stands, and how many stand. */
-export function leaders(
-  bids: Market["bids"],
+/** The highest bid of each listing and the number of its bids, without retracted ones. */
+export function findLeadingBids(
+  bids: MarketplaceState["bids"],
 ): ReadonlyMap<string, { readonly bidId: string; readonly bid: Bid; readonly count: number }> {
-  const found = new Map<string, { bidId: string; bid: Bid; count: number }>();
+  const leaders = new Map<string, { bidId: string; bid: Bid; count: number }>();
   for (const [bidId, bid] of Object.entries(bids)) {
     if (bid.retracted) continue;
-    const known = found.get(bid.listing_id);
-    const count = 1 + (known?.count ?? 0);
-    found.set(
+    const leader = leaders.get(bid.listing_id);
+    const count = 1 + (leader?.count ?? 0);
+    leaders.set(
       bid.listing_id,
-      known && known.bid.amount >= bid.amount ? { ...known, count } : { bidId, bid, count },
+      leader && leader.bid.amount >= bid.amount ? { ...leader, count } : { bidId, bid, count },
     );
   }
-  return found;
+  return leaders;
 }
 
-/** The least that the next bid has to be. */
-export const leastBid = (listing: Listing, top: Bid | undefined) =>
+/** The smallest amount that the next bid may have. */
+export const computeMinBid = (listing: Listing, top: Bid | undefined) =>
   top ? roundToCents(top.amount + listing.step) : listing.start_price;
 
-/** A seller's mean rating in tenths, or nothing where nobody has rated them. */
-export function ratingOf(ratings: Market["ratings"], sellerId: string): number | undefined {
+/** A seller's mean rating, rounded to tenths, or undefined without ratings. */
+export function computeRating(
+  ratings: MarketplaceState["ratings"],
+  sellerId: string,
+): number | undefined {
   const stars = Object.values(ratings)
     .filter(it => it.seller_id === sellerId)
     .map(it => it.stars);
@@ -156,32 +162,33 @@ export function ratingOf(ratings: Market["ratings"], sellerId: string): number |
     : Math.round((10 * stars.reduce((a, b) => a + b, 0)) / stars.length) / 10;
 }
 
-export const called = (listing: Listing, listingId: string) => `${listing.title} (${listingId})`;
+export const formatListing = (listing: Listing, listingId: string) =>
+  `${listing.title} (${listingId})`;
 
-/** The customer's own listing, or a refusal. */
-export function ownListing(
-  market: Pick<Market, "listings" | "members" | "customer">,
+/** The customer's own listing; refuses the call if it belongs to somebody else. */
+export function findOwnListing(
+  state: Pick<MarketplaceState, "listings" | "members" | "customer">,
   listingId: string,
 ): Listing {
   const listing = findEntity(
-    market.listings,
+    state.listings,
     listingId,
     "listing",
     "marketplace_list_my_listings gives the ids of your own",
   );
-  if (listing.seller_id !== market.customer)
+  if (listing.seller_id !== state.customer)
     refuse(
       "permission_denied",
-      `${called(listing, listingId)} belongs to ${market.members[listing.seller_id]!.name}, and only its seller may do that`,
+      `${formatListing(listing, listingId)} belongs to ${state.members[listing.seller_id]!.name}, and only its seller may do that`,
       "marketplace_list_my_listings shows your own",
     );
   return listing;
 }
 
-/** Turns down what cannot be done once a listing is sold or withdrawn. */
-export function stillOffered(listing: Listing, listingId: string): void {
+/** Refuses the call if the listing is sold or withdrawn. */
+export function requireOffered(listing: Listing, listingId: string): void {
   if (listing.status === "sold")
-    refuse("conflict", `${called(listing, listingId)} is already sold`);
+    refuse("conflict", `${formatListing(listing, listingId)} is already sold`);
   if (listing.status === "withdrawn")
-    refuse("conflict", `${called(listing, listingId)} was withdrawn`);
+    refuse("conflict", `${formatListing(listing, listingId)} was withdrawn`);
 }

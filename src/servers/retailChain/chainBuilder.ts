@@ -2,29 +2,27 @@
 import { addDays } from "../../environment/time.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-import { branches, gear } from "./generateValues.ts";
-import { lapses, type RetailChainWorld } from "./server.ts";
+import { branchPlans, itemPlans } from "./generateValues.ts";
+import { computeReservationEnd, type RetailChainState } from "./state.ts";
 
-export type Chain = RetailChainWorld;
-
-type Store = Chain["stores"][string];
+type Store = RetailChainState["stores"][string];
 
 /**
- * Of the home city's stores: by which place's street, house number, metres north and east of the
- * centre.
+ * The stores of the home city: the role of a place on their street, house number, metres north and
+ * east of the centre.
  */
-const atHome = [
+const homeStores = [
   ["books", 47, -90, 320],
   ["optician", 14, 65, 10],
   ["printer", 71, -690, -380],
 ] as const;
 
-const kilometre = 0.00898;
+const degreesPerKilometer = 0.00898;
 
-/** Puts up the chain row by row; stores and items are found by name. */
-export class ChainBuilder {
+/** Builds the state row by row. */
+export class RetailChainBuilder {
   readonly context: GeneratorContext;
-  readonly state: Chain;
+  readonly state: RetailChainState;
   readonly #stores = new Map<string, string>();
   readonly #items = new Map<string, string>();
   #number = 20_400;
@@ -47,7 +45,10 @@ export class ChainBuilder {
       reservations: {},
       shipments: {},
     };
-    for (const [name, brand, category, price] of gear.slice(0, isFull ? gear.length : 8)) {
+    for (const [name, brand, category, price] of itemPlans.slice(
+      0,
+      isFull ? itemPlans.length : 8,
+    )) {
       const key = context.nextId("itm");
       this.#items.set(name, key);
       this.state.items[key] = { name, brand, category, price };
@@ -58,12 +59,12 @@ export class ChainBuilder {
     return this.context.cast.now.slice(0, 10);
   }
 
-  /** Stores of the home city are called by their street, others by city and quarter. */
-  open(): void {
+  /** Adds the stores. Those of the home city are named after their street, others after city and quarter. */
+  addStores(): void {
     const { cast, size } = this.context;
-    for (const [i, [role, house, north, east]] of atHome.entries()) {
+    for (const [i, [role, house, north, east]] of homeStores.entries()) {
       const street = cast.getPlace(role).address.split(",")[0]!.replace(/^\d+ /, "");
-      this.#put(
+      this.#addStore(
         street,
         cast.home,
         `${house} ${street}, ${cast.home.name}`,
@@ -73,62 +74,65 @@ export class ChainBuilder {
       );
       if (i < 2) this.state.user.looks_after.push(this.#stores.get(street)!);
     }
-    for (const [i, [name, quarter, address, north, east]] of branches
-      .slice(0, size === "full" ? branches.length : 3)
+    for (const [i, [name, quarter, address, north, east]] of branchPlans
+      .slice(0, size === "full" ? branchPlans.length : 3)
       .entries()) {
       const city = cast.cities.find(it => it.name === name)!;
-      const quirks: Partial<Store> = {
+      const overrides: Partial<Store> = {
         closed_on: i % 3 === 0 ? ["sunday", "monday"] : i % 5 === 1 ? [] : ["sunday"],
         ...(i % 4 === 1 ? { pickup: false } : {}),
         ...(i % 6 === 2 ? { reopens: addDays(this.today, 12 + i) } : {}),
         ...(i % 4 === 3 ? { opens: "10:00", closes: "19:00" } : {}),
       };
-      this.#put(`${name} ${quarter}`, city, `${address}, ${name}`, north, east, quirks);
+      this.#addStore(`${name} ${quarter}`, city, `${address}, ${name}`, north, east, overrides);
     }
     if (size === "full")
-      this.state.user.looks_after.push(this.store("Porto Baixa"), this.store("Hamburg Ottensen"));
+      this.state.user.looks_after.push(
+        this.getStoreId("Porto Baixa"),
+        this.getStoreId("Hamburg Ottensen"),
+      );
   }
 
-  #put(
+  #addStore(
     name: string,
     city: SharedCast["home"],
     address: string,
     north: number,
     east: number,
-    quirks: Partial<Store>,
+    overrides: Partial<Store>,
   ): void {
     const key = this.context.nextId("sto");
     this.#stores.set(name, key);
     const round = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
-    const east1 = kilometre / Math.cos((city.latitude * Math.PI) / 180);
+    const degreesEastPerKilometer = degreesPerKilometer / Math.cos((city.latitude * Math.PI) / 180);
     this.state.stores[key] = {
       name,
       city: city.name,
       address,
-      latitude: round(city.latitude + north * kilometre),
-      longitude: round(city.longitude + east * east1),
+      latitude: round(city.latitude + north * degreesPerKilometer),
+      longitude: round(city.longitude + east * degreesEastPerKilometer),
       phone: `+34 600 02 ${String(Math.floor(this.#stores.size / 10)).padStart(2, "0")} ${this.#stores.size % 10}0`,
       opens: "09:00",
       closes: "20:00",
       closed_on: [],
       pickup: true,
-      ...quirks,
+      ...overrides,
     };
     this.state.stock[key] = {};
   }
 
-  store = (name: string): string => this.#stores.get(name)!;
-  item = (name: string): string => this.#items.get(name)!;
-  /** The stores in the order in which they were put up. */
-  get keys(): string[] {
+  getStoreId = (name: string): string => this.#stores.get(name)!;
+  getItemId = (name: string): string => this.#items.get(name)!;
+  /** The ids of the stores, in the order in which they were added. */
+  get storeIds(): string[] {
     return [...this.#stores.values()];
   }
 
-  lay(store: string, item: string, n: number): void {
+  setStock(store: string, item: string, n: number): void {
     this.state.stock[store]![item] = n;
   }
 
-  reserve(
+  addReservation(
     item: string,
     store: string,
     quantity: number,
@@ -141,13 +145,13 @@ export class ChainBuilder {
       store_id: store,
       quantity,
       made,
-      until: lapses(this.state.stores[store]!, made, this.state.terms.hold_days),
+      until: computeReservationEnd(this.state.stores[store]!, made, this.state.terms.hold_days),
       status,
     };
   }
 
-  /** Expected so many days from today; earlier ones may have been taken in. */
-  ship(
+  /** Adds a shipment that is expected `days` from today. */
+  addShipment(
     store: string,
     sender: string,
     days: number,

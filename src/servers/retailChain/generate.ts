@@ -1,22 +1,23 @@
 /**
- * The stores of the canon's outdoor brand, in the home city and in others: shelves, reservations of
- * the canon's user, shipments on their way.
+ * Generates the stores of the cast's outdoor brand, in the home city and in others: stock, the user's
+ * reservations, and shipments.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
-import { ChainBuilder, type Chain } from "./chainBuilder.ts";
-import { availableNow, lapses, server } from "./server.ts";
+import { RetailChainBuilder } from "./chainBuilder.ts";
+import { server } from "./server.ts";
+import { createAvailableCounter, computeReservationEnd, type RetailChainState } from "./state.ts";
 
-function generate(context: GeneratorContext): Chain {
-  const racks = new ChainBuilder(context);
-  racks.open();
-  if (context.size === "small") smallChain(racks);
-  else fullChain(racks);
-  return racks.state;
+function generate(context: GeneratorContext): RetailChainState {
+  const builder = new RetailChainBuilder(context);
+  builder.addStores();
+  if (context.size === "small") addSmallFixture(builder);
+  else addFullFixture(builder);
+  return builder.state;
 }
 
-function smallChain(racks: ChainBuilder): void {
-  const [quay, market, station, hamburg, lyon] = racks.keys as [
+function addSmallFixture(builder: RetailChainBuilder): void {
+  const [quay, market, station, hamburg, lyon] = builder.storeIds as [
     string,
     string,
     string,
@@ -31,9 +32,9 @@ function smallChain(racks: ChainBuilder): void {
     [3, 0, 6, 2, 5, 8, 4, 1],
     [5, 5, 5, 5, 5, 5, 5, 5],
   ];
-  const items = Object.keys(racks.state.items);
-  for (const [i, store] of racks.keys.entries())
-    for (const [j, n] of amounts[i]!.entries()) racks.lay(store, items[j]!, n);
+  const items = Object.keys(builder.state.items);
+  for (const [i, store] of builder.storeIds.entries())
+    for (const [j, n] of amounts[i]!.entries()) builder.setStock(store, items[j]!, n);
   const [tent, shell, runners, , burner, pack, lantern, filter] = items as [
     string,
     string,
@@ -44,26 +45,26 @@ function smallChain(racks: ChainBuilder): void {
     string,
     string,
   ];
-  racks.reserve(tent, quay, 2, 0, "held");
-  racks.reserve(runners, market, 1, 2, "held");
-  racks.reserve(lantern, station, 2, 9, "held");
-  racks.reserve(shell, hamburg, 1, 20, "collected");
-  racks.reserve(filter, market, 1, 5, "cancelled");
-  racks.ship(quay, "Stoneway", 0, { [runners]: 8 });
-  racks.ship(market, "Embra", -1, { [burner]: 6 });
-  racks.ship(market, "Carria", 3, { [pack]: 5, [tent]: 2 });
-  racks.ship(lyon, "Norrun", 0, { [tent]: 4 });
-  racks.ship(quay, "Klarwell", -6, { [filter]: 5 }, true);
+  builder.addReservation(tent, quay, 2, 0, "held");
+  builder.addReservation(runners, market, 1, 2, "held");
+  builder.addReservation(lantern, station, 2, 9, "held");
+  builder.addReservation(shell, hamburg, 1, 20, "collected");
+  builder.addReservation(filter, market, 1, 5, "cancelled");
+  builder.addShipment(quay, "Stoneway", 0, { [runners]: 8 });
+  builder.addShipment(market, "Embra", -1, { [burner]: 6 });
+  builder.addShipment(market, "Carria", 3, { [pack]: 5, [tent]: 2 });
+  builder.addShipment(lyon, "Norrun", 0, { [tent]: 4 });
+  builder.addShipment(quay, "Klarwell", -6, { [filter]: 5 }, true);
 }
 
-function fullChain(racks: ChainBuilder): void {
-  const { context, state } = racks;
+function addFullFixture(builder: RetailChainBuilder): void {
+  const { context, state } = builder;
   const { random } = context;
   const items = Object.keys(state.items);
-  for (const store of racks.keys)
+  for (const store of builder.storeIds)
     for (const item of items)
       if (random.boolean(0.88))
-        racks.lay(
+        builder.setStock(
           store,
           item,
           random.pickWeighted(
@@ -73,29 +74,30 @@ function fullChain(racks: ChainBuilder): void {
         );
   const isOpen = (store: string) =>
     state.stores[store]!.pickup && state.stores[store]!.reopens === undefined;
-  const stores = racks.keys.filter(isOpen);
-  const wanted = random.shuffle(items);
-  const some = (store: string, n: number) =>
-    wanted.filter(it => (state.stock[store]![it] ?? 0) >= n);
-  const taken = new Set<string>();
+  const stores = builder.storeIds.filter(isOpen);
+  const shuffledItems = random.shuffle(items);
+  const listItemsInStock = (store: string, n: number) =>
+    shuffledItems.filter(it => (state.stock[store]![it] ?? 0) >= n);
+  const reservedItems = new Set<string>();
   const reserve = (i: number, daysAgo: number, status: "held" | "collected" | "cancelled") => {
     const store = stores[i % stores.length]!;
     const quantity = 1 + (i % 3);
-    const item = some(store, quantity).find(it => !taken.has(it))!;
-    taken.add(item);
-    racks.reserve(item, store, quantity, daysAgo, status);
+    const item = listItemsInStock(store, quantity).find(it => !reservedItems.has(it))!;
+    reservedItems.add(item);
+    builder.addReservation(item, store, quantity, daysAgo, status);
   };
   for (let i = 0; i < 6; i++) reserve(i, i % 2, "held");
   for (let i = 6; i < 12; i++) reserve(i, 6 + i, "held");
   for (let i = 12; i < 17; i++) reserve(i, 3 + 2 * i, "collected");
   for (let i = 17; i < 21; i++) reserve(i, 2 + i, "cancelled");
-  const own = state.user.looks_after;
+  const ownStores = state.user.looks_after;
   for (let i = 0; i < 40; i++) {
-    const store = i % 2 === 0 ? own[(i / 2) % own.length]! : random.pick(racks.keys);
+    const store =
+      i % 2 === 0 ? ownStores[(i / 2) % ownStores.length]! : random.pick(builder.storeIds);
     const item = random.pick(items);
     const sender =
       i % 7 === 3
-        ? state.stores[random.pick(racks.keys.filter(it => it !== store))]!.name
+        ? state.stores[random.pick(builder.storeIds.filter(it => it !== store))]!.name
         : state.items[item]!.brand;
     const others = items.filter(
       it => it !== item && state.items[it]!.brand === state.items[item]!.brand && i % 7 !== 3,
@@ -107,11 +109,11 @@ function fullChain(racks: ChainBuilder): void {
         : {}),
     };
     const days = i < 12 ? -1 * (i % 2) : i < 22 ? 1 + random.integer(9) : -2 - random.integer(30);
-    racks.ship(store, sender, days, lines, i >= 22);
+    builder.addShipment(store, sender, days, lines, i >= 22);
   }
 }
 
-function* contradictions(state: Chain, cast: SharedCast): Generator<string> {
+function* findContradictions(state: RetailChainState, cast: SharedCast): Generator<string> {
   const { stores, items, stock, reservations, shipments, user, terms } = state;
   if (user.name !== cast.user.name) yield `the user ${user.name} is not whom the world is about`;
   if (state.name !== cast.clients[1]!.legalName)
@@ -133,7 +135,7 @@ function* contradictions(state: Chain, cast: SharedCast): Generator<string> {
       yield `store ${key} is where another place is`;
     if (!Object.hasOwn(stock, key)) yield `store ${key} has no shelves`;
   }
-  const available = availableNow(state, cast.now);
+  const available = createAvailableCounter(state, cast.now);
   for (const [store, shelf] of Object.entries(stock)) {
     if (!Object.hasOwn(stores, store)) yield `there is stock in ${store}, which is no store`;
     for (const [item, n] of Object.entries(shelf)) {
@@ -143,15 +145,16 @@ function* contradictions(state: Chain, cast: SharedCast): Generator<string> {
       if (available(store, item) < 0) yield `store ${store} has fewer of ${item} than are reserved`;
     }
   }
-  const held = Object.values(reservations).filter(
+  const heldReservations = Object.values(reservations).filter(
     it => it.status === "held" && it.until > cast.now,
   );
-  if (held.length > terms.most_reservations) yield `${held.length} reservations are held`;
+  if (heldReservations.length > terms.most_reservations)
+    yield `${heldReservations.length} reservations are held`;
   for (const [key, it] of Object.entries(reservations)) {
     if (!Object.hasOwn(stores, it.store_id) || !Object.hasOwn(items, it.item_id))
       yield `reservation ${key} is of nothing`;
     else if (
-      it.until !== lapses(stores[it.store_id]!, it.made, terms.hold_days) ||
+      it.until !== computeReservationEnd(stores[it.store_id]!, it.made, terms.hold_days) ||
       it.made > cast.now
     )
       yield `reservation ${key} has the wrong times`;
@@ -167,8 +170,8 @@ function* contradictions(state: Chain, cast: SharedCast): Generator<string> {
   }
 }
 
-export const generator = defineGenerator<Chain>({
+export const generator = defineGenerator<RetailChainState>({
   server,
   generate,
-  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
+  findInconsistencies: (state, _states, cast) => [...findContradictions(state, cast)],
 });

@@ -1,10 +1,10 @@
-/** What an outdoor chain of a world sells, and where its stores abroad lie. */
-import type { RetailChainWorld } from "./server.ts";
+/** The items and the stores in other cities of the generated retail chains. */
+import type { RetailChainState } from "./state.ts";
 
-type Item = RetailChainWorld["items"][string];
+type Item = RetailChainState["items"][string];
 
-/** No name is part of another. The first eight are the small world's. */
-export const gear: readonly (readonly [
+/** No name is part of another. The small fixture has the first eight. */
+export const itemPlans: readonly (readonly [
   name: string,
   brand: string,
   category: Item["category"],
@@ -55,10 +55,9 @@ export const gear: readonly (readonly [
 ];
 
 /**
- * In cities away from home: the quarter, the address in that city, kilometres north and east of its
- * centre.
+ * Stores in other cities: city, quarter, address, kilometres north and east of the city's centre.
  */
-export const branches: readonly (readonly [
+export const branchPlans: readonly (readonly [
   city: string,
   quarter: string,
   address: string,

@@ -5,19 +5,19 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { itemId, limit, quantity, storeId } from "./parameters.ts";
 import {
-  Chain,
-  availableNow,
+  RetailChainState,
+  createAvailableCounter,
   categories,
-  itemOf,
-  kilometres,
-  onHand,
-  reservedNow,
-  storeOf,
+  findItem,
+  computeKilometers,
+  getStockCount,
+  createReservedCounter,
+  findStore,
 } from "./state.ts";
 
-const tool = createToolFactory(Chain);
+const tool = createToolFactory(RetailChainState);
 
-export const unitsOf = ({ lines }: Chain["shipments"][string]) =>
+export const countUnits = ({ lines }: RetailChainState["shipments"][string]) =>
   Object.values(lines).reduce((a, b) => a + b, 0);
 
 export const itemQueries = {
@@ -50,26 +50,26 @@ export const itemQueries = {
         }),
       ),
     },
-    run(chain, { name, category, max_price, limit: most = 10 }, { now }) {
-      const found = Object.entries(chain.items).filter(
+    run(state, { name, category, max_price, limit = 10 }, { now }) {
+      const matches = Object.entries(state.items).filter(
         ([, it]) =>
           (!name || containsText(`${it.name} ${it.brand}`, name)) &&
           (!category || it.category === category) &&
           (max_price === undefined || it.price <= max_price),
       );
-      const available = availableNow(chain, now);
-      const stores = Object.keys(chain.stores);
+      const available = createAvailableCounter(state, now);
+      const stores = Object.keys(state.stores);
       return {
-        items: found.slice(0, most).map(([item_id, it]) => {
-          const left = stores.map(store => available(store, item_id)).filter(n => n > 0);
+        items: matches.slice(0, limit).map(([item_id, it]) => {
+          const counts = stores.map(store => available(store, item_id)).filter(n => n > 0);
           return {
             item: it.name,
             item_id,
             brand: it.brand,
             category: it.category,
             price: it.price,
-            available: left.reduce((a, b) => a + b, 0),
-            stores: left.length,
+            available: counts.reduce((a, b) => a + b, 0),
+            stores: counts.length,
           };
         }),
       };
@@ -105,25 +105,33 @@ export const itemQueries = {
         }),
       ),
     },
-    run(chain, { store_id, name, category, at_most, limit: most = 10 }, { now }) {
-      const store = storeOf(chain, store_id);
-      const reserved = reservedNow(chain, now);
-      const rows = Object.entries(chain.stock[store_id] ?? {}).flatMap(([item_id, on_hand]) => {
-        const it = chain.items[item_id]!;
+    run(state, { store_id, name, category, at_most, limit = 10 }, { now }) {
+      const store = findStore(state, store_id);
+      const reserved = createReservedCounter(state, now);
+      const rows = Object.entries(state.stock[store_id] ?? {}).flatMap(([item_id, on_hand]) => {
+        const it = state.items[item_id]!;
         if ((name && !containsText(it.name, name)) || (category && it.category !== category))
           return [];
-        const held = reserved(store_id, item_id);
-        return [{ item: it.name, item_id, on_hand, reserved: held, available: on_hand - held }];
+        const reservedCount = reserved(store_id, item_id);
+        return [
+          {
+            item: it.name,
+            item_id,
+            on_hand,
+            reserved: reservedCount,
+            available: on_hand - reservedCount,
+          },
+        ];
       });
-      const found = rows.filter(it => at_most === undefined || it.available <= at_most);
+      const matches = rows.filter(it => at_most === undefined || it.available <= at_most);
       return {
         store: store.name,
         store_id,
-        items: found
+        items: matches
           .sort((a, b) =>
             a.available === b.available ? (a.item < b.item ? -1 : 1) : a.available - b.available,
           )
-          .slice(0, most),
+          .slice(0, limit),
       };
     },
   }),
@@ -161,21 +169,21 @@ export const itemQueries = {
         }),
       ),
     },
-    run(chain, { item_id, near_store_id, quantity: wanted = 1, max_km }, { now }) {
-      const item = itemOf(chain, item_id);
-      const near = storeOf(chain, near_store_id ?? chain.user.looks_after[0]!);
-      const available = availableNow(chain, now);
-      const rows = Object.entries(chain.stores).flatMap(([store_id, it]) => {
-        const left = available(store_id, item_id);
+    run(state, { item_id, near_store_id, quantity: wanted = 1, max_km }, { now }) {
+      const item = findItem(state, item_id);
+      const origin = findStore(state, near_store_id ?? state.user.looks_after[0]!);
+      const available = createAvailableCounter(state, now);
+      const rows = Object.entries(state.stores).flatMap(([store_id, it]) => {
+        const availableCount = available(store_id, item_id);
         const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
-        return left >= wanted && !isClosed
+        return availableCount >= wanted && !isClosed
           ? [
               {
                 store: it.name,
                 store_id,
                 city: it.city,
-                km: kilometres(near, it),
-                available: left,
+                km: computeKilometers(origin, it),
+                available: availableCount,
                 pickup: it.pickup,
               },
             ]
@@ -193,11 +201,11 @@ export const itemQueries = {
   }),
 };
 
-/** How many of an item lie in a store, or a refusal where the store does not sell it. */
-export const soldAt = (chain: Chain, store: string, item: string): number =>
-  onHand(chain, store, item) ??
+/** The stock of an item in a store; refuses the call if the store does not sell it. */
+export const requireStockCount = (state: RetailChainState, store: string, item: string): number =>
+  getStockCount(state, store, item) ??
   refuse(
     "precondition_failed",
-    `the store ${storeOf(chain, store).name} (${store}) does not sell ${itemOf(chain, item).name} (${item})`,
+    `the store ${findStore(state, store).name} (${store}) does not sell ${findItem(state, item).name} (${item})`,
     "retail_chain_find_item_nearby finds the stores that have it",
   );

@@ -5,13 +5,21 @@ import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { itemId, limit, quantity, storeId } from "./parameters.ts";
-import { soldAt } from "./itemQueries.ts";
-import { Chain, availableNow, itemOf, lapses, statusOf, storeOf, trading } from "./state.ts";
+import { requireStockCount } from "./itemQueries.ts";
+import {
+  RetailChainState,
+  createAvailableCounter,
+  findItem,
+  computeReservationEnd,
+  getReservationStatus,
+  findStore,
+  requireNotRenovating,
+} from "./state.ts";
 
-const tool = createToolFactory(Chain);
+const tool = createToolFactory(RetailChainState);
 
-const heldNow = (chain: Chain, now: string) =>
-  Object.entries(chain.reservations).filter(([, it]) => statusOf(it, now) === "held");
+const listHeldReservations = (state: RetailChainState, now: string) =>
+  Object.entries(state.reservations).filter(([, it]) => getReservationStatus(it, now) === "held");
 
 export const reservationTools = {
   reserve_item: tool({
@@ -32,18 +40,18 @@ export const reservationTools = {
       until: minute(),
       available: z.int().describe("How many others can still have"),
     },
-    run(chain, { item_id, store_id, quantity: wanted = 1 }, { now, newId }) {
-      const stands = getOriginal(chain);
-      const [item, store] = [itemOf(stands, item_id), storeOf(stands, store_id)];
-      trading(store, store_id, now);
+    run(state, { item_id, store_id, quantity: wanted = 1 }, { now, newId }) {
+      const original = getOriginal(state);
+      const [item, store] = [findItem(original, item_id), findStore(original, store_id)];
+      requireNotRenovating(store, store_id, now);
       if (!store.pickup)
         refuse(
           "precondition_failed",
           `the store ${store.name} (${store_id}) keeps no reservations`,
           "retail_chain_find_item_nearby says which stores do",
         );
-      soldAt(stands, store_id, item_id);
-      const held = heldNow(stands, now);
+      requireStockCount(original, store_id, item_id);
+      const held = listHeldReservations(original, now);
       const same = held.find(([, it]) => it.item_id === item_id && it.store_id === store_id);
       if (same)
         refuse(
@@ -51,7 +59,7 @@ export const reservationTools = {
           `${same[1].quantity} of ${item.name} are reserved in ${store.name} already (${same[0]}), until ${same[1].until}`,
           "retail_chain_cancel_reservation gives them up",
         );
-      const { most_reservations, most_units, hold_days } = stands.terms;
+      const { most_reservations, most_units, hold_days } = original.terms;
       if (wanted > most_units)
         refuse(
           "limit_exceeded",
@@ -64,18 +72,18 @@ export const reservationTools = {
           `${held.length} reservations are held already, and no more than ${most_reservations} may be`,
           "retail_chain_cancel_reservation gives one up",
         );
-      const left = availableNow(stands, now)(store_id, item_id);
-      if (wanted > left)
+      const availableCount = createAvailableCounter(original, now)(store_id, item_id);
+      if (wanted > availableCount)
         refuse(
           "precondition_failed",
-          `${store.name} (${store_id}) can sell ${left} of ${item.name} (${item_id}), ${wanted} wanted`,
-          left > 0
-            ? `choose ${left} or fewer, or find another store with retail_chain_find_item_nearby`
+          `${store.name} (${store_id}) can sell ${availableCount} of ${item.name} (${item_id}), ${wanted} wanted`,
+          availableCount > 0
+            ? `choose ${availableCount} or fewer, or find another store with retail_chain_find_item_nearby`
             : "retail_chain_find_item_nearby finds other stores",
         );
       const reservation_id = newId("res");
-      const until = lapses(store, now, hold_days);
-      chain.reservations[reservation_id] = {
+      const until = computeReservationEnd(store, now, hold_days);
+      state.reservations[reservation_id] = {
         item_id,
         store_id,
         quantity: wanted,
@@ -90,7 +98,7 @@ export const reservationTools = {
         store_id,
         quantity: wanted,
         until,
-        available: left - wanted,
+        available: availableCount - wanted,
       };
     },
   }),
@@ -110,24 +118,24 @@ export const reservationTools = {
       status: z.string(),
       available: z.int().describe("How many the store can sell now"),
     },
-    run(chain, { reservation_id }, { now }) {
+    run(state, { reservation_id }, { now }) {
       const it = findEntity(
-        chain.reservations,
+        state.reservations,
         reservation_id,
         "reservation",
         "retail_chain_list_reservations gives the ids",
       );
-      const item = chain.items[it.item_id]!.name;
-      const stands = statusOf(it, now);
-      if (stands === "cancelled")
+      const item = state.items[it.item_id]!.name;
+      const original = getReservationStatus(it, now);
+      if (original === "cancelled")
         refuse("conflict", `the reservation of ${item} (${reservation_id}) was already cancelled`);
-      if (stands === "collected")
+      if (original === "collected")
         refuse(
           "precondition_failed",
           `the reserved ${item} (${reservation_id}) was collected`,
           "what was collected cannot be given up",
         );
-      if (stands === "expired")
+      if (original === "expired")
         refuse(
           "precondition_failed",
           `the reservation of ${item} (${reservation_id}) lapsed at ${it.until}, so nothing is put aside any more`,
@@ -137,9 +145,9 @@ export const reservationTools = {
       return {
         item,
         reservation_id,
-        store: chain.stores[it.store_id]!.name,
+        store: state.stores[it.store_id]!.name,
         status: it.status,
-        available: availableNow(chain, now)(it.store_id, it.item_id),
+        available: createAvailableCounter(state, now)(it.store_id, it.item_id),
       };
     },
   }),
@@ -171,29 +179,29 @@ export const reservationTools = {
       ),
       held: z.int().describe("How many are held in all"),
     },
-    run(chain, { item, store_id, status, limit: most = 10 }, { now }) {
-      if (store_id) storeOf(chain, store_id);
-      const found = Object.entries(chain.reservations).filter(([, it]) => {
-        const stands = statusOf(it, now);
+    run(state, { item, store_id, status, limit = 10 }, { now }) {
+      if (store_id) findStore(state, store_id);
+      const matches = Object.entries(state.reservations).filter(([, it]) => {
+        const original = getReservationStatus(it, now);
         return (
-          (!item || containsText(chain.items[it.item_id]!.name, item)) &&
+          (!item || containsText(state.items[it.item_id]!.name, item)) &&
           (!store_id || it.store_id === store_id) &&
-          (status ? stands === status : item !== undefined || stands === "held")
+          (status ? original === status : item !== undefined || original === "held")
         );
       });
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.until === y.until ? (a < b ? -1 : 1) : x.until < y.until ? 1 : -1,
       );
       return {
-        reservations: found.slice(0, most).map(([reservation_id, it]) => ({
-          item: chain.items[it.item_id]!.name,
+        reservations: matches.slice(0, limit).map(([reservation_id, it]) => ({
+          item: state.items[it.item_id]!.name,
           reservation_id,
-          store: chain.stores[it.store_id]!.name,
+          store: state.stores[it.store_id]!.name,
           quantity: it.quantity,
           until: it.until,
-          status: statusOf(it, now),
+          status: getReservationStatus(it, now),
         })),
-        held: heldNow(chain, now).length,
+        held: listHeldReservations(state, now).length,
       };
     },
   }),

@@ -1,7 +1,6 @@
 /**
- * A chain of stores: what each has on its shelves, what is reserved there and what is on its way to
- * it. What can be sold is what lies there less what is reserved; a reservation lapses by the clock
- * and the store's hours.
+ * The state of a chain of stores: stock, reservations and shipments by store. The available stock is
+ * the stock without reserved items; a reservation ends at a time that depends on the store's hours.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
@@ -41,9 +40,9 @@ const Store = z.strictObject({
   opens: time,
   closes: time,
   closed_on: z.array(z.enum(weekdays)).max(7),
-  /** Whether it keeps things for customers. */
+  /** Whether it takes reservations. */
   pickup: z.boolean(),
-  /** First day after a renovation, during which nothing is sold and nothing comes in. */
+  /** The first day after a renovation, during which nothing is sold or received. */
   reopens: day().optional(),
 });
 export type Store = z.infer<typeof Store>;
@@ -66,7 +65,7 @@ const Reservation = z.strictObject({
 export type Reservation = z.infer<typeof Reservation>;
 
 const Shipment = z.strictObject({
-  /** Of the delivery note. */
+  /** The number of the delivery note. */
   number: z.int().min(1),
   store_id: z.string(),
   sender: z.string(),
@@ -76,82 +75,84 @@ const Shipment = z.strictObject({
 });
 export type Shipment = z.infer<typeof Shipment>;
 
-export const Chain = z.strictObject({
+export const RetailChainState = z.strictObject({
   name: z.string(),
-  /** For whom the agent works, and the stores whose shelves they look after. */
+  /** The person for whom the agent works, and the stores whose stock they manage. */
   user: z.strictObject({ name: z.string(), looks_after: z.array(z.string()).min(1).max(20) }),
   terms: z.strictObject({
-    /** For how many of a store's opening days after today a reservation is kept. */
+    /** The number of the store's opening days after today for which a reservation is held. */
     hold_days: z.int().min(1).max(14),
     most_reservations: z.int().min(1).max(50),
     most_units: z.int().min(1).max(99),
-    /** Of one item, in one store. */
+    /** The most units of an item in a store. */
     shelf_space: z.int().min(1).max(9999),
   }),
   stores: z.record(z.string(), Store),
   items: z.record(z.string(), Item),
-  /** By store, then by item. What a store does not sell is not there. */
+  /** By store, then by item. Items that a store does not sell are absent. */
   stock: z.record(z.string(), z.record(z.string(), count)),
   reservations: z.record(z.string(), Reservation),
   shipments: z.record(z.string(), Shipment),
 });
-export type Chain = z.infer<typeof Chain>;
+export type RetailChainState = z.infer<typeof RetailChainState>;
 
-export const storeOf = (chain: Pick<Chain, "stores">, storeId: string) =>
-  findEntity(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
-export const itemOf = (chain: Pick<Chain, "items">, itemId: string) =>
-  findEntity(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
+export const findStore = (state: Pick<RetailChainState, "stores">, storeId: string) =>
+  findEntity(state.stores, storeId, "store", "retail_chain_list_stores gives the ids");
+export const findItem = (state: Pick<RetailChainState, "items">, itemId: string) =>
+  findEntity(state.items, itemId, "item", "retail_chain_search_items gives the ids");
 
-export const statusOf = (
+export const getReservationStatus = (
   { status, until }: Reservation,
   now: string,
 ): "held" | "expired" | "collected" | "cancelled" =>
   status === "held" && until <= now ? "expired" : status;
 
-/** How many of an item lie in a store, or nothing where it is not sold. */
-export const onHand = (
-  { stock }: Pick<Chain, "stock">,
+/** The number of units of an item in a store, or undefined if the store does not sell it. */
+export const getStockCount = (
+  { stock }: Pick<RetailChainState, "stock">,
   storeId: string,
   itemId: string,
 ): number | undefined => {
-  const shelf = Object.hasOwn(stock, storeId) ? stock[storeId]! : {};
-  return Object.hasOwn(shelf, itemId) ? shelf[itemId] : undefined;
+  const storeStock = Object.hasOwn(stock, storeId) ? stock[storeId]! : {};
+  return Object.hasOwn(storeStock, itemId) ? storeStock[itemId] : undefined;
 };
 
-/** How many of an item are reserved in a store now, for any store and item. */
-export function reservedNow(
-  { reservations }: Pick<Chain, "reservations">,
+/** Creates a function that returns the number of units reserved now. */
+export function createReservedCounter(
+  { reservations }: Pick<RetailChainState, "reservations">,
   now: string,
 ): (storeId: string, itemId: string) => number {
-  const held = new Map<string, number>();
+  const reservedCounts = new Map<string, number>();
   for (const it of Object.values(reservations)) {
     const key = `${it.store_id} ${it.item_id}`;
-    if (statusOf(it, now) === "held") held.set(key, it.quantity + (held.get(key) ?? 0));
+    if (getReservationStatus(it, now) === "held")
+      reservedCounts.set(key, it.quantity + (reservedCounts.get(key) ?? 0));
   }
-  return (storeId, itemId) => held.get(`${storeId} ${itemId}`) ?? 0;
+  return (storeId, itemId) => reservedCounts.get(`${storeId} ${itemId}`) ?? 0;
 }
 
-/** How many of an item a store can sell now, for any store and item. */
-export function availableNow(
-  chain: Pick<Chain, "stock" | "reservations">,
+/** Creates a function that returns the number of units that can be sold now. */
+export function createAvailableCounter(
+  state: Pick<RetailChainState, "stock" | "reservations">,
   now: string,
 ): (storeId: string, itemId: string) => number {
-  const reserved = reservedNow(chain, now);
-  return (storeId, itemId) => (onHand(chain, storeId, itemId) ?? 0) - reserved(storeId, itemId);
+  const reserved = createReservedCounter(state, now);
+  return (storeId, itemId) =>
+    (getStockCount(state, storeId, itemId) ?? 0) - reserved(storeId, itemId);
 }
 
-const dayNameOf = (date: string) => weekdays[getWeekday(date)]!;
+const getDayName = (date: string) => weekdays[getWeekday(date)]!;
 
 export const isClosedOn = (store: Store, date: string) =>
-  store.closed_on.includes(dayNameOf(date)) ||
+  store.closed_on.includes(getDayName(date)) ||
   (store.reopens !== undefined && date < store.reopens);
 export const isOpenAt = (store: Store, now: string) =>
   !isClosedOn(store, now.slice(0, 10)) &&
   now.slice(11) >= store.opens &&
   now.slice(11) < store.closes;
 
-/** When a store opens next, or nothing where it is open. */
-export function opensNext(store: Store, now: string): string | undefined {
+/** The time at which a store opens next, or undefined if it is open. */
+export function getNextOpening(store: Store, now: string): string | undefined {
   if (isOpenAt(store, now)) return undefined;
   let date = now.slice(0, 10);
   if (now.slice(11) >= store.closes) date = addDays(date, 1);
@@ -159,21 +160,18 @@ export function opensNext(store: Store, now: string): string | undefined {
   return `${date}T${store.opens}`;
 }
 
-/**
- * When a reservation made now lapses: as the store closes on the last of so many opening days after
- * today.
- */
-export function lapses(store: Store, now: string, days: number): string {
+/** The end of a reservation made now: closing time on the nth opening day after today. */
+export function computeReservationEnd(store: Store, now: string, days: number): string {
   let date = now.slice(0, 10);
-  for (let left = days; left > 0;) {
+  for (let remaining = days; remaining > 0;) {
     date = addDays(date, 1);
-    if (!isClosedOn(store, date)) left--;
+    if (!isClosedOn(store, date)) remaining--;
   }
   return `${date}T${store.closes}`;
 }
 
-/** Turns down what nobody can do in a store that is being renovated. */
-export function trading(store: Store, storeId: string, now: string): void {
+/** Refuses the call if the store is being renovated. */
+export function requireNotRenovating(store: Store, storeId: string, now: string): void {
   if (store.reopens !== undefined && now.slice(0, 10) < store.reopens)
     refuse(
       "precondition_failed",
@@ -182,33 +180,36 @@ export function trading(store: Store, storeId: string, now: string): void {
     );
 }
 
-/** Turns down who does not look after a store. */
-export function mayMove(chain: Pick<Chain, "user" | "stores">, storeId: string): void {
-  const { looks_after } = chain.user;
+/** Refuses the call if the user does not manage the store. */
+export function requireStoreAccess(
+  state: Pick<RetailChainState, "user" | "stores">,
+  storeId: string,
+): void {
+  const { looks_after } = state.user;
   if (!looks_after.includes(storeId))
     refuse(
       "permission_denied",
-      `you do not look after the store ${chain.stores[storeId]!.name} (${storeId}), only after ${looks_after.map(it => `${chain.stores[it]!.name} (${it})`).join(", ")}`,
+      `you do not look after the store ${state.stores[storeId]!.name} (${storeId}), only after ${looks_after.map(it => `${state.stores[it]!.name} (${it})`).join(", ")}`,
       "choose one of those stores",
     );
 }
 
-/** Turns down more than the shelf takes. */
-export function fitsShelf(
-  { terms, items }: Pick<Chain, "terms" | "items">,
+/** Refuses the call if the stock of the item would exceed the shelf space. */
+export function requireShelfSpace(
+  { terms, items }: Pick<RetailChainState, "terms" | "items">,
   itemId: string,
-  after: number,
+  newCount: number,
 ): void {
-  if (after > terms.shelf_space)
+  if (newCount > terms.shelf_space)
     refuse(
       "limit_exceeded",
-      `a store has room for ${terms.shelf_space} of ${items[itemId]!.name} (${itemId}), and ${after} would lie there`,
+      `a store has room for ${terms.shelf_space} of ${items[itemId]!.name} (${itemId}), and ${newCount} would lie there`,
       "move some to another store with retail_chain_transfer_stock first",
     );
 }
 
-/** Whole kilometres as the crow flies. */
-export function kilometres(a: Store, b: Store): number {
+/** The distance in a straight line, in whole kilometres. */
+export function computeKilometers(a: Store, b: Store): number {
   const radians = Math.PI / 180;
   const h =
     Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2 +

@@ -5,10 +5,18 @@ import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { itemId, quantity, storeId } from "./parameters.ts";
-import { soldAt } from "./itemQueries.ts";
-import { fitsShelf, itemOf, mayMove, reservedNow, storeOf, Chain, trading } from "./state.ts";
+import { requireStockCount } from "./itemQueries.ts";
+import {
+  requireShelfSpace,
+  findItem,
+  requireStoreAccess,
+  createReservedCounter,
+  findStore,
+  RetailChainState,
+  requireNotRenovating,
+} from "./state.ts";
 
-const tool = createToolFactory(Chain);
+const tool = createToolFactory(RetailChainState);
 
 const reasons = ["counted", "damaged", "stolen", "found", "returned"] as const;
 
@@ -29,37 +37,42 @@ export const stockTools = {
       expected: day(),
       from_available: z.int().describe("How many the sending store can still sell"),
     },
-    run(chain, { item_id, from_store_id, to_store_id, quantity: moved }, { now, newId }) {
-      const stands = getOriginal(chain);
+    run(state, { item_id, from_store_id, to_store_id, quantity }, { now, newId }) {
+      const original = getOriginal(state);
       const [item, from, to] = [
-        itemOf(stands, item_id),
-        storeOf(stands, from_store_id),
-        storeOf(stands, to_store_id),
+        findItem(original, item_id),
+        findStore(original, from_store_id),
+        findStore(original, to_store_id),
       ];
       if (from_store_id === to_store_id)
         refuse("invalid_params", "from_store_id and to_store_id are the same store");
-      mayMove(stands, from_store_id);
-      trading(to, to_store_id, now);
-      const lies = soldAt(stands, from_store_id, item_id);
-      const held = reservedNow(stands, now)(from_store_id, item_id);
-      if (moved > lies - held)
+      requireStoreAccess(original, from_store_id);
+      requireNotRenovating(to, to_store_id, now);
+      const onHand = requireStockCount(original, from_store_id, item_id);
+      const reservedCount = createReservedCounter(original, now)(from_store_id, item_id);
+      if (quantity > onHand - reservedCount)
         refuse(
           "precondition_failed",
-          `${from.name} has ${lies} of ${item.name} (${item_id}) and ${held} of them are reserved: ${lies - held} can be moved, ${moved} wanted`,
+          `${from.name} has ${onHand} of ${item.name} (${item_id}) and ${reservedCount} of them are reserved: ${onHand - reservedCount} can be moved, ${quantity} wanted`,
           "move fewer, or from another store",
         );
-      chain.stock[from_store_id]![item_id] = lies - moved;
-      const number = 1 + Math.max(0, ...Object.values(stands.shipments).map(it => it.number));
+      state.stock[from_store_id]![item_id] = onHand - quantity;
+      const number = 1 + Math.max(0, ...Object.values(original.shipments).map(it => it.number));
       const expected = addDays(now, from.city === to.city ? 0 : 1);
       const shipment_id = newId("shp");
-      chain.shipments[shipment_id] = {
+      state.shipments[shipment_id] = {
         number,
         store_id: to_store_id,
         sender: from.name,
         expected,
-        lines: { [item_id]: moved },
+        lines: { [item_id]: quantity },
       };
-      return { number: String(number), shipment_id, expected, from_available: lies - moved - held };
+      return {
+        number: String(number),
+        shipment_id,
+        expected,
+        from_available: onHand - quantity - reservedCount,
+      };
     },
   }),
   receive_shipment: tool({
@@ -80,38 +93,39 @@ export const stockTools = {
         z.object({ item: label("item"), item_id: id("item"), added: z.int(), on_hand: z.int() }),
       ),
     },
-    run(chain, { shipment_id }, { now }) {
+    run(state, { shipment_id }, { now }) {
       const shipment = findEntity(
-        chain.shipments,
+        state.shipments,
         shipment_id,
         "shipment",
         "retail_chain_get_store lists the shipments that a store expects",
       );
       const { number, store_id, expected, received } = shipment;
-      const what = `shipment ${number} (${shipment_id})`;
-      mayMove(chain, store_id);
-      if (received !== undefined) refuse("conflict", `${what} was already taken in at ${received}`);
+      const description = `shipment ${number} (${shipment_id})`;
+      requireStoreAccess(state, store_id);
+      if (received !== undefined)
+        refuse("conflict", `${description} was already taken in at ${received}`);
       if (expected > now.slice(0, 10))
         refuse(
           "precondition_failed",
-          `${what} is expected on ${expected} and has not arrived yet`,
+          `${description} is expected on ${expected} and has not arrived yet`,
           "take it in on that day",
         );
-      trading(storeOf(chain, store_id), store_id, now);
-      const shelf = chain.stock[store_id]!;
+      requireNotRenovating(findStore(state, store_id), store_id, now);
+      const storeStock = state.stock[store_id]!;
       const added = Object.entries(shipment.lines).map(([item_id, n]) => ({
-        item: chain.items[item_id]!.name,
+        item: state.items[item_id]!.name,
         item_id,
         added: n,
-        on_hand: (shelf[item_id] ?? 0) + n,
+        on_hand: (storeStock[item_id] ?? 0) + n,
       }));
-      for (const it of added) fitsShelf(chain, it.item_id, it.on_hand);
-      for (const it of added) shelf[it.item_id] = it.on_hand;
+      for (const it of added) requireShelfSpace(state, it.item_id, it.on_hand);
+      for (const it of added) storeStock[it.item_id] = it.on_hand;
       shipment.received = now;
       return {
         number: String(number),
         shipment_id,
-        store: chain.stores[store_id]!.name,
+        store: state.stores[store_id]!.name,
         store_id,
         items: added,
       };
@@ -144,45 +158,45 @@ export const stockTools = {
       on_hand: z.int(),
       available: z.int(),
     },
-    run(chain, { store_id, item_id, change, reason }, { now }) {
-      const stands = getOriginal(chain);
-      const [item, store] = [itemOf(stands, item_id), storeOf(stands, store_id)];
+    run(state, { store_id, item_id, change, reason }, { now }) {
+      const original = getOriginal(state);
+      const [item, store] = [findItem(original, item_id), findStore(original, store_id)];
       if (change === 0)
         refuse("invalid_params", "change is 0", "say how many more or fewer there are");
-      const wrong =
+      const isContradictory =
         (change > 0 && (reason === "damaged" || reason === "stolen")) ||
         (change < 0 && (reason === "found" || reason === "returned"));
-      if (wrong)
+      if (isContradictory)
         refuse(
           "invalid_params",
           `what is ${reason} makes ${change > 0 ? "less" : "more"}, and change is ${change}`,
           "change the sign or the reason",
         );
-      mayMove(stands, store_id);
-      const lies = soldAt(stands, store_id, item_id);
-      const held = reservedNow(stands, now)(store_id, item_id);
-      const on_hand = lies + change;
+      requireStoreAccess(original, store_id);
+      const onHand = requireStockCount(original, store_id, item_id);
+      const reservedCount = createReservedCounter(original, now)(store_id, item_id);
+      const on_hand = onHand + change;
       if (on_hand < 0)
         refuse(
           "precondition_failed",
-          `only ${lies} of ${item.name} (${item_id}) lie in ${store.name}, which cannot become ${on_hand}`,
-          `take off ${lies} or fewer`,
+          `only ${onHand} of ${item.name} (${item_id}) lie in ${store.name}, which cannot become ${on_hand}`,
+          `take off ${onHand} or fewer`,
         );
-      if (on_hand < held)
+      if (on_hand < reservedCount)
         refuse(
           "precondition_failed",
-          `${held} of ${item.name} (${item_id}) are reserved in ${store.name}, and ${on_hand} would be left`,
-          `take off ${lies - held} or fewer, or cancel a reservation with retail_chain_cancel_reservation`,
+          `${reservedCount} of ${item.name} (${item_id}) are reserved in ${store.name}, and ${on_hand} would be left`,
+          `take off ${onHand - reservedCount} or fewer, or cancel a reservation with retail_chain_cancel_reservation`,
         );
-      fitsShelf(stands, item_id, on_hand);
-      chain.stock[store_id]![item_id] = on_hand;
+      requireShelfSpace(original, item_id, on_hand);
+      state.stock[store_id]![item_id] = on_hand;
       return {
         item: item.name,
         item_id,
         store: store.name,
         store_id,
         on_hand,
-        available: on_hand - held,
+        available: on_hand - reservedCount,
       };
     },
   }),

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { unitsOf } from "./itemQueries.ts";
+import { countUnits } from "./itemQueries.ts";
 import { limit, storeId } from "./parameters.ts";
-import { isOpenAt, opensNext, storeOf, Chain } from "./state.ts";
+import { isOpenAt, getNextOpening, findStore, RetailChainState } from "./state.ts";
 
-const tool = createToolFactory(Chain);
+const tool = createToolFactory(RetailChainState);
 
 export const storeQueries = {
   list_stores: tool({
@@ -40,8 +40,8 @@ export const storeQueries = {
         }),
       ),
     },
-    run({ stores, user }, { name, city, mine, open_now, limit: most = 10 }, { now }) {
-      const found = Object.entries(stores).filter(
+    run({ stores, user }, { name, city, mine, open_now, limit = 10 }, { now }) {
+      const matches = Object.entries(stores).filter(
         ([key, it]) =>
           (!name || containsText(it.name, name)) &&
           (!city || containsText(it.city, city)) &&
@@ -49,7 +49,7 @@ export const storeQueries = {
           (open_now === undefined || isOpenAt(it, now) === open_now),
       );
       return {
-        stores: found.slice(0, most).map(([store_id, it]) => ({
+        stores: matches.slice(0, limit).map(([store_id, it]) => ({
           store: it.name,
           store_id,
           city: it.city,
@@ -90,11 +90,11 @@ export const storeQueries = {
         .optional()
         .describe("Expected ones, if there are any"),
     },
-    run(chain, { store_id }, { now }) {
-      const it = storeOf(chain, store_id);
-      const next = opensNext(it, now);
+    run(state, { store_id }, { now }) {
+      const it = findStore(state, store_id);
+      const nextOpening = getNextOpening(it, now);
       const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
-      const shipments = Object.entries(chain.shipments)
+      const shipments = Object.entries(state.shipments)
         .filter(([, row]) => row.store_id === store_id && row.received === undefined)
         .sort(([, a], [, b]) =>
           a.expected === b.expected ? a.number - b.number : a.expected < b.expected ? -1 : 1,
@@ -108,10 +108,10 @@ export const storeQueries = {
         hours: `${it.opens} to ${it.closes}`,
         ...(it.closed_on.length > 0 ? { closed_on: it.closed_on.join(", ") } : {}),
         open: isOpenAt(it, now),
-        ...(next === undefined ? {} : { opens_next: next }),
+        ...(nextOpening === undefined ? {} : { opens_next: nextOpening }),
         ...(isClosed ? { reopens: it.reopens } : {}),
         pickup: it.pickup,
-        looked_after: chain.user.looks_after.includes(store_id),
+        looked_after: state.user.looks_after.includes(store_id),
         ...(shipments.length > 0
           ? {
               shipments: shipments.map(([shipment_id, row]) => ({
@@ -119,7 +119,7 @@ export const storeQueries = {
                 shipment_id,
                 sender: row.sender,
                 expected: row.expected,
-                units: unitsOf(row),
+                units: countUnits(row),
               })),
             }
           : {}),

@@ -5,10 +5,17 @@ import { cents, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { productId } from "./parameters.ts";
-import { lineId, lineOf, mostLines, quantity, settleCoupon, sums } from "./cartState.ts";
-import { productOf, sellable, sumsOf, Shop } from "./state.ts";
+import {
+  lineId,
+  findLine,
+  maxLines,
+  quantity,
+  removeInvalidCoupon,
+  totalFields,
+} from "./cartState.ts";
+import { findProduct, requireSellable, computeCartTotals, ShoppingState } from "./state.ts";
 
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
 export const cartTools = {
   add_to_cart: tool({
@@ -29,27 +36,27 @@ export const cartTools = {
       quantity: z.int().describe("What the cart has of it now"),
       goods: cents().describe("All goods in the cart"),
     },
-    run(shop, { product_id, quantity: more = 1 }, { newId }) {
-      const product = productOf(shop, product_id);
-      const known = Object.entries(shop.cart.lines).find(([, it]) => it.product_id === product_id);
-      const all = more + (known?.[1].quantity ?? 0);
-      sellable(product_id, product, all);
-      if (!known && Object.keys(shop.cart.lines).length >= mostLines)
+    run(state, { product_id, quantity: added = 1 }, { newId }) {
+      const product = findProduct(state, product_id);
+      const line = Object.entries(state.cart.lines).find(([, it]) => it.product_id === product_id);
+      const total = added + (line?.[1].quantity ?? 0);
+      requireSellable(product_id, product, total);
+      if (!line && Object.keys(state.cart.lines).length >= maxLines)
         refuse(
           "limit_exceeded",
-          `the cart has ${mostLines} different products already, which is the most`,
+          `the cart has ${maxLines} different products already, which is the most`,
           "check out first, or remove something",
         );
-      const line_id = known?.[0] ?? newId("line");
-      if (known) known[1].quantity = all;
-      else shop.cart.lines[line_id] = { product_id, quantity: all };
-      delete shop.wishes[product_id];
+      const line_id = line?.[0] ?? newId("line");
+      if (line) line[1].quantity = total;
+      else state.cart.lines[line_id] = { product_id, quantity: total };
+      delete state.wishes[product_id];
       return {
         product: product.name,
         line_id,
         product_id,
-        quantity: all,
-        goods: sumsOf(shop).goods,
+        quantity: total,
+        goods: computeCartTotals(state).goods,
       };
     },
   }),
@@ -69,24 +76,24 @@ export const cartTools = {
       goods: cents(),
       coupon_removed: z.string().optional(),
     },
-    run(shop, { line_id, quantity: wanted }, { now }) {
-      const line = lineOf(shop, line_id);
-      const product = shop.products[line.product_id]!;
+    run(state, { line_id, quantity: wanted }, { now }) {
+      const line = findLine(state, line_id);
+      const product = state.products[line.product_id]!;
       if (line.quantity === wanted)
         refuse(
           "conflict",
           `the cart has ${wanted} of ${product.name} (${line_id}) already`,
           "choose another quantity",
         );
-      sellable(line.product_id, product, wanted);
+      requireSellable(line.product_id, product, wanted);
       line.quantity = wanted;
-      const settled = settleCoupon(shop, now);
+      const couponRemoval = removeInvalidCoupon(state, now);
       return {
         product: product.name,
         line_id,
         quantity: wanted,
-        goods: sumsOf(shop).goods,
-        ...settled,
+        goods: computeCartTotals(state).goods,
+        ...couponRemoval,
       };
     },
   }),
@@ -101,15 +108,15 @@ export const cartTools = {
       goods: cents(),
       coupon_removed: z.string().optional(),
     },
-    run(shop, { line_id }, { now }) {
-      const line = lineOf(shop, line_id);
-      delete shop.cart.lines[line_id];
-      const settled = settleCoupon(shop, now);
+    run(state, { line_id }, { now }) {
+      const line = findLine(state, line_id);
+      delete state.cart.lines[line_id];
+      const couponRemoval = removeInvalidCoupon(state, now);
       return {
-        removed: shop.products[line.product_id]!.name,
-        lines_left: Object.keys(shop.cart.lines).length,
-        goods: sumsOf(shop).goods,
-        ...settled,
+        removed: state.products[line.product_id]!.name,
+        lines_left: Object.keys(state.cart.lines).length,
+        goods: computeCartTotals(state).goods,
+        ...couponRemoval,
       };
     },
   }),
@@ -136,12 +143,12 @@ export const cartTools = {
         }),
       ),
       coupon: z.string().optional(),
-      ...sums,
+      ...totalFields,
       store_credit: cents(),
     },
-    run(shop, { product }) {
-      const rows = Object.entries(shop.cart.lines).map(([line_id, it]) => {
-        const { name, price, stock, status } = shop.products[it.product_id]!;
+    run(state, { product }) {
+      const rows = Object.entries(state.cart.lines).map(([line_id, it]) => {
+        const { name, price, stock, status } = state.products[it.product_id]!;
         const problem =
           status === "discontinued"
             ? "no longer sold"
@@ -160,12 +167,12 @@ export const cartTools = {
         };
       });
       const coupon =
-        shop.cart.coupon === undefined ? {} : { coupon: shop.coupons[shop.cart.coupon]!.code };
+        state.cart.coupon === undefined ? {} : { coupon: state.coupons[state.cart.coupon]!.code };
       return {
         lines: rows.filter(it => !product || containsText(it.product, product)),
         ...coupon,
-        ...sumsOf(shop),
-        store_credit: shop.store_credit,
+        ...computeCartTotals(state),
+        store_credit: state.store_credit,
       };
     },
   }),
@@ -175,15 +182,15 @@ export const cartTools = {
     destructive: true,
     input: {},
     returns: { removed: z.int().describe("How many different products the cart had") },
-    run(shop) {
-      const removed = Object.keys(shop.cart.lines).length;
+    run(state) {
+      const removed = Object.keys(state.cart.lines).length;
       if (removed === 0)
         refuse(
           "precondition_failed",
           "the cart is empty already",
           "shopping_add_to_cart puts something in",
         );
-      shop.cart = { lines: {} };
+      state.cart = { lines: {} };
       return { removed };
     },
   }),

@@ -5,10 +5,17 @@ import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
-import { sums } from "./cartState.ts";
-import { Shop, deliveries, payments, sellable, sumsOf, type Order } from "./state.ts";
+import { totalFields } from "./cartState.ts";
+import {
+  ShoppingState,
+  deliveries,
+  payments,
+  requireSellable,
+  computeCartTotals,
+  type Order,
+} from "./state.ts";
 
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
 export const checkoutTools = {
   checkout: tool({
@@ -27,13 +34,13 @@ export const checkoutTools = {
     returns: {
       number: label("order"),
       order_id: id("order"),
-      ...sums,
+      ...totalFields,
       expected: day(),
       address: z.string(),
       store_credit: cents(),
     },
-    run(shop, { pay_with, delivery = "standard" }, context) {
-      const lines = Object.values(getOriginal(shop).cart.lines);
+    run(state, { pay_with, delivery = "standard" }, context) {
+      const lines = Object.values(getOriginal(state).cart.lines);
       if (lines.length === 0)
         refuse(
           "precondition_failed",
@@ -41,26 +48,30 @@ export const checkoutTools = {
           "shopping_add_to_cart puts something in",
         );
       for (const it of lines)
-        sellable(it.product_id, getOriginal(shop).products[it.product_id]!, it.quantity);
-      const { goods, discount, delivery_fee, total } = sumsOf(getOriginal(shop), delivery);
-      if (pay_with === "store_credit" && total > shop.store_credit)
+        requireSellable(it.product_id, getOriginal(state).products[it.product_id]!, it.quantity);
+      const { goods, discount, delivery_fee, total } = computeCartTotals(
+        getOriginal(state),
+        delivery,
+      );
+      if (pay_with === "store_credit" && total > state.store_credit)
         refuse(
           "precondition_failed",
-          `the order comes to ${total}, store credit is ${shop.store_credit}`,
+          `the order comes to ${total}, store credit is ${state.store_credit}`,
           "pay with card, or remove something from the cart",
         );
-      if (pay_with === "on_delivery" && total > shop.terms.cash_limit)
+      if (pay_with === "on_delivery" && total > state.terms.cash_limit)
         refuse(
           "limit_exceeded",
-          `the order comes to ${total}, on delivery at most ${shop.terms.cash_limit} can be paid`,
+          `the order comes to ${total}, on delivery at most ${state.terms.cash_limit} can be paid`,
           "pay with card",
         );
       const [order_id, order] = placeOrder(
-        shop,
+        state,
         { pay_with, delivery, discount, delivery_fee },
         context,
       );
-      if (pay_with === "store_credit") shop.store_credit = roundToCents(shop.store_credit - total);
+      if (pay_with === "store_credit")
+        state.store_credit = roundToCents(state.store_credit - total);
       return {
         number: String(order.number),
         order_id,
@@ -69,20 +80,20 @@ export const checkoutTools = {
         delivery_fee,
         total,
         expected: order.expected,
-        address: shop.address,
-        store_credit: shop.store_credit,
+        address: state.address,
+        store_credit: state.store_credit,
       };
     },
   }),
 };
 
-/** Makes an order of the cart and empties it. */
+/** Turns the cart into an order and empties it. */
 function placeOrder(
-  shop: Shop,
+  state: ShoppingState,
   terms: Pick<Order, "pay_with" | "delivery" | "discount" | "delivery_fee">,
   { now, newId }: ToolContext,
 ): [string, Order] {
-  const { cart, products, orders } = getOriginal(shop);
+  const { cart, products, orders } = getOriginal(state);
   const number = 1 + Math.max(1000, ...Object.values(orders).map(it => it.number));
   const items = Object.fromEntries(
     Object.values(cart.lines).map(it => [
@@ -100,9 +111,9 @@ function placeOrder(
     ...coupon,
   };
   const order_id = newId("ord");
-  shop.orders[order_id] = order;
-  for (const it of Object.values(items)) shop.products[it.product_id]!.stock -= it.quantity;
-  if (cart.coupon !== undefined) shop.coupons[cart.coupon]!.used = true;
-  shop.cart = { lines: {} };
+  state.orders[order_id] = order;
+  for (const it of Object.values(items)) state.products[it.product_id]!.stock -= it.quantity;
+  if (cart.coupon !== undefined) state.coupons[cart.coupon]!.used = true;
+  state.cart = { lines: {} };
   return [order_id, order];
 }

@@ -4,10 +4,10 @@ import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { sums } from "./cartState.ts";
-import { flawOf, sumsOf, Shop } from "./state.ts";
+import { totalFields } from "./cartState.ts";
+import { findCouponProblem, computeCartTotals, ShoppingState } from "./state.ts";
 
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
 export const couponTools = {
   list_coupons: tool({
@@ -29,14 +29,14 @@ export const couponTools = {
         }),
       ),
     },
-    run(shop, { title, usable }, { now }) {
+    run(state, { title, usable }, { now }) {
       const today = now.slice(0, 10);
-      const rows = Object.values(shop.coupons).map(it => {
+      const rows = Object.values(state.coupons).map(it => {
         const status = it.used
           ? "used"
           : it.expires < today
             ? "expired"
-            : flawOf(shop, it, today)
+            : findCouponProblem(state, it, today)
               ? "not_usable_yet"
               : "usable";
         return {
@@ -69,32 +69,32 @@ export const couponTools = {
     returns: {
       title: label("coupon"),
       code: spokenId("coupon"),
-      ...sums,
+      ...totalFields,
       replaced: z.string().optional().describe("Code of the coupon that came off"),
     },
-    run(shop, { code }, { now }) {
-      const found = Object.entries(getOriginal(shop).coupons).find(
+    run(state, { code }, { now }) {
+      const match = Object.entries(getOriginal(state).coupons).find(
         ([, it]) => it.code === code.trim().toUpperCase(),
       );
-      if (!found)
+      if (!match)
         return refuse(
           "not_found",
           `there is no coupon ${code}`,
           "shopping_list_coupons gives the codes",
         );
-      const [key, coupon] = found;
-      if (shop.cart.coupon === key)
+      const [key, coupon] = match;
+      if (state.cart.coupon === key)
         refuse(
           "conflict",
           `the cart has coupon ${coupon.code} already`,
           "shopping_get_cart shows what it takes off",
         );
-      const flaw = flawOf(getOriginal(shop), coupon, now.slice(0, 10));
-      if (flaw) refuse(...flaw);
+      const problem = findCouponProblem(getOriginal(state), coupon, now.slice(0, 10));
+      if (problem) refuse(...problem);
       const replaced =
-        shop.cart.coupon === undefined ? {} : { replaced: shop.coupons[shop.cart.coupon]!.code };
-      shop.cart.coupon = key;
-      return { title: coupon.title, code: coupon.code, ...sumsOf(shop), ...replaced };
+        state.cart.coupon === undefined ? {} : { replaced: state.coupons[state.cart.coupon]!.code };
+      state.cart.coupon = key;
+      return { title: coupon.title, code: coupon.code, ...computeCartTotals(state), ...replaced };
     },
   }),
 };

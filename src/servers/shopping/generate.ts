@@ -1,33 +1,34 @@
 /**
- * The online shop of a world: its goods, what people wrote of them, and what the user of the canon
- * has ordered, wished for and put into the cart. Orders go to the user's own home.
+ * Generates the online shop of a fixture set: products, reviews, coupons, and the user's orders, wish
+ * list and cart.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { couponPlans } from "./generateValues.ts";
-import { flawOf, goodsOf, server, statusOf, type ShoppingWorld } from "./server.ts";
-import { ShopBuilder, smallCoupons } from "./shopBuilder.ts";
+import { server } from "./server.ts";
+import { findCouponProblem, sumGoods, getOrderStatus, type ShoppingState } from "./state.ts";
+import { ShoppingBuilder, smallCoupons } from "./shopBuilder.ts";
 
-function generate(context: GeneratorContext): ShoppingWorld {
-  const shelves = new ShopBuilder(context);
-  shelves.stock();
-  if (context.size === "small") smallHistory(shelves);
-  else fullHistory(shelves);
-  return shelves.state;
+function generate(context: GeneratorContext): ShoppingState {
+  const builder = new ShoppingBuilder(context);
+  builder.addProducts();
+  if (context.size === "small") addSmallFixture(builder);
+  else addFullFixture(builder);
+  return builder.state;
 }
 
-function smallHistory(shelves: ShopBuilder): void {
-  const { user, friends } = shelves.context.cast;
+function addSmallFixture(builder: ShoppingBuilder): void {
+  const { user, friends } = builder.context.cast;
   const coupons = new Map(
     couponPlans
       .filter(it => smallCoupons.includes(it.code))
-      .map(it => [it.code, shelves.coupon(it)]),
+      .map(it => [it.code, builder.addCoupon(it)]),
   );
-  shelves.order(75, "delivered", [
+  builder.addOrder(75, "delivered", [
     ["Laptop stand", 1, 36],
     ["Earbuds", 1],
   ]);
-  const recent = shelves.order(
+  const recent = builder.addOrder(
     20,
     "delivered",
     [
@@ -36,9 +37,9 @@ function smallHistory(shelves: ShopBuilder): void {
     ],
     { coupon: coupons.get("THANKS8")! },
   );
-  shelves.order(12, "cancelled", [["Cast iron pan", 1]]);
-  shelves.order(3, "shipped", [["Mechanical keyboard", 1]]);
-  shelves.order(
+  builder.addOrder(12, "cancelled", [["Cast iron pan", 1]]);
+  builder.addOrder(3, "shipped", [["Mechanical keyboard", 1]]);
+  builder.addOrder(
     1,
     "processing",
     [
@@ -47,32 +48,34 @@ function smallHistory(shelves: ShopBuilder): void {
     ],
     { pay_with: "store_credit" },
   );
-  shelves.return(recent, 5, "damaged", "requested");
-  shelves.review("Moka pot", friends[2]!.name, 5, 40);
-  shelves.review("Moka pot", friends[3]!.name, 4, 9);
-  shelves.review("Laptop stand", user.name, 4, 60);
-  shelves.review("Cast iron pan", friends[4]!.name, 2, 30);
-  shelves.wish("Ceramic coffee grinder", 25, 42);
-  shelves.wish("Chef's knife", 4);
-  shelves.inCart("LED desk lamp", 1);
-  shelves.inCart("Moka pot", 2);
+  builder.addReturn(recent, 5, "damaged", "requested");
+  builder.addReview("Moka pot", friends[2]!.name, 5, 40);
+  builder.addReview("Moka pot", friends[3]!.name, 4, 9);
+  builder.addReview("Laptop stand", user.name, 4, 60);
+  builder.addReview("Cast iron pan", friends[4]!.name, 2, 30);
+  builder.addWish("Ceramic coffee grinder", 25, 42);
+  builder.addWish("Chef's knife", 4);
+  builder.addCartLine("LED desk lamp", 1);
+  builder.addCartLine("Moka pot", 2);
 }
 
-function fullHistory(shelves: ShopBuilder): void {
-  const { context, state } = shelves;
+function addFullFixture(builder: ShoppingBuilder): void {
+  const { context, state } = builder;
   const { random, cast } = context;
-  const coupons = new Map(couponPlans.map(it => [it.code, shelves.coupon(it)]));
-  const sold = Object.values(state.products).map(it => it.name);
-  const some = (n: number) =>
+  const coupons = new Map(couponPlans.map(it => [it.code, builder.addCoupon(it)]));
+  const productNames = Object.values(state.products).map(it => it.name);
+  const pickItems = (n: number) =>
     random
-      .shuffle(sold)
+      .shuffle(productNames)
       .slice(0, n)
       .map(
         name =>
           [
             name,
             random.pickWeighted([1, 2, 3], it => [0, 8, 3, 1][it]!),
-            random.boolean(0.25) ? older(state.products[shelves.product(name)]!.price) : undefined,
+            random.boolean(0.25)
+              ? computeEarlierPrice(state.products[builder.getProductId(name)]!.price)
+              : undefined,
           ] as const,
       );
   const days = [
@@ -94,8 +97,8 @@ function fullHistory(shelves: ShopBuilder): void {
           ["Record player", 1],
           ["Moka pot", 1],
         ] as const)
-      : some(1 + random.integer(4));
-    const key = shelves.order(daysAgo, stage, bought, {
+      : pickItems(1 + random.integer(4));
+    const key = builder.addOrder(daysAgo, stage, bought, {
       express: random.boolean(0.2),
       ...(coupon ? { coupon: coupons.get(coupon)! } : {}),
       pay_with: random.pickWeighted(["card", "store_credit", "on_delivery"] as const, it =>
@@ -103,7 +106,7 @@ function fullHistory(shelves: ShopBuilder): void {
       ),
     });
     if (stage === "delivered" && i % 6 === 2)
-      shelves.return(
+      builder.addReturn(
         key,
         Math.max(1, daysAgo - 9),
         random.pick(["damaged", "does_not_fit", "not_as_described"] as const),
@@ -116,18 +119,18 @@ function fullHistory(shelves: ShopBuilder): void {
     [2, false],
     [1, true],
   ] as const)
-    shelves.order(daysAgo, "shipped", some(1 + random.integer(3)), { express });
+    builder.addOrder(daysAgo, "shipped", pickItems(1 + random.integer(3)), { express });
   for (const [daysAgo, pay_with] of [
     [1, "card"],
     [1, "store_credit"],
     [0, "on_delivery"],
     [0, "card"],
   ] as const)
-    shelves.order(daysAgo, "processing", some(1 + random.integer(3)), { pay_with });
+    builder.addOrder(daysAgo, "processing", pickItems(1 + random.integer(3)), { pay_with });
   const authors = [...cast.friends, ...cast.colleagues].map(it => it.name);
-  for (const name of random.shuffle(sold).slice(0, 26))
+  for (const name of random.shuffle(productNames).slice(0, 26))
     for (const author of random.shuffle(authors).slice(0, 1 + random.integer(4)))
-      shelves.review(
+      builder.addReview(
         name,
         author,
         random.pickWeighted([1, 2, 3, 4, 5], it => [0, 1, 2, 3, 6, 7][it]!),
@@ -139,15 +142,19 @@ function fullHistory(shelves: ShopBuilder): void {
       .flatMap(it => Object.values(it.items).map(item => state.products[item.product_id]!.name)),
   );
   for (const name of random.shuffle([...bought]).slice(0, 7))
-    shelves.review(name, cast.user.name, 3 + random.integer(3), 2 + random.integer(90));
-  const wished = random
-    .shuffle(sold.filter(it => state.products[shelves.product(it)]!.status === "active"))
+    builder.addReview(name, cast.user.name, 3 + random.integer(3), 2 + random.integer(90));
+  const wishedNames = random
+    .shuffle(
+      productNames.filter(it => state.products[builder.getProductId(it)]!.status === "active"),
+    )
     .slice(0, 7);
-  for (const [i, name] of wished.entries())
-    shelves.wish(
+  for (const [i, name] of wishedNames.entries())
+    builder.addWish(
       name,
       3 + 9 * i,
-      i % 3 === 1 ? older(state.products[shelves.product(name)]!.price) : undefined,
+      i % 3 === 1
+        ? computeEarlierPrice(state.products[builder.getProductId(name)]!.price)
+        : undefined,
     );
   for (const [name, quantity] of [
     ["Insulated bottle", 2],
@@ -155,14 +162,14 @@ function fullHistory(shelves: ShopBuilder): void {
     ["Bamboo cutting board", 1],
     ["Head torch", 1],
   ] as const)
-    shelves.inCart(name, quantity);
+    builder.addCartLine(name, quantity);
   state.cart.coupon = coupons.get("SPRING10")!;
 }
 
-/** What something cost before it was made cheaper. */
-const older = (price: number) => Math.round(price * 11) / 10;
+/** The price of a product before it was reduced. */
+const computeEarlierPrice = (price: number) => Math.round(price * 11) / 10;
 
-function* contradictions(state: ShoppingWorld, cast: SharedCast): Generator<string> {
+function* findContradictions(state: ShoppingState, cast: SharedCast): Generator<string> {
   if (state.customer !== cast.user.name || state.address !== cast.getPlace("home").address)
     yield `${state.customer} at ${state.address} is not whom the world is about`;
   const { products, orders, coupons } = state;
@@ -185,17 +192,17 @@ function* contradictions(state: ShoppingWorld, cast: SharedCast): Generator<stri
       yield `there is not enough for cart line ${key}`;
   if (
     state.cart.coupon !== undefined &&
-    flawOf(state, coupons[state.cart.coupon]!, cast.now.slice(0, 10))
+    findCouponProblem(state, coupons[state.cart.coupon]!, cast.now.slice(0, 10))
   )
     yield "the cart's coupon does not count";
   for (const [key, it] of Object.entries(coupons))
     if (it.used !== Object.values(orders).some(order => order.coupon === key && !order.cancelled))
       yield `coupon ${it.code} ${it.used ? "was used by no order" : "is in an order and not used"}`;
-  yield* badOrders(state, cast);
+  yield* findOrderContradictions(state, cast);
 }
 
-function* badOrders(
-  { orders, products, returns, reviews, customer }: ShoppingWorld,
+function* findOrderContradictions(
+  { orders, products, returns, reviews, customer }: ShoppingState,
   cast: SharedCast,
 ): Generator<string> {
   const delivered = new Set<string>();
@@ -204,12 +211,12 @@ function* badOrders(
     const times = [it.placed, it.shipped, it.delivered].filter(time => time !== undefined);
     if (times.some((time, i) => time > (times[i + 1] ?? cast.now)))
       yield `order ${key} has its times in the wrong order`;
-    if (it.discount > goodsOf(Object.values(it.items)))
+    if (it.discount > sumGoods(Object.values(it.items)))
       yield `order ${key} takes off more than it comes to`;
     for (const item of Object.values(it.items)) {
       if (!Object.hasOwn(products, item.product_id))
         yield `order ${key} has ${item.product_id}, which is no product`;
-      if (statusOf(it) === "delivered") delivered.add(item.product_id);
+      if (getOrderStatus(it) === "delivered") delivered.add(item.product_id);
     }
   }
   for (const [key, it] of Object.entries(returns)) {
@@ -222,8 +229,8 @@ function* badOrders(
       yield `${customer} reviews ${it.product_id}, which was never delivered`;
 }
 
-export const generator = defineGenerator<ShoppingWorld>({
+export const generator = defineGenerator<ShoppingState>({
   server,
   generate,
-  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
+  findInconsistencies: (state, _states, cast) => [...findContradictions(state, cast)],
 });

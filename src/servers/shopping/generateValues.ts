@@ -1,12 +1,12 @@
-/** What the online shop of a world sells, what people write of it, and which coupons there are. */
+/** The products, review texts and coupons of the generated shops. */
 
 /**
- * `out`: sold out for now. `gone`: no longer sold. `low`: two are left. `few`: an order may have
- * two. `kept`: cannot be sent back.
+ * `out`: out of stock. `gone`: discontinued. `low`: two in stock. `few`: at most two per order.
+ * `kept`: cannot be returned.
  */
 export type Quirk = "out" | "gone" | "low" | "few" | "kept";
 
-export type Goods = readonly [
+export type ProductPlan = readonly [
   name: string,
   brand: string,
   price: number,
@@ -14,8 +14,8 @@ export type Goods = readonly [
   quirk?: Quirk,
 ];
 
-/** By category. No name is part of another. */
-export const goods: Readonly<Record<string, readonly Goods[]>> = {
+/** By category. No name is part of another name. */
+export const productPlans: Readonly<Record<string, readonly ProductPlan[]>> = {
   Kitchen: [
     ["Moka pot", "Brunetti", 29.9, { cups: "6", material: "aluminium" }],
     ["Gooseneck kettle", "Hario Lane", 64.5, { volume: "0.9 l", power: "1200 W" }, "low"],
@@ -86,7 +86,7 @@ export const goods: Readonly<Record<string, readonly Goods[]>> = {
   ],
 };
 
-export const opinions: Readonly<
+export const reviewTexts: Readonly<
   Record<number, readonly (readonly [title: string, text: string])[]>
 > = {
   5: [

@@ -1,6 +1,4 @@
-/**
- * The tools for what was bought: orders, where they are, calling them off and sending things back.
- */
+/** Tools that show, list, track, cancel and return orders. */
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
@@ -11,38 +9,38 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { limit } from "./parameters.ts";
 import {
   deliveries,
-  goodsOf,
-  itemOf,
-  orderOf,
+  sumGoods,
+  findOrderItem,
+  findOrder,
   payments,
   reasons,
-  Shop,
-  statusOf,
-  totalOf,
+  ShoppingState,
+  getOrderStatus,
+  computeTotal,
   type Order,
 } from "./state.ts";
 
 const orderId = id("order").describe("Order id, as shopping_list_orders gives it");
 const status = z.enum(["processing", "shipped", "delivered", "cancelled"]);
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
-const called = (order: Order, orderId: string) => `order ${order.number} (${orderId})`;
+const formatOrder = (order: Order, orderId: string) => `order ${order.number} (${orderId})`;
 
-/** What was bought, in a few words. */
-function contentsOf({ products }: Pick<Shop, "products">, order: Order): string {
+/** The contents of an order in a few words. */
+function summarizeContents({ products }: Pick<ShoppingState, "products">, order: Order): string {
   const names = Object.values(order.items).map(
     it => `${it.quantity > 1 ? `${it.quantity} × ` : ""}${products[it.product_id]!.name}`,
   );
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(", ");
 }
 
-const sentBack = (returns: Shop["returns"], itemId: string) =>
+const countReturned = (returns: ShoppingState["returns"], itemId: string) =>
   Object.values(returns)
     .filter(it => it.item_id === itemId)
-    .reduce((n, it) => n + it.quantity, 0);
+    .reduce((count, it) => count + it.quantity, 0);
 
-/** The last day on which an order's items can be sent back, once it has been delivered. */
-const lastReturn = ({ terms }: Pick<Shop, "terms">, order: Order) =>
+/** The last day on which the items of a delivered order can be returned. */
+const getLastReturnDay = ({ terms }: Pick<ShoppingState, "terms">, order: Order) =>
   order.delivered ? addDays(order.delivered, terms.return_days) : undefined;
 
 export const orderTools = {
@@ -74,12 +72,12 @@ export const orderTools = {
       delivery: z.enum(deliveries),
       return_until: day().optional(),
     },
-    run(shop, { order_id }) {
-      const order = orderOf(shop, order_id);
+    run(state, { order_id }) {
+      const order = findOrder(state, order_id);
       const items = Object.entries(order.items).map(([item_id, it]) => {
-        const sent_back = sentBack(shop.returns, item_id);
+        const sent_back = countReturned(state.returns, item_id);
         return {
-          product: shop.products[it.product_id]!.name,
+          product: state.products[it.product_id]!.name,
           item_id,
           product_id: it.product_id,
           quantity: it.quantity,
@@ -87,17 +85,17 @@ export const orderTools = {
           ...(sent_back ? { sent_back } : {}),
         };
       });
-      const until = lastReturn(shop, order);
+      const until = getLastReturnDay(state, order);
       return {
         number: String(order.number),
         order_id,
-        status: statusOf(order),
+        status: getOrderStatus(order),
         placed: order.placed,
         items,
-        goods: goodsOf(items),
+        goods: sumGoods(items),
         discount: order.discount,
         delivery_fee: order.delivery_fee,
-        total: totalOf(order),
+        total: computeTotal(order),
         pay_with: order.pay_with,
         delivery: order.delivery,
         ...(until ? { return_until: until } : {}),
@@ -145,29 +143,29 @@ export const orderTools = {
         }),
       ),
     },
-    run(shop, { number, product, status: wanted, from_date, to_date, limit: most = 10 }) {
+    run(state, { number, product, status: wanted, from_date, to_date, limit = 10 }) {
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
-      const found = Object.entries(shop.orders).filter(
+      const matches = Object.entries(state.orders).filter(
         ([, it]) =>
           (!number || containsText(String(it.number), number)) &&
-          (!wanted || statusOf(it) === wanted) &&
+          (!wanted || getOrderStatus(it) === wanted) &&
           (!from_date || it.placed.slice(0, 10) >= from_date) &&
           (!to_date || it.placed.slice(0, 10) <= to_date) &&
           (!product ||
             Object.values(it.items).some(item =>
-              containsText(shop.products[item.product_id]!.name, product),
+              containsText(state.products[item.product_id]!.name, product),
             )),
       );
-      found.sort(([, a], [, b]) => b.number - a.number);
+      matches.sort(([, a], [, b]) => b.number - a.number);
       return {
-        orders: found.slice(0, most).map(([order_id, it]) => ({
+        orders: matches.slice(0, limit).map(([order_id, it]) => ({
           number: String(it.number),
           order_id,
           placed: it.placed.slice(0, 10),
-          status: statusOf(it),
-          contents: contentsOf(shop, it),
-          total: totalOf(it),
+          status: getOrderStatus(it),
+          contents: summarizeContents(state, it),
+          total: computeTotal(it),
         })),
       };
     },
@@ -186,40 +184,40 @@ export const orderTools = {
       refunded_to: z.enum(payments).optional(),
       store_credit: cents(),
     },
-    run(shop, { order_id }, { now }) {
-      const order = orderOf(shop, order_id);
-      const stands = statusOf(order);
-      if (stands === "cancelled")
+    run(state, { order_id }, { now }) {
+      const order = findOrder(state, order_id);
+      const currentStatus = getOrderStatus(order);
+      if (currentStatus === "cancelled")
         refuse(
           "conflict",
-          `${called(order, order_id)} was already cancelled on ${order.cancelled!.slice(0, 10)}`,
+          `${formatOrder(order, order_id)} was already cancelled on ${order.cancelled!.slice(0, 10)}`,
         );
-      if (stands === "shipped")
+      if (currentStatus === "shipped")
         refuse(
           "precondition_failed",
-          `${called(order, order_id)} was shipped on ${order.shipped!.slice(0, 10)} and can no longer be cancelled`,
+          `${formatOrder(order, order_id)} was shipped on ${order.shipped!.slice(0, 10)} and can no longer be cancelled`,
           "once it is delivered, shopping_request_return sends things back",
         );
-      if (stands === "delivered")
+      if (currentStatus === "delivered")
         refuse(
           "precondition_failed",
-          `${called(order, order_id)} was delivered on ${order.delivered!.slice(0, 10)}`,
+          `${formatOrder(order, order_id)} was delivered on ${order.delivered!.slice(0, 10)}`,
           "shopping_request_return sends things back",
         );
       order.cancelled = now;
       for (const it of Object.values(getOriginal(order).items))
-        shop.products[it.product_id]!.stock += it.quantity;
-      if (order.coupon !== undefined) shop.coupons[order.coupon]!.used = false;
+        state.products[it.product_id]!.stock += it.quantity;
+      if (order.coupon !== undefined) state.coupons[order.coupon]!.used = false;
       const isPaid = order.pay_with !== "on_delivery";
-      const refund = totalOf(order);
+      const refund = computeTotal(order);
       if (order.pay_with === "store_credit")
-        shop.store_credit = roundToCents(shop.store_credit + refund);
+        state.store_credit = roundToCents(state.store_credit + refund);
       return {
         number: String(order.number),
         order_id,
         status: "cancelled" as const,
         ...(isPaid ? { refund, refunded_to: order.pay_with } : {}),
-        store_credit: shop.store_credit,
+        store_credit: state.store_credit,
       };
     },
   }),
@@ -237,22 +235,22 @@ export const orderTools = {
       parcel: z.string().optional(),
       events: z.array(z.object({ at: minute(), what: z.string() })),
     },
-    run(shop, { order_id }) {
-      const order = orderOf(shop, order_id);
+    run(state, { order_id }) {
+      const order = findOrder(state, order_id);
       if (order.cancelled)
         refuse(
           "precondition_failed",
-          `${called(order, order_id)} was cancelled on ${order.cancelled.slice(0, 10)}, so nothing is on its way`,
+          `${formatOrder(order, order_id)} was cancelled on ${order.cancelled.slice(0, 10)}, so nothing is on its way`,
           "shopping_list_orders shows the others",
         );
       const events = [{ at: order.placed, what: "ordered" }];
       if (order.shipped) events.push({ at: order.shipped, what: "left the warehouse" });
       if (order.delivered)
-        events.push({ at: order.delivered, what: `delivered to ${shop.address}` });
+        events.push({ at: order.delivered, what: `delivered to ${state.address}` });
       return {
         number: String(order.number),
         order_id,
-        status: statusOf(order),
+        status: getOrderStatus(order),
         ...(order.delivered
           ? { delivered: order.delivered.slice(0, 10) }
           : { expected: order.expected }),
@@ -284,44 +282,44 @@ export const orderTools = {
       refund: cents(),
       refunded_to: z.string(),
     },
-    run(shop, { item_id, reason, quantity }, { now, newId }) {
-      const { orderId: ofOrder, order, item } = itemOf(getOriginal(shop).orders, item_id);
-      const { name, returnable } = getOriginal(shop).products[item.product_id]!;
-      const until = lastReturn(shop, order);
+    run(state, { item_id, reason, quantity }, { now, newId }) {
+      const { orderId: ofOrder, order, item } = findOrderItem(getOriginal(state).orders, item_id);
+      const { name, returnable } = getOriginal(state).products[item.product_id]!;
+      const until = getLastReturnDay(state, order);
       if (until === undefined)
         refuse(
           "precondition_failed",
-          `${called(order, ofOrder)} is ${statusOf(order)}, and only what was delivered can be sent back`,
-          statusOf(order) === "processing" ? "shopping_cancel_order calls it off" : undefined,
+          `${formatOrder(order, ofOrder)} is ${getOrderStatus(order)}, and only what was delivered can be sent back`,
+          getOrderStatus(order) === "processing" ? "shopping_cancel_order calls it off" : undefined,
         );
       else if (now.slice(0, 10) > until)
         refuse(
           "precondition_failed",
-          `${called(order, ofOrder)} could be sent back until ${until}, ${shop.terms.return_days} days after it was delivered`,
+          `${formatOrder(order, ofOrder)} could be sent back until ${until}, ${state.terms.return_days} days after it was delivered`,
         );
-      const faulty = reason === "damaged" || reason === "wrong_item";
-      if (!returnable && !faulty)
+      const isFaulty = reason === "damaged" || reason === "wrong_item";
+      if (!returnable && !isFaulty)
         refuse(
           "permission_denied",
           `${name} cannot be sent back for the reason ${reason}, for hygiene`,
           "only damaged or wrong items of this kind are taken back",
         );
-      const left = item.quantity - sentBack(getOriginal(shop).returns, item_id);
-      if (left === 0)
+      const returnableCount = item.quantity - countReturned(getOriginal(state).returns, item_id);
+      if (returnableCount === 0)
         refuse("conflict", `all ${item.quantity} of ${name} (${item_id}) were sent back already`);
-      const n = quantity ?? left;
-      if (n > left)
+      const count = quantity ?? returnableCount;
+      if (count > returnableCount)
         refuse(
           "limit_exceeded",
-          `${left} of ${name} (${item_id}) can be sent back, ${n} is more`,
-          `choose ${left} or fewer`,
+          `${returnableCount} of ${name} (${item_id}) can be sent back, ${count} is more`,
+          `choose ${returnableCount} or fewer`,
         );
-      const share = order.discount / goodsOf(Object.values(order.items));
-      const refund = roundToCents(item.price * n * (1 - share));
+      const share = order.discount / sumGoods(Object.values(order.items));
+      const refund = roundToCents(item.price * count * (1 - share));
       const return_id = newId("ret");
-      shop.returns[return_id] = {
+      state.returns[return_id] = {
         item_id,
-        quantity: n,
+        quantity: count,
         reason,
         at: now,
         refund,
@@ -331,7 +329,7 @@ export const orderTools = {
         product: name,
         item_id,
         return_id,
-        quantity: n,
+        quantity: count,
         refund,
         refunded_to: order.pay_with === "on_delivery" ? "store_credit" : order.pay_with,
       };

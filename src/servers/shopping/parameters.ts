@@ -1,7 +1,7 @@
 /** Parameters and row shapes that several tools of the shop share. */
 import { z } from "zod";
 import { cents, id, label } from "../../environment/fieldSchemas.ts";
-import { type Shop, ratingsOf } from "./state.ts";
+import { type ShoppingState, createRatingLookup } from "./state.ts";
 
 export const productId = id("product").describe("Product id, as shopping_search_products gives it");
 
@@ -12,7 +12,7 @@ export const limit = z
   .optional()
   .describe("At most this many, 10 if not given");
 
-export const priced = {
+export const productRow = {
   product: label("product"),
   product_id: id("product"),
   price: cents(),
@@ -20,11 +20,11 @@ export const priced = {
   in_stock: z.boolean(),
 };
 
-/** A product as a row of a list. */
-export const rowsOf = (shop: Shop) => {
-  const ratingOf = ratingsOf(shop.reviews);
+/** Creates a function that returns the row of a product. */
+export const createRowFactory = (state: ShoppingState) => {
+  const ratingOf = createRatingLookup(state.reviews);
   return (product_id: string) => {
-    const it = shop.products[product_id]!;
+    const it = state.products[product_id]!;
     const rating = ratingOf(product_id);
     return {
       product: it.name,

@@ -4,11 +4,11 @@ import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { addDays } from "../../environment/time.ts";
-import { limit, priced, productId, rowsOf } from "./parameters.ts";
-import { wasBought } from "./reviewTools.ts";
-import { productOf, ratingsOf, Shop } from "./state.ts";
+import { limit, productRow, productId, createRowFactory } from "./parameters.ts";
+import { wasDelivered } from "./reviewTools.ts";
+import { findProduct, createRatingLookup, ShoppingState } from "./state.ts";
 
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
 export const productQueries = {
   list_categories: tool({
@@ -67,24 +67,24 @@ export const productQueries = {
         ),
       limit,
     },
-    returns: { products: z.array(z.object(priced)) },
-    run(shop, { name, category_id, max_price, min_rating, in_stock, sort, limit: most = 10 }) {
+    returns: { products: z.array(z.object(productRow)) },
+    run(state, { name, category_id, max_price, min_rating, in_stock, sort, limit = 10 }) {
       if (category_id)
         findEntity(
-          shop.categories,
+          state.categories,
           category_id,
           "category",
           "shopping_list_categories gives the ids",
         );
-      const found = Object.entries(shop.products).filter(
+      const matches = Object.entries(state.products).filter(
         ([, it]) =>
           (name ? containsText(`${it.name} ${it.brand}`, name) : it.status === "active") &&
           (!category_id || it.category_id === category_id) &&
           (max_price === undefined || it.price <= max_price),
       );
-      const rows = found
+      const rows = matches
         .map(([product_id]) => product_id)
-        .map(rowsOf(shop))
+        .map(createRowFactory(state))
         .filter(
           it =>
             (!in_stock || it.in_stock) &&
@@ -97,7 +97,7 @@ export const productQueries = {
       };
       if (sort === "name") rows.sort((a, b) => (a.product < b.product ? -1 : 1));
       else if (sort) rows.sort((a, b) => order[sort](a) - order[sort](b));
-      return { products: rows.slice(0, most) };
+      return { products: rows.slice(0, limit) };
     },
   }),
   get_product: tool({
@@ -120,23 +120,23 @@ export const productQueries = {
       returnable: z.boolean(),
       bought_before: z.boolean().describe("Whether the customer has had it delivered"),
     },
-    run(shop, { product_id }) {
-      const it = productOf(shop, product_id);
-      const rating = ratingsOf(shop.reviews)(product_id);
+    run(state, { product_id }) {
+      const it = findProduct(state, product_id);
+      const rating = createRatingLookup(state.reviews)(product_id);
       return {
         product: it.name,
         product_id,
         brand: it.brand,
-        category: shop.categories[it.category_id]!.name,
+        category: state.categories[it.category_id]!.name,
         category_id: it.category_id,
         price: it.price,
         status: it.status,
         features: it.features,
         ...(rating === undefined ? {} : { rating }),
-        reviews: Object.values(shop.reviews).filter(row => row.product_id === product_id).length,
+        reviews: Object.values(state.reviews).filter(row => row.product_id === product_id).length,
         most_per_order: it.limit,
         returnable: it.returnable,
-        bought_before: wasBought(shop, product_id),
+        bought_before: wasDelivered(state, product_id),
       };
     },
   }),
@@ -152,16 +152,16 @@ export const productQueries = {
         .describe("Product ids, as shopping_search_products gives them"),
     },
     returns: {
-      products: z.array(z.object({ ...priced, features: z.record(z.string(), z.string()) })),
+      products: z.array(z.object({ ...productRow, features: z.record(z.string(), z.string()) })),
       cheapest: z.string(),
       best_rated: z.string().optional(),
     },
-    run(shop, { product_ids }) {
+    run(state, { product_ids }) {
       if (new Set(product_ids).size < product_ids.length)
         refuse("invalid_params", "product_ids names a product twice", "name each product once");
-      const row = rowsOf(shop);
+      const row = createRowFactory(state);
       const rows = product_ids.map(it => {
-        const { features } = productOf(shop, it);
+        const { features } = findProduct(state, it);
         return { ...row(it), features };
       });
       const cheapest = rows.reduce((a, b) => (b.price < a.price ? b : a));
@@ -201,8 +201,8 @@ export const productQueries = {
       express: day().optional(),
       restock: day().optional(),
     },
-    run(shop, { product_id, quantity = 1 }, { now }) {
-      const { name, stock, status, restock } = productOf(shop, product_id);
+    run(state, { product_id, quantity = 1 }, { now }) {
+      const { name, stock, status, restock } = findProduct(state, product_id);
       if (status === "discontinued")
         refuse(
           "precondition_failed",
@@ -238,10 +238,10 @@ export const productQueries = {
         .meta({ examples: [15, 20, 25, 30, 40, 50, 75, 100] }),
       limit,
     },
-    returns: { products: z.array(z.object(priced)) },
-    run(shop, { product_id, max_price, limit: most = 10 }) {
-      const { category_id } = productOf(shop, product_id);
-      const alike = Object.entries(shop.products).filter(
+    returns: { products: z.array(z.object(productRow)) },
+    run(state, { product_id, max_price, limit = 10 }) {
+      const { category_id } = findProduct(state, product_id);
+      const similar = Object.entries(state.products).filter(
         ([key, it]) =>
           key !== product_id &&
           it.category_id === category_id &&
@@ -249,8 +249,8 @@ export const productQueries = {
           it.stock > 0 &&
           (max_price === undefined || it.price <= max_price),
       );
-      const rows = alike.map(([key]) => key).map(rowsOf(shop));
-      return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, most) };
+      const rows = similar.map(([key]) => key).map(createRowFactory(state));
+      return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, limit) };
     },
   }),
 };

@@ -4,9 +4,9 @@ import { getOriginal } from "../../environment/draft.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { limit, productId } from "./parameters.ts";
-import { Shop, productOf, ratingsOf, statusOf } from "./state.ts";
+import { ShoppingState, findProduct, createRatingLookup, getOrderStatus } from "./state.ts";
 
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
 const stars = z.int().min(1).max(5);
 
@@ -37,16 +37,16 @@ export const reviewTools = {
         }),
       ),
     },
-    run(shop, { product_id, stars: exactly, limit: most = 10 }) {
-      const { name } = productOf(shop, product_id);
-      const rating = ratingsOf(shop.reviews)(product_id);
-      const found = Object.entries(shop.reviews).filter(
-        ([, it]) => it.product_id === product_id && (exactly === undefined || it.stars === exactly),
+    run(state, { product_id, stars, limit = 10 }) {
+      const { name } = findProduct(state, product_id);
+      const rating = createRatingLookup(state.reviews)(product_id);
+      const matches = Object.entries(state.reviews).filter(
+        ([, it]) => it.product_id === product_id && (stars === undefined || it.stars === stars),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.date === y.date ? (a < b ? 1 : -1) : x.date < y.date ? 1 : -1,
       );
-      const reviews = found.slice(0, most).map(([review_id, it]) => ({
+      const reviews = matches.slice(0, limit).map(([review_id, it]) => ({
         title: it.title,
         review_id,
         author: it.author,
@@ -108,40 +108,45 @@ export const reviewTools = {
       product: z.string(),
       rating: z.number().describe("The product's mean with this review"),
     },
-    run(shop, { product_id, stars: given, title, text = "" }, { now, newId }) {
-      const { name } = productOf(getOriginal(shop), product_id);
-      if (!wasBought(getOriginal(shop), product_id))
+    run(state, { product_id, stars, title, text = "" }, { now, newId }) {
+      const { name } = findProduct(getOriginal(state), product_id);
+      if (!wasDelivered(getOriginal(state), product_id))
         refuse(
           "permission_denied",
           `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`,
           "shopping_list_orders with status delivered shows what can be reviewed",
         );
-      const known = Object.entries(getOriginal(shop).reviews).find(
-        ([, it]) => it.product_id === product_id && it.author === shop.customer,
+      const existing = Object.entries(getOriginal(state).reviews).find(
+        ([, it]) => it.product_id === product_id && it.author === state.customer,
       );
-      if (known)
+      if (existing)
         refuse(
           "conflict",
-          `you have reviewed ${name} already, on ${known[1].date}: ${known[1].title}`,
+          `you have reviewed ${name} already, on ${existing[1].date}: ${existing[1].title}`,
           "review another product",
         );
       const review_id = newId("rev");
-      shop.reviews[review_id] = {
+      state.reviews[review_id] = {
         product_id,
-        author: shop.customer,
-        stars: given,
+        author: state.customer,
+        stars,
         title,
         text,
         date: now.slice(0, 10),
       };
-      return { title, review_id, product: name, rating: ratingsOf(shop.reviews)(product_id)! };
+      return {
+        title,
+        review_id,
+        product: name,
+        rating: createRatingLookup(state.reviews)(product_id)!,
+      };
     },
   }),
 };
 
-export const wasBought = ({ orders }: Shop, product: string) =>
+export const wasDelivered = ({ orders }: ShoppingState, product: string) =>
   Object.values(orders).some(
     it =>
-      statusOf(it) === "delivered" &&
+      getOrderStatus(it) === "delivered" &&
       Object.values(it.items).some(item => item.product_id === product),
   );

@@ -1,7 +1,4 @@
-/**
- * An online shop as one customer sees it: a catalog with stock and reviews, a cart with coupons,
- * orders on their way, and returns. Money is in euros and cents.
- */
+/** The shopping server: an online shop, as one customer sees it. */
 import { defineServer } from "../../environment/server.ts";
 import { cartTools } from "./cartTools.ts";
 import { checkoutTools } from "./checkoutTools.ts";
@@ -10,9 +7,7 @@ import { orderTools } from "./orderTools.ts";
 import { productQueries } from "./productQueries.ts";
 import { reviewTools } from "./reviewTools.ts";
 import { wishListTools } from "./wishListTools.ts";
-import { Shop } from "./state.ts";
-
-export { flawOf, goodsOf, statusOf, type Shop as ShoppingWorld } from "./state.ts";
+import { ShoppingState } from "./state.ts";
 
 const {
   list_categories,
@@ -27,7 +22,7 @@ export const server = defineServer({
   name: "shopping",
   category: "Commerce",
   summary: "products with stock and reviews, a cart with coupons, a wish list, orders and returns",
-  schema: Shop,
+  schema: ShoppingState,
   tools: {
     list_categories,
     search_products,

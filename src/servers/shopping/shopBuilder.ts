@@ -1,10 +1,16 @@
 /** Builds products, reviews, orders and the cart of a generated shop. */
 import { addDays } from "../../environment/time.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-import { type couponPlans, goods, opinions, type Goods, type Quirk } from "./generateValues.ts";
-import { goodsOf, type ShoppingWorld } from "./server.ts";
+import {
+  type couponPlans,
+  productPlans,
+  reviewTexts,
+  type ProductPlan,
+  type Quirk,
+} from "./generateValues.ts";
+import { sumGoods, type ShoppingState } from "./state.ts";
 
-type Order = ShoppingWorld["orders"][string];
+type Order = ShoppingState["orders"][string];
 
 type Stage = "processing" | "shipped" | "delivered" | "cancelled";
 
@@ -12,10 +18,10 @@ const smallGoods: Readonly<Record<string, number>> = { Kitchen: 5, Audio: 3, Des
 
 export const smallCoupons = ["SPRING10", "WINTER15", "BIG25", "THANKS8", "EASTER20"];
 
-/** Fills the shop row by row; products are found by name. */
-export class ShopBuilder {
+/** Builds the state row by row. */
+export class ShoppingBuilder {
   readonly context: GeneratorContext;
-  readonly state: ShoppingWorld;
+  readonly state: ShoppingState;
   readonly #byName = new Map<string, string>();
   #number = 4103;
 
@@ -49,30 +55,30 @@ export class ShopBuilder {
     return this.context.cast.now.slice(0, 10);
   }
 
-  product(name: string): string {
+  getProductId(name: string): string {
     return this.#byName.get(name)!;
   }
 
-  /** Goods of all categories, mixed, so that the shop's own order shows something of each. */
-  stock(): void {
+  /** Adds the products; in the full fixture, the categories are mixed. */
+  addProducts(): void {
     const { context, state } = this;
-    const chosen = Object.entries(goods).filter(
+    const selected = Object.entries(productPlans).filter(
       ([category]) => context.size === "full" || category in smallGoods,
     );
-    const ids = new Map(chosen.map(([category]) => [category, context.nextId("cat")]));
+    const ids = new Map(selected.map(([category]) => [category, context.nextId("cat")]));
     for (const [category, key] of ids) state.categories[key] = { name: category };
-    const all = chosen.flatMap(([category, list]) =>
+    const all = selected.flatMap(([category, list]) =>
       list
         .slice(0, context.size === "full" ? list.length : smallGoods[category])
         .map(it => [ids.get(category)!, it] as const),
     );
     for (const [category, it] of context.size === "full" ? context.random.shuffle(all) : all)
-      this.#put(category, it);
+      this.#addProduct(category, it);
   }
 
-  #put(category_id: string, [name, brand, price, features, quirk]: Goods): void {
+  #addProduct(category_id: string, [name, brand, price, features, quirk]: ProductPlan): void {
     const { context, state } = this;
-    const is = (it: Quirk) => quirk === it;
+    const hasQuirk = (it: Quirk) => quirk === it;
     const key = context.nextId("prd");
     this.#byName.set(name, key);
     state.products[key] = {
@@ -80,16 +86,21 @@ export class ShopBuilder {
       brand,
       category_id,
       price,
-      stock: is("out") || is("gone") ? 0 : is("low") ? 2 : 6 + context.random.integer(40),
-      limit: is("few") ? 2 : price > 60 ? 5 : 10,
-      status: is("gone") ? "discontinued" : "active",
-      returnable: !is("kept"),
-      ...(is("out") ? { restock: addDays(this.today, 6 + context.random.integer(12)) } : {}),
+      stock:
+        hasQuirk("out") || hasQuirk("gone")
+          ? 0
+          : hasQuirk("low")
+            ? 2
+            : 6 + context.random.integer(40),
+      limit: hasQuirk("few") ? 2 : price > 60 ? 5 : 10,
+      status: hasQuirk("gone") ? "discontinued" : "active",
+      returnable: !hasQuirk("kept"),
+      ...(hasQuirk("out") ? { restock: addDays(this.today, 6 + context.random.integer(12)) } : {}),
       features: { ...features },
     };
   }
 
-  coupon({
+  addCoupon({
     code,
     title,
     kind,
@@ -100,7 +111,7 @@ export class ShopBuilder {
     expires,
   }: (typeof couponPlans)[number]): string {
     const key = this.context.nextId("cpn");
-    const of =
+    const categoryId =
       category === undefined
         ? undefined
         : Object.entries(this.state.categories).find(([, it]) => it.name === category)![0];
@@ -110,7 +121,7 @@ export class ShopBuilder {
       kind,
       value,
       minimum,
-      ...(of ? { category_id: of } : {}),
+      ...(categoryId ? { category_id: categoryId } : {}),
       starts: addDays(this.today, starts),
       expires: addDays(this.today, expires),
       used: false,
@@ -118,26 +129,26 @@ export class ShopBuilder {
     return key;
   }
 
-  order(
+  addOrder(
     daysAgo: number,
     stage: Stage,
-    wanted: readonly (readonly [name: string, quantity: number, price?: number | undefined])[],
+    lines: readonly (readonly [name: string, quantity: number, price?: number | undefined])[],
     more: { pay_with?: Order["pay_with"]; express?: boolean; coupon?: string } = {},
   ): string {
     const { context, state } = this;
     const { random } = context;
     const placed = `${addDays(this.today, -daysAgo)}T${String(7 + random.integer(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`;
     const items = Object.fromEntries(
-      wanted.map(([name, quantity, price]) => [
+      lines.map(([name, quantity, price]) => [
         context.nextId("item"),
         {
-          product_id: this.product(name),
+          product_id: this.getProductId(name),
           quantity,
-          price: price ?? state.products[this.product(name)]!.price,
+          price: price ?? state.products[this.getProductId(name)]!.price,
         },
       ]),
     );
-    const total = goodsOf(Object.values(items));
+    const total = sumGoods(Object.values(items));
     const coupon = more.coupon === undefined ? undefined : state.coupons[more.coupon]!;
     const discount = !coupon
       ? 0
@@ -145,15 +156,15 @@ export class ShopBuilder {
         ? Math.round(total * coupon.value) / 100
         : coupon.value;
     if (coupon && stage !== "cancelled") coupon.used = true;
-    const sent = addDays(placed, 1);
+    const shippedOn = addDays(placed, 1);
     const days = more.express ? 1 : 4;
-    const isSent = stage === "shipped" || stage === "delivered";
+    const isShipped = stage === "shipped" || stage === "delivered";
     const key = context.nextId("ord");
     this.#number += 1 + random.integer(7);
     state.orders[key] = {
       number: this.#number,
       placed,
-      ...(isSent ? { shipped: `${sent}T06:30` } : {}),
+      ...(isShipped ? { shipped: `${shippedOn}T06:30` } : {}),
       ...(stage === "delivered"
         ? { delivered: `${addDays(placed, days)}T${10 + random.integer(8)}:15` }
         : {}),
@@ -169,15 +180,15 @@ export class ShopBuilder {
         : total >= state.terms.free_delivery_from
           ? 0
           : state.terms.delivery_fee,
-      ...(isSent ? { parcel: `PK${70_000_000 + random.integer(9_999_999)}` } : {}),
+      ...(isShipped ? { parcel: `PK${70_000_000 + random.integer(9_999_999)}` } : {}),
     };
     return key;
   }
 
-  review(name: string, author: string, stars: number, daysAgo: number): void {
-    const [title, text] = this.context.random.pick(opinions[stars]!);
+  addReview(name: string, author: string, stars: number, daysAgo: number): void {
+    const [title, text] = this.context.random.pick(reviewTexts[stars]!);
     this.state.reviews[this.context.nextId("rev")] = {
-      product_id: this.product(name),
+      product_id: this.getProductId(name),
       author,
       stars,
       title,
@@ -186,31 +197,31 @@ export class ShopBuilder {
     };
   }
 
-  wish(name: string, daysAgo: number, price?: number): void {
-    const key = this.product(name);
+  addWish(name: string, daysAgo: number, price?: number): void {
+    const key = this.getProductId(name);
     this.state.wishes[key] = {
       added: addDays(this.today, -daysAgo),
       price: price ?? this.state.products[key]!.price,
     };
   }
 
-  inCart(name: string, quantity: number): void {
+  addCartLine(name: string, quantity: number): void {
     this.state.cart.lines[this.context.nextId("line")] = {
-      product_id: this.product(name),
+      product_id: this.getProductId(name),
       quantity,
     };
   }
 
-  return(
+  addReturn(
     order: string,
     at: number,
-    reason: ShoppingWorld["returns"][string]["reason"],
+    reason: ShoppingState["returns"][string]["reason"],
     status: "requested" | "refunded",
   ): void {
     const { items, discount } = this.state.orders[order]!;
     const [item_id, it] = Object.entries(items)[0]!;
     const refund =
-      Math.round(it.price * 100 * (1 - discount / goodsOf(Object.values(items)))) / 100;
+      Math.round(it.price * 100 * (1 - discount / sumGoods(Object.values(items)))) / 100;
     this.state.returns[this.context.nextId("ret")] = {
       item_id,
       quantity: 1,

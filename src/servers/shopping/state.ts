@@ -1,7 +1,6 @@
 /**
- * What an online shop keeps for one customer: products with stock and reviews, a cart, coupons, a
- * wish list, orders and returns; and what a cart comes to. How an order stands follows from the
- * times it has.
+ * The state of an online shop for one customer: products with stock and reviews, a cart, coupons, a
+ * wish list, orders and returns. The status of an order follows from its times.
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
@@ -26,12 +25,12 @@ const Product = z.strictObject({
   category_id: z.string(),
   price: money(),
   stock: z.int().min(0).max(9999),
-  /** The most that one order may have of it. */
+  /** The largest quantity in one order. */
   limit: quantity,
   status: z.enum(["active", "discontinued"]),
-  /** Hygiene articles and food cannot be sent back. */
+  /** False for hygiene articles and food. */
   returnable: z.boolean(),
-  /** Day on which new stock comes in, where that is known. */
+  /** The day on which new stock arrives, if it is known. */
   restock: day().optional(),
   features: z.record(z.string(), z.string()),
 });
@@ -50,11 +49,11 @@ const Coupon = z.strictObject({
   code: z.string().regex(/^[A-Z0-9]{4,16}$/),
   title: z.string(),
   kind: z.enum(["percent", "amount", "free_delivery"]),
-  /** Per cent or euros; nothing for free delivery. */
+  /** Percent or euros; 0 for free delivery. */
   value: z.number().min(0).max(500),
-  /** What the cart has to come to. */
+  /** The smallest value of the cart. */
   minimum: z.number().min(0).max(10_000),
-  /** Where it counts for one category alone. */
+  /** The only category for which it is valid, if it is restricted. */
   category_id: z.string().optional(),
   starts: day(),
   expires: day(),
@@ -65,7 +64,7 @@ export type Coupon = z.infer<typeof Coupon>;
 const Line = z.strictObject({ product_id: z.string(), quantity });
 
 const Order = z.strictObject({
-  /** As it stands on the invoice. */
+  /** The number on the invoice. */
   number: z.int().min(1),
   placed: minute(),
   shipped: minute().optional(),
@@ -91,7 +90,7 @@ const Return = z.strictObject({
   status: z.enum(["requested", "refunded"]),
 });
 
-export const Shop = z.strictObject({
+export const ShoppingState = z.strictObject({
   customer: z.string(),
   address: z.string(),
   store_credit: cents(),
@@ -108,19 +107,21 @@ export const Shop = z.strictObject({
   reviews: z.record(z.string(), Review),
   coupons: z.record(z.string(), Coupon),
   cart: z.strictObject({ lines: z.record(z.string(), Line), coupon: z.string().optional() }),
-  /** By product: what it cost when it was put there. */
+  /** By product, with its price when it was added. */
   wishes: z.record(z.string(), z.strictObject({ added: day(), price: money() })),
   orders: z.record(z.string(), Order),
   returns: z.record(z.string(), Return),
 });
-export type Shop = z.infer<typeof Shop>;
+export type ShoppingState = z.infer<typeof ShoppingState>;
 
-export const productOf = (shop: Pick<Shop, "products">, productId: string) =>
-  findEntity(shop.products, productId, "product", "shopping_search_products gives the ids");
-export const orderOf = (shop: Pick<Shop, "orders">, orderId: string) =>
-  findEntity(shop.orders, orderId, "order", "shopping_list_orders gives the ids");
+export const findProduct = (state: Pick<ShoppingState, "products">, productId: string) =>
+  findEntity(state.products, productId, "product", "shopping_search_products gives the ids");
+export const findOrder = (state: Pick<ShoppingState, "orders">, orderId: string) =>
+  findEntity(state.orders, orderId, "order", "shopping_list_orders gives the ids");
 
-export const statusOf = (order: Order): "processing" | "shipped" | "delivered" | "cancelled" =>
+export const getOrderStatus = (
+  order: Order,
+): "processing" | "shipped" | "delivered" | "cancelled" =>
   order.cancelled
     ? "cancelled"
     : order.delivered
@@ -129,8 +130,10 @@ export const statusOf = (order: Order): "processing" | "shipped" | "delivered" |
         ? "shipped"
         : "processing";
 
-/** A product's mean rating in tenths, or nothing where nobody has reviewed it. */
-export function ratingsOf(reviews: Shop["reviews"]): (productId: string) => number | undefined {
+/** Creates a look-up of mean ratings, rounded to tenths; undefined without reviews. */
+export function createRatingLookup(
+  reviews: ShoppingState["reviews"],
+): (productId: string) => number | undefined {
   const stars = new Map<string, number[]>();
   for (const it of Object.values(reviews))
     stars.set(it.product_id, [...(stars.get(it.product_id) ?? []), it.stars]);
@@ -140,41 +143,46 @@ export function ratingsOf(reviews: Shop["reviews"]): (productId: string) => numb
   };
 }
 
-/** What the goods of an order or a cart come to. */
-export const goodsOf = (items: readonly { readonly quantity: number; readonly price: number }[]) =>
+/** The value of the goods of an order or cart. */
+export const sumGoods = (items: readonly { readonly quantity: number; readonly price: number }[]) =>
   sumAmounts(items.map(it => it.quantity * it.price));
-export const totalOf = (order: Order) =>
-  roundToCents(goodsOf(Object.values(order.items)) - order.discount + order.delivery_fee);
+export const computeTotal = (order: Order) =>
+  roundToCents(sumGoods(Object.values(order.items)) - order.discount + order.delivery_fee);
 
-export interface Sums {
+export interface CartTotals {
   readonly goods: number;
   readonly discount: number;
   readonly delivery_fee: number;
   readonly total: number;
 }
 
-/** What a cart comes to, with its coupon, at a way of delivery. */
-export function sumsOf(
-  { products, coupons, cart, terms }: Pick<Shop, "products" | "coupons" | "cart" | "terms">,
+/** The totals of the cart with its coupon, for a way of delivery. */
+export function computeCartTotals(
+  {
+    products,
+    coupons,
+    cart,
+    terms,
+  }: Pick<ShoppingState, "products" | "coupons" | "cart" | "terms">,
   delivery: Order["delivery"] = "standard",
-): Sums {
+): CartTotals {
   const lines = Object.values(cart.lines);
-  const priced = lines.map(it => ({
+  const pricedLines = lines.map(it => ({
     quantity: it.quantity,
     price: products[it.product_id]!.price,
     category_id: products[it.product_id]!.category_id,
   }));
-  const goods = goodsOf(priced);
+  const goods = sumGoods(pricedLines);
   const coupon = cart.coupon === undefined ? undefined : coupons[cart.coupon];
-  const counting = goodsOf(
-    priced.filter(it => !coupon?.category_id || it.category_id === coupon.category_id),
+  const eligible = sumGoods(
+    pricedLines.filter(it => !coupon?.category_id || it.category_id === coupon.category_id),
   );
   const discount = !coupon
     ? 0
     : coupon.kind === "percent"
-      ? roundToCents((counting * coupon.value) / 100)
+      ? roundToCents((eligible * coupon.value) / 100)
       : coupon.kind === "amount"
-        ? Math.min(coupon.value, counting)
+        ? Math.min(coupon.value, eligible)
         : 0;
   const isFree =
     lines.length === 0 ||
@@ -184,87 +192,85 @@ export function sumsOf(
   return { goods, discount, delivery_fee, total: roundToCents(goods - discount + delivery_fee) };
 }
 
-/**
- * What keeps a coupon from counting for this cart on this day: an error type and the words for it.
- */
-export function flawOf(
-  shop: Pick<Shop, "products" | "categories" | "cart" | "terms">,
+/** Why a coupon cannot be used for the cart on this day, as the arguments of `refuse`. */
+export function findCouponProblem(
+  state: Pick<ShoppingState, "products" | "categories" | "cart" | "terms">,
   coupon: Coupon,
   today: string,
 ): readonly ["conflict" | "precondition_failed", string, string] | undefined {
-  const choose = "shopping_list_coupons shows which ones can be used now";
-  if (coupon.used) return ["conflict", `coupon ${coupon.code} was already used`, choose];
+  const hint = "shopping_list_coupons shows which ones can be used now";
+  if (coupon.used) return ["conflict", `coupon ${coupon.code} was already used`, hint];
   if (coupon.expires < today)
-    return ["precondition_failed", `coupon ${coupon.code} expired on ${coupon.expires}`, choose];
+    return ["precondition_failed", `coupon ${coupon.code} expired on ${coupon.expires}`, hint];
   if (coupon.starts > today)
     return [
       "precondition_failed",
       `coupon ${coupon.code} is valid from ${coupon.starts} on, today is ${today}`,
-      choose,
+      hint,
     ];
-  const lines = Object.values(shop.cart.lines).map(it => ({
-    ...shop.products[it.product_id]!,
+  const lines = Object.values(state.cart.lines).map(it => ({
+    ...state.products[it.product_id]!,
     quantity: it.quantity,
   }));
-  const counting = lines.filter(it => !coupon.category_id || it.category_id === coupon.category_id);
-  const goods = goodsOf(counting);
-  const where = coupon.category_id ? ` in ${shop.categories[coupon.category_id]!.name}` : "";
-  if (goods < coupon.minimum || counting.length === 0)
+  const eligible = lines.filter(it => !coupon.category_id || it.category_id === coupon.category_id);
+  const goods = sumGoods(eligible);
+  const where = coupon.category_id ? ` in ${state.categories[coupon.category_id]!.name}` : "";
+  if (goods < coupon.minimum || eligible.length === 0)
     return [
       "precondition_failed",
       `coupon ${coupon.code} needs goods for ${coupon.minimum || "some amount"}${where}, the cart has ${goods}`,
       "shopping_add_to_cart can add more",
     ];
-  const { free_delivery_from } = shop.terms;
+  const { free_delivery_from } = state.terms;
   if (coupon.kind === "free_delivery" && goods >= free_delivery_from)
     return [
       "precondition_failed",
       `coupon ${coupon.code} would take nothing off: delivery costs nothing from ${free_delivery_from} on, the cart has ${goods}`,
-      choose,
+      hint,
     ];
   return undefined;
 }
 
-/** Turns down a quantity of a product that the shop would not sell. */
-export function sellable(productId: string, product: Product, wanted: number): void {
-  const called = `${product.name} (${productId})`;
+/** Refuses a quantity of a product that the shop cannot sell. */
+export function requireSellable(productId: string, product: Product, wanted: number): void {
+  const description = `${product.name} (${productId})`;
   if (product.status === "discontinued")
     refuse(
       "precondition_failed",
-      `${called} is no longer sold`,
+      `${description} is no longer sold`,
       "shopping_get_recommendations finds something like it",
     );
   if (product.stock === 0)
     refuse(
       "precondition_failed",
-      `${called} is out of stock${product.restock ? ` until ${product.restock}` : ""}`,
+      `${description} is out of stock${product.restock ? ` until ${product.restock}` : ""}`,
       "shopping_add_to_wishlist keeps it in mind, shopping_get_recommendations finds something like it",
     );
   if (wanted > product.limit)
     refuse(
       "limit_exceeded",
-      `an order may have at most ${product.limit} of ${called}, ${wanted} is more`,
+      `an order may have at most ${product.limit} of ${description}, ${wanted} is more`,
       `choose ${product.limit} or fewer`,
     );
   if (wanted > product.stock)
     refuse(
       "precondition_failed",
-      `only ${product.stock} of ${called} are in stock, ${wanted} wanted`,
+      `only ${product.stock} of ${description} are in stock, ${wanted} wanted`,
       `choose ${product.stock} or fewer`,
     );
 }
 
-/** The order that holds an item, by the item's id. */
-export function itemOf(
-  orders: Shop["orders"],
+/** The order item with that id, and its order. */
+export function findOrderItem(
+  orders: ShoppingState["orders"],
   itemId: string,
 ): { readonly orderId: string; readonly order: Order; readonly item: Order["items"][string] } {
-  const found = Object.entries(orders).find(([, it]) => Object.hasOwn(it.items, itemId));
-  if (!found)
+  const match = Object.entries(orders).find(([, it]) => Object.hasOwn(it.items, itemId));
+  if (!match)
     return refuse(
       "not_found",
       `there is no order item ${itemId}`,
       "shopping_get_order lists an order's items with their ids",
     );
-  return { orderId: found[0], order: found[1], item: found[1].items[itemId]! };
+  return { orderId: match[0], order: match[1], item: match[1].items[itemId]! };
 }

@@ -4,9 +4,9 @@ import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { productId } from "./parameters.ts";
-import { productOf, Shop } from "./state.ts";
+import { findProduct, ShoppingState } from "./state.ts";
 
-const tool = createToolFactory(Shop);
+const tool = createToolFactory(ShoppingState);
 
 export const wishListTools = {
   add_to_wishlist: tool({
@@ -20,27 +20,27 @@ export const wishListTools = {
       price: cents(),
       wishes: z.int().describe("How many products the wish list has now"),
     },
-    run(shop, { product_id }, { now }) {
-      const { name, price, status } = productOf(shop, product_id);
-      const n = Object.keys(shop.wishes).length;
+    run(state, { product_id }, { now }) {
+      const { name, price, status } = findProduct(state, product_id);
+      const n = Object.keys(state.wishes).length;
       if (status === "discontinued")
         refuse(
           "precondition_failed",
           `${name} (${product_id}) is no longer sold`,
           "shopping_get_recommendations finds something like it",
         );
-      if (Object.hasOwn(shop.wishes, product_id))
+      if (Object.hasOwn(state.wishes, product_id))
         refuse(
           "conflict",
-          `${name} is on the wish list already, since ${shop.wishes[product_id]!.added}`,
+          `${name} is on the wish list already, since ${state.wishes[product_id]!.added}`,
         );
-      if (n >= shop.terms.most_wishes)
+      if (n >= state.terms.most_wishes)
         refuse(
           "limit_exceeded",
           `the wish list is full with ${n} products`,
           "shopping_add_to_cart takes a product off it",
         );
-      shop.wishes[product_id] = { added: now.slice(0, 10), price };
+      state.wishes[product_id] = { added: now.slice(0, 10), price };
       return { product: name, product_id, price, wishes: n + 1 };
     },
   }),
@@ -79,13 +79,13 @@ export const wishListTools = {
           in_stock: stock > 0 && status === "active",
         };
       });
-      const found = rows.filter(
+      const matches = rows.filter(
         it =>
           (!product || containsText(it.product, product)) &&
           (cheaper === undefined || it.price < it.price_then === cheaper),
       );
       return {
-        products: found.sort((a, b) =>
+        products: matches.sort((a, b) =>
           a.added === b.added ? (a.product < b.product ? -1 : 1) : a.added < b.added ? 1 : -1,
         ),
       };
