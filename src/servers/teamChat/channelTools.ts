@@ -1,4 +1,4 @@
-/** The chat's tools for channels and who is in them. */
+/** Tools that list, show, create and archive channels. */
 import { z } from "zod";
 import { day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
@@ -6,20 +6,26 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { requireGuestLimit } from "./memberTools.ts";
 import {
-  Chat,
-  inTime,
-  isIn,
-  nameOf,
-  presentMember,
-  visibleChannel,
+  TeamChatState,
+  compareTimes,
+  isMember,
+  getMemberName,
+  findActiveMemberId,
+  findVisibleChannel,
   type Channel,
 } from "./state.ts";
-import { channelId, limit, messageRow, person, rowOf } from "./parameters.ts";
-import { channelRow } from "./parameters.ts";
+import {
+  channelId,
+  channelRow,
+  createMessageRow,
+  limit,
+  messageRow,
+  person,
+} from "./parameters.ts";
 
-const tool = createToolFactory(Chat);
+const tool = createToolFactory(TeamChatState);
 
-const latest = 5;
+const maxLatestMessages = 5;
 
 const channelName = z
   .string()
@@ -43,8 +49,7 @@ const channelName = z
     ],
   });
 
-/** By name, so that lists stand still. */
-const byName = ([a, x]: [string, Channel], [b, y]: [string, Channel]) =>
+const compareNames = ([a, x]: [string, Channel], [b, y]: [string, Channel]) =>
   x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
 
 export const channelTools = {
@@ -75,29 +80,29 @@ export const channelTools = {
         }),
       ),
     },
-    run(chat, { name, kind, joined, archived, limit: most = 7 }) {
+    run(state, { name, kind, joined, archived, limit = 7 }) {
       const isWanted = (it: Channel) =>
         archived === undefined
           ? name !== undefined || !it.archived
           : archived === (it.archived !== undefined);
-      const found = Object.entries(chat.channels).filter(
+      const matches = Object.entries(state.channels).filter(
         ([, it]) =>
-          (it.kind === "public" || isIn(it, chat.user)) &&
+          (it.kind === "public" || isMember(it, state.user)) &&
           isWanted(it) &&
           (!name || containsText(it.name, name.replace(/^#/, ""))) &&
           (!kind || it.kind === kind) &&
-          (joined === undefined || joined === isIn(it, chat.user)),
+          (joined === undefined || joined === isMember(it, state.user)),
       );
       return {
-        channels: found
-          .sort(byName)
-          .slice(0, most)
+        channels: matches
+          .sort(compareNames)
+          .slice(0, limit)
           .map(([channel_id, it]) => ({
             name: it.name,
             channel_id,
             kind: it.kind,
             members: it.members.length,
-            joined: isIn(it, chat.user),
+            joined: isMember(it, state.user),
             ...(it.archived ? { archived: true as const } : {}),
           })),
       };
@@ -121,30 +126,35 @@ export const channelTools = {
         .array(z.object({ ...messageRow, replies: z.int().optional() }))
         .describe("The latest five, the latest first"),
     },
-    run(chat, { channel_id }) {
-      const { name, topic, kind, owner, members, announcements, archived } = visibleChannel(
-        chat,
+    run(state, { channel_id }) {
+      const { name, topic, kind, owner, members, announcements, archived } = findVisibleChannel(
+        state,
         channel_id,
       );
-      const all = Object.entries(chat.messages).filter(([, it]) => it.channel_id === channel_id);
-      const roots = all
+      const messages = Object.entries(state.messages).filter(
+        ([, it]) => it.channel_id === channel_id,
+      );
+      const roots = messages
         .filter(([, it]) => it.reply_to === undefined)
-        .sort(inTime)
+        .sort(compareTimes)
         .toReversed()
-        .slice(0, latest);
+        .slice(0, maxLatestMessages);
       return {
         name,
         channel_id,
         ...(topic === undefined ? {} : { topic }),
         kind,
-        owner: nameOf(chat, owner),
+        owner: getMemberName(state, owner),
         members: members.length,
-        joined: members.includes(chat.user),
+        joined: members.includes(state.user),
         ...(announcements ? { announcements } : {}),
         ...(archived ? { archived } : {}),
         messages: roots.map(([message_id, it]) => {
-          const replies = all.filter(([, other]) => other.reply_to === message_id).length;
-          return { ...rowOf(chat, message_id, it, 50), ...(replies ? { replies } : {}) };
+          const replies = messages.filter(([, other]) => other.reply_to === message_id).length;
+          return {
+            ...createMessageRow(state, message_id, it, 50),
+            ...(replies ? { replies } : {}),
+          };
         }),
       };
     },
@@ -185,30 +195,34 @@ export const channelTools = {
         .describe("Full names or e-mail addresses of those who are in it from the beginning"),
     },
     returns: { ...channelRow, kind: z.string(), members: z.int() },
-    run(chat, { name, topic, kind = "public", people = [] }, { now, newId }) {
-      const all = Object.entries(getOriginal(chat).channels);
-      const same = all.find(([, it]) => it.name === name);
-      if (same)
+    run(state, { name, topic, kind = "public", people = [] }, { now, newId }) {
+      const channels = Object.entries(getOriginal(state).channels);
+      const existing = channels.find(([, it]) => it.name === name);
+      if (existing)
         refuse(
           "conflict",
-          `there is already a channel #${name} (${same[0]})${same[1].archived ? ", which is archived" : ""}`,
+          `there is already a channel #${name} (${existing[0]})${existing[1].archived ? ", which is archived" : ""}`,
           "choose another name",
         );
-      const owned = all.filter(([, it]) => it.owner === chat.user && !it.archived).length;
-      if (owned >= chat.limits.owned)
+      const ownedCount = channels.filter(
+        ([, it]) => it.owner === state.user && !it.archived,
+      ).length;
+      if (ownedCount >= state.limits.owned)
         refuse(
           "limit_exceeded",
-          `you own ${owned} channels, and ${chat.limits.owned} is the most`,
+          `you own ${ownedCount} channels, and ${state.limits.owned} is the most`,
           "team_chat_archive_channel puts one away",
         );
-      const members = [...new Set([chat.user, ...people.map(it => presentMember(chat, it))])];
-      for (const it of members) requireGuestLimit(chat, it);
+      const members = [
+        ...new Set([state.user, ...people.map(it => findActiveMemberId(state, it))]),
+      ];
+      for (const it of members) requireGuestLimit(state, it);
       const channel_id = newId("chn");
-      chat.channels[channel_id] = {
+      state.channels[channel_id] = {
         name,
         ...(topic === undefined ? {} : { topic }),
         kind,
-        owner: chat.user,
+        owner: state.user,
         members,
         created: now.slice(0, 10),
       };
@@ -222,18 +236,18 @@ export const channelTools = {
     destructive: true,
     input: { channel_id: channelId },
     returns: { ...channelRow, archived: day(), told: z.int().describe("Members who are told") },
-    run(chat, { channel_id }, { now }) {
-      const channel = visibleChannel(chat, channel_id);
+    run(state, { channel_id }, { now }) {
+      const channel = findVisibleChannel(state, channel_id);
       if (channel.archived)
         refuse(
           "conflict",
           `#${channel.name} (${channel_id}) is archived since ${channel.archived}`,
         );
-      if (channel.owner !== chat.user)
+      if (channel.owner !== state.user)
         refuse(
           "permission_denied",
-          `#${channel.name} (${channel_id}) belongs to ${nameOf(chat, channel.owner)}, and only its owner can archive it`,
-          `ask ${nameOf(chat, channel.owner)}`,
+          `#${channel.name} (${channel_id}) belongs to ${getMemberName(state, channel.owner)}, and only its owner can archive it`,
+          `ask ${getMemberName(state, channel.owner)}`,
         );
       if (channel.announcements)
         refuse(

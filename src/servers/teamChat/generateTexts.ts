@@ -1,8 +1,8 @@
 /**
- * What the chats of all worlds talk about, told with roles instead of names. A line is `who|days
- * ago|text|reactions`, an answer to the line before it begins with `+`; `who` counts the staff,
- * `g0` the guests. In texts `{s2}` is a first name, `@{s2}` mentions that person, `{client0}` and
- * `{place:cafe}` say what they say.
+ * The conversations of the generated chats, with roles instead of names. A line is `role|days
+ * ago|text|reactions`; an answer to the line before begins with `+`. A role is the index of a staff
+ * member, or `g0` for a guest. In texts, `{s2}` is a first name, `@{s2}` mentions that person, and
+ * `{client0}` and `{place:cafe}` are names.
  */
 
 export interface ChannelTexts {
@@ -10,7 +10,7 @@ export interface ChannelTexts {
   readonly topic?: string;
   readonly kind?: "private";
   readonly owner: number;
-  /** Of the staff; everybody where absent. */
+  /** Indexes of the staff; everybody if absent. */
   readonly members?: readonly number[];
   readonly guests?: readonly number[];
   readonly announcements?: true;
@@ -19,11 +19,11 @@ export interface ChannelTexts {
   readonly conversation: readonly string[];
 }
 
-/** Who left the studio before the canon's people were counted. */
+/** A former colleague, who is not in the shared cast. */
 export const formerColleague = { name: "Ewa Kranz", user: "ewa" };
 
 /**
- * What every world has; the small one has no more, and only those of the staff who are named here.
+ * The channels of both fixtures; in the small one, their members are in `smallStaff`.
  */
 export const firstChannels: readonly ChannelTexts[] = [
   {

@@ -2,11 +2,17 @@
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { channelRow } from "./parameters.ts";
-import { Chat, isIn, liveChannel, nameOf, presentMember, visibleChannel } from "./state.ts";
-import { channelId, limit, person } from "./parameters.ts";
+import {
+  TeamChatState,
+  isMember,
+  findOpenChannel,
+  getMemberName,
+  findActiveMemberId,
+  findVisibleChannel,
+} from "./state.ts";
+import { channelId, channelRow, limit, person } from "./parameters.ts";
 
-const tool = createToolFactory(Chat);
+const tool = createToolFactory(TeamChatState);
 
 export const memberTools = {
   list_members: tool({
@@ -32,17 +38,17 @@ export const memberTools = {
         }),
       ),
     },
-    run(chat, { channel_id, status, role, limit: most = 10 }) {
-      const channel = channel_id === undefined ? undefined : visibleChannel(chat, channel_id);
-      const found = Object.entries(chat.members).filter(
+    run(state, { channel_id, status, role, limit = 10 }) {
+      const channel = channel_id === undefined ? undefined : findVisibleChannel(state, channel_id);
+      const matches = Object.entries(state.members).filter(
         ([key, it]) =>
-          (!channel || isIn(channel, key)) &&
+          (!channel || isMember(channel, key)) &&
           (!status || it.status === status) &&
           (!role || it.role === role),
       );
-      found.sort(([, x], [, y]) => (x.name < y.name ? -1 : 1));
+      matches.sort(([, x], [, y]) => (x.name < y.name ? -1 : 1));
       return {
-        members: found.slice(0, most).map(([, it]) => ({
+        members: matches.slice(0, limit).map(([, it]) => ({
           person: it.name,
           ...(it.title === undefined ? {} : { title: it.title }),
           ...(it.role === "member" ? {} : { role: it.role }),
@@ -66,40 +72,42 @@ export const memberTools = {
       person: person(),
       members: z.int().describe("People in the channel now"),
     },
-    run(chat, { channel_id, person: who }) {
-      const channel = liveChannel(chat, channel_id);
-      const memberId = presentMember(chat, who);
-      const name = nameOf(chat, memberId);
-      if (isIn(channel, memberId))
+    run(state, { channel_id, person: nameOrEmail }) {
+      const channel = findOpenChannel(state, channel_id);
+      const memberId = findActiveMemberId(state, nameOrEmail);
+      const name = getMemberName(state, memberId);
+      if (isMember(channel, memberId))
         refuse("conflict", `${name} is in #${channel.name} (${channel_id}) already`);
-      if (channel.kind === "private" && channel.owner !== chat.user)
+      if (channel.kind === "private" && channel.owner !== state.user)
         refuse(
           "permission_denied",
-          `#${channel.name} (${channel_id}) is private, and only its owner ${nameOf(chat, channel.owner)} invites`,
-          `ask ${nameOf(chat, channel.owner)}`,
+          `#${channel.name} (${channel_id}) is private, and only its owner ${getMemberName(state, channel.owner)} invites`,
+          `ask ${getMemberName(state, channel.owner)}`,
         );
-      if (memberId !== chat.user && !isIn(channel, chat.user))
+      if (memberId !== state.user && !isMember(channel, state.user))
         refuse(
           "permission_denied",
           `you are not a member of #${channel.name} (${channel_id}) and cannot invite others`,
-          `join it first, with ${nameOf(chat, chat.user)} as the person`,
+          `join it first, with ${getMemberName(state, state.user)} as the person`,
         );
-      requireGuestLimit(chat, memberId);
+      requireGuestLimit(state, memberId);
       channel.members.push(memberId);
       return { name: channel.name, channel_id, person: name, members: channel.members.length };
     },
   }),
 };
 
-/** Turns down a guest who is in as many channels as guests may be. */
-export function requireGuestLimit(chat: Chat, memberId: string): void {
-  const { members: all, channels: rooms, limits } = getOriginal(chat);
-  if (all[memberId]!.role !== "guest") return;
-  const there = Object.values(rooms).filter(it => !it.archived && isIn(it, memberId));
-  if (there.length >= limits.guest)
+/** Refuses the call if the member is a guest who is in the most channels allowed for guests. */
+export function requireGuestLimit(state: TeamChatState, memberId: string): void {
+  const { members, channels, limits } = getOriginal(state);
+  if (members[memberId]!.role !== "guest") return;
+  const guestChannels = Object.values(channels).filter(
+    it => !it.archived && isMember(it, memberId),
+  );
+  if (guestChannels.length >= limits.guest)
     refuse(
       "limit_exceeded",
-      `${all[memberId]!.name} is a guest, and guests are in no more than ${limits.guest} ${limits.guest === 1 ? "channel" : "channels"}: ${there.map(it => `#${it.name}`).join(", ")}`,
+      `${members[memberId]!.name} is a guest, and guests are in no more than ${limits.guest} ${limits.guest === 1 ? "channel" : "channels"}: ${guestChannels.map(it => `#${it.name}`).join(", ")}`,
       "archive one of those, or ask somebody of the studio",
     );
 }

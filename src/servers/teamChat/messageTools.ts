@@ -1,37 +1,35 @@
-/**
- * The chat's tools for messages: written, answered, found and reacted to. What is written stays.
- */
+/** Tools that post, answer, read, search and react to messages. */
 import { z } from "zod";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import {
   channelId,
-  fullRowOf,
+  createDetailedRow,
   limit,
   messageId,
   messageRow,
   person,
-  rowOf,
+  createMessageRow,
   text,
 } from "./parameters.ts";
 import {
-  Chat,
+  TeamChatState,
   emojis,
-  inTime,
-  isIn,
-  joinedChannel,
-  memberNamed,
-  nameOf,
-  presentMember,
-  reactionsOf,
-  repliesTo,
-  visibleChannel,
-  visibleMessage,
+  compareTimes,
+  isMember,
+  findJoinedChannel,
+  findMemberId,
+  getMemberName,
+  findActiveMemberId,
+  formatReactions,
+  listReplies,
+  findVisibleChannel,
+  findVisibleMessage,
   type Channel,
 } from "./state.ts";
 
-const tool = createToolFactory(Chat);
+const tool = createToolFactory(TeamChatState);
 
 const mentions = z
   .array(person())
@@ -40,7 +38,7 @@ const mentions = z
   .optional()
   .describe("Full names or e-mail addresses of members of the channel who shall be notified");
 
-const posted = {
+const postedFields = {
   text: label("message"),
   message_id: id("message"),
   channel: label("channel"),
@@ -48,16 +46,20 @@ const posted = {
   notified: z.int().describe("People who are notified"),
 };
 
-/** Whom a message names, all of them in the channel. */
-function mentioned(chat: Chat, channel: Channel, names: readonly string[]): string[] {
-  const ids = [...new Set(names.map(it => presentMember(chat, it)))];
-  if (ids.includes(chat.user))
+/** The ids of the mentioned people; refuses the call unless all of them are in the channel. */
+function findMentionedIds(
+  state: TeamChatState,
+  channel: Channel,
+  names: readonly string[],
+): string[] {
+  const ids = [...new Set(names.map(it => findActiveMemberId(state, it)))];
+  if (ids.includes(state.user))
     refuse("invalid_params", "you are the writer and need not be mentioned");
-  const outside = ids.find(it => !isIn(channel, it));
+  const outside = ids.find(it => !isMember(channel, it));
   if (outside !== undefined)
     refuse(
       "precondition_failed",
-      `${nameOf(chat, outside)} is not in #${channel.name} and cannot be mentioned there`,
+      `${getMemberName(state, outside)} is not in #${channel.name} and cannot be mentioned there`,
       "team_chat_invite_member puts them in",
     );
   return ids;
@@ -69,30 +71,30 @@ export const messageTools = {
     summary:
       "Write a new message in a channel that the user is in. To answer a message use team_chat_reply_in_thread.",
     input: { channel_id: channelId, text: text.describe("The message"), mentions },
-    returns: posted,
-    run(chat, { channel_id, text: words, mentions: names = [] }, { now, newId }) {
-      const channel = joinedChannel(chat, channel_id);
+    returns: postedFields,
+    run(state, { channel_id, text, mentions: names = [] }, { now, newId }) {
+      const channel = findJoinedChannel(state, channel_id);
       if (
         channel.announcements &&
-        channel.owner !== chat.user &&
-        chat.members[chat.user]!.role !== "admin"
+        channel.owner !== state.user &&
+        state.members[state.user]!.role !== "admin"
       )
         refuse(
           "permission_denied",
-          `#${channel.name} (${channel_id}) is for announcements, which ${nameOf(chat, channel.owner)} and the admins write`,
+          `#${channel.name} (${channel_id}) is for announcements, which ${getMemberName(state, channel.owner)} and the admins write`,
           "answer an announcement with team_chat_reply_in_thread, or choose another channel",
         );
-      const ids = mentioned(chat, channel, names);
+      const ids = findMentionedIds(state, channel, names);
       const message_id = newId("msg");
-      chat.messages[message_id] = {
+      state.messages[message_id] = {
         channel_id,
-        by: chat.user,
+        by: state.user,
         at: now,
-        text: words,
+        text,
         ...(ids.length ? { mentions: ids } : {}),
       };
       return {
-        text: rowOf(chat, message_id, chat.messages[message_id], 50).text,
+        text: createMessageRow(state, message_id, state.messages[message_id], 50).text,
         message_id,
         channel: channel.name,
         channel_id,
@@ -111,30 +113,30 @@ export const messageTools = {
       text: text.describe("The answer"),
       mentions,
     },
-    returns: { ...posted, replies: z.int().describe("Answers in the thread now") },
-    run(chat, { message_id: root, text: words, mentions: names = [] }, { now, newId }) {
-      const { reply_to, channel_id, by } = visibleMessage(chat, root);
+    returns: { ...postedFields, replies: z.int().describe("Answers in the thread now") },
+    run(state, { message_id: threadId, text, mentions: names = [] }, { now, newId }) {
+      const { reply_to, channel_id, by } = findVisibleMessage(state, threadId);
       if (reply_to !== undefined)
         refuse(
           "precondition_failed",
-          `what ${nameOf(chat, by)} wrote there (${root}) is an answer itself, to ${nameOf(chat, chat.messages[reply_to]!.by)} (${reply_to})`,
+          `what ${getMemberName(state, by)} wrote there (${threadId}) is an answer itself, to ${getMemberName(state, state.messages[reply_to]!.by)} (${reply_to})`,
           `answer ${reply_to} instead`,
         );
-      const channel = joinedChannel(chat, channel_id);
-      const ids = mentioned(chat, channel, names);
-      const replies = repliesTo(chat, root).length + 1;
+      const channel = findJoinedChannel(state, channel_id);
+      const ids = findMentionedIds(state, channel, names);
+      const replies = listReplies(state, threadId).length + 1;
       const message_id = newId("msg");
-      chat.messages[message_id] = {
+      state.messages[message_id] = {
         channel_id,
-        by: chat.user,
+        by: state.user,
         at: now,
-        text: words,
-        reply_to: root,
+        text,
+        reply_to: threadId,
         ...(ids.length ? { mentions: ids } : {}),
       };
-      const notified = new Set([...ids, by]).size - Number(by === chat.user && !ids.includes(by));
+      const notified = new Set([...ids, by]).size - Number(by === state.user && !ids.includes(by));
       return {
-        text: rowOf(chat, message_id, chat.messages[message_id], 50).text,
+        text: createMessageRow(state, message_id, state.messages[message_id], 50).text,
         message_id,
         channel: channel.name,
         channel_id,
@@ -156,16 +158,18 @@ export const messageTools = {
       replies: z.array(z.object({ ...messageRow, reactions: z.string().optional() })),
       mentions: z.array(person()).optional(),
     },
-    run(chat, { message_id: asked }) {
-      const message_id = visibleMessage(chat, asked).reply_to ?? asked;
-      const message = chat.messages[message_id]!;
+    run(state, { message_id: requestedId }) {
+      const message_id = findVisibleMessage(state, requestedId).reply_to ?? requestedId;
+      const message = state.messages[message_id]!;
       const { channel_id, mentions: ids } = message;
       return {
-        ...fullRowOf(chat, message_id, message),
-        channel: chat.channels[channel_id]!.name,
+        ...createDetailedRow(state, message_id, message),
+        channel: state.channels[channel_id]!.name,
         channel_id,
-        replies: repliesTo(chat, message_id).map(([key, it]) => fullRowOf(chat, key, it)),
-        ...(ids ? { mentions: ids.map(it => nameOf(chat, it)) } : {}),
+        replies: listReplies(state, message_id).map(([key, it]) =>
+          createDetailedRow(state, key, it),
+        ),
+        ...(ids ? { mentions: ids.map(it => getMemberName(state, it)) } : {}),
       };
     },
   }),
@@ -209,34 +213,34 @@ export const messageTools = {
         z.object({ ...messageRow, where: z.string().describe("Name of the channel") }),
       ),
     },
-    run(chat, { words, from, channel_id, mentions_me, since, until, limit: most = 5 }) {
+    run(state, { words: text, from, channel_id, mentions_me, since, until, limit = 5 }) {
       if (since && until && since > until)
         refuse("invalid_params", `since ${since} is after until ${until}`);
-      if (channel_id !== undefined) visibleChannel(chat, channel_id);
-      const writer = from === undefined ? undefined : memberNamed(chat, from);
-      const visible = new Set(
-        Object.entries(chat.channels).flatMap(([key, it]) =>
-          it.kind === "public" || isIn(it, chat.user) ? [key] : [],
+      if (channel_id !== undefined) findVisibleChannel(state, channel_id);
+      const authorId = from === undefined ? undefined : findMemberId(state, from);
+      const visibleChannelIds = new Set(
+        Object.entries(state.channels).flatMap(([key, it]) =>
+          it.kind === "public" || isMember(it, state.user) ? [key] : [],
         ),
       );
-      const found = Object.entries(chat.messages).filter(
+      const matches = Object.entries(state.messages).filter(
         ([, it]) =>
-          visible.has(it.channel_id) &&
+          visibleChannelIds.has(it.channel_id) &&
           (!channel_id || it.channel_id === channel_id) &&
-          (!words || containsText(it.text, words)) &&
-          (!writer || it.by === writer) &&
-          (!mentions_me || it.mentions?.includes(chat.user)) &&
+          (!text || containsText(it.text, text)) &&
+          (!authorId || it.by === authorId) &&
+          (!mentions_me || it.mentions?.includes(state.user)) &&
           (!since || it.at.slice(0, 10) >= since) &&
           (!until || it.at.slice(0, 10) <= until),
       );
       return {
-        messages: found
-          .sort(inTime)
+        messages: matches
+          .sort(compareTimes)
           .toReversed()
-          .slice(0, most)
+          .slice(0, limit)
           .map(([key, it]) => ({
-            ...rowOf(chat, key, it, 50),
-            where: `#${chat.channels[it.channel_id]!.name}`,
+            ...createMessageRow(state, key, it, 50),
+            where: `#${state.channels[it.channel_id]!.name}`,
           })),
       };
     },
@@ -251,22 +255,22 @@ export const messageTools = {
       by: z.string(),
       reactions: z.string().describe("All emojis under it now, with how often"),
     },
-    run(chat, { message_id, emoji }) {
-      const message = visibleMessage(chat, message_id);
-      const channel = joinedChannel(chat, message.channel_id);
-      const there = message.reactions?.[emoji] ?? [];
-      if (there.includes(chat.user))
+    run(state, { message_id, emoji }) {
+      const message = findVisibleMessage(state, message_id);
+      const channel = findJoinedChannel(state, message.channel_id);
+      const userIds = message.reactions?.[emoji] ?? [];
+      if (userIds.includes(state.user))
         refuse(
           "conflict",
           `you have put ${emoji} under message ${message_id} in #${channel.name} already`,
           "choose another emoji",
         );
-      message.reactions = { ...message.reactions, [emoji]: [...there, chat.user] };
+      message.reactions = { ...message.reactions, [emoji]: [...userIds, state.user] };
       return {
-        text: rowOf(chat, message_id, message, 50).text,
+        text: createMessageRow(state, message_id, message, 50).text,
         message_id,
-        by: nameOf(chat, message.by),
-        reactions: reactionsOf(message)!,
+        by: getMemberName(state, message.by),
+        reactions: formatReactions(message)!,
       };
     },
   }),

@@ -1,15 +1,12 @@
-/**
- * Parameters and results that several of the chat's tools share, so that one thing is named and
- * described one way.
- */
+/** Parameters and results that several tools share. */
 import { z } from "zod";
 import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
-import { nameOf, reactionsOf, type Chat, type Message } from "./state.ts";
+import { getMemberName, formatReactions, type TeamChatState, type Message } from "./state.ts";
 
 export const channelId = id("channel").describe("Channel id, as team_chat_list_channels gives it");
 export const messageId = id("message").describe("Message id, as team_chat_get_channel gives it");
 
-/** People are known by their names: nobody says an id. */
+/** People are identified by name, not by id. */
 export const person = () => spokenId("person");
 
 export const limit = z
@@ -48,23 +45,31 @@ export const messageRow = {
   date: day(),
 };
 
-/** How a message begins, on one line. */
-export function beginning(message: Message, length: number): string {
+/** The beginning of a message, on one line. */
+export function truncateText(message: Message, length: number): string {
   const line = message.text.replaceAll(/\s+/g, " ").trim();
   return line.length <= length ? line : `${line.slice(0, length).replace(/ \S*$/, "")} …`;
 }
 
-export const rowOf = (chat: Chat, messageId: string, it: Message, length: number) => ({
-  text: beginning(it, length),
+export const createMessageRow = (
+  state: TeamChatState,
+  messageId: string,
+  it: Message,
+  length: number,
+) => ({
+  text: truncateText(it, length),
   message_id: messageId,
-  by: nameOf(chat, it.by),
+  by: getMemberName(state, it.by),
   date: it.at.slice(0, 10),
 });
 
-/** The same, with reactions where there are some. */
-export function fullRowOf(chat: Chat, messageId: string, it: Message) {
-  const reactions = reactionsOf(it);
-  return { ...rowOf(chat, messageId, it, 140), ...(reactions === undefined ? {} : { reactions }) };
+/** A longer row of a message, with its reactions. */
+export function createDetailedRow(state: TeamChatState, messageId: string, it: Message) {
+  const reactions = formatReactions(it);
+  return {
+    ...createMessageRow(state, messageId, it, 140),
+    ...(reactions === undefined ? {} : { reactions }),
+  };
 }
 
 export const channelRow = { name: label("channel"), channel_id: id("channel") };

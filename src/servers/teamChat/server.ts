@@ -1,16 +1,14 @@
-/** A team's chat as one of its members sees it: 11 tools, in their fixed order. */
+/** The team chat server: the chat of a studio, as one member sees it. */
 import { defineServer } from "../../environment/server.ts";
 import { channelTools } from "./channelTools.ts";
 import { memberTools } from "./memberTools.ts";
 import { messageTools } from "./messageTools.ts";
-import { Chat } from "./state.ts";
+import { TeamChatState } from "./state.ts";
 
 export const server = defineServer({
   name: "team_chat",
   category: "Social/Comm.",
   summary: "channels and who is in them, messages with answers, mentions and reactions",
-  schema: Chat,
+  schema: TeamChatState,
   tools: { ...channelTools, ...memberTools, ...messageTools },
 });
-
-export type { Chat } from "./state.ts";

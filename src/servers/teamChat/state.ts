@@ -1,6 +1,6 @@
 /**
- * The chat's world: members, channels with who is in them, messages with answers and reactions; who
- * may read, write and change what. Messages are only ever added.
+ * The state of the chat: members, channels and messages with answers and reactions, and the checks of
+ * what the user may read and write. Messages are never changed or deleted.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
@@ -22,7 +22,7 @@ const Member = z.strictObject({
   name: z.string().min(1),
   email: z.email(),
   title: z.string().optional(),
-  /** Guests are from outside and in a few channels only; admins may write where others may not. */
+  /** Guests are external and in a few channels only; admins may write in announcement channels. */
   role: z.enum(["admin", "member", "guest"]),
   status: z.enum(["active", "away", "deactivated"]),
 });
@@ -35,9 +35,9 @@ const Channel = z.strictObject({
   owner: z.string(),
   members: z.array(z.string()).min(1),
   created: day(),
-  /** Only its owner and admins write there. */
+  /** Only its owner and admins may write there. */
   announcements: z.literal(true).optional(),
-  /** Since that day: nothing is written there any more. */
+  /** The day since which nobody can write there. */
   archived: day().optional(),
 });
 
@@ -46,46 +46,48 @@ const Message = z.strictObject({
   by: z.string(),
   at: minute(),
   text: z.string().min(1),
-  /** The message it answers, which is no answer itself. */
+  /** The message that it answers, which is not an answer itself. */
   reply_to: z.string().optional(),
   mentions: z.array(z.string()).optional(),
-  /** Who has reacted, by emoji. */
+  /** The members who reacted, by emoji. */
   reactions: z.partialRecord(z.enum(emojis), z.array(z.string())).optional(),
 });
 
-export const Chat = z
+export const TeamChatState = z
   .strictObject({
-    /** For whom the agent works. */
+    /** The member for whom the agent works. */
     user: z.string(),
-    /** Channels that one member may own, and channels that a guest may be in. */
+    /** The most channels that a member may own, and that a guest may be in. */
     limits: z.strictObject({ owned: z.int().min(1).max(100), guest: z.int().min(1).max(100) }),
     members: z.record(z.string(), Member),
     channels: z.record(z.string(), Channel),
     messages: z.record(z.string(), Message),
   })
-  .superRefine((chat, context) => {
-    for (const [path, message] of danglingReferences(chat))
+  .superRefine((state, context) => {
+    for (const [path, message] of findDanglingReferences(state))
       context.addIssue({ code: "custom", path, message });
   });
-export type Chat = z.infer<typeof Chat>;
+export type TeamChatState = z.infer<typeof TeamChatState>;
 export type Channel = z.infer<typeof Channel>;
 export type Message = z.infer<typeof Message>;
 
-/** Where a member, channel or message is named that does not exist, and answers to answers. */
-function* danglingReferences({
+/** Finds references to members, channels and messages that do not exist, and answers to answers. */
+function* findDanglingReferences({
   user,
   members,
   channels,
   messages,
-}: Pick<Chat, "user" | "members" | "channels" | "messages">): Generator<[string[], string]> {
-  const stranger = (ids: readonly string[]) => ids.find(it => !Object.hasOwn(members, it));
-  if (stranger([user])) yield [["user"], `there is no member ${user}`];
+}: Pick<TeamChatState, "user" | "members" | "channels" | "messages">): Generator<
+  [string[], string]
+> {
+  const findUnknownMember = (ids: readonly string[]) => ids.find(it => !Object.hasOwn(members, it));
+  if (findUnknownMember([user])) yield [["user"], `there is no member ${user}`];
   for (const [key, it] of Object.entries(channels)) {
-    const unknown = stranger([it.owner, ...it.members]);
+    const unknown = findUnknownMember([it.owner, ...it.members]);
     if (unknown !== undefined) yield [["channels", key], `there is no member ${unknown}`];
   }
   for (const [key, it] of Object.entries(messages)) {
-    const unknown = stranger([
+    const unknown = findUnknownMember([
       it.by,
       ...(it.mentions ?? []),
       ...Object.values(it.reactions ?? {}).flat(),
@@ -100,46 +102,48 @@ function* danglingReferences({
   }
 }
 
-export const nameOf = (chat: Chat, memberId: string): string => chat.members[memberId]!.name;
+export const getMemberName = (state: TeamChatState, memberId: string): string =>
+  state.members[memberId]!.name;
 
-/** The member of that full name or e-mail address, by id. */
-export function memberNamed(chat: Chat, who: string): string {
-  const wanted = who.trim().toLowerCase();
-  const found = Object.entries(getOriginal(chat).members).find(
+/** The id of the member with that full name or e-mail address. */
+export function findMemberId(state: TeamChatState, nameOrEmail: string): string {
+  const wanted = nameOrEmail.trim().toLowerCase();
+  const match = Object.entries(getOriginal(state).members).find(
     ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
   );
-  return found
-    ? found[0]
+  return match
+    ? match[0]
     : refuse(
         "not_found",
-        `nobody called ${who} is in the chat`,
+        `nobody called ${nameOrEmail} is in the chat`,
         "give the full name or the e-mail address, as team_chat_list_members gives them",
       );
 }
 
-/** As `memberNamed`, for somebody who is to be told or invited. */
-export function presentMember(chat: Chat, who: string): string {
-  const memberId = memberNamed(chat, who);
-  if (chat.members[memberId]!.status === "deactivated")
+/** Like `findMemberId`, but refuses deactivated members. */
+export function findActiveMemberId(state: TeamChatState, nameOrEmail: string): string {
+  const memberId = findMemberId(state, nameOrEmail);
+  if (state.members[memberId]!.status === "deactivated")
     refuse(
       "precondition_failed",
-      `${nameOf(chat, memberId)} is deactivated and no longer uses the chat`,
+      `${getMemberName(state, memberId)} is deactivated and no longer uses the chat`,
       "choose somebody else",
     );
   return memberId;
 }
 
-export const isIn = ({ members }: Channel, memberId: string): boolean => members.includes(memberId);
+export const isMember = ({ members }: Channel, memberId: string): boolean =>
+  members.includes(memberId);
 
-/** The channel, if the user may see it: a private one shows itself to its members alone. */
-export function visibleChannel(chat: Chat, channelId: string): Channel {
+/** The channel; refuses the call if it is private and the user is not a member. */
+export function findVisibleChannel(state: TeamChatState, channelId: string): Channel {
   const channel = findEntity(
-    chat.channels,
+    state.channels,
     channelId,
     "channel",
     "team_chat_list_channels gives the ids",
   );
-  if (channel.kind === "private" && !isIn(channel, chat.user))
+  if (channel.kind === "private" && !isMember(channel, state.user))
     refuse(
       "permission_denied",
       `channel ${channelId} is private, and you are not in it`,
@@ -148,9 +152,9 @@ export function visibleChannel(chat: Chat, channelId: string): Channel {
   return channel;
 }
 
-/** The channel, if it is still in use. */
-export function liveChannel(chat: Chat, channelId: string): Channel {
-  const channel = visibleChannel(chat, channelId);
+/** Like `findVisibleChannel`, but refuses archived channels. */
+export function findOpenChannel(state: TeamChatState, channelId: string): Channel {
+  const channel = findVisibleChannel(state, channelId);
   if (channel.archived)
     refuse(
       "precondition_failed",
@@ -160,41 +164,41 @@ export function liveChannel(chat: Chat, channelId: string): Channel {
   return channel;
 }
 
-/** The channel, if the user may take part in it. */
-export function joinedChannel(chat: Chat, channelId: string): Channel {
-  const channel = liveChannel(chat, channelId);
-  if (!isIn(channel, chat.user))
+/** Like `findOpenChannel`, but refuses channels that the user is not in. */
+export function findJoinedChannel(state: TeamChatState, channelId: string): Channel {
+  const channel = findOpenChannel(state, channelId);
+  if (!isMember(channel, state.user))
     refuse(
       "permission_denied",
       `you are not a member of #${channel.name} (${channelId})`,
-      `team_chat_invite_member with ${nameOf(chat, chat.user)} joins a public channel`,
+      `team_chat_invite_member with ${getMemberName(state, state.user)} joins a public channel`,
     );
   return channel;
 }
 
-/** The message, if the user may see its channel. */
-export function visibleMessage(chat: Chat, messageId: string): Message {
+/** The message; refuses the call if the user may not see its channel. */
+export function findVisibleMessage(state: TeamChatState, messageId: string): Message {
   const message = findEntity(
-    chat.messages,
+    state.messages,
     messageId,
     "message",
     "team_chat_get_channel and team_chat_search_messages give the ids",
   );
-  visibleChannel(chat, message.channel_id);
+  findVisibleChannel(state, message.channel_id);
   return message;
 }
 
-export const inTime = ([a, x]: [string, Message], [b, y]: [string, Message]): number =>
+export const compareTimes = ([a, x]: [string, Message], [b, y]: [string, Message]): number =>
   x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? -1 : 1;
 
 /** The answers to a message, the oldest first. */
-export const repliesTo = (chat: Chat, messageId: string): [string, Message][] =>
-  Object.entries(getOriginal(chat).messages)
+export const listReplies = (state: TeamChatState, messageId: string): [string, Message][] =>
+  Object.entries(getOriginal(state).messages)
     .filter(([, it]) => it.reply_to === messageId)
-    .sort(inTime);
+    .sort(compareTimes);
 
-/** How often each emoji stands under a message, in words. */
-export function reactionsOf({ reactions = {} }: Message): string | undefined {
+/** The reactions to a message as text: `thumbsup 2, heart 1`. */
+export function formatReactions({ reactions = {} }: Message): string | undefined {
   const counts = emojis.flatMap(it =>
     reactions[it]?.length ? [`${it} ${reactions[it].length}`] : [],
   );

@@ -1,17 +1,24 @@
 /** Tools for climate, headlights and wipers. */
 import { z } from "zod";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { about } from "./resultRows.ts";
-import { rangeOf } from "./motion.ts";
-import { called, lamps, running, steered, Garage, wiperSpeeds } from "./state.ts";
+import { vehicleRow } from "./resultRows.ts";
+import { computeRange } from "./motion.ts";
+import {
+  formatVehicle,
+  lamps,
+  requireRunningEngine,
+  findDrivableVehicle,
+  VehicleState,
+  wiperSpeeds,
+} from "./state.ts";
 import { vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
-/** What eco mode allows in the cabin. */
-const thrift = { coolest: 18, warmest: 23, fan: 3 };
+/** The climate settings that eco mode allows. */
+const ecoLimits = { coolest: 18, warmest: 23, fan: 3 };
 
-const leastCharge = 20;
+const minClimateCharge = 20;
 
 export const cabinTools = {
   set_climate: tool({
@@ -37,51 +44,51 @@ export const cabinTools = {
         .describe("Speed of the fan, 0 turns it off; 2 if it was off and none is given")
         .meta({ examples: [0, 1, 2, 3, 4, 5] }),
     },
-    returns: { ...about, temperature: z.string(), fan: z.int(), range: z.int() },
-    run(garage, { vehicle_id, temperature, fan }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
+    returns: { ...vehicleRow, temperature: z.string(), fan: z.int(), range: z.int() },
+    run(state, { vehicle_id, temperature, fan }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
       if (temperature === undefined && fan === undefined)
         refuse("invalid_params", "nothing to set is given", "give temperature, fan or both");
       const charge = vehicle.battery
         ? Math.round((100 * vehicle.battery.level) / vehicle.battery.capacity)
         : 0;
-      if (charge < leastCharge && fan !== 0)
-        running(
+      if (charge < minClimateCharge && fan !== 0)
+        requireRunningEngine(
           vehicle,
           vehicle_id,
           vehicle.battery
-            ? `its battery is at ${charge} percent, and ${leastCharge} are needed without`
+            ? `its battery is at ${charge} percent, and ${minClimateCharge} are needed without`
             : "its climate needs it",
         );
-      const before = vehicle.climate;
-      const after = {
-        temperature: temperature ?? before.temperature,
-        fan: fan ?? (before.fan === 0 ? 2 : before.fan),
+      const current = vehicle.climate;
+      const next = {
+        temperature: temperature ?? current.temperature,
+        fan: fan ?? (current.fan === 0 ? 2 : current.fan),
       };
-      if (after.temperature === before.temperature && after.fan === before.fan)
+      if (next.temperature === current.temperature && next.fan === current.fan)
         refuse(
           "conflict",
-          `the climate of ${what} is like that already: ${before.temperature} °C, fan ${before.fan}`,
+          `the climate of ${description} is like that already: ${current.temperature} °C, fan ${current.fan}`,
         );
       if (
         vehicle.mode === "eco" &&
-        (after.temperature < thrift.coolest ||
-          after.temperature > thrift.warmest ||
-          after.fan > thrift.fan)
+        (next.temperature < ecoLimits.coolest ||
+          next.temperature > ecoLimits.warmest ||
+          next.fan > ecoLimits.fan)
       )
         refuse(
           "limit_exceeded",
-          `${what} is in eco mode, which keeps the cabin between ${thrift.coolest} and ${thrift.warmest} °C and the fan at ${thrift.fan} or less`,
+          `${description} is in eco mode, which keeps the cabin between ${ecoLimits.coolest} and ${ecoLimits.warmest} °C and the fan at ${ecoLimits.fan} or less`,
           "choose within, or vehicle_set_drive_mode",
         );
-      vehicle.climate = after;
+      vehicle.climate = next;
       return {
         vehicle: vehicle.name,
         vehicle_id,
-        temperature: `${after.temperature} °C`,
-        fan: after.fan,
-        range: rangeOf(vehicle),
+        temperature: `${next.temperature} °C`,
+        fan: next.fan,
+        range: computeRange(vehicle),
       };
     },
   }),
@@ -91,26 +98,26 @@ export const cabinTools = {
       "Set the headlights of a vehicle. Without the engine only parking lights burn; high beam is for the road.",
     requires: ["start_engine"],
     input: { vehicle_id: vehicleId, headlights: z.enum(lamps).describe("What to set them to") },
-    returns: { ...about, headlights: z.string(), was: z.string() },
-    run(garage, { vehicle_id, headlights }, { now }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
+    returns: { ...vehicleRow, headlights: z.string(), was: z.string() },
+    run(state, { vehicle_id, headlights }, { now }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
       if (vehicle.lamps === headlights)
-        refuse("conflict", `the headlights of ${what} are set to ${headlights} already`);
+        refuse("conflict", `the headlights of ${description} are set to ${headlights} already`);
       if (headlights !== "off" && headlights !== "parking")
-        running(vehicle, vehicle_id, "only its parking lights burn without");
+        requireRunningEngine(vehicle, vehicle_id, "only its parking lights burn without");
       if (headlights === "high" && vehicle.speed === 0)
         refuse(
           "precondition_failed",
-          `${what} stands, and high beam is for the road`,
+          `${description} stands, and high beam is for the road`,
           "choose low or auto",
         );
       const hour = Number(now.slice(11, 13));
-      const needsLight = hour < 7 || hour >= 19 || garage.weather.rain !== "none";
+      const needsLight = hour < 7 || hour >= 19 || state.weather.rain !== "none";
       if ((headlights === "off" || headlights === "parking") && vehicle.speed > 0 && needsLight)
         refuse(
           "precondition_failed",
-          `${what} is driving in ${garage.weather.rain === "none" ? "the dark" : "the rain"} and needs its lights`,
+          `${description} is driving in ${state.weather.rain === "none" ? "the dark" : "the rain"} and needs its lights`,
           "choose low or auto",
         );
       const was = vehicle.lamps;
@@ -128,27 +135,27 @@ export const cabinTools = {
       wash: z.boolean().optional().describe("True to wash the windscreen first"),
     },
     returns: {
-      ...about,
+      ...vehicleRow,
       wipers: z.string(),
       was: z.string(),
       washer: z.int().describe("Percent of washer fluid that is left"),
     },
-    run(garage, { vehicle_id, wipers, wash }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
-      running(vehicle, vehicle_id, "its wipers need it");
+    run(state, { vehicle_id, wipers, wash }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
+      requireRunningEngine(vehicle, vehicle_id, "its wipers need it");
       if (vehicle.wipers === wipers && !wash)
-        refuse("conflict", `the wipers of ${what} are set to ${wipers} already`);
-      if (wipers === "off" && vehicle.speed > 0 && garage.weather.rain === "heavy")
+        refuse("conflict", `the wipers of ${description} are set to ${wipers} already`);
+      if (wipers === "off" && vehicle.speed > 0 && state.weather.rain === "heavy")
         refuse(
           "precondition_failed",
-          `${what} is driving in heavy rain and needs its wipers`,
+          `${description} is driving in heavy rain and needs its wipers`,
           "choose slow or fast",
         );
       if (wash && vehicle.washer < 5)
         refuse(
           "precondition_failed",
-          `${what} has ${vehicle.washer} percent of washer fluid left, and washing takes 5`,
+          `${description} has ${vehicle.washer} percent of washer fluid left, and washing takes 5`,
           "leave wash out; the fluid is filled up by hand",
         );
       const was = vehicle.wipers;

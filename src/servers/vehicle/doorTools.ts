@@ -1,28 +1,34 @@
 /** Tools that lock and unlock the doors. */
 import { z } from "zod";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { about } from "./resultRows.ts";
-import { called, doorNames, standing, steered, Garage } from "./state.ts";
+import { vehicleRow } from "./resultRows.ts";
+import {
+  formatVehicle,
+  doorNames,
+  requireStandstill,
+  findDrivableVehicle,
+  VehicleState,
+} from "./state.ts";
 import { vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
 export const doorTools = {
   lock_doors: tool({
     effect: "write",
     summary: "Shut and lock all doors of a vehicle.",
     input: { vehicle_id: vehicleId },
-    returns: { ...about, doors: z.string(), shut: z.int().describe("Doors that were open") },
-    run(garage, { vehicle_id }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
+    returns: { ...vehicleRow, doors: z.string(), shut: z.int().describe("Doors that were open") },
+    run(state, { vehicle_id }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
       if (vehicle.locked && vehicle.open.length === 0)
-        refuse("conflict", `${what} is locked already`);
+        refuse("conflict", `${description} is locked already`);
       const { blocked } = vehicle;
       if (blocked && vehicle.open.includes(blocked.door))
         refuse(
           "precondition_failed",
-          `the ${blocked.door} of ${what} does not shut: ${blocked.by} is in the way`,
+          `the ${blocked.door} of ${description} does not shut: ${blocked.by} is in the way`,
           "somebody has to clear it by hand",
         );
       const shut = vehicle.open.length;
@@ -38,24 +44,25 @@ export const doorTools = {
       vehicle_id: vehicleId,
       door: z.enum(doorNames).optional().describe("Door to open; none is opened if not given"),
     },
-    returns: { ...about, doors: z.string(), opened: z.string().optional() },
-    run(garage, { vehicle_id, door }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
-      standing(vehicle, vehicle_id, "its doors stay locked");
+    returns: { ...vehicleRow, doors: z.string(), opened: z.string().optional() },
+    run(state, { vehicle_id, door }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
+      requireStandstill(vehicle, vehicle_id, "its doors stay locked");
       if (vehicle.gear !== "park")
         refuse(
           "precondition_failed",
-          `${what} stands in ${vehicle.gear}: its doors are unlocked in park`,
+          `${description} stands in ${vehicle.gear}: its doors are unlocked in park`,
           "vehicle_shift_gear puts it into park",
         );
-      if (door === undefined && !vehicle.locked) refuse("conflict", `${what} is unlocked already`);
+      if (door === undefined && !vehicle.locked)
+        refuse("conflict", `${description} is unlocked already`);
       if (door !== undefined && vehicle.open.includes(door))
-        refuse("conflict", `the ${door} door of ${what} is open already`);
+        refuse("conflict", `the ${door} door of ${description} is open already`);
       if (door?.startsWith("rear") && vehicle.child_lock)
         refuse(
           "permission_denied",
-          `the child lock keeps the ${door} door of ${what} shut`,
+          `the child lock keeps the ${door} door of ${description} shut`,
           "it opens from outside; choose another door",
         );
       vehicle.locked = false;

@@ -1,26 +1,23 @@
 /** Checks before driving, and the update of a vehicle that has been driving. */
-import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
-import { drive, drivenSince } from "./motion.ts";
-import { type Garage, called, type Vehicle } from "./state.ts";
+import { applyDrive, computeKmSince } from "./motion.ts";
+import { type VehicleState, formatVehicle, type Vehicle } from "./state.ts";
 
-/** Percent of the battery that electric driving asks for. */
-export const leastCharge = 20;
-
-export const about = { vehicle: label("vehicle"), vehicle_id: id("vehicle") };
+/** The charge that electric mode requires, in percent. */
+export const minElectricCharge = 20;
 
 export const requireClosedDoors = (vehicle: Vehicle, vehicle_id: string): void => {
   if (vehicle.open.length > 0)
     refuse(
       "precondition_failed",
-      `${called(vehicle, vehicle_id)} has a door open: ${vehicle.open.join(", ")}`,
+      `${formatVehicle(vehicle, vehicle_id)} has a door open: ${vehicle.open.join(", ")}`,
       "vehicle_lock_doors shuts and locks them",
     );
 };
 
-/** Brings what a drive has changed up to date. */
-export function updateAfterDrive(garage: Garage, vehicle: Vehicle, now: string): void {
+/** Applies the distance driven since the last change of the vehicle. */
+export function updateAfterDrive(state: VehicleState, vehicle: Vehicle, now: string): void {
   if (vehicle.speed === 0) return;
-  drive(garage, vehicle, drivenSince(vehicle, now));
+  applyDrive(state, vehicle, computeKmSince(vehicle, now));
   vehicle.since = now;
 }

@@ -1,24 +1,21 @@
-/**
- * The vehicles that the canon's user may drive: where they stand, how they are, and the trips that
- * brought them there.
- */
+/** Generates the vehicles of the user: their positions, settings and past trips. */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratedStates } from "../shared/generator.ts";
-import { mapOf, tripsOf, type Map } from "./generateTrips.ts";
+import { createMap, generateTrips, type VehicleMap } from "./generateTrips.ts";
 import { vehiclePlans, type VehiclePlan } from "./generateValues.ts";
-import { kmTo, roadKm, tenth } from "./motion.ts";
+import { computeKmTo, computeRoadKm, roundToTenth } from "./motion.ts";
 import { server } from "./server.ts";
-import type { Garage, Place, Vehicle } from "./state.ts";
+import type { VehicleState, Place, Vehicle } from "./state.ts";
 
-function vehicleOf(
+function createVehicle(
   plan: VehiclePlan,
-  map: Map,
-  driven: number,
+  map: VehicleMap,
+  drivenKm: number,
   trip_id: string | undefined,
 ): Vehicle {
   const { name, model, plate, goal, trip: _, away = 0, first, tank, battery, ...rest } = plan.as;
   const place_id = map.by.get(plan.at)!;
-  const made: Vehicle = {
+  const vehicle: Vehicle = {
     name,
     model,
     plate,
@@ -41,49 +38,49 @@ function vehicleOf(
     away,
     ...(trip_id === undefined ? {} : { trip_id }),
     odometer_first: first,
-    odometer: tenth(first + driven + away),
+    odometer: roundToTenth(first + drivenKm + away),
     tires: { "front left": 2.4, "front right": 2.4, "rear left": 2.4, "rear right": 2.4 },
     pressure: 2.4,
     ...rest,
   };
   if (goal !== undefined)
-    made.route = {
+    vehicle.route = {
       place_id: map.by.get(goal)!,
-      km: tenth(
-        Math.max(0.4, roadKm(map.places[place_id]!, map.places[map.by.get(goal)!]!) - away),
+      km: roundToTenth(
+        Math.max(0.4, computeRoadKm(map.places[place_id]!, map.places[map.by.get(goal)!]!) - away),
       ),
       delay: 2,
     };
-  return made;
+  return vehicle;
 }
 
-export const generator = defineGenerator<Garage>({
+export const generator = defineGenerator<VehicleState>({
   server,
   generate(context) {
     const { cast, size, nextId } = context;
-    const map = mapOf(context);
-    const vehicles: Garage["vehicles"] = {};
-    const trips: Garage["trips"] = {};
+    const map = createMap(context);
+    const vehicles: VehicleState["vehicles"] = {};
+    const trips: VehicleState["trips"] = {};
     for (const plan of vehiclePlans.filter(it => size === "full" || it.few)) {
       const vehicle_id = nextId("veh");
-      const own = tripsOf(plan, vehicle_id, map, context);
-      for (const it of own) trips[nextId("trip")] = it;
+      const ownTrips = generateTrips(plan, vehicle_id, map, context);
+      for (const it of ownTrips) trips[nextId("trip")] = it;
       const { trip: start, away = 0 } = plan.as;
-      const under = start === undefined ? undefined : nextId("trip");
-      if (under !== undefined)
-        trips[under] = {
+      const currentTripId = start === undefined ? undefined : nextId("trip");
+      if (currentTripId !== undefined)
+        trips[currentTripId] = {
           vehicle_id,
-          driver: own.at(-1)!.driver,
+          driver: ownTrips.at(-1)!.driver,
           purpose: "private",
           from: map.by.get(plan.at)!,
           start: start!,
           km: away,
         };
-      vehicles[vehicle_id] = vehicleOf(
+      vehicles[vehicle_id] = createVehicle(
         plan,
         map,
-        tenth(own.reduce((sum, it) => sum + it.km, 0)),
-        under,
+        roundToTenth(ownTrips.reduce((sum, it) => sum + it.km, 0)),
+        currentTripId,
       );
     }
     return {
@@ -94,43 +91,41 @@ export const generator = defineGenerator<Garage>({
       trips,
     };
   },
-  findInconsistencies(garage, states, cast) {
+  findInconsistencies(state, states, cast) {
     return [
-      ...(garage.user === cast.user.name
-        ? []
-        : [`the user ${garage.user} is not ${cast.user.name}`]),
-      ...findDanglingReferences(garage),
-      ...findWrongSums(garage),
-      ...findMisplacedPlaces(garage, states, cast),
+      ...(state.user === cast.user.name ? [] : [`the user ${state.user} is not ${cast.user.name}`]),
+      ...findDanglingReferences(state),
+      ...findWrongSums(state),
+      ...findMisplacedPlaces(state, states, cast),
     ];
   },
 });
 
-function findDanglingReferences({ vehicles, places, trips }: Garage): string[] {
-  const lost: string[] = [];
-  const expect = (table: object, key: string | undefined, whose: string) =>
+function findDanglingReferences({ vehicles, places, trips }: VehicleState): string[] {
+  const missing: string[] = [];
+  const requireKey = (table: object, key: string | undefined, owner: string) =>
     void (
       key === undefined ||
       Object.hasOwn(table, key) ||
-      lost.push(`${whose} names ${key}, which is not there`)
+      missing.push(`${owner} names ${key}, which is not there`)
     );
   for (const it of Object.values(vehicles))
-    for (const key of [it.place_id, it.route?.place_id]) expect(places, key, it.name);
-  for (const it of Object.values(vehicles)) expect(trips, it.trip_id, it.name);
+    for (const key of [it.place_id, it.route?.place_id]) requireKey(places, key, it.name);
+  for (const it of Object.values(vehicles)) requireKey(trips, it.trip_id, it.name);
   for (const [key, it] of Object.entries(trips)) {
-    expect(vehicles, it.vehicle_id, key);
-    for (const place of [it.from, it.to]) expect(places, place, key);
+    requireKey(vehicles, it.vehicle_id, key);
+    for (const place of [it.from, it.to]) requireKey(places, place, key);
   }
-  return lost;
+  return missing;
 }
 
 /**
- * Odometers are what they were plus all trips, stores hold no more than they can, and what moves
- * knows since when.
+ * Finds odometers that differ from the sum of the trips, levels above the capacity, and moving
+ * vehicles without a start time.
  */
-function findWrongSums(garage: Garage): string[] {
-  return Object.entries(garage.vehicles).flatMap(([key, it]) => {
-    const km = Object.values(garage.trips).reduce(
+function findWrongSums(state: VehicleState): string[] {
+  return Object.entries(state.vehicles).flatMap(([key, it]) => {
+    const km = Object.values(state.trips).reduce(
       (sum, trip) => (trip.vehicle_id === key ? sum + trip.km : sum),
       0,
     );
@@ -138,50 +133,55 @@ function findWrongSums(garage: Garage): string[] {
       ...(Math.abs(it.odometer_first + km - it.odometer) < 0.05
         ? []
         : [
-            `the odometer of ${it.name} shows ${it.odometer}, and its trips come to ${tenth(it.odometer_first + km)}`,
+            `the odometer of ${it.name} shows ${it.odometer}, and its trips come to ${roundToTenth(it.odometer_first + km)}`,
           ]),
       ...[it.tank, it.battery].flatMap(store =>
         store && store.level > store.capacity ? [`${it.name} holds more than it can`] : [],
       ),
       ...((it.engine === "on") === (it.trip_id !== undefined) &&
-      (it.trip_id === undefined || garage.trips[it.trip_id]?.minutes === undefined)
+      (it.trip_id === undefined || state.trips[it.trip_id]?.minutes === undefined)
         ? []
         : [`${it.name} is on no trip that goes on`]),
       ...(it.speed > 0 === (it.since !== undefined) &&
       (it.speed === 0 || (it.engine === "on" && !it.brake))
         ? []
         : [`${it.name} moves and does not`]),
-      ...(it.route && kmTo(garage, it, it.route.place_id) > 2000
+      ...(it.route && computeKmTo(state, it, it.route.place_id) > 2000
         ? [`${it.name} is bound for the end of the world`]
         : []),
     ];
   });
 }
 
-/** Places lie where the canon has them, and the map too. */
+/** Finds places that differ from the shared cast or are not on the map. */
 function findMisplacedPlaces(
-  { places }: Garage,
+  { places }: VehicleState,
   states: GeneratedStates,
   cast: SharedCast,
 ): string[] {
-  const all = new Map<string, Omit<Place, "name" | "category">>();
-  for (const it of cast.places) all.set(it.name, it);
-  for (const it of cast.cities) all.set(it.name, { ...it, address: `${it.name}, ${it.country}` });
-  const mapped = states.get("maps") as
+  const expectedPlaces = new Map<string, Omit<Place, "name" | "category">>();
+  for (const it of cast.places) expectedPlaces.set(it.name, it);
+  for (const it of cast.cities)
+    expectedPlaces.set(it.name, { ...it, address: `${it.name}, ${it.country}` });
+  const mapState = states.get("maps") as
     | Readonly<Record<"places" | "cities", Readonly<Record<string, { readonly name: string }>>>>
     | undefined;
-  const onMap =
-    mapped &&
-    new Set([...Object.values(mapped.places), ...Object.values(mapped.cities)].map(it => it.name));
+  const namesOnMap =
+    mapState &&
+    new Set(
+      [...Object.values(mapState.places), ...Object.values(mapState.cities)].map(it => it.name),
+    );
   return Object.values(places).flatMap(it => {
-    const known = all.get(it.name);
-    const lies =
-      known?.address === it.address &&
-      known.latitude === it.latitude &&
-      known.longitude === it.longitude;
+    const expected = expectedPlaces.get(it.name);
+    const isAtItsPlace =
+      expected?.address === it.address &&
+      expected.latitude === it.latitude &&
+      expected.longitude === it.longitude;
     return [
-      ...(lies ? [] : [`${it.name} is not at ${it.address}`]),
-      ...(!onMap || onMap.size < 60 || onMap.has(it.name) ? [] : [`${it.name} is not on the map`]),
+      ...(isAtItsPlace ? [] : [`${it.name} is not at ${it.address}`]),
+      ...(!namesOnMap || namesOnMap.size < 60 || namesOnMap.has(it.name)
+        ? []
+        : [`${it.name} is not on the map`]),
     ];
   });
 }

@@ -4,11 +4,11 @@ import type { SharedCast } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import type { VehiclePlan } from "./generateValues.ts";
-import { minutesFor, roadKm, tenth } from "./motion.ts";
-import type { Garage, Place } from "./state.ts";
+import { estimateMinutes, computeRoadKm, roundToTenth } from "./motion.ts";
+import type { VehicleState, Place } from "./state.ts";
 
-/** What stations sell, by the role of the place, in euros. */
-const sold: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
+/** Prices at stations in euros, by the role of the place. */
+const energyPrices: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
   fuel: { petrol: 1.62, diesel: 1.54 },
   supermarket: { petrol: 1.57, diesel: 1.49 },
   charger: { power: 0.49 },
@@ -16,7 +16,7 @@ const sold: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
   lodge: { power: 0.62 },
 };
 
-const fewRoles = [
+const smallRoles = [
   "home",
   "studio",
   "cafe",
@@ -29,35 +29,35 @@ const fewRoles = [
   "beach",
 ];
 
-const fewCities = ["Madrid", "Paris"];
+const smallCities = ["Madrid", "Paris"];
 
-/** No road leads there. */
+/** Countries that cannot be reached by road. */
 const islands = new Set(["United Kingdom", "Ireland"]);
 
-export interface Map {
-  readonly places: Garage["places"];
-  /** Ids by role. */
+export interface VehicleMap {
+  readonly places: VehicleState["places"];
+  /** Place ids by role. */
   readonly by: ReadonlyMap<string, string>;
 }
 
-export function mapOf({ cast, size, nextId }: GeneratorContext): Map {
-  const places: Garage["places"] = {};
-  const by = new Map<string, string>();
+export function createMap({ cast, size, nextId }: GeneratorContext): VehicleMap {
+  const places: VehicleState["places"] = {};
+  const placeIds = new Map<string, string>();
   for (const { role, name, category, address, latitude, longitude } of cast.places) {
-    if (size === "small" && !fewRoles.includes(role)) continue;
+    if (size === "small" && !smallRoles.includes(role)) continue;
     const key = nextId("plc");
-    by.set(role, key);
+    placeIds.set(role, key);
     places[key] = {
       name,
       category,
       address,
       latitude,
       longitude,
-      ...(sold[role] ? { sells: sold[role] } : {}),
+      ...(energyPrices[role] ? { sells: energyPrices[role] } : {}),
     };
   }
   for (const { name, country, latitude, longitude } of cast.cities.slice(1))
-    if (!islands.has(country) && (size === "full" || fewCities.includes(name)))
+    if (!islands.has(country) && (size === "full" || smallCities.includes(name)))
       places[nextId("plc")] = {
         name,
         category: "city",
@@ -65,13 +65,13 @@ export function mapOf({ cast, size, nextId }: GeneratorContext): Map {
         latitude,
         longitude,
       };
-  return { places, by };
+  return { places, by: placeIds };
 }
 
-const dayBefore = (days: number) => dayAfterStart(-days);
+const getDayBefore = (days: number) => dayAfterStart(-days);
 
-/** Who drives it, by whose it is. */
-function driversOf(
+/** The drivers of a vehicle, by its owner. */
+function listDrivers(
   whose: VehiclePlan["whose"],
   { user, colleagues, friends }: SharedCast,
 ): readonly string[] {
@@ -90,35 +90,35 @@ function driversOf(
   }
 }
 
-/** Trips one after the other, the last one to where it stands now. */
-export function tripsOf(
+/** Generates consecutive trips, of which the last one ends at the vehicle's current place. */
+export function generateTrips(
   plan: VehiclePlan,
   vehicle_id: string,
-  map: Map,
+  map: VehicleMap,
   { cast, random, size }: GeneratorContext,
-): Garage["trips"][string][] {
-  const drivers = driversOf(plan.whose, cast);
-  const goals = [...map.by.values()];
+): VehicleState["trips"][string][] {
+  const drivers = listDrivers(plan.whose, cast);
+  const destinations = [...map.by.values()];
   const cities = Object.keys(map.places).filter(
     it =>
       map.places[it]!.category === "city" &&
-      roadKm(map.places[it]!, map.places[map.by.get("home")!]!) < 900,
+      computeRoadKm(map.places[it]!, map.places[map.by.get("home")!]!) < 900,
   );
-  const goesFar = size === "full" && plan.whose !== "shared";
-  const here = map.by.get(plan.at)!;
+  const visitsCities = size === "full" && plan.whose !== "shared";
+  const currentPlace = map.by.get(plan.at)!;
   const n = size === "small" ? plan.few! : 8 + random.integer(5);
-  const trips: Garage["trips"][string][] = [];
-  let from = random.pick(goals.filter(it => it !== here));
+  const trips: VehicleState["trips"][string][] = [];
+  let from = random.pick(destinations.filter(it => it !== currentPlace));
   for (let i = 0; i < n; i++) {
-    const next = goesFar && i < n - 2 && random.boolean(0.12) ? cities : goals;
+    const candidates = visitsCities && i < n - 2 && random.boolean(0.12) ? cities : destinations;
     const to =
       i === n - 1
-        ? here
-        : random.pick(next.filter(it => it !== from && (i < n - 2 || it !== here)));
-    const km = tenth(
-      Math.max(0.2, roadKm(map.places[from]!, map.places[to]!)) + random.integer(4) / 10,
+        ? currentPlace
+        : random.pick(candidates.filter(it => it !== from && (i < n - 2 || it !== currentPlace)));
+    const km = roundToTenth(
+      Math.max(0.2, computeRoadKm(map.places[from]!, map.places[to]!)) + random.integer(4) / 10,
     );
-    const start = `${dayBefore(1 + (n - 1 - i) * 3 + random.integer(3))}T${timeOfDay(random)}`;
+    const start = `${getDayBefore(1 + (n - 1 - i) * 3 + random.integer(3))}T${pickTime(random)}`;
     const purpose =
       plan.whose === "studio"
         ? random.boolean(0.8)
@@ -134,7 +134,7 @@ export function tripsOf(
       from,
       to,
       start,
-      minutes: minutesFor(km) + random.integer(6),
+      minutes: estimateMinutes(km) + random.integer(6),
       km,
     });
     from = to;
@@ -142,5 +142,5 @@ export function tripsOf(
   return trips;
 }
 
-const timeOfDay = (random: Random) =>
+const pickTime = (random: Random) =>
   `${String(8 + random.integer(12)).padStart(2, "0")}:${random.pick(["00", "05", "15", "20", "30", "40", "45", "55"])}`;

@@ -1,27 +1,27 @@
 /**
- * Which vehicles there are and how each stands, as in every world: one is parked, one is on the
- * road, one fills up, one cannot shut its door.
+ * The vehicles of all fixtures and their condition: one is parked, one is on the road, one is at a
+ * fuel station, one has a blocked door.
  */
 import type { Vehicle } from "./state.ts";
 
-/** What is not so as on a vehicle that is parked, locked and well. */
-type Standing = Pick<Vehicle, "name" | "model" | "plate"> &
+/** What differs from a vehicle that is parked and locked. */
+type VehicleDetails = Pick<Vehicle, "name" | "model" | "plate"> &
   Partial<Omit<Vehicle, "place_id" | "route" | "trip_id" | "odometer" | "odometer_first">> & {
     /** Kilometres before the first trip of the log. */
     readonly first: number;
-    /** Role of the place that it is bound for. */
+    /** The role of its destination. */
     readonly goal?: string;
-    /** When the trip that it is on began. */
+    /** The start of its current trip. */
     readonly trip?: string;
   };
 
 export interface VehiclePlan {
   readonly whose: "user" | "studio" | "brother" | "aunt" | "shared";
-  /** Role of the place where it is, or was last. */
+  /** The role of the place where it is, or was last. */
   readonly at: string;
-  /** How many trips it has in the small world, where it is in that one. */
+  /** The number of its trips in the small fixture, if it is in that. */
   readonly few?: number;
-  readonly as: Standing;
+  readonly as: VehicleDetails;
 }
 
 const tires = (

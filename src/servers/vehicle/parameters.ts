@@ -1,7 +1,4 @@
-/**
- * Parameters that several of the vehicles' tools share, so that one thing is named and described
- * one way.
- */
+/** Parameters that several tools share. */
 import { id } from "../../environment/fieldSchemas.ts";
 
 export const vehicleId = id("vehicle").describe("Vehicle id, as vehicle_list_vehicles gives it");

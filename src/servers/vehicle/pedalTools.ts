@@ -2,15 +2,24 @@
 import { z } from "zod";
 import { label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { about, requireClosedDoors, updateAfterDrive } from "./driveChecks.ts";
-import { drive, inKm, rangeOf } from "./motion.ts";
-import { called, gears, placeOf, running, standing, steered, Garage } from "./state.ts";
+import { requireClosedDoors, updateAfterDrive } from "./driveChecks.ts";
+import { vehicleRow } from "./resultRows.ts";
+import { applyDrive, formatKm, computeRange } from "./motion.ts";
+import {
+  formatVehicle,
+  gears,
+  findPlace,
+  requireRunningEngine,
+  requireStandstill,
+  findDrivableVehicle,
+  VehicleState,
+} from "./state.ts";
 import { townSpeed } from "./tripTools.ts";
 import { vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
-const reversing = 5;
+const reverseSpeed = 5;
 
 export const pedalTools = {
   press_brake: tool({
@@ -25,49 +34,49 @@ export const pedalTools = {
         .describe("True to drive on to the end of the route and stop there"),
     },
     returns: {
-      ...about,
+      ...vehicleRow,
       brake: z.string(),
       stopped_after: z.string().optional().describe("How far this trip has gone"),
       where: z.string(),
     },
-    run(garage, { vehicle_id, at_destination }, { now }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
-      if (vehicle.brake) refuse("conflict", `the brake of ${what} is pressed already`);
+    run(state, { vehicle_id, at_destination }, { now }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
+      if (vehicle.brake) refuse("conflict", `the brake of ${description} is pressed already`);
       if (at_destination) {
         if (vehicle.speed === 0)
           refuse(
             "precondition_failed",
-            `${what} is not driving`,
+            `${description} is not driving`,
             "leave at_destination out to press the brake as it stands",
           );
         const { route } = vehicle;
         if (!route)
           refuse(
             "precondition_failed",
-            `${what} has no destination`,
+            `${description} has no destination`,
             "vehicle_set_navigation sets one",
           );
-        const range = rangeOf(vehicle);
+        const range = computeRange(vehicle);
         if (range < route.km)
           refuse(
             "precondition_failed",
-            `${what} gets ${range} km on what it holds, and ${placeOf(garage, route.place_id).name} is ${route.km} km away`,
+            `${description} gets ${range} km on what it holds, and ${findPlace(state, route.place_id).name} is ${route.km} km away`,
             "stop at once, or set a nearer destination",
           );
-        drive(garage, vehicle, route.km);
-      } else updateAfterDrive(garage, vehicle, now);
+        applyDrive(state, vehicle, route.km);
+      } else updateAfterDrive(state, vehicle, now);
       const wasMoving = vehicle.speed > 0;
       vehicle.brake = true;
       vehicle.speed = 0;
       delete vehicle.since;
       delete vehicle.cruise;
-      const at = garage.places[vehicle.place_id]!.name;
+      const at = state.places[vehicle.place_id]!.name;
       return {
         vehicle: vehicle.name,
         vehicle_id,
         brake: "pressed",
-        ...(wasMoving ? { stopped_after: inKm(garage.trips[vehicle.trip_id!]!.km) } : {}),
+        ...(wasMoving ? { stopped_after: formatKm(state.trips[vehicle.trip_id!]!.km) } : {}),
         where: vehicle.away === 0 ? `at ${at}` : `${vehicle.away} km from ${at}`,
       };
     },
@@ -79,31 +88,31 @@ export const pedalTools = {
     requires: ["press_brake"],
     input: { vehicle_id: vehicleId },
     returns: {
-      ...about,
+      ...vehicleRow,
       brake: z.string(),
       speed: z.int(),
       destination: label("place").optional(),
     },
-    run(garage, { vehicle_id }, { now }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
-      if (!vehicle.brake) refuse("conflict", `the brake of ${what} is not pressed`);
+    run(state, { vehicle_id }, { now }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
+      if (!vehicle.brake) refuse("conflict", `the brake of ${description} is not pressed`);
       if (vehicle.gear === "neutral")
         refuse(
           "precondition_failed",
-          `${what} is in neutral and would roll away`,
+          `${description} is in neutral and would roll away`,
           "vehicle_shift_gear puts it into park or drive",
         );
-      const sets = vehicle.engine === "on" && vehicle.gear !== "park";
-      if (sets) {
+      const startsMoving = vehicle.engine === "on" && vehicle.gear !== "park";
+      if (startsMoving) {
         requireClosedDoors(vehicle, vehicle_id);
-        if (rangeOf(vehicle) < 1)
+        if (computeRange(vehicle) < 1)
           refuse(
             "precondition_failed",
-            `${what} has nothing left to drive on`,
+            `${description} has nothing left to drive on`,
             "vehicle_refuel at a station that sells what it takes",
           );
-        vehicle.speed = vehicle.gear === "drive" ? townSpeed : reversing;
+        vehicle.speed = vehicle.gear === "drive" ? townSpeed : reverseSpeed;
         vehicle.since = now;
       }
       vehicle.brake = false;
@@ -112,8 +121,8 @@ export const pedalTools = {
         vehicle_id,
         brake: "released",
         speed: vehicle.speed,
-        ...(sets && vehicle.route
-          ? { destination: placeOf(garage, vehicle.route.place_id).name }
+        ...(startsMoving && vehicle.route
+          ? { destination: findPlace(state, vehicle.route.place_id).name }
           : {}),
       };
     },
@@ -124,20 +133,20 @@ export const pedalTools = {
       "Put a standing vehicle into another gear while its brake is pressed. Out of park it needs the engine.",
     requires: ["start_engine", "press_brake"],
     input: { vehicle_id: vehicleId, gear: z.enum(gears).describe("The gear") },
-    returns: { ...about, gear: z.string(), was: z.string() },
-    run(garage, { vehicle_id, gear }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
-      standing(vehicle, vehicle_id, `it cannot be put into ${gear}`);
-      if (vehicle.gear === gear) refuse("conflict", `${what} is in ${gear} already`);
+    returns: { ...vehicleRow, gear: z.string(), was: z.string() },
+    run(state, { vehicle_id, gear }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
+      requireStandstill(vehicle, vehicle_id, `it cannot be put into ${gear}`);
+      if (vehicle.gear === gear) refuse("conflict", `${description} is in ${gear} already`);
       if (!vehicle.brake)
         refuse(
           "precondition_failed",
-          `the brake of ${what} is not pressed`,
+          `the brake of ${description} is not pressed`,
           "vehicle_press_brake first",
         );
       if (gear !== "park")
-        running(vehicle, vehicle_id, `it leaves ${vehicle.gear} only with it on`);
+        requireRunningEngine(vehicle, vehicle_id, `it leaves ${vehicle.gear} only with it on`);
       const was = vehicle.gear;
       vehicle.gear = gear;
       return { vehicle: vehicle.name, vehicle_id, gear, was };

@@ -2,12 +2,19 @@
 import { z } from "zod";
 import { cents } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { about } from "./resultRows.ts";
-import { rangeOf, tenth } from "./motion.ts";
-import { called, energies, placeOf, standing, steered, Garage } from "./state.ts";
+import { vehicleRow } from "./resultRows.ts";
+import { computeRange, roundToTenth } from "./motion.ts";
+import {
+  formatVehicle,
+  energies,
+  findPlace,
+  requireStandstill,
+  findDrivableVehicle,
+  VehicleState,
+} from "./state.ts";
 import { vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
 const units = { petrol: "l", diesel: "l", power: "kWh" };
 
@@ -28,57 +35,61 @@ export const refuelTools = {
         .meta({ examples: [5, 8, 10, 12, 15, 18, 20, 25, 30, 35, 40, 50] }),
     },
     returns: {
-      ...about,
+      ...vehicleRow,
       level: z.string(),
       capacity: z.string(),
       cost: cents().describe("Euros"),
       range: z.int(),
     },
-    run(garage, { vehicle_id, energy, amount }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
+    run(state, { vehicle_id, energy, amount }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
       const store =
         energy === "power"
           ? vehicle.battery
           : vehicle.tank?.fuel === energy
             ? vehicle.tank
             : undefined;
-      const takes = [
+      const energies = [
         ...(vehicle.tank ? [vehicle.tank.fuel] : []),
         ...(vehicle.battery ? ["power"] : []),
       ].join(" and ");
       if (!store)
         return refuse(
           "precondition_failed",
-          `${what} takes ${takes}, not ${energy}`,
-          `choose ${takes}`,
+          `${description} takes ${energies}, not ${energy}`,
+          `choose ${energies}`,
         );
-      standing(vehicle, vehicle_id, "it cannot be filled up");
+      requireStandstill(vehicle, vehicle_id, "it cannot be filled up");
       if (vehicle.engine === "on")
-        refuse("precondition_failed", `the engine of ${what} is on`, "vehicle_stop_engine first");
-      const place = placeOf(garage, vehicle.place_id);
+        refuse(
+          "precondition_failed",
+          `the engine of ${description} is on`,
+          "vehicle_stop_engine first",
+        );
+      const place = findPlace(state, vehicle.place_id);
       const price = vehicle.away === 0 ? place.sells?.[energy] : undefined;
       if (price === undefined)
         return refuse(
           "precondition_failed",
-          `${what} is ${vehicle.away === 0 ? "at" : "on the road from"} ${place.name}, which sells no ${energy}`,
+          `${description} is ${vehicle.away === 0 ? "at" : "on the road from"} ${place.name}, which sells no ${energy}`,
           "drive to a station; vehicle_find_destinations finds some",
         );
-      const free = tenth(store.capacity - store.level);
-      if (amount > free)
+      const freeCapacity = roundToTenth(store.capacity - store.level);
+      if (amount > freeCapacity)
         refuse(
           "limit_exceeded",
-          `${what} holds ${store.capacity} ${units[energy]} and has ${tenth(store.level)} in it: ${amount} do not fit`,
-          `${Math.floor(2 * free) / 2} at most`,
+          `${description} holds ${store.capacity} ${units[energy]} and has ${roundToTenth(store.level)} in it: ${amount} do not fit`,
+          `${Math.floor(2 * freeCapacity) / 2} at most`,
         );
-      store.level = tenth(store.level + amount);
+      store.level = roundToTenth(store.level + amount);
       return {
         vehicle: vehicle.name,
         vehicle_id,
         level: `${store.level} ${units[energy]}`,
         capacity: `${store.capacity} ${units[energy]}`,
         cost: Math.round(amount * price * 100) / 100,
-        range: rangeOf(vehicle),
+        range: computeRange(vehicle),
       };
     },
   }),

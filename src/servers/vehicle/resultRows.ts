@@ -1,4 +1,4 @@
-/** The row by which results name a vehicle. */
+/** The fields that identify a vehicle in results. */
 import { id, label } from "../../environment/fieldSchemas.ts";
 
-export const about = { vehicle: label("vehicle"), vehicle_id: id("vehicle") };
+export const vehicleRow = { vehicle: label("vehicle"), vehicle_id: id("vehicle") };

@@ -1,11 +1,11 @@
-/** The vehicle server: the vehicles of one person, controlled like the real ones. */
+/** The vehicle server: remote control of the vehicles of one person. */
 import { defineServer } from "../../environment/server.ts";
 import { cabinTools } from "./cabinTools.ts";
 import { doorTools } from "./doorTools.ts";
 import { engineTools } from "./engineTools.ts";
 import { pedalTools } from "./pedalTools.ts";
 import { refuelTools } from "./refuelTools.ts";
-import { Garage } from "./state.ts";
+import { VehicleState } from "./state.ts";
 import { tripQueries } from "./tripQueries.ts";
 import { tripTools } from "./tripTools.ts";
 import { vehicleQueries } from "./vehicleQueries.ts";
@@ -19,7 +19,7 @@ export const server = defineServer({
   category: "IoT/Devices",
   summary:
     "vehicles with engine, gear, brake and doors, climate and lights, tank and battery, routes and trips",
-  schema: Garage,
+  schema: VehicleState,
   tools: {
     list_vehicles,
     get_vehicle_status,

@@ -1,7 +1,4 @@
-/**
- * The world of some vehicles: the vehicles with all that can be set on them, the places they drive
- * to, and the trips they have made.
- */
+/** The state of the vehicle server: vehicles with their settings, destinations, and past trips. */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
@@ -17,8 +14,8 @@ export const energies = ["petrol", "diesel", "power"] as const;
 const kilometres = z.number().min(0).max(1_000_000);
 const bar = z.number().min(0).max(6);
 
-/** What it drives on: litres of fuel, or kilowatt hours. */
-const Store = z.strictObject({
+/** A tank in litres, or a battery in kilowatt hours. */
+const EnergyStore = z.strictObject({
   capacity: z.number().min(1).max(200),
   level: z.number().min(0).max(200),
   per_100: z.number().min(1).max(50),
@@ -28,44 +25,44 @@ const Vehicle = z.strictObject({
   name: z.string().min(1),
   model: z.string(),
   plate: z.string(),
-  /** `view`: the user sees where it is and may not steer it. */
+  /** `view`: the user can see its position but not control it. */
   access: z.enum(["drive", "view"]),
-  tank: Store.extend({ fuel: z.enum(["petrol", "diesel"]) }).optional(),
-  battery: Store.optional(),
+  tank: EnergyStore.extend({ fuel: z.enum(["petrol", "diesel"]) }).optional(),
+  battery: EnergyStore.optional(),
   modes: z.array(z.enum(modes)).min(1),
   mode: z.enum(modes),
   engine: z.enum(["on", "off"]),
   gear: z.enum(gears),
   brake: z.boolean(),
-  /** Kilometres an hour; it is on the move where this is not 0, since the given time. */
+  /** In kilometres per hour, since the time `since`; 0 if it stands. */
   speed: z.int().min(0).max(200),
   since: minute().optional(),
   cruise: z.int().min(30).max(150).optional(),
-  /** The last place where it was, and how far it has come from there. */
+  /** Its last place, and the kilometres it has driven since. */
   place_id: z.string(),
   away: kilometres,
-  /** Where it is bound for, how far that is, and what traffic adds, in minutes. */
+  /** Its destination, the distance, and the minutes that traffic adds. */
   route: z
     .strictObject({ place_id: z.string(), km: kilometres, delay: z.int().min(0).max(60) })
     .optional(),
-  /** The trip that it is on, as long as its engine is. */
+  /** The current trip, while the engine is on. */
   trip_id: z.string().optional(),
-  /** Before the first trip of the log, and now. */
+  /** The odometer before the first logged trip, and now. */
   odometer_first: kilometres,
   odometer: kilometres,
   open: z.array(z.enum(doorNames)),
   locked: z.boolean(),
-  /** The rear doors do not open from afar. */
+  /** Whether the rear doors cannot be opened remotely. */
   child_lock: z.literal(true).optional(),
-  /** What keeps a door from shutting. */
+  /** What prevents a door from closing. */
   blocked: z.strictObject({ door: z.enum(doorNames), by: z.string() }).optional(),
   climate: z.strictObject({ temperature: z.number().min(16).max(28), fan: z.int().min(0).max(5) }),
   lamps: z.enum(lamps),
   wipers: z.enum(wiperSpeeds),
-  /** Percent of the washer fluid. */
+  /** The washer fluid, in percent. */
   washer: z.int().min(0).max(100),
   tires: z.record(z.enum(tireNames), bar),
-  /** Bar that its tires should have. */
+  /** The pressure that its tires should have, in bar. */
   pressure: bar,
 });
 export type Vehicle = z.infer<typeof Vehicle>;
@@ -76,7 +73,7 @@ const Place = z.strictObject({
   address: z.string(),
   latitude: z.number().min(-90).max(90),
   longitude: z.number().min(-180).max(180),
-  /** Euros for a litre or a kilowatt hour, of what it sells. */
+  /** The price per litre or kilowatt hour of each energy that it sells, in euros. */
   sells: z.partialRecord(z.enum(energies), z.number().min(0.01).max(10)).optional(),
 });
 export type Place = z.infer<typeof Place>;
@@ -88,16 +85,16 @@ const Trip = z.strictObject({
   driver: z.string(),
   purpose: z.enum(purposes),
   from: z.string(),
-  /** Absent where it ended on the road, and as long as it lasts. */
+  /** Absent for a trip that ended on the road or has not ended. */
   to: z.string().optional(),
   start: minute(),
-  /** Absent as long as it lasts. */
+  /** Absent for a trip that has not ended. */
   minutes: z.int().min(1).max(2000).optional(),
   km: kilometres,
 });
 export type Trip = z.infer<typeof Trip>;
 
-export const Garage = z.strictObject({
+export const VehicleState = z.strictObject({
   user: z.string(),
   weather: z.strictObject({
     outside: z.number().min(-30).max(45),
@@ -107,46 +104,50 @@ export const Garage = z.strictObject({
   places: z.record(z.string(), Place),
   trips: z.record(z.string(), Trip),
 });
-export type Garage = z.infer<typeof Garage>;
+export type VehicleState = z.infer<typeof VehicleState>;
 
-export const vehicleOf = (garage: Garage, vehicleId: string): Vehicle =>
-  findEntity(garage.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
+export const findVehicle = (state: VehicleState, vehicleId: string): Vehicle =>
+  findEntity(state.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
 
-export const placeOf = (garage: Garage, placeId: string): Place =>
-  findEntity(garage.places, placeId, "place", "vehicle_find_destinations gives the ids");
+export const findPlace = (state: VehicleState, placeId: string): Place =>
+  findEntity(state.places, placeId, "place", "vehicle_find_destinations gives the ids");
 
 /** `the studio van (veh_104)` */
-export const called = ({ name }: Pick<Vehicle, "name">, vehicleId: string): string =>
+export const formatVehicle = ({ name }: Pick<Vehicle, "name">, vehicleId: string): string =>
   `the ${name} (${vehicleId})`;
 
-/** The vehicle, if the user may steer it. */
-export function steered(garage: Garage, vehicleId: string): Vehicle {
-  const vehicle = vehicleOf(garage, vehicleId);
+/** The vehicle; refuses the call if the user may not control it. */
+export function findDrivableVehicle(state: VehicleState, vehicleId: string): Vehicle {
+  const vehicle = findVehicle(state, vehicleId);
   if (vehicle.access === "view")
     refuse(
       "permission_denied",
-      `you may see where ${called(vehicle, vehicleId)} is, and not steer it`,
+      `you may see where ${formatVehicle(vehicle, vehicleId)} is, and not steer it`,
       "choose another vehicle; vehicle_list_vehicles says which may be driven",
     );
   return vehicle;
 }
 
-/** Refuses what needs the engine. */
-export function running(vehicle: Vehicle, vehicleId: string, what: string): void {
+/** Refuses the call if the engine is off. */
+export function requireRunningEngine(
+  vehicle: Vehicle,
+  vehicleId: string,
+  consequence: string,
+): void {
   if (vehicle.engine === "off")
     refuse(
       "precondition_failed",
-      `the engine of ${called(vehicle, vehicleId)} is off, and ${what}`,
+      `the engine of ${formatVehicle(vehicle, vehicleId)} is off, and ${consequence}`,
       "vehicle_start_engine starts it",
     );
 }
 
-/** Refuses what must not happen on the move. */
-export function standing(vehicle: Vehicle, vehicleId: string, what: string): void {
+/** Refuses the call if the vehicle is moving. */
+export function requireStandstill(vehicle: Vehicle, vehicleId: string, consequence: string): void {
   if (vehicle.speed > 0)
     refuse(
       "precondition_failed",
-      `${called(vehicle, vehicleId)} is driving at ${vehicle.speed} km/h: ${what}`,
+      `${formatVehicle(vehicle, vehicleId)} is driving at ${vehicle.speed} km/h: ${consequence}`,
       "vehicle_press_brake stops it",
     );
 }

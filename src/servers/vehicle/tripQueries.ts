@@ -4,13 +4,13 @@ import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { vehicleAt } from "./vehiclePosition.ts";
-import { inKm, kmTo, minutesFor, rangeOf } from "./motion.ts";
-import { called, placeOf, purposes, Garage, vehicleOf } from "./state.ts";
-import { byName } from "./vehicleQueries.ts";
+import { getVehicleAt } from "./vehiclePosition.ts";
+import { formatKm, computeKmTo, estimateMinutes, computeRange } from "./motion.ts";
+import { formatVehicle, findPlace, purposes, VehicleState, findVehicle } from "./state.ts";
+import { compareNames } from "./vehicleQueries.ts";
 import { vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
 export const tripQueries = {
   get_navigation: tool({
@@ -27,25 +27,25 @@ export const tripQueries = {
       arrival: minute().describe("If it goes on or sets off now"),
       range: z.int(),
     },
-    run(garage, { vehicle_id }, { now }) {
-      const it = vehicleAt(vehicleOf(garage, vehicle_id), now);
+    run(state, { vehicle_id }, { now }) {
+      const it = getVehicleAt(findVehicle(state, vehicle_id), now);
       if (!it.route)
         refuse(
           "precondition_failed",
-          `${called(it, vehicle_id)} has no destination`,
+          `${formatVehicle(it, vehicle_id)} has no destination`,
           "vehicle_set_navigation sets one",
         );
       const { place_id, km, delay } = it.route;
-      const minutes = minutesFor(km) + delay;
+      const minutes = estimateMinutes(km) + delay;
       return {
         vehicle: it.name,
         vehicle_id,
-        destination: placeOf(garage, place_id).name,
+        destination: findPlace(state, place_id).name,
         place_id,
-        distance: inKm(km),
+        distance: formatKm(km),
         minutes,
         arrival: addMinutes(now, minutes),
-        range: rangeOf(it),
+        range: computeRange(it),
       };
     },
   }),
@@ -74,11 +74,11 @@ export const tripQueries = {
       count: z.int().describe("Trips that fit, those left out included"),
       distance: z.string().describe("Of all that fit"),
     },
-    run(garage, { vehicle_id, from_date, to_date, purpose, limit = 5 }) {
-      vehicleOf(garage, vehicle_id);
+    run(state, { vehicle_id, from_date, to_date, purpose, limit = 5 }) {
+      findVehicle(state, vehicle_id);
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
-      const found = Object.entries(garage.trips).filter(
+      const matches = Object.entries(state.trips).filter(
         ([, it]) =>
           it.vehicle_id === vehicle_id &&
           it.minutes !== undefined &&
@@ -86,22 +86,22 @@ export const tripQueries = {
           (!to_date || it.start.slice(0, 10) <= to_date) &&
           (!purpose || it.purpose === purpose),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.start < y.start ? 1 : x.start > y.start ? -1 : a < b ? -1 : 1,
       );
       const name = (place: string | undefined) =>
-        place === undefined ? "on the road" : garage.places[place]!.name;
+        place === undefined ? "on the road" : state.places[place]!.name;
       return {
-        trips: found.slice(0, limit).map(([trip_id, it]) => ({
+        trips: matches.slice(0, limit).map(([trip_id, it]) => ({
           to: name(it.to),
           trip_id,
           from: name(it.from),
           start: it.start,
-          distance: inKm(it.km),
+          distance: formatKm(it.km),
           driver: it.driver,
         })),
-        count: found.length,
-        distance: inKm(found.reduce((sum, [, it]) => sum + it.km, 0)),
+        count: matches.length,
+        distance: formatKm(matches.reduce((sum, [, it]) => sum + it.km, 0)),
       };
     },
   }),
@@ -146,27 +146,28 @@ export const tripQueries = {
         }),
       ),
     },
-    run(garage, { name, category, vehicle_id, limit = 25 }, { now }) {
+    run(state, { name, category, vehicle_id, limit = 25 }, { now }) {
       const vehicle =
-        vehicle_id === undefined ? undefined : vehicleAt(vehicleOf(garage, vehicle_id), now);
-      const found = Object.entries(garage.places)
+        vehicle_id === undefined ? undefined : getVehicleAt(findVehicle(state, vehicle_id), now);
+      const matches = Object.entries(state.places)
         .filter(
           ([, it]) =>
             (!name || containsText(it.name, name)) &&
             (!category || containsText(it.category, category)),
         )
-        .sort(byName);
-      const rows = found.map(([place_id, it]) => ({
+        .sort(compareNames);
+      const rows = matches.map(([place_id, it]) => ({
         place: it.name,
         place_id,
         category: it.category,
-        km: vehicle && kmTo(garage, vehicle, place_id),
+        km: vehicle && computeKmTo(state, vehicle, place_id),
       }));
       if (vehicle) rows.sort((a, b) => a.km! - b.km!);
       return {
-        places: rows
-          .slice(0, limit)
-          .map(({ km, ...it }) => ({ ...it, ...(km === undefined ? {} : { distance: inKm(km) }) })),
+        places: rows.slice(0, limit).map(({ km, ...it }) => ({
+          ...it,
+          ...(km === undefined ? {} : { distance: formatKm(km) }),
+        })),
       };
     },
   }),

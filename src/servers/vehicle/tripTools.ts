@@ -3,22 +3,30 @@ import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { about, leastCharge, updateAfterDrive } from "./driveChecks.ts";
-import { inKm, kmTo, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
-import { called, modes, placeOf, steered, Garage } from "./state.ts";
+import { minElectricCharge, updateAfterDrive } from "./driveChecks.ts";
+import { vehicleRow } from "./resultRows.ts";
+import {
+  formatKm,
+  computeKmTo,
+  estimateMinutes,
+  computeRange,
+  describeSoftTires,
+  roundToTenth,
+} from "./motion.ts";
+import { formatVehicle, modes, findPlace, findDrivableVehicle, VehicleState } from "./state.ts";
 import { placeId, vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
 export const townSpeed = 50;
 
-/** Kilometres an hour from which cruise control works, and what soft tires allow. */
-const cruising = { least: 40, soft: 80 };
+/** The lowest speed for cruise control, and the highest one with soft tires, in km/h. */
+const cruiseLimits = { least: 40, soft: 80 };
 
 export const tripTools = {
   set_cruise_control: tool({
     effect: "write",
-    summary: `Keep a vehicle that is driving at ${cruising.least} km/h or more at a set speed, until its brake is pressed.`,
+    summary: `Keep a vehicle that is driving at ${cruiseLimits.least} km/h or more at a set speed, until its brake is pressed.`,
     requires: ["release_brake"],
     input: {
       vehicle_id: vehicleId,
@@ -29,39 +37,39 @@ export const tripTools = {
         .describe("Kilometres an hour")
         .meta({ examples: [60, 70, 80, 90, 95, 100, 110, 115, 120, 130] }),
     },
-    returns: { ...about, cruise: z.int(), was: z.int().describe("Speed before") },
-    run(garage, { vehicle_id, speed }, { now }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
+    returns: { ...vehicleRow, cruise: z.int(), was: z.int().describe("Speed before") },
+    run(state, { vehicle_id, speed }, { now }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
       if (vehicle.speed === 0 || vehicle.gear !== "drive")
         refuse(
           "precondition_failed",
-          `${what} is not driving: it stands in ${vehicle.gear}`,
+          `${description} is not driving: it stands in ${vehicle.gear}`,
           "cruise control works on the move; vehicle_release_brake sets off in drive",
         );
-      if (vehicle.speed < cruising.least)
+      if (vehicle.speed < cruiseLimits.least)
         refuse(
           "precondition_failed",
-          `${what} drives at ${vehicle.speed} km/h, and cruise control works from ${cruising.least} km/h`,
+          `${description} drives at ${vehicle.speed} km/h, and cruise control works from ${cruiseLimits.least} km/h`,
           "it has to get faster first",
         );
       if (vehicle.cruise === speed)
-        refuse("conflict", `the cruise control of ${what} is set to ${speed} km/h already`);
-      const soft = softTires(vehicle);
-      if (soft !== undefined && speed > cruising.soft)
+        refuse("conflict", `the cruise control of ${description} is set to ${speed} km/h already`);
+      const softTires = describeSoftTires(vehicle);
+      if (softTires !== undefined && speed > cruiseLimits.soft)
         refuse(
           "limit_exceeded",
-          `the tires of ${what} are ${soft}: ${cruising.soft} km/h at most, not ${speed}`,
-          `choose ${cruising.soft} or less`,
+          `the tires of ${description} are ${softTires}: ${cruiseLimits.soft} km/h at most, not ${speed}`,
+          `choose ${cruiseLimits.soft} or less`,
         );
-      const most = { comfort: 150, sport: 150, eco: 120, electric: 110 }[vehicle.mode];
-      if (speed > most)
+      const limit = { comfort: 150, sport: 150, eco: 120, electric: 110 }[vehicle.mode];
+      if (speed > limit)
         refuse(
           "limit_exceeded",
-          `${what} goes ${most} km/h at most in ${vehicle.mode} mode, not ${speed}`,
+          `${description} goes ${limit} km/h at most in ${vehicle.mode} mode, not ${speed}`,
           "choose a lower speed, or vehicle_set_drive_mode",
         );
-      updateAfterDrive(garage, vehicle, now);
+      updateAfterDrive(state, vehicle, now);
       const was = vehicle.speed;
       vehicle.speed = speed;
       vehicle.cruise = speed;
@@ -70,44 +78,44 @@ export const tripTools = {
   }),
   set_drive_mode: tool({
     effect: "write",
-    summary: `Put a vehicle into another drive mode. Electric needs ${leastCharge} percent of charge, sport firm tires; not every vehicle has every mode.`,
+    summary: `Put a vehicle into another drive mode. Electric needs ${minElectricCharge} percent of charge, sport firm tires; not every vehicle has every mode.`,
     input: { vehicle_id: vehicleId, mode: z.enum(modes).describe("The mode") },
-    returns: { ...about, mode: z.string(), range: z.int() },
-    run(garage, { vehicle_id, mode }, { now }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
+    returns: { ...vehicleRow, mode: z.string(), range: z.int() },
+    run(state, { vehicle_id, mode }, { now }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
       if (!vehicle.modes.includes(mode))
         refuse(
           "precondition_failed",
-          `${what} has no ${mode} mode`,
+          `${description} has no ${mode} mode`,
           `it has ${vehicle.modes.join(", ")}`,
         );
-      if (vehicle.mode === mode) refuse("conflict", `${what} is in ${mode} mode already`);
+      if (vehicle.mode === mode) refuse("conflict", `${description} is in ${mode} mode already`);
       const charge = vehicle.battery
         ? Math.round((100 * vehicle.battery.level) / vehicle.battery.capacity)
         : 0;
-      if (mode === "electric" && charge < leastCharge)
+      if (mode === "electric" && charge < minElectricCharge)
         refuse(
           "precondition_failed",
-          `the battery of ${what} is at ${charge} percent, and electric mode needs ${leastCharge}`,
+          `the battery of ${description} is at ${charge} percent, and electric mode needs ${minElectricCharge}`,
           "charge it with vehicle_refuel, or choose eco",
         );
-      const soft = softTires(vehicle);
-      if (mode === "sport" && soft !== undefined)
+      const softTires = describeSoftTires(vehicle);
+      if (mode === "sport" && softTires !== undefined)
         refuse(
           "precondition_failed",
-          `the tires of ${what} are ${soft}, which sport mode does not allow`,
+          `the tires of ${description} are ${softTires}, which sport mode does not allow`,
           "fill the tires first, or choose another mode",
         );
       if (mode === "eco" && vehicle.cruise !== undefined && vehicle.cruise > 120)
         refuse(
           "precondition_failed",
-          `${what} is cruising at ${vehicle.cruise} km/h, and eco mode goes 120 at most`,
+          `${description} is cruising at ${vehicle.cruise} km/h, and eco mode goes 120 at most`,
           "set a lower cruise speed first",
         );
-      updateAfterDrive(garage, vehicle, now);
+      updateAfterDrive(state, vehicle, now);
       vehicle.mode = mode;
-      return { vehicle: vehicle.name, vehicle_id, mode, range: rangeOf(vehicle) };
+      return { vehicle: vehicle.name, vehicle_id, mode, range: computeRange(vehicle) };
     },
   }),
   set_navigation: tool({
@@ -116,7 +124,7 @@ export const tripTools = {
       "Set a vehicle's destination, if it gets there on what it holds; a destination that it had is replaced.",
     input: { vehicle_id: vehicleId, place_id: placeId },
     returns: {
-      ...about,
+      ...vehicleRow,
       destination: label("place"),
       place_id: id("place"),
       distance: z.string(),
@@ -124,32 +132,32 @@ export const tripTools = {
       delay: z.int().describe("Minutes of them that traffic adds"),
       arrival: minute().describe("If it sets off now"),
     },
-    run(garage, { vehicle_id, place_id }, { now, random }) {
-      const vehicle = steered(garage, vehicle_id);
-      const what = called(vehicle, vehicle_id);
-      const { name } = placeOf(garage, place_id);
+    run(state, { vehicle_id, place_id }, { now, random }) {
+      const vehicle = findDrivableVehicle(state, vehicle_id);
+      const description = formatVehicle(vehicle, vehicle_id);
+      const { name } = findPlace(state, place_id);
       if (vehicle.route?.place_id === place_id)
-        refuse("conflict", `${name} is the destination of ${what} already`);
+        refuse("conflict", `${name} is the destination of ${description} already`);
       if (vehicle.place_id === place_id && vehicle.away === 0 && vehicle.speed === 0)
-        refuse("conflict", `${what} is at ${name}`, "choose another destination");
-      updateAfterDrive(garage, vehicle, now);
-      const km = Math.max(0.1, tenth(kmTo(garage, vehicle, place_id)));
-      const range = rangeOf(vehicle);
+        refuse("conflict", `${description} is at ${name}`, "choose another destination");
+      updateAfterDrive(state, vehicle, now);
+      const km = Math.max(0.1, roundToTenth(computeKmTo(state, vehicle, place_id)));
+      const range = computeRange(vehicle);
       if (range < km)
         refuse(
           "precondition_failed",
-          `${name} is ${km} km away, and ${what} gets ${range} km on what it holds`,
+          `${name} is ${km} km away, and ${description} gets ${range} km on what it holds`,
           "refuel first, choose a nearer place, or another vehicle",
         );
       const delay = Math.floor(random() * (km > 50 ? 25 : 7));
-      const minutes = minutesFor(km) + delay;
+      const minutes = estimateMinutes(km) + delay;
       vehicle.route = { place_id, km, delay };
       return {
         vehicle: vehicle.name,
         vehicle_id,
         destination: name,
         place_id,
-        distance: inKm(km),
+        distance: formatKm(km),
         minutes,
         delay,
         arrival: addMinutes(now, minutes),

@@ -1,26 +1,31 @@
 /** A vehicle's position and levels at a time. */
-import { drivenSince, leftAfter, tenth } from "./motion.ts";
-import { type Garage, type Vehicle } from "./state.ts";
+import { computeKmSince, computeLevelsAfter, roundToTenth } from "./motion.ts";
+import { type VehicleState, type Vehicle } from "./state.ts";
 
-/** The vehicle as it is at that time, if it has gone on since its last change. */
-export function vehicleAt(vehicle: Vehicle, now: string): Vehicle {
-  const km = drivenSince(vehicle, now);
+/** The vehicle at that time, including what it has driven since its last change. */
+export function getVehicleAt(vehicle: Vehicle, now: string): Vehicle {
+  const km = computeKmSince(vehicle, now);
   if (km === 0) return vehicle;
-  const left = leftAfter(vehicle, km);
+  const levels = computeLevelsAfter(vehicle, km);
   return {
     ...vehicle,
-    ...(vehicle.tank ? { tank: { ...vehicle.tank, level: left.tank } } : {}),
-    ...(vehicle.battery ? { battery: { ...vehicle.battery, level: left.battery } } : {}),
-    odometer: tenth(vehicle.odometer + km),
-    away: tenth(vehicle.away + km),
-    ...(vehicle.route ? { route: { ...vehicle.route, km: tenth(vehicle.route.km - km) } } : {}),
+    ...(vehicle.tank ? { tank: { ...vehicle.tank, level: levels.tank } } : {}),
+    ...(vehicle.battery ? { battery: { ...vehicle.battery, level: levels.battery } } : {}),
+    odometer: roundToTenth(vehicle.odometer + km),
+    away: roundToTenth(vehicle.away + km),
+    ...(vehicle.route
+      ? { route: { ...vehicle.route, km: roundToTenth(vehicle.route.km - km) } }
+      : {}),
   };
 }
 
 /** `at Harbor Studio`, `3.2 km from Harbor Studio` */
-export const whereIs = (garage: Garage, { place_id, away, speed }: Vehicle): string =>
+export const describePosition = (
+  state: VehicleState,
+  { place_id, away, speed }: Vehicle,
+): string =>
   away === 0 && speed === 0
-    ? `at ${garage.places[place_id]!.name}`
+    ? `at ${state.places[place_id]!.name}`
     : away === 0
-      ? `leaving ${garage.places[place_id]!.name}`
-      : `${away} km from ${garage.places[place_id]!.name}`;
+      ? `leaving ${state.places[place_id]!.name}`
+      : `${away} km from ${state.places[place_id]!.name}`;

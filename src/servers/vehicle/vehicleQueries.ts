@@ -3,17 +3,17 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { vehicleAt, whereIs } from "./vehiclePosition.ts";
-import { rangeOf, softTires, tenth } from "./motion.ts";
-import { tireNames, Garage, vehicleOf } from "./state.ts";
+import { getVehicleAt, describePosition } from "./vehiclePosition.ts";
+import { computeRange, describeSoftTires, roundToTenth } from "./motion.ts";
+import { tireNames, VehicleState, findVehicle } from "./state.ts";
 import { vehicleId } from "./parameters.ts";
 
-const tool = createToolFactory(Garage);
+const tool = createToolFactory(VehicleState);
 
-const percent = (store: { level: number; capacity: number }) =>
+const computePercent = (store: { level: number; capacity: number }) =>
   Math.round((100 * store.level) / store.capacity);
 
-export const byName = <Row extends { name: string }>(
+export const compareNames = <Row extends { name: string }>(
   a: readonly [string, Row],
   b: readonly [string, Row],
 ) => (a[1].name < b[1].name ? -1 : a[1].name > b[1].name ? 1 : a[0] < b[0] ? -1 : 1);
@@ -35,15 +35,15 @@ export const vehicleQueries = {
         }),
       ),
     },
-    run: (garage, { name }, { now }) => ({
-      vehicles: Object.entries(garage.vehicles)
+    run: (state, { name }, { now }) => ({
+      vehicles: Object.entries(state.vehicles)
         .filter(([, it]) => !name || containsText(it.name, name))
-        .sort(byName)
+        .sort(compareNames)
         .map(([vehicle_id, it]) => ({
           vehicle: it.name,
           vehicle_id,
-          where: whereIs(garage, vehicleAt(it, now)),
-          range: rangeOf(vehicleAt(it, now)),
+          where: describePosition(state, getVehicleAt(it, now)),
+          range: computeRange(getVehicleAt(it, now)),
           access: it.access,
         })),
     }),
@@ -74,13 +74,13 @@ export const vehicleQueries = {
       odometer: z.number(),
       outside: z.number().describe("Degrees outside"),
     },
-    run(garage, { vehicle_id }, { now }) {
-      const it = vehicleAt(vehicleOf(garage, vehicle_id), now);
+    run(state, { vehicle_id }, { now }) {
+      const it = getVehicleAt(findVehicle(state, vehicle_id), now);
       return {
         vehicle: it.name,
         vehicle_id,
         model: it.model,
-        where: whereIs(garage, it),
+        where: describePosition(state, it),
         engine: it.engine,
         gear: it.gear,
         brake: it.brake ? "pressed" : "released",
@@ -94,14 +94,14 @@ export const vehicleQueries = {
         headlights: it.lamps,
         wipers: it.wipers,
         ...(it.tank
-          ? { fuel: `${tenth(it.tank.level)} of ${it.tank.capacity} l of ${it.tank.fuel}` }
+          ? { fuel: `${roundToTenth(it.tank.level)} of ${it.tank.capacity} l of ${it.tank.fuel}` }
           : {}),
         ...(it.battery
-          ? { charge: `${percent(it.battery)} percent of ${it.battery.capacity} kWh` }
+          ? { charge: `${computePercent(it.battery)} percent of ${it.battery.capacity} kWh` }
           : {}),
-        range: rangeOf(it),
+        range: computeRange(it),
         odometer: it.odometer,
-        outside: garage.weather.outside,
+        outside: state.weather.outside,
       };
     },
   }),
@@ -116,14 +116,14 @@ export const vehicleQueries = {
       should_be: z.string(),
       condition: z.string(),
     },
-    run(garage, { vehicle_id }) {
-      const it = vehicleOf(garage, vehicle_id);
+    run(state, { vehicle_id }) {
+      const it = findVehicle(state, vehicle_id);
       return {
         vehicle: it.name,
         vehicle_id,
         tires: tireNames.map(name => ({ tire: name, pressure: `${it.tires[name]} bar` })),
         should_be: `${it.pressure} bar`,
-        condition: softTires(it) ?? "all fine",
+        condition: describeSoftTires(it) ?? "all fine",
       };
     },
   }),

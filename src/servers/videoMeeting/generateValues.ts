@@ -1,11 +1,8 @@
-/**
- * Topics of video meetings, and the meetings of the small world by the places of its people in
- * their list.
- */
-import type { Rooms } from "./server.ts";
+/** Topics and start times of generated video meetings, and the meetings of the small fixture. */
+import type { VideoMeetingState } from "./state.ts";
 
-/** After a client's name. */
-export const withClients: readonly string[] = [
+/** Topics of meetings with clients, after the client's name. */
+export const clientTopics: readonly string[] = [
   "weekly sync",
   "feedback on the drafts",
   "launch plan",
@@ -14,15 +11,15 @@ export const withClients: readonly string[] = [
   "quarterly review",
 ];
 
-/** Before `with` and a firm's name. */
-export const withProspects: readonly string[] = [
+/** Topics of meetings with prospects, before `with` and the company's name. */
+export const prospectTopics: readonly string[] = [
   "First call",
   "Offer talk",
   "Studio tour",
   "Brief",
 ];
 
-export const internal: readonly string[] = [
+export const internalTopics: readonly string[] = [
   "Colour palette review",
   "Type specimen critique",
   "Server move dry run",
@@ -62,7 +59,7 @@ export const agendas: readonly string[] = [
   "Numbers first, then the plan for the month",
 ];
 
-export const times: readonly string[] = [
+export const startTimes: readonly string[] = [
   "09:00",
   "09:45",
   "10:00",
@@ -82,18 +79,18 @@ export const times: readonly string[] = [
 
 export interface SmallMeeting {
   readonly topic: string;
-  /** Places in the list of people; the user is 0. */
+  /** Indexes into the list of people; the user is 0. */
   readonly host: number;
   readonly guests: readonly number[];
   readonly coHosts?: readonly number[];
   readonly start: string;
   readonly minutes: number;
-  readonly status?: Rooms["meetings"][string]["status"];
-  readonly recording?: Rooms["meetings"][string]["recording"];
+  readonly status?: VideoMeetingState["meetings"][string]["status"];
+  readonly recording?: VideoMeetingState["meetings"][string]["recording"];
   readonly isRecorded?: true;
 }
 
-/** One of each kind: own and others', over, running, soon, ahead, called off, full. */
+/** Hosted by the user and by others; ended, running, soon, later, cancelled, full. */
 export const smallMeetings: readonly SmallMeeting[] = [
   {
     topic: "Colour palette review",

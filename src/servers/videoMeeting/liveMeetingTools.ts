@@ -7,24 +7,22 @@ import { addMinutes, toMinutes } from "../../environment/time.ts";
 import { meetingId } from "./parameters.ts";
 import { requireScheduled } from "./schedule.ts";
 import {
-  endOf,
-  hostOf,
+  getEnd,
+  getHost,
   requireHostedMeeting,
   requireLedMeeting,
-  linkOf,
-  personOf,
-  Rooms,
+  formatLink,
+  findPersonId,
+  VideoMeetingState,
 } from "./state.ts";
 
-const tool = createToolFactory(Rooms);
+const tool = createToolFactory(VideoMeetingState);
 
-/**
- * Minutes before the start from which a co-host may open the room, and days before from which a
- * host may.
- */
-const coHostEarly = 15;
+/** How many minutes before its start a co-host can start a meeting. */
+const maxCoHostMinutesEarly = 15;
 
-const hostEarlyDays = 7;
+/** How many days before its start the host can start a meeting. */
+const maxHostDaysEarly = 7;
 
 export const liveMeetingTools = {
   start_meeting: tool({
@@ -39,36 +37,36 @@ export const liveMeetingTools = {
       started_at: minute(),
       link: z.string(),
     },
-    run(rooms, { meeting_id }, { now }) {
-      const stood = getOriginal(rooms);
-      const meeting = requireLedMeeting(stood, meeting_id, "start it");
+    run(state, { meeting_id }, { now }) {
+      const original = getOriginal(state);
+      const meeting = requireLedMeeting(original, meeting_id, "start it");
       if (meeting.status === "running")
         refuse(
           "conflict",
           `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`,
         );
       requireScheduled(meeting, meeting_id);
-      if (endOf(meeting) < now)
+      if (getEnd(meeting) < now)
         refuse(
           "precondition_failed",
-          `${meeting.topic} (${meeting_id}) would have ended at ${endOf(meeting)}: it is ${now}`,
+          `${meeting.topic} (${meeting_id}) would have ended at ${getEnd(meeting)}: it is ${now}`,
           "video_meeting_update_meeting gives it another start",
         );
-      const isHost = meeting.host === stood.user;
-      if (!isHost && addMinutes(now, coHostEarly) < meeting.start)
+      const isHost = meeting.host === original.user;
+      if (!isHost && addMinutes(now, maxCoHostMinutesEarly) < meeting.start)
         refuse(
           "precondition_failed",
-          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${addMinutes(meeting.start, -coHostEarly)}`,
+          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${addMinutes(meeting.start, -maxCoHostMinutesEarly)}`,
           "try again then",
         );
-      if (addMinutes(now, hostEarlyDays * 1440) < meeting.start)
+      if (addMinutes(now, maxHostDaysEarly * 1440) < meeting.start)
         refuse(
           "precondition_failed",
-          `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`,
+          `${meeting.topic} is on ${meeting.start}, and a host can start it ${maxHostDaysEarly} days before at the earliest`,
           "video_meeting_update_meeting moves it",
         );
-      const { name, plan, limits } = hostOf(stood, meeting);
-      const open = Object.values(stood.meetings).filter(
+      const { name, plan, limits } = getHost(original, meeting);
+      const open = Object.values(original.meetings).filter(
         it => it.host === meeting.host && it.status === "running",
       );
       if (open.length >= limits.running)
@@ -77,13 +75,13 @@ export const liveMeetingTools = {
           `the ${plan} plan of ${name} lets ${limits.running} meetings run at once, and ${open.map(it => it.topic).join(" and ")} run already`,
           "end one first",
         );
-      Object.assign(rooms.meetings[meeting_id]!, { status: "running", started_at: now });
+      Object.assign(state.meetings[meeting_id]!, { status: "running", started_at: now });
       return {
         topic: meeting.topic,
         meeting_id,
         status: "running",
         started_at: now,
-        link: linkOf(stood, meeting),
+        link: formatLink(original, meeting),
       };
     },
   }),
@@ -100,9 +98,9 @@ export const liveMeetingTools = {
       minutes: z.int().describe("How long it ran"),
       recording_id: id("recording").optional().describe("Recording that stopped"),
     },
-    run(rooms, { meeting_id }, { now }) {
-      const stood = getOriginal(rooms);
-      const meeting = requireHostedMeeting(stood, meeting_id, "end it for everybody");
+    run(state, { meeting_id }, { now }) {
+      const original = getOriginal(state);
+      const meeting = requireHostedMeeting(original, meeting_id, "end it for everybody");
       if (meeting.status !== "running")
         refuse(
           "precondition_failed",
@@ -112,12 +110,12 @@ export const liveMeetingTools = {
             : "choose a meeting that runs",
         );
       const lasted = (from: string) => Math.min(480, toMinutes(now) - toMinutes(from));
-      Object.assign(rooms.meetings[meeting_id]!, { status: "ended", ended_at: now });
-      const recorded = Object.entries(stood.recordings).find(
+      Object.assign(state.meetings[meeting_id]!, { status: "ended", ended_at: now });
+      const recorded = Object.entries(original.recordings).find(
         ([, it]) => it.meeting_id === meeting_id && it.status === "recording",
       );
       if (recorded)
-        Object.assign(rooms.recordings[recorded[0]]!, {
+        Object.assign(state.recordings[recorded[0]]!, {
           status: "processing",
           minutes: lasted(recorded[1].started_at),
         });
@@ -149,21 +147,21 @@ export const liveMeetingTools = {
       participants: z.int().describe("How many are invited now, the host not counted"),
       places_left: z.int(),
     },
-    run(rooms, { meeting_id, person, role = "guest" }) {
-      const stood = getOriginal(rooms);
-      const meeting = requireLedMeeting(stood, meeting_id, "invite people");
+    run(state, { meeting_id, person, role = "guest" }) {
+      const original = getOriginal(state);
+      const meeting = requireLedMeeting(original, meeting_id, "invite people");
       if (meeting.status === "ended" || meeting.status === "cancelled")
         refuse(
           "precondition_failed",
           `${meeting.topic} (${meeting_id}) is ${meeting.status}`,
           "choose a meeting that is ahead or running",
         );
-      const who = personOf(stood, person);
-      const { name } = stood.people[who]!;
-      if (role === "co-host" && meeting.host !== stood.user)
+      const who = findPersonId(original, person);
+      const { name } = original.people[who]!;
+      if (role === "co-host" && meeting.host !== original.user)
         refuse(
           "permission_denied",
-          `only ${stood.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`,
+          `only ${original.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`,
           "invite as guest",
         );
       if (who === meeting.host) refuse("conflict", `${name} hosts ${meeting.topic}`);
@@ -172,7 +170,7 @@ export const liveMeetingTools = {
         : undefined;
       if (known === role || (known === "co-host" && role === "guest"))
         refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${known}`);
-      const { plan, name: host, limits } = hostOf(stood, meeting);
+      const { plan, name: host, limits } = getHost(original, meeting);
       const many = Object.keys(meeting.participants).length + 1;
       if (known === undefined && many + 1 > limits.people)
         refuse(
@@ -180,7 +178,7 @@ export const liveMeetingTools = {
           `${meeting.topic} is full: the ${plan} plan of ${host} allows ${limits.people} people, host included`,
           "schedule a second meeting for the others",
         );
-      rooms.meetings[meeting_id]!.participants[who] = role;
+      state.meetings[meeting_id]!.participants[who] = role;
       const now = known === undefined ? many : many - 1;
       return {
         person: name,

@@ -13,11 +13,18 @@ import {
   requireScheduled,
   findNextFreeSlot,
 } from "./schedule.ts";
-import { endOf, requireHostedMeeting, linkOf, personOf, Rooms, type Meeting } from "./state.ts";
+import {
+  getEnd,
+  requireHostedMeeting,
+  formatLink,
+  findPersonId,
+  VideoMeetingState,
+  type Meeting,
+} from "./state.ts";
 
-const tool = createToolFactory(Rooms);
+const tool = createToolFactory(VideoMeetingState);
 
-function codeOf(random: () => number): string {
+function createCode(random: () => number): string {
   return [0, 1, 2].map(() => String(100 + Math.floor(random() * 900))).join("-");
 }
 
@@ -49,45 +56,45 @@ export const meetingCommands = {
       invited: z.int(),
     },
     run(
-      rooms,
+      state,
       {
-        topic: named,
-        start: at,
-        minutes: long,
+        topic,
+        start: requestedStart,
+        minutes,
         participants = [],
         waiting_room = false,
-        recording: recorders = "host",
+        recording = "host",
       },
       { now, newId, random },
     ) {
-      const stood = getOriginal(rooms);
-      const invited = [...new Set(participants.map(it => personOf(stood, it)))].filter(
-        it => it !== stood.user,
+      const original = getOriginal(state);
+      const invited = [...new Set(participants.map(it => findPersonId(original, it)))].filter(
+        it => it !== original.user,
       );
       const wanted = {
-        host: stood.user,
-        start: at ?? findNextFreeSlot(stood, long, now),
-        minutes: long,
+        host: original.user,
+        start: requestedStart ?? findNextFreeSlot(original, minutes, now),
+        minutes,
         participants: Object.fromEntries(invited.map(it => [it, "guest" as const])),
       };
-      requirePlanLimits(stood, wanted, now);
-      requireFreeSlot(stood, wanted);
+      requirePlanLimits(original, wanted, now);
+      requireFreeSlot(original, wanted);
       const meeting_id = newId("mtg");
       const meeting: Meeting = {
-        topic: named.trim(),
+        topic: topic.trim(),
         ...wanted,
         status: "scheduled",
-        code: codeOf(random),
+        code: createCode(random),
         waiting_room,
-        recording: recorders,
+        recording,
       };
-      rooms.meetings[meeting_id] = meeting;
+      state.meetings[meeting_id] = meeting;
       return {
         topic: meeting.topic,
         meeting_id,
         start: meeting.start,
-        end: endOf(meeting),
-        link: linkOf(stood, meeting),
+        end: getEnd(meeting),
+        link: formatLink(original, meeting),
         invited: invited.length,
       };
     },
@@ -111,9 +118,9 @@ export const meetingCommands = {
       end: minute(),
       changed: z.array(z.string()),
     },
-    run(rooms, { meeting_id, ...changes }, { now }) {
-      const stood = getOriginal(rooms);
-      const meeting = requireHostedMeeting(stood, meeting_id, "change it");
+    run(state, { meeting_id, ...changes }, { now }) {
+      const original = getOriginal(state);
+      const meeting = requireHostedMeeting(original, meeting_id, "change it");
       requireScheduled(meeting, meeting_id);
       const keys = Object.keys(changes) as (keyof typeof changes)[];
       if (keys.length === 0)
@@ -127,11 +134,11 @@ export const meetingCommands = {
         refuse("conflict", `${meeting.topic} (${meeting_id}) is like that already`);
       const wanted: Meeting = Object.assign({ ...meeting }, changes);
       if (changed.includes("start") || changed.includes("minutes")) {
-        requirePlanLimits(stood, wanted, now);
-        requireFreeSlot(stood, wanted, meeting_id);
+        requirePlanLimits(original, wanted, now);
+        requireFreeSlot(original, wanted, meeting_id);
       }
-      Object.assign(rooms.meetings[meeting_id]!, changes);
-      return { topic: wanted.topic, meeting_id, start: wanted.start, end: endOf(wanted), changed };
+      Object.assign(state.meetings[meeting_id]!, changes);
+      return { topic: wanted.topic, meeting_id, start: wanted.start, end: getEnd(wanted), changed };
     },
   }),
   cancel_meeting: tool({
@@ -146,10 +153,10 @@ export const meetingCommands = {
       status: z.string(),
       told: z.int().describe("People who are told"),
     },
-    run(rooms, { meeting_id }) {
-      const meeting = requireHostedMeeting(getOriginal(rooms), meeting_id, "cancel it");
+    run(state, { meeting_id }) {
+      const meeting = requireHostedMeeting(getOriginal(state), meeting_id, "cancel it");
       requireScheduled(meeting, meeting_id);
-      rooms.meetings[meeting_id]!.status = "cancelled";
+      state.meetings[meeting_id]!.status = "cancelled";
       return {
         topic: meeting.topic,
         meeting_id,

@@ -4,9 +4,17 @@ import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { meetingId } from "./parameters.ts";
-import { endOf, hostOf, linkOf, meetingOf, personOf, roleOf, Rooms } from "./state.ts";
+import {
+  getEnd,
+  getHost,
+  formatLink,
+  findMeeting,
+  findPersonId,
+  getUserRole,
+  VideoMeetingState,
+} from "./state.ts";
 
-const tool = createToolFactory(Rooms);
+const tool = createToolFactory(VideoMeetingState);
 
 export const meetingQueries = {
   list_meetings: tool({
@@ -49,32 +57,32 @@ export const meetingQueries = {
       ),
       more: z.int().optional().describe("How many were left out"),
     },
-    run(rooms, { topic: words, status, from, to, person, role, limit = 16 }) {
+    run(state, { topic: words, status, from, to, person, role, limit = 16 }) {
       if (from && to && to < from) refuse("invalid_params", `to ${to} is before from ${from}`);
-      const who = person === undefined ? undefined : personOf(rooms, person);
+      const personId = person === undefined ? undefined : findPersonId(state, person);
       const isOpen =
         words === undefined && status === undefined && from === undefined && to === undefined;
-      const found = Object.entries(rooms.meetings).filter(
+      const matches = Object.entries(state.meetings).filter(
         ([, it]) =>
           (!isOpen || it.status === "scheduled" || it.status === "running") &&
           (!words || containsWords(it.topic, words)) &&
           (!status || it.status === status) &&
           (!from || it.start.slice(0, 10) >= from) &&
           (!to || it.start.slice(0, 10) <= to) &&
-          (!who || it.host === who || Object.hasOwn(it.participants, who)) &&
-          (!role || roleOf(rooms, it) === role),
+          (!personId || it.host === personId || Object.hasOwn(it.participants, personId)) &&
+          (!role || getUserRole(state, it) === role),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.start === y.start ? (a < b ? -1 : 1) : x.start < y.start ? -1 : 1,
       );
       return {
-        meetings: found.slice(0, limit).map(([meeting_id, it]) => ({
+        meetings: matches.slice(0, limit).map(([meeting_id, it]) => ({
           topic: it.topic,
           meeting_id,
           start: it.start,
           status: it.status,
         })),
-        ...(found.length > limit ? { more: found.length - limit } : {}),
+        ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),
@@ -104,40 +112,40 @@ export const meetingQueries = {
       started_at: minute().optional(),
       ended_at: minute().optional(),
     },
-    run(rooms, { meeting_id }) {
-      const meeting = meetingOf(rooms, meeting_id);
+    run(state, { meeting_id }) {
+      const meeting = findMeeting(state, meeting_id);
       const {
-        topic: named,
-        start: at,
+        topic,
+        start,
         status,
         participants,
         waiting_room,
-        recording: recorders,
+        recording,
         agenda,
         started_at,
         ended_at,
       } = meeting;
-      const { name, limits } = hostOf(rooms, meeting);
+      const { name, limits } = getHost(state, meeting);
       const others = Object.entries(participants)
-        .filter(([who]) => who !== rooms.user)
-        .map(([who, role]) => ({ name: rooms.people[who]!.name, role }));
+        .filter(([personId]) => personId !== state.user)
+        .map(([personId, role]) => ({ name: state.people[personId]!.name, role }));
       const invited = Object.keys(participants).length;
       return {
-        topic: named,
+        topic,
         meeting_id,
-        start: at,
-        end: endOf(meeting),
+        start,
+        end: getEnd(meeting),
         status,
         host: name,
-        user_is: roleOf(rooms, meeting),
+        user_is: getUserRole(state, meeting),
         ...(others.length > 0 ? { participants: others } : {}),
         places_left: Math.max(0, limits.people - 1 - invited),
         waiting_room,
-        recording: limits.records ? recorders : "nobody",
-        recording_now: Object.values(rooms.recordings).some(
+        recording: limits.records ? recording : "nobody",
+        recording_now: Object.values(state.recordings).some(
           it => it.meeting_id === meeting_id && it.status === "recording",
         ),
-        link: linkOf(rooms, meeting),
+        link: formatLink(state, meeting),
         ...(agenda === undefined ? {} : { agenda }),
         ...(started_at === undefined ? {} : { started_at }),
         ...(ended_at === undefined ? {} : { ended_at }),

@@ -5,9 +5,9 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { meetingId } from "./parameters.ts";
-import { hostOf, requireLedMeeting, meetingOf, Rooms } from "./state.ts";
+import { getHost, requireLedMeeting, findMeeting, VideoMeetingState } from "./state.ts";
 
-const tool = createToolFactory(Rooms);
+const tool = createToolFactory(VideoMeetingState);
 
 export const recordingTools = {
   start_recording: tool({
@@ -22,9 +22,9 @@ export const recordingTools = {
       started_at: minute(),
       status: z.string(),
     },
-    run(rooms, { meeting_id }, { now, newId }) {
-      const stood = getOriginal(rooms);
-      const meeting = requireLedMeeting(stood, meeting_id, "record it");
+    run(state, { meeting_id }, { now, newId }) {
+      const original = getOriginal(state);
+      const meeting = requireLedMeeting(original, meeting_id, "record it");
       if (meeting.status !== "running")
         refuse(
           "precondition_failed",
@@ -33,40 +33,40 @@ export const recordingTools = {
             ? "video_meeting_start_meeting starts it"
             : "choose a meeting that runs",
         );
-      const { name, plan, limits } = hostOf(stood, meeting);
+      const { name, plan, limits } = getHost(original, meeting);
       if (!limits.records)
         refuse(
           "permission_denied",
           `the ${plan} plan of ${name}, who hosts ${meeting.topic}, does not record`,
           "ask for notes instead",
         );
-      if (meeting.host !== stood.user && meeting.recording !== "co-hosts")
+      if (meeting.host !== original.user && meeting.recording !== "co-hosts")
         refuse(
           "permission_denied",
           `${meeting.topic} is recorded by its host ${name} alone`,
           `ask ${name} to record it`,
         );
       if (
-        Object.values(stood.recordings).some(
+        Object.values(original.recordings).some(
           it => it.meeting_id === meeting_id && it.status === "recording",
         )
       )
         refuse("conflict", `${meeting.topic} (${meeting_id}) is being recorded already`);
-      const against = [meeting.host, ...Object.keys(meeting.participants)].find(
-        it => stood.people[it]!.unrecorded,
+      const objector = [meeting.host, ...Object.keys(meeting.participants)].find(
+        it => original.people[it]!.unrecorded,
       );
-      if (against)
+      if (objector)
         refuse(
           "precondition_failed",
-          `${stood.people[against]!.name} is in ${meeting.topic} and does not agree to be recorded`,
+          `${original.people[objector]!.name} is in ${meeting.topic} and does not agree to be recorded`,
           "hold it without a recording",
         );
       const recording_id = newId("rec");
-      rooms.recordings[recording_id] = {
+      state.recordings[recording_id] = {
         meeting_id,
         started_at: now,
         status: "recording",
-        by: stood.user,
+        by: original.user,
       };
       return {
         topic: meeting.topic,
@@ -107,27 +107,27 @@ export const recordingTools = {
       ),
       more: z.int().optional(),
     },
-    run(rooms, { meeting_id, topic, since, limit = 10 }) {
-      if (meeting_id !== undefined) meetingOf(rooms, meeting_id);
-      const topicOf = (meetingId: string) => rooms.meetings[meetingId]!.topic;
-      const found = Object.entries(rooms.recordings).filter(
+    run(state, { meeting_id, topic, since, limit = 10 }) {
+      if (meeting_id !== undefined) findMeeting(state, meeting_id);
+      const getTopic = (meetingId: string) => state.meetings[meetingId]!.topic;
+      const matches = Object.entries(state.recordings).filter(
         ([, it]) =>
           (meeting_id === undefined || it.meeting_id === meeting_id) &&
-          (!topic || containsWords(topicOf(it.meeting_id), topic)) &&
+          (!topic || containsWords(getTopic(it.meeting_id), topic)) &&
           (!since || it.started_at.slice(0, 10) >= since),
       );
-      found.sort(([a, x], [b, y]) =>
+      matches.sort(([a, x], [b, y]) =>
         x.started_at === y.started_at ? (a < b ? -1 : 1) : x.started_at < y.started_at ? 1 : -1,
       );
       return {
-        recordings: found.slice(0, limit).map(([recording_id, it]) => ({
-          topic: topicOf(it.meeting_id),
+        recordings: matches.slice(0, limit).map(([recording_id, it]) => ({
+          topic: getTopic(it.meeting_id),
           recording_id,
           started_at: it.started_at,
           ...(it.minutes === undefined ? {} : { minutes: it.minutes }),
           status: it.status,
         })),
-        ...(found.length > limit ? { more: found.length - limit } : {}),
+        ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),

@@ -1,36 +1,36 @@
 /** Checks of a meeting's time, size and status, and the next time at which the host is free. */
 import { refuse } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-import { type Rooms, endOf, hostOf, type Meeting } from "./state.ts";
+import { type VideoMeetingState, getEnd, getHost, type Meeting } from "./state.ts";
 
-const farthestDays = 180;
+const maxDaysAhead = 180;
 
-/** Refuses what the host's plan does not give, and times that have passed or are too far off. */
+/** Refuses a meeting that exceeds the host's plan, is in the past or is too far in the future. */
 export function requirePlanLimits(
-  rooms: Rooms,
-  wanted: Pick<Meeting, "start" | "minutes" | "participants" | "host">,
+  state: VideoMeetingState,
+  meeting: Pick<Meeting, "start" | "minutes" | "participants" | "host">,
   now: string,
 ): void {
-  const { name, plan, limits } = hostOf(rooms, wanted);
-  if (wanted.start < now)
+  const { name, plan, limits } = getHost(state, meeting);
+  if (meeting.start < now)
     refuse(
       "precondition_failed",
-      `${wanted.start} has passed: it is ${now}`,
+      `${meeting.start} has passed: it is ${now}`,
       "choose a later start",
     );
-  if (toMinutes(wanted.start) - toMinutes(now) > farthestDays * 1440)
+  if (toMinutes(meeting.start) - toMinutes(now) > maxDaysAhead * 1440)
     refuse(
       "precondition_failed",
-      `${wanted.start} is more than ${farthestDays} days away`,
+      `${meeting.start} is more than ${maxDaysAhead} days away`,
       "choose an earlier start",
     );
-  if (wanted.minutes > limits.minutes)
+  if (meeting.minutes > limits.minutes)
     refuse(
       "limit_exceeded",
-      `the ${plan} plan of ${name} allows meetings of ${limits.minutes} minutes, not ${wanted.minutes}`,
+      `the ${plan} plan of ${name} allows meetings of ${limits.minutes} minutes, not ${meeting.minutes}`,
       `choose ${limits.minutes} minutes or fewer`,
     );
-  const people = Object.keys(wanted.participants).length + 1;
+  const people = Object.keys(meeting.participants).length + 1;
   if (people > limits.people)
     refuse(
       "limit_exceeded",
@@ -41,47 +41,51 @@ export function requirePlanLimits(
 
 type Slot = Pick<Meeting, "start" | "minutes">;
 
-/** A meeting that the user hosts at that time, if there is one. */
-const hostedAt = ({ meetings, user }: Rooms, wanted: Slot, but?: string) =>
+/** The meeting that the user hosts at that time, if there is one. */
+const findHostedMeeting = (
+  { meetings, user }: VideoMeetingState,
+  meeting: Slot,
+  exceptId?: string,
+) =>
   Object.entries(meetings).find(
     ([id, it]) =>
-      id !== but &&
+      id !== exceptId &&
       it.host === user &&
       (it.status === "scheduled" || it.status === "running") &&
-      it.start < endOf(wanted) &&
-      wanted.start < endOf(it),
+      it.start < getEnd(meeting) &&
+      meeting.start < getEnd(it),
   );
 
 /** Refuses a second meeting of one host at the same time. */
-export function requireFreeSlot(rooms: Rooms, wanted: Slot, but?: string): void {
-  const other = hostedAt(rooms, wanted, but);
+export function requireFreeSlot(state: VideoMeetingState, meeting: Slot, exceptId?: string): void {
+  const other = findHostedMeeting(state, meeting, exceptId);
   if (other)
     refuse(
       "conflict",
-      `the user hosts ${other[1].topic} (${other[0]}) from ${other[1].start} to ${endOf(other[1])}`,
+      `the user hosts ${other[1].topic} (${other[0]}) from ${other[1].start} to ${getEnd(other[1])}`,
       "choose another time, or cancel that meeting",
     );
 }
 
-/** The next quarter of an hour from which the user hosts nothing for that long. */
-export function findNextFreeSlot(rooms: Rooms, long: number, now: string): string {
+/** The next quarter of an hour at which the user can host a meeting of that length. */
+export function findNextFreeSlot(state: VideoMeetingState, minutes: number, now: string): string {
   let start = addMinutes(now, (15 - (toMinutes(now) % 15)) % 15);
-  while (hostedAt(rooms, { start, minutes: long })) start = addMinutes(start, 15);
+  while (findHostedMeeting(state, { start, minutes })) start = addMinutes(start, 15);
   return start;
 }
 
-/** Refuses meetings that run, are over or called off. */
-export function requireScheduled({ topic: named, status }: Meeting, meetingId: string): void {
+/** Refuses the call if the meeting is running, ended or cancelled. */
+export function requireScheduled({ topic, status }: Meeting, meetingId: string): void {
   if (status === "running")
     refuse(
       "precondition_failed",
-      `${named} (${meetingId}) is running`,
+      `${topic} (${meetingId}) is running`,
       "video_meeting_end_meeting ends it",
     );
   if (status !== "scheduled")
     refuse(
       "precondition_failed",
-      `${named} (${meetingId}) is ${status}`,
+      `${topic} (${meetingId}) is ${status}`,
       "choose a meeting that is scheduled, or schedule a new one",
     );
 }

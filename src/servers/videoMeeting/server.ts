@@ -1,13 +1,10 @@
-/** Video meetings of one person among colleagues and clients: 10 tools, in their fixed order. */
+/** The video meeting server: the meetings of one person with colleagues and clients. */
 import { defineServer } from "../../environment/server.ts";
-
 import { liveMeetingTools } from "./liveMeetingTools.ts";
 import { meetingCommands } from "./meetingCommands.ts";
 import { meetingQueries } from "./meetingQueries.ts";
 import { recordingTools } from "./recordingTools.ts";
-import { Rooms } from "./state.ts";
-
-export type { Rooms } from "./state.ts";
+import { VideoMeetingState } from "./state.ts";
 
 const { schedule_meeting, update_meeting, cancel_meeting } = meetingCommands;
 
@@ -16,7 +13,7 @@ export const server = defineServer({
   category: "Lifestyle",
   summary:
     "meetings with hosts and guests, their start and end, plans and their limits, recordings",
-  schema: Rooms,
+  schema: VideoMeetingState,
   tools: {
     schedule_meeting,
     ...meetingQueries,

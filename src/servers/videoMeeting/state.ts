@@ -1,6 +1,6 @@
 /**
- * Video meetings as one person at a studio sees them: people, meetings with a host and guests, and
- * recordings. What a meeting may be depends on its host's plan.
+ * The state of video meetings: people, meetings with a host and guests, and recordings. The size and
+ * length of a meeting depend on its host's plan.
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
@@ -8,8 +8,8 @@ import { findEntity, refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 
 /**
- * Of the host: how many there may be in a meeting, the host among them, how long it may be, and how
- * many may run at one time.
+ * The limits of each plan: people in a meeting including the host, its length, meetings of the host
+ * that run at the same time, and whether they can be recorded.
  */
 export const plans = {
   basic: { people: 5, minutes: 40, running: 1, records: false },
@@ -21,7 +21,7 @@ const Person = z.strictObject({
   name: z.string(),
   email: z.string(),
   plan: z.enum(["basic", "pro", "business"]),
-  /** Does not agree to be recorded. */
+  /** Whether they do not agree to be recorded. */
   unrecorded: z.literal(true).optional(),
 });
 
@@ -33,7 +33,7 @@ const Meeting = z.strictObject({
   status: z.enum(["scheduled", "running", "ended", "cancelled"]),
   /** Everybody but the host. */
   participants: z.record(z.string(), z.enum(["guest", "co-host"])),
-  /** Of its link. */
+  /** The last part of its link. */
   code: z.string().regex(/^\d{3}-\d{3}-\d{3}$/),
   waiting_room: z.boolean(),
   /** Who may record, besides the host. */
@@ -41,7 +41,7 @@ const Meeting = z.strictObject({
   agenda: z.string().optional(),
   started_at: minute().optional(),
   ended_at: minute().optional(),
-  /** The event of the calendar that it is for. */
+  /** The event in the calendar. */
   event_id: z.string().optional(),
 });
 export type Meeting = z.infer<typeof Meeting>;
@@ -55,42 +55,42 @@ const Recording = z.strictObject({
   by: z.string(),
 });
 
-export const Rooms = z.strictObject({
+export const VideoMeetingState = z.strictObject({
   user: z.string(),
   domain: z.string(),
   people: z.record(z.string(), Person),
   meetings: z.record(z.string(), Meeting),
   recordings: z.record(z.string(), Recording),
 });
-export type Rooms = z.infer<typeof Rooms>;
+export type VideoMeetingState = z.infer<typeof VideoMeetingState>;
 
-export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
+export const getEnd = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
   addMinutes(start, minutes);
 
-export const meetingOf = (rooms: Rooms, id: string): Meeting =>
-  findEntity(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
+export const findMeeting = (state: VideoMeetingState, id: string): Meeting =>
+  findEntity(state.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
 
-export const linkOf = ({ domain }: Rooms, { code }: Meeting): string =>
+export const formatLink = ({ domain }: VideoMeetingState, { code }: Meeting): string =>
   `https://meet.${domain}/${code}`;
 
-/** What the user is in a meeting. */
-export const roleOf = (
-  { user }: Rooms,
+/** The role of the user in a meeting. */
+export const getUserRole = (
+  { user }: VideoMeetingState,
   { host, participants }: Meeting,
 ): "host" | "co-host" | "guest" | "none" =>
   host === user ? "host" : Object.hasOwn(participants, user) ? participants[user]! : "none";
 
-/** The person of that full name or e-mail address. */
-export function personOf({ people }: Rooms, wanted: string): string {
-  const words = wanted.trim().toLowerCase();
-  const found = Object.entries(people).find(
-    ([, it]) => it.name.toLowerCase() === words || it.email === words,
+/** The id of the person with that full name or e-mail address. */
+export function findPersonId({ people }: VideoMeetingState, nameOrEmail: string): string {
+  const normalizedName = nameOrEmail.trim().toLowerCase();
+  const match = Object.entries(people).find(
+    ([, it]) => it.name.toLowerCase() === normalizedName || it.email === normalizedName,
   );
   return (
-    found?.[0] ??
+    match?.[0] ??
     refuse(
       "not_found",
-      `there is no person ${wanted}`,
+      `there is no person ${nameOrEmail}`,
       `known are ${Object.values(people)
         .slice(0, 8)
         .map(it => it.name)
@@ -99,31 +99,35 @@ export function personOf({ people }: Rooms, wanted: string): string {
   );
 }
 
-export const hostOf = ({ people }: Rooms, { host }: Pick<Meeting, "host">) => ({
+export const getHost = ({ people }: VideoMeetingState, { host }: Pick<Meeting, "host">) => ({
   ...people[host]!,
   limits: plans[people[host]!.plan],
 });
 
-/** Refuses everybody but the host. */
-export function requireHostedMeeting(rooms: Rooms, id: string, what: string): Meeting {
-  const meeting = meetingOf(rooms, id);
-  if (meeting.host !== rooms.user)
+/** The meeting; refuses the call unless the user is the host. */
+export function requireHostedMeeting(
+  state: VideoMeetingState,
+  id: string,
+  action: string,
+): Meeting {
+  const meeting = findMeeting(state, id);
+  if (meeting.host !== state.user)
     refuse(
       "permission_denied",
-      `${rooms.people[meeting.host]!.name} hosts ${meeting.topic} (${id}): only the host can ${what}`,
-      `ask ${rooms.people[meeting.host]!.name}`,
+      `${state.people[meeting.host]!.name} hosts ${meeting.topic} (${id}): only the host can ${action}`,
+      `ask ${state.people[meeting.host]!.name}`,
     );
   return meeting;
 }
 
-/** Refuses everybody but the host and the co-hosts. */
-export function requireLedMeeting(rooms: Rooms, id: string, what: string): Meeting {
-  const meeting = meetingOf(rooms, id);
-  if (!["host", "co-host"].includes(roleOf(rooms, meeting)))
+/** The meeting; refuses the call unless the user is the host or a co-host. */
+export function requireLedMeeting(state: VideoMeetingState, id: string, action: string): Meeting {
+  const meeting = findMeeting(state, id);
+  if (!["host", "co-host"].includes(getUserRole(state, meeting)))
     refuse(
       "permission_denied",
-      `${rooms.people[meeting.host]!.name} hosts ${meeting.topic} (${id}), and the user is no co-host: only hosts can ${what}`,
-      `ask ${rooms.people[meeting.host]!.name}`,
+      `${state.people[meeting.host]!.name} hosts ${meeting.topic} (${id}), and the user is no co-host: only hosts can ${action}`,
+      `ask ${state.people[meeting.host]!.name}`,
     );
   return meeting;
 }
