@@ -10,7 +10,7 @@ type Kind = PaymentsState["events"][string]["kind"];
 const refundDays = { bank_transfer: 90, card: 120, direct_debit: 56, cash: 14 };
 
 /** Builds the generated state row by row. */
-export class BooksBuilder {
+export class PaymentsBuilder {
   readonly context: GeneratorContext;
   readonly state: PaymentsState;
   readonly #customers = new Map<string, string>();
@@ -66,16 +66,16 @@ export class BooksBuilder {
   addPayments(invoiceId: string, days: readonly string[], method: Method, share = 1): void {
     const invoice = this.state.invoices[invoiceId]!;
     const total = Math.round(computeTotal(invoice) * share);
-    const part = Math.floor(total / days.length);
-    for (const [i, on] of days.entries()) {
-      const amount = i === days.length - 1 ? total - part * i : part;
+    const partAmount = Math.floor(total / days.length);
+    for (const [i, date] of days.entries()) {
+      const amount = i === days.length - 1 ? total - partAmount * i : partAmount;
       const reference = `invoice ${invoice.number}${days.length === 1 && share === 1 ? "" : ` part ${i + 1}`}`;
       this.state.payments[this.context.nextId("pmt")] = {
         invoice_id: invoiceId,
         reference,
         amount,
         method,
-        at: `${on}T${this.#createTime()}`,
+        at: `${date}T${this.#createTime()}`,
         refunds: [],
       };
     }
@@ -96,7 +96,7 @@ export class BooksBuilder {
 
   /** Adds the events of all rows since `from`. */
   addEvents(from: string): void {
-    const { invoices, payments: received } = this.state;
+    const { invoices, payments } = this.state;
     const events: { kind: Kind; at: string; about: string }[] = [];
     for (const it of Object.values(invoices)) {
       if (it.issued <= this.context.cast.now.slice(0, 10))
@@ -113,34 +113,36 @@ export class BooksBuilder {
         });
     }
     for (const [invoiceId, { number, status }] of Object.entries(invoices)) {
-      const own = Object.values(received).filter(it => it.invoice_id === invoiceId);
-      const last = own
+      const invoicePayments = Object.values(payments).filter(it => it.invoice_id === invoiceId);
+      const last = invoicePayments
         .map(it => it.at)
         .sort()
         .at(-1);
-      for (const it of own)
+      for (const it of invoicePayments)
         events.push({ kind: "payment.received", at: it.at, about: `invoice ${number}` });
-      for (const it of own)
-        for (const back of it.refunds)
-          events.push({ kind: "payment.refunded", at: back.at, about: it.reference });
+      for (const it of invoicePayments)
+        for (const refund of it.refunds)
+          events.push({ kind: "payment.refunded", at: refund.at, about: it.reference });
       if (status === "paid" && last !== undefined)
         events.push({ kind: "invoice.paid", at: last, about: `invoice ${number}` });
     }
-    const recent = events
+    const recentEvents = events
       .filter(it => it.at >= from)
       .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-    for (const it of recent) {
-      const wanted = Object.entries(this.state.webhooks).filter(([, hook]) =>
+    for (const it of recentEvents) {
+      const subscribers = Object.entries(this.state.webhooks).filter(([, hook]) =>
         hook.events.includes(it.kind),
       );
       // a failing webhook has failed since the beginning of March
-      const result = (hook: { status: string }, at: string) =>
+      const getDeliveryResult = (hook: { status: string }, at: string) =>
         hook.status === "failing" && at >= "2026-03-01"
           ? ("failed" as const)
           : ("delivered" as const);
       this.state.events[this.context.nextId("evt")] = {
         ...it,
-        deliveries: Object.fromEntries(wanted.map(([key, hook]) => [key, result(hook, it.at)])),
+        deliveries: Object.fromEntries(
+          subscribers.map(([key, hook]) => [key, getDeliveryResult(hook, it.at)]),
+        ),
       };
     }
   }

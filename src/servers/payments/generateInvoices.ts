@@ -3,7 +3,7 @@ import { addDays } from "../../environment/time.ts";
 import { computeTotal } from "./state.ts";
 import type { Firm } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-import type { BooksBuilder } from "./booksBuilder.ts";
+import type { PaymentsBuilder } from "./booksBuilder.ts";
 import { type Line, type Method } from "./booksBuilder.ts";
 import type { WrittenInvoice } from "./writtenInvoices.ts";
 
@@ -40,20 +40,20 @@ const usualMethods: readonly Method[] = ["bank_transfer", "direct_debit", "card"
 
 /** Adds the invoices in the file system, except those that last year's invoices include. */
 export function addWrittenInvoices(
-  books: BooksBuilder,
-  written: readonly WrittenInvoice[],
+  builder: PaymentsBuilder,
+  writtenInvoices: readonly WrittenInvoice[],
   isFull: boolean,
 ): void {
-  const { now, clients } = books.context.cast;
-  for (const it of written.filter(row => !isFull || row.number > 37)) {
+  const { now, clients } = builder.context.cast;
+  for (const it of writtenInvoices.filter(row => !isFull || row.number > 37)) {
     const due = it.due ?? (it.isPaid ? addDays(now, -20) : addDays(now, 12 * (it.number % 5) - 26));
     const status = it.isPaid ? "paid" : "open";
-    const key = books.addInvoice(it.number, it.firm, status, addDays(due, -30), due, it.lines);
+    const key = builder.addInvoice(it.number, it.firm, status, addDays(due, -30), due, it.lines);
     if (!it.isPaid) continue;
     const days =
       it.number % 3 === 0 || !isFull ? [addDays(due, -18), addDays(due, -4)] : [addDays(due, -3)];
     const method = usualMethods[clients.findIndex(firm => firm.name === it.firm)];
-    books.addPayments(key, days, method ?? "bank_transfer");
+    builder.addPayments(key, days, method ?? "bank_transfer");
   }
 }
 
@@ -73,26 +73,32 @@ function createLines(total: number, { random }: GeneratorContext): Line[] {
  * Adds last year's invoices to the three clients. Their number and total match the yearly list in the
  * file system.
  */
-export function addLastYear(books: BooksBuilder, written: readonly WrittenInvoice[]): void {
-  const { context } = books;
+export function addLastYear(
+  builder: PaymentsBuilder,
+  writtenInvoices: readonly WrittenInvoice[],
+): void {
+  const { context } = builder;
   const { cast, random } = context;
   const yearly = [
     [9, 8450],
     [6, 5120],
     [11, 4980],
   ] as const;
-  const known = new Map(written.map(it => [it.number, it]));
-  const left = yearly.map(([n, total], i) => {
-    const own = written.filter(it => it.number <= 37 && it.firm === cast.clients[i]!.name);
+  const writtenByNumber = new Map(writtenInvoices.map(it => [it.number, it]));
+  const remaining = yearly.map(([n, total], i) => {
+    const ownInvoices = writtenInvoices.filter(
+      it => it.number <= 37 && it.firm === cast.clients[i]!.name,
+    );
     return {
       firm: cast.clients[i]!.name,
-      n: n - own.length,
-      total: total - own.reduce((sum, it) => sum + computeTotal({ lines: [...it.lines] }), 0),
+      n: n - ownInvoices.length,
+      total:
+        total - ownInvoices.reduce((sum, it) => sum + computeTotal({ lines: [...it.lines] }), 0),
     };
   });
   for (const number of [9, 10, 11]) {
     const issued = addDays("2025-02-03", 11 * (number - 9));
-    books.addInvoice(
+    builder.addInvoice(
       number,
       cast.clients[number % 3]!.name,
       "void",
@@ -103,19 +109,23 @@ export function addLastYear(books: BooksBuilder, written: readonly WrittenInvoic
   }
   for (let number = 12; number <= 37; number++) {
     const issued = addDays("2025-03-15", (number - 12) * 11);
-    const it = known.get(number);
-    const from = it ? undefined : random.pickWeighted(left, row => row.n);
+    const it = writtenByNumber.get(number);
+    const remainingRow = it ? undefined : random.pickWeighted(remaining, row => row.n);
     const share =
-      from &&
-      (from.n === 1
-        ? from.total
-        : 10 * Math.max(9, Math.round((from.total / from.n / 10) * (0.6 + 0.8 * random.next()))));
-    if (from) {
-      from.total -= share!;
-      from.n--;
+      remainingRow &&
+      (remainingRow.n === 1
+        ? remainingRow.total
+        : 10 *
+          Math.max(
+            9,
+            Math.round((remainingRow.total / remainingRow.n / 10) * (0.6 + 0.8 * random.next())),
+          ));
+    if (remainingRow) {
+      remainingRow.total -= share!;
+      remainingRow.n--;
     }
-    const firm = it?.firm ?? from!.firm;
-    const key = books.addInvoice(
+    const firm = it?.firm ?? remainingRow!.firm;
+    const key = builder.addInvoice(
       number,
       firm,
       "paid",
@@ -127,7 +137,7 @@ export function addLastYear(books: BooksBuilder, written: readonly WrittenInvoic
     const days = random.boolean(0.3)
       ? [addDays(issued, 8 + random.integer(8)), addDays(issued, 24 + random.integer(6))]
       : [addDays(issued, 12 + random.integer(20))];
-    books.addPayments(
+    builder.addPayments(
       key,
       days,
       isSmall ? "cash" : usualMethods[cast.clients.findIndex(row => row.name === firm)]!,
@@ -136,15 +146,15 @@ export function addLastYear(books: BooksBuilder, written: readonly WrittenInvoic
 }
 
 /** Adds the latest invoices: void ones, open ones, and drafts for companies that may become clients. */
-export function addRecentInvoices(books: BooksBuilder, last: number, isFull: boolean): void {
-  const { context } = books;
+export function addRecentInvoices(builder: PaymentsBuilder, last: number, isFull: boolean): void {
+  const { context } = builder;
   const { cast } = context;
   const today = cast.now.slice(0, 10);
   const [first, second, third] = cast.clients;
   const amounts = [480, 360, 260, 750, 540, 1200, 330, 690, 880, 450, 1500, 610, 270, 940];
   let number = last + 1;
-  const bill = (firm: Firm, status: "open" | "void", issued: string) => {
-    books.addInvoice(
+  const addDraftOrInvoice = (firm: Firm, status: "open" | "void", issued: string) => {
+    builder.addInvoice(
       number,
       firm.name,
       status,
@@ -154,13 +164,13 @@ export function addRecentInvoices(books: BooksBuilder, last: number, isFull: boo
     );
     number++;
   };
-  bill(third!, "void", addDays(today, -3));
+  addDraftOrInvoice(third!, "void", addDays(today, -3));
   if (isFull) {
-    bill(third!, "open", addDays(today, -2));
-    bill(first!, "open", addDays(today, -1));
-    bill(first!, "open", today);
-    bill(second!, "void", today);
+    addDraftOrInvoice(third!, "open", addDays(today, -2));
+    addDraftOrInvoice(first!, "open", addDays(today, -1));
+    addDraftOrInvoice(first!, "open", today);
+    addDraftOrInvoice(second!, "void", today);
   }
   for (const [i, firm] of cast.prospects.slice(0, isFull ? 6 : 2).entries())
-    bill(firm, "open", addDays(today, 2 + 3 * i));
+    addDraftOrInvoice(firm, "open", addDays(today, 2 + 3 * i));
 }

@@ -9,9 +9,9 @@ export function* findContradictions(
   states: GeneratedStates,
   cast: SharedCast,
 ): Generator<string> {
-  const firms = new Map([...cast.clients, ...cast.prospects].map(it => [it.name, it]));
+  const companies = new Map([...cast.clients, ...cast.prospects].map(it => [it.name, it]));
   for (const [key, it] of Object.entries(state.customers)) {
-    const contact = firms.get(it.name)?.contacts.find(person => person.name === it.contact);
+    const contact = companies.get(it.name)?.contacts.find(person => person.name === it.contact);
     if (contact?.email !== it.email)
       yield `the customer ${key} (${it.name}, ${it.contact} <${it.email}>) is not a company with that contact`;
   }

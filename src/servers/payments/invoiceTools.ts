@@ -204,21 +204,21 @@ export const invoiceTools = {
         z.object({ customer: label("customer"), customer_id: id("customer"), owes: cents() }),
       ),
     },
-    run(state, { number, customer, status: wanted, due_by, limit: most = 10 }, { now }) {
-      const found = Object.entries(state.invoices).filter(
+    run(state, { number, customer, status: wanted, due_by, limit = 10 }, { now }) {
+      const matches = Object.entries(state.invoices).filter(
         ([, it]) =>
           (number === undefined || String(it.number) === number.replace(/^#?0*/, "")) &&
           (!customer || containsText(state.customers[it.customer_id]!.name, customer)) &&
           (!wanted || getInvoiceStatus(it, now) === wanted) &&
           (!due_by || it.due <= due_by),
       );
-      const rows = found
+      const rows = matches
         .sort(
           ([, a], [, b]) =>
             statusesByUrgency.indexOf(getInvoiceStatus(a, now)) -
               statusesByUrgency.indexOf(getInvoiceStatus(b, now)) || b.number - a.number,
         )
-        .slice(0, most);
+        .slice(0, limit);
       const isPlain = number === undefined && !wanted && !due_by;
       const concerned = Object.entries(state.customers).filter(
         ([customerId, it]) =>

@@ -95,11 +95,11 @@ export const paymentTools = {
         }),
       ),
     },
-    run(state, { reference, customer, method, from_date, to_date, limit: most = 10 }) {
+    run(state, { reference, customer, method, from_date, to_date, limit = 10 }) {
       refuseReversedDays(from_date, to_date);
       const payer = (it: Payment) =>
         state.customers[state.invoices[it.invoice_id]!.customer_id]!.name;
-      const found = Object.entries(state.payments).filter(
+      const matches = Object.entries(state.payments).filter(
         ([, it]) =>
           (!reference || containsText(it.reference, reference)) &&
           (!customer || containsText(payer(it), customer)) &&
@@ -108,8 +108,8 @@ export const paymentTools = {
           (!to_date || it.at.slice(0, 10) <= to_date),
       );
       return {
-        payments: sortNewestFirst(found, it => it.at)
-          .slice(0, most)
+        payments: sortNewestFirst(matches, it => it.at)
+          .slice(0, limit)
           .map(([payment_id, it]) => {
             const refunded = sumRefunds(it);
             return {
@@ -161,19 +161,23 @@ export const paymentTools = {
       refunded_in_all: cents(),
       invoice_left: cents().describe("What the invoice has left to pay now"),
     },
-    run(state, { payment_id, amount: given, reason = "requested by the customer" }, context) {
+    run(
+      state,
+      { payment_id, amount: requestedAmount, reason = "requested by the customer" },
+      context,
+    ) {
       const payment = findPayment(state, payment_id);
       const description = `the payment for ${payment.reference} (${payment_id})`;
       const left = roundToCents(payment.amount - sumRefunds(payment));
       if (left === 0) refuse("conflict", `${description} was already given back in full`);
-      const last = getLastRefundDay(state, payment);
-      if (context.now.slice(0, 10) > last)
+      const lastRefundDay = getLastRefundDay(state, payment);
+      if (context.now.slice(0, 10) > lastRefundDay)
         refuse(
           "precondition_failed",
-          `${description} could be given back until ${last}, ${state.refund_days[payment.method]} days after it was made by ${payment.method.replace("_", " ")}`,
+          `${description} could be given back until ${lastRefundDay}, ${state.refund_days[payment.method]} days after it was made by ${payment.method.replace("_", " ")}`,
           "no refund is possible here any more",
         );
-      const refunded = given ?? left;
+      const refunded = requestedAmount ?? left;
       if (refunded > left)
         refuse(
           "precondition_failed",

@@ -35,7 +35,7 @@ export const settlementTools = {
       left: cents(),
       status,
     },
-    run(state, { invoice_id, method, amount: given }, context) {
+    run(state, { invoice_id, method, amount: requestedAmount }, context) {
       const invoice = findInvoice(state, invoice_id);
       const { number } = invoice;
       const description = `invoice ${number} (${invoice_id})`;
@@ -66,28 +66,28 @@ export const settlementTools = {
           "choose bank_transfer, card or cash",
         );
       const left = computeOpenAmount(getOriginal(state), invoice_id, invoice);
-      const paid = given ?? left;
+      const paid = requestedAmount ?? left;
       if (paid > left)
         refuse(
           "precondition_failed",
           `${description} has ${left} left to pay, ${paid} is more`,
           `give at most ${left}`,
         );
-      const own = listInvoicePayments(getOriginal(state), invoice_id);
-      const inCash = sumAmounts(
-        own.filter(([, it]) => it.method === "cash").map(([, it]) => it.amount),
+      const invoicePayments = listInvoicePayments(getOriginal(state), invoice_id);
+      const paidInCash = sumAmounts(
+        invoicePayments.filter(([, it]) => it.method === "cash").map(([, it]) => it.amount),
       );
-      if (method === "cash" && roundToCents(inCash + paid) > state.cash_limit)
+      if (method === "cash" && roundToCents(paidInCash + paid) > state.cash_limit)
         refuse(
           "limit_exceeded",
-          `at most ${state.cash_limit} of an invoice may be paid in cash, and ${inCash} of ${description} was`,
+          `at most ${state.cash_limit} of an invoice may be paid in cash, and ${paidInCash} of ${description} was`,
           "record a smaller amount, or another method",
         );
-      const isWhole = own.length === 0 && paid === left;
+      const isWhole = invoicePayments.length === 0 && paid === left;
       const payment_id = context.newId("pmt");
       state.payments[payment_id] = {
         invoice_id,
-        reference: `invoice ${number}${isWhole ? "" : ` part ${own.length + 1}`}`,
+        reference: `invoice ${number}${isWhole ? "" : ` part ${invoicePayments.length + 1}`}`,
         amount: paid,
         method,
         at: context.now,

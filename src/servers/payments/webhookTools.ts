@@ -63,15 +63,15 @@ export const webhookTools = {
           `${url} is not an https address`,
           "give an address that begins with https://",
         );
-      const known = Object.entries(state.webhooks);
-      const same = known.find(([, it]) => it.url.toLowerCase() === url.toLowerCase());
+      const webhooks = Object.entries(state.webhooks);
+      const same = webhooks.find(([, it]) => it.url.toLowerCase() === url.toLowerCase());
       if (same)
         refuse(
           "conflict",
           `${url} is already registered (${same[0]}) for ${same[1].events.join(", ")}`,
           "use another address",
         );
-      if (known.length >= maxWebhooks)
+      if (webhooks.length >= maxWebhooks)
         refuse(
           "limit_exceeded",
           `there are ${maxWebhooks} webhooks already, and no more are allowed`,
@@ -80,7 +80,7 @@ export const webhookTools = {
       const events = eventKinds.filter(it => wanted.includes(it));
       state.webhooks[webhook_id] = { url, events, status: "active" };
       logEvent(state, context, "webhook.registered", url);
-      return { url, webhook_id, events, webhooks: known.length + 1 };
+      return { url, webhook_id, events, webhooks: webhooks.length + 1 };
     },
   }),
   list_webhook_events: tool({
@@ -127,14 +127,10 @@ export const webhookTools = {
         }),
       ),
     },
-    run(
-      { events, webhooks },
-      { event, about, webhook, failed, from_date, limit: most = 10 },
-      { now },
-    ) {
+    run({ events, webhooks }, { event, about, webhook, failed, from_date, limit = 10 }, { now }) {
       if (from_date && from_date > now.slice(0, 10))
         refuse("precondition_failed", `${from_date} is to come: today is ${now.slice(0, 10)}`);
-      const found = Object.entries(events).filter(
+      const matches = Object.entries(events).filter(
         ([, it]) =>
           (!event || it.kind === event) &&
           (!about || containsText(`${it.about} `, `${about} `)) &&
@@ -144,8 +140,8 @@ export const webhookTools = {
           (!failed || Object.values(it.deliveries).includes("failed")),
       );
       return {
-        events: sortNewestFirst(found, it => it.at)
-          .slice(0, most)
+        events: sortNewestFirst(matches, it => it.at)
+          .slice(0, limit)
           .map(([event_id, it]) => ({
             event: it.kind,
             event_id,

@@ -10,28 +10,28 @@ export interface WrittenInvoice {
 }
 
 /** The invoices in text files of a file system, including its trash, by number. */
-export function findWrittenInvoices(disk: unknown): WrittenInvoice[] {
-  const found: WrittenInvoice[] = [];
+export function findWrittenInvoices(filesystem: unknown): WrittenInvoice[] {
+  const invoices: WrittenInvoice[] = [];
   const walk = (node: unknown): void => {
     if (node === null || typeof node !== "object") return;
     const { text } = node as { text?: unknown };
-    const written = typeof text === "string" ? parseInvoice(text) : undefined;
-    if (written) found.push(written);
+    const invoice = typeof text === "string" ? parseInvoice(text) : undefined;
+    if (invoice) invoices.push(invoice);
     for (const it of Object.values(node)) walk(it);
   };
-  walk(disk);
-  return found.sort((a, b) => a.number - b.number);
+  walk(filesystem);
+  return invoices.sort((a, b) => a.number - b.number);
 }
 
 function parseInvoice(text: string): WrittenInvoice | undefined {
-  const head = /^Invoice (\d+) for (.+)\n/.exec(text);
-  if (!head) return undefined;
+  const heading = /^Invoice (\d+) for (.+)\n/.exec(text);
+  if (!heading) return undefined;
   const rows = [...text.matchAll(/^(.+) (\d+)$/gm)].filter(it => it[1] !== "Total");
   const lines = rows.map(it => ({ text: it[1]!, quantity: 1, unit_price: Number(it[2]) }));
   const due = /^Due (\d{4}-\d\d-\d\d)$/m.exec(text)?.[1];
   return {
-    number: Number(head[1]),
-    firm: head[2]!,
+    number: Number(heading[1]),
+    firm: heading[2]!,
     lines,
     isPaid: /^Status: paid$/m.test(text),
     ...(due === undefined ? {} : { due }),

@@ -61,9 +61,9 @@ export class AccountBuilder {
     const { random, cast } = this.context;
     const { history, tick, exchange } = this.state.symbols[symbol]!;
     const { opens, closes } = this.state.exchanges[exchange]!;
-    let back = daysAgo;
-    while (isWeekend(addDays(cast.now, -back))) back++;
-    const date = addDays(cast.now, -back);
+    let actualDaysAgo = daysAgo;
+    while (isWeekend(addDays(cast.now, -actualDaysAgo))) actualDaysAgo++;
+    const date = addDays(cast.now, -actualDaysAgo);
     const candle = history.find(it => it[0] === date);
     const price = candle
       ? candle[4]
@@ -75,16 +75,16 @@ export class AccountBuilder {
     this.state.cash = roundToCents(
       this.state.cash + (side === "buy" ? -value : value) - this.state.fee,
     );
-    const held = this.state.positions[symbol];
+    const position = this.state.positions[symbol];
     if (side === "buy")
       this.state.positions[symbol] = {
-        shares: (held?.shares ?? 0) + shares,
-        cost: roundToCents((held?.cost ?? 0) + value),
+        shares: (position?.shares ?? 0) + shares,
+        cost: roundToCents((position?.cost ?? 0) + value),
       };
     else
       this.state.positions[symbol] = {
-        shares: held!.shares - shares,
-        cost: roundToCents(held!.cost * (1 - shares / held!.shares)),
+        shares: position!.shares - shares,
+        cost: roundToCents(position!.cost * (1 - shares / position!.shares)),
       };
     const fills = [
       {

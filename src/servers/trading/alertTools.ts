@@ -32,33 +32,33 @@ export const alertTools = {
       price: z.number(),
       last: z.number(),
     },
-    run(state, { symbol: symbolArgument, direction, price: at }, { newId }) {
+    run(state, { symbol: symbolArgument, direction, price: alertPrice }, { newId }) {
       const { symbol, listing } = findListing(state, symbolArgument);
       const { last, name } = listing;
-      if (direction === "above" ? last >= at : last <= at)
+      if (direction === "above" ? last >= alertPrice : last <= alertPrice)
         refuse(
           "precondition_failed",
-          `${symbol} is at ${last}, which is ${last === at ? "that price" : `${direction} ${at}`} already`,
+          `${symbol} is at ${last}, which is ${last === alertPrice ? "that price" : `${direction} ${alertPrice}`} already`,
           `choose a price ${direction} ${last}`,
         );
       const [low, high] = [
         roundToCents(last * (1 - alertBand / 100)),
         roundToCents(last * (1 + alertBand / 100)),
       ];
-      if (at < low || at > high)
+      if (alertPrice < low || alertPrice > high)
         refuse(
           "precondition_failed",
-          `${at} is more than ${alertBand} % away from the last price of ${symbol}, ${last}`,
+          `${alertPrice} is more than ${alertBand} % away from the last price of ${symbol}, ${last}`,
           `choose a price from ${low} to ${high}`,
         );
       const waiting = Object.entries(state.alerts).filter(([, it]) => it.status === "waiting");
       const same = waiting.find(
-        ([, it]) => it.symbol === symbol && it.direction === direction && it.price === at,
+        ([, it]) => it.symbol === symbol && it.direction === direction && it.price === alertPrice,
       );
       if (same)
         refuse(
           "conflict",
-          `there is an alert for ${symbol} ${direction} ${at} already (${same[0]})`,
+          `there is an alert for ${symbol} ${direction} ${alertPrice} already (${same[0]})`,
         );
       if (waiting.length >= maxWaitingAlerts)
         refuse(
@@ -67,8 +67,8 @@ export const alertTools = {
           "they go once their price is reached",
         );
       const alert_id = newId("alr");
-      state.alerts[alert_id] = { symbol, direction, price: at, status: "waiting" };
-      return { name, symbol, alert_id, direction, price: at, last };
+      state.alerts[alert_id] = { symbol, direction, price: alertPrice, status: "waiting" };
+      return { name, symbol, alert_id, direction, price: alertPrice, last };
     },
   }),
 };

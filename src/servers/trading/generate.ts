@@ -87,5 +87,5 @@ function generateFull(context: GeneratorContext): TradingState {
 export const generator = defineGenerator<TradingState>({
   server,
   generate: context => (context.size === "full" ? generateFull(context) : generateSmall(context)),
-  findInconsistencies: (state, _world, cast) => [...findContradictions(state, cast)],
+  findInconsistencies: (state, _states, cast) => [...findContradictions(state, cast)],
 });

@@ -111,7 +111,7 @@ function createHistory(
 function createBookSide(
   { cast, random }: GeneratorContext,
   best: number,
-  away: 1 | -1,
+  direction: 1 | -1,
   lot: number,
   tick: number,
   levels: number,
@@ -125,7 +125,7 @@ function createBookSide(
         ? `${cast.now.slice(0, 10)}T08:${String(31 + 7 * i + random.integer(7)).padStart(2, "0")}`
         : `${addDays(cast.now, -3)}T${formatClock(630 + random.integer(360))}`;
     rows.push({ price, shares: unit * (1 + random.integer(4)), at });
-    price = roundToTick(price + away * tick * (1 + random.integer(3)), tick);
+    price = roundToTick(price + direction * tick * (1 + random.integer(3)), tick);
   }
   return rows;
 }
@@ -133,13 +133,13 @@ function createBookSide(
 export function createListing(
   context: GeneratorContext,
   exchange: string,
-  [symbol, name, sector, place, around, lot, tick]: (typeof companies)[number],
+  [symbol, name, sector, exchangeIndex, referencePrice, lot, tick]: (typeof companies)[number],
   days: readonly string[],
 ): Listing {
   const { random, size } = context;
-  const history = createHistory(days, around, tick, random);
+  const history = createHistory(days, referencePrice, tick, random);
   const close = history.at(-1)![4];
-  const hasTraded = place === 0;
+  const hasTraded = exchangeIndex === 0;
   const open = hasTraded ? roundToTick(close * (1 + (random.next() - 0.5) * 0.01), tick) : close;
   const last = hasTraded ? roundToTick(open + tick * (random.integer(9) - 4), tick) : close;
   const levels = size === "full" ? 4 : 3;

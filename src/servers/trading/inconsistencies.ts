@@ -29,10 +29,10 @@ export function* findContradictions(state: TradingState, cast: SharedCast): Gene
   if (cash !== state.cash) yield `the cash is ${state.cash}, but the orders leave ${cash}`;
   if (sumReservedCash(state, cast.now) > state.cash) yield "more cash is reserved than there is";
   for (const [symbol, it] of Object.entries(state.symbols)) {
-    const held = state.positions[symbol]?.shares ?? 0;
-    if (held !== (shares.get(symbol) ?? 0))
-      yield `${held} ${symbol} are held, and ${shares.get(symbol) ?? 0} were bought`;
-    if (sumReservedShares(state, symbol, cast.now) > held)
+    const heldShares = state.positions[symbol]?.shares ?? 0;
+    if (heldShares !== (shares.get(symbol) ?? 0))
+      yield `${heldShares} ${symbol} are held, and ${shares.get(symbol) ?? 0} were bought`;
+    if (sumReservedShares(state, symbol, cast.now) > heldShares)
       yield `more ${symbol} are offered than held`;
     const [bid, ask] = [
       listBookSide(state, symbol, "buy", cast.now)[0],

@@ -104,36 +104,36 @@ export const orderCommands = {
     returns: orderResult,
     run(
       state,
-      { symbol: symbolArgument, side, shares: wanted, price: most, good_until },
+      { symbol: symbolArgument, side, shares: shareCount, price: limit, good_until },
       { now, newId },
     ) {
       const { symbol, listing } = findListing(state, symbolArgument);
       refusePastDay(good_until, now);
-      if (good_until !== undefined && most === undefined)
+      if (good_until !== undefined && limit === undefined)
         refuse(
           "invalid_params",
           "a market order does not rest: good_until needs a price",
           "give a price, or leave out good_until",
         );
-      const asked = { symbol, side, shares: wanted, price: most };
-      validateOrder(state, listing, asked);
-      const takes = planExecution(state, asked, now);
+      const request = { symbol, side, shares: shareCount, price: limit };
+      validateOrder(state, listing, request);
+      const matches = planExecution(state, request, now);
       const order_id = newId("ord");
       const order: Order = {
         symbol,
         side,
-        shares: wanted,
-        ...(most === undefined ? {} : { price: most }),
+        shares: shareCount,
+        ...(limit === undefined ? {} : { price: limit }),
         at: now,
         ...(good_until === undefined ? {} : { good_until }),
         status: "working",
         fills: [],
       };
       state.orders[order_id] = order;
-      const rung = executeOrder(state, order, takes, { now });
+      const reachedAlerts = executeOrder(state, order, matches, { now });
       // a market order does not wait for shares that the book does not offer now
-      if (most === undefined && countOpenShares(order) > 0) order.status = "cancelled";
-      return createOrderResult(state, order_id, order, rung, now);
+      if (limit === undefined && countOpenShares(order) > 0) order.status = "cancelled";
+      return createOrderResult(state, order_id, order, reachedAlerts, now);
     },
   }),
   modify_order: tool({
@@ -149,53 +149,53 @@ export const orderCommands = {
       good_until: day().optional().describe("New last day"),
     },
     returns: orderResult,
-    run(state, { order_id, price: limit, shares: wanted, good_until }, { now }) {
+    run(state, { order_id, price: limit, shares: shareCount, good_until }, { now }) {
       const order = findWorkingOrder(state, order_id, now);
-      if (limit === undefined && wanted === undefined && good_until === undefined)
+      if (limit === undefined && shareCount === undefined && good_until === undefined)
         refuse(
           "invalid_params",
           "nothing to change is given",
           "give a price, shares or good_until",
         );
       refusePastDay(good_until, now);
-      const next = {
+      const changes = {
         ...order,
         price: limit ?? order.price!,
-        shares: wanted ?? order.shares,
+        shares: shareCount ?? order.shares,
         ...(good_until === undefined ? {} : { good_until }),
       };
       if (
-        next.price === order.price &&
-        next.shares === order.shares &&
-        next.good_until === order.good_until
+        changes.price === order.price &&
+        changes.shares === order.shares &&
+        changes.good_until === order.good_until
       )
         refuse("conflict", `the order to ${formatOrder(order)} (${order_id}) is like that already`);
       const filled = countFilledShares(order);
-      if (next.shares <= filled)
+      if (changes.shares <= filled)
         refuse(
           "precondition_failed",
-          `${filled} shares of the order to ${formatOrder(order)} (${order_id}) are traded: ${next.shares} in all is too few`,
+          `${filled} shares of the order to ${formatOrder(order)} (${order_id}) are traded: ${changes.shares} in all is too few`,
           "trading_cancel_order drops the rest",
         );
-      const asked = {
+      const request = {
         symbol: order.symbol,
         side: order.side,
-        shares: next.shares - filled,
-        price: next.price,
+        shares: changes.shares - filled,
+        price: changes.price,
         orderId: order_id,
       };
-      validateOrder(state, state.symbols[order.symbol]!, { ...asked, shares: next.shares });
-      const takes = planExecution(state, asked, now);
+      validateOrder(state, state.symbols[order.symbol]!, { ...request, shares: changes.shares });
+      const matches = planExecution(state, request, now);
       // a new price or more shares lose the order its place in the queue
-      if (next.price !== order.price || next.shares > order.shares) order.at = now;
-      order.price = next.price;
-      order.shares = next.shares;
+      if (changes.price !== order.price || changes.shares > order.shares) order.at = now;
+      order.price = changes.price;
+      order.shares = changes.shares;
       if (good_until !== undefined) order.good_until = good_until;
       return createOrderResult(
         state,
         order_id,
         order,
-        executeOrder(state, order, takes, { now }),
+        executeOrder(state, order, matches, { now }),
         now,
       );
     },

@@ -102,10 +102,10 @@ function findMatches(
     );
   if (!isOpen) return [];
   const matches: BookMatch[] = [];
-  let left = shares;
+  let remaining = shares;
   for (const it of listBookSide(state, symbol, side === "buy" ? "sell" : "buy", now)) {
     if (
-      left === 0 ||
+      remaining === 0 ||
       (price !== undefined && (side === "buy" ? it.price > price : it.price < price))
     )
       break;
@@ -115,9 +115,9 @@ function findMatches(
         `this would trade with the account's own order ${it.order_id} (${formatOrder(state.orders[it.order_id]!)})`,
         "trading_cancel_order takes that one away first",
       );
-    const taken = Math.min(left, it.shares);
-    matches.push({ price: it.price, shares: taken });
-    left -= taken;
+    const matchedShares = Math.min(remaining, it.shares);
+    matches.push({ price: it.price, shares: matchedShares });
+    remaining -= matchedShares;
   }
   if (matches.length === 0 && price === undefined)
     refuse(
@@ -140,13 +140,13 @@ export function planExecution(
   const { symbol, side, shares, price, orderId } = request;
   const matches = findMatches(state, request, now);
   if (side === "sell") {
-    const held = getPositionShares(state, symbol);
+    const heldShares = getPositionShares(state, symbol);
     const reserved = sumReservedShares(state, symbol, now, orderId);
-    if (held - reserved < shares)
+    if (heldShares - reserved < shares)
       refuse(
         "precondition_failed",
-        `${held} ${symbol} are held${reserved > 0 ? `, ${reserved} of them offered in other orders` : ""}: ${shares} are too many`,
-        `at most ${held - reserved} can be sold`,
+        `${heldShares} ${symbol} are held${reserved > 0 ? `, ${reserved} of them offered in other orders` : ""}: ${shares} are too many`,
+        `at most ${heldShares - reserved} can be sold`,
       );
     return matches;
   }
@@ -211,17 +211,17 @@ function settleMatch(
 ): void {
   const value = roundToCents(price * shares);
   state.cash = roundToCents(state.cash + (side === "buy" ? -value : value) - fee);
-  const held = state.positions[symbol];
+  const position = state.positions[symbol];
   if (side === "buy")
     state.positions[symbol] = {
-      shares: (held?.shares ?? 0) + shares,
-      cost: roundToCents((held?.cost ?? 0) + value),
+      shares: (position?.shares ?? 0) + shares,
+      cost: roundToCents((position?.cost ?? 0) + value),
     };
-  else if (held!.shares === shares) delete state.positions[symbol];
+  else if (position!.shares === shares) delete state.positions[symbol];
   else
     state.positions[symbol] = {
-      shares: held!.shares - shares,
-      cost: roundToCents(held!.cost * (1 - shares / held!.shares)),
+      shares: position!.shares - shares,
+      cost: roundToCents(position!.cost * (1 - shares / position!.shares)),
     };
 }
 

@@ -43,7 +43,7 @@ export const orderQueries = {
     },
     run(state, { order_id }, { now }) {
       const order = findOrder(state, order_id);
-      const { symbol, side, shares, price: wanted, at, good_until, fills } = order;
+      const { symbol, side, shares, price: limitPrice, at, good_until, fills } = order;
       const filled = countFilledShares(order);
       return {
         order: formatOrder(order),
@@ -51,7 +51,7 @@ export const orderQueries = {
         symbol,
         side,
         shares,
-        ...(wanted === undefined ? {} : { price: wanted }),
+        ...(limitPrice === undefined ? {} : { price: limitPrice }),
         at,
         ...(good_until === undefined ? {} : { good_until }),
         status: getOrderStatus(order, now),
@@ -94,23 +94,23 @@ export const orderQueries = {
         }),
       ),
     },
-    run(state, { order: words, symbol: symbolArgument, side, status, limit: most = 10 }, { now }) {
+    run(state, { order: words, symbol: symbolArgument, side, status, limit = 10 }, { now }) {
       const symbol =
         symbolArgument === undefined ? undefined : findListing(state, symbolArgument).symbol;
-      const found = Object.entries(state.orders).filter(
+      const matches = Object.entries(state.orders).filter(
         ([, it]) =>
           (!words || containsText(formatOrder(it), words)) &&
           (!symbol || it.symbol === symbol) &&
           (!side || it.side === side) &&
           (!status || getOrderStatus(it, now) === status),
       );
-      const rows = found.sort(
+      const rows = matches.sort(
         ([a, x], [b, y]) =>
           Number(isWorking(y, now)) - Number(isWorking(x, now)) ||
           (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1),
       );
       return {
-        orders: rows.slice(0, most).map(([order_id, it]) => ({
+        orders: rows.slice(0, limit).map(([order_id, it]) => ({
           order: formatOrder(it),
           order_id,
           status: getOrderStatus(it, now),

@@ -43,11 +43,11 @@ export const portfolioTools = {
       spread: z.array(z.object({ part: z.string(), value: cents(), percent: z.number() })),
     },
     run(state, { by = "sector" }) {
-      const held = listHoldings(state);
-      const invested = sumAmounts(held.map(it => it.value));
+      const holdings = listHoldings(state);
+      const invested = sumAmounts(holdings.map(it => it.value));
       const value = roundToCents(invested + state.cash);
       const parts = new Map<string, number>();
-      for (const it of held) {
+      for (const it of holdings) {
         const part =
           by === "sector" ? it.listing.sector : state.exchanges[it.listing.exchange]!.name;
         parts.set(part, roundToCents((parts.get(part) ?? 0) + it.value));
@@ -65,7 +65,7 @@ export const portfolioTools = {
         invested,
         gain: roundToCents(value - state.paid_in),
         gain_percent: percentChange(value, state.paid_in),
-        positions: held.length,
+        positions: holdings.length,
         spread,
       };
     },
@@ -108,13 +108,13 @@ export const portfolioTools = {
         }),
       ),
     },
-    run(state, { sector, losing, limit: most = 10 }, { now }) {
-      const held = listHoldings(state).filter(
+    run(state, { sector, losing, limit = 10 }, { now }) {
+      const holdings = listHoldings(state).filter(
         it =>
           (!sector || containsText(it.listing.sector, sector)) && (!losing || it.value < it.cost),
       );
       return {
-        positions: held.slice(0, most).map(it => ({
+        positions: holdings.slice(0, limit).map(it => ({
           name: it.listing.name,
           symbol: it.symbol,
           shares: it.shares,

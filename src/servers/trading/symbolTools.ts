@@ -59,17 +59,17 @@ export const symbolTools = {
         }),
       ),
     },
-    run({ symbols, exchanges }, { name, sector, exchange, limit: most = 20 }) {
-      const found = Object.entries(symbols).filter(
+    run({ symbols, exchanges }, { name, sector, exchange, limit = 20 }) {
+      const matches = Object.entries(symbols).filter(
         ([key, it]) =>
           (!name || containsText(it.name, name) || key === name.toUpperCase()) &&
           (!sector || containsText(it.sector, sector)) &&
           (!exchange || containsText(exchanges[it.exchange]!.name, exchange)),
       );
       return {
-        symbols: found
+        symbols: matches
           .sort(([a], [b]) => (a < b ? -1 : 1))
-          .slice(0, most)
+          .slice(0, limit)
           .map(([symbol, it]) => ({ name: it.name, symbol, sector: it.sector, last: it.last })),
       };
     },
@@ -232,7 +232,7 @@ export const symbolTools = {
     },
     run(
       state,
-      { symbol: symbolArgument, interval = "day", from_date, to_date, limit: most = 5 },
+      { symbol: symbolArgument, interval = "day", from_date, to_date, limit = 5 },
       { now },
     ) {
       const { symbol, listing } = findListing(state, symbolArgument);
@@ -248,7 +248,7 @@ export const symbolTools = {
       const days = listDailyCandles(listing, today).filter(
         it => (!from_date || it.date >= from_date) && (!to_date || it.date <= to_date),
       );
-      const candles = mergeCandles(days, interval).slice(-most);
+      const candles = mergeCandles(days, interval).slice(-limit);
       const [first, last] = [candles[0], candles.at(-1)];
       return {
         name: listing.name,
