@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import { server as vehicle } from "../../src/servers/vehicle/server.ts";
-import type { Garage } from "../../src/servers/vehicle/state.ts";
+import type { VehicleState } from "../../src/servers/vehicle/state.ts";
 import { walk } from "../contracts/walk.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
@@ -552,7 +552,7 @@ test("whatever is called, odometers show what they did plus all trips, and only 
       seed,
     });
     walk(vehicle, session, 200, seed);
-    const { vehicles, trips } = session.state["vehicle"]!.world as unknown as Garage;
+    const { vehicles, trips } = session.state["vehicle"]!.world as unknown as VehicleState;
     for (const [key, it] of Object.entries(vehicles)) {
       const km = Object.values(trips).reduce(
         (sum, trip) => (trip.vehicle_id === key ? sum + trip.km : sum),
