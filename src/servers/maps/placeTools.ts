@@ -44,7 +44,8 @@ function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
   if (gone) return false;
   if (!hours) return undefined;
   return (
-    getWeekdayName(now) !== hours.closed_on && isWithin(getTimeOfDay(now), hours.opens, hours.closes)
+    getWeekdayName(now) !== hours.closed_on &&
+    isWithin(getTimeOfDay(now), hours.opens, hours.closes)
   );
 }
 
