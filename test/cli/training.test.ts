@@ -1,19 +1,18 @@
-/**
- * Training from the terminal as a person meets it: the whole loop, runs that stop and go on, and
- * students measured honestly.
- */
+/** Training with the command-line program: the whole loop, evaluation, and runs that are resumed. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
-import { findLatestCheckpoint, readMetrics } from "../../src/run/folder.ts";
+import { findLatestCheckpoint, listRuns, readMetrics } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { root } from "../contracts/doors.ts";
+import { endTrainer } from "../train/endTrainer.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;
@@ -43,6 +42,9 @@ beforeAll(async () => {
   expect(code).toBe(0);
   ({ rows } = JSON.parse(out.join("\n")) as { rows: typeof rows });
 }, 240_000);
+afterAll(async () => {
+  for (const run of listRuns(join(cwd, "prove/runs"))) await endTrainer(run);
+});
 
 describe("the loop", () => {
   test("measures before, after GRPO and after the control on the same held-out tasks", () => {
@@ -61,7 +63,7 @@ describe("the loop", () => {
     }
   });
 
-  test("leaves its tasks and both runs where the editor finds them", () => {
+  test("writes its tasks and both runs to the folders that the editor reads", () => {
     const splits = readFileSync(tasks(), "utf8")
       .trim()
       .split("\n")
@@ -75,7 +77,7 @@ describe("the loop", () => {
 });
 
 describe("evaluate", () => {
-  test("measures a run's newest checkpoint, and the teacher at its best", async () => {
+  test("evaluates the latest checkpoint of a run, and the teacher, which always succeeds", async () => {
     const { out } = await runCommand(
       evaluate,
       ["--tasks", tasks(), "--policy", "prove/runs/loop-1-grpo", "--limit", "5"],
@@ -90,7 +92,7 @@ describe("evaluate", () => {
     expect(JSON.parse(teacher.out[0]!)).toMatchObject({ success: 1, attempts: 12 });
   });
 
-  test("does not call a task held out that asks for what the student was trained on", async () => {
+  test("refuses held-out tasks that require tools that the student was trained on", async () => {
     const seen = join(cwd, "seen.tasks.jsonl");
     writeFileSync(
       seen,
@@ -103,9 +105,9 @@ describe("evaluate", () => {
     );
   });
 
-  const check = (args: string[], why: RegExp) =>
-    expect(runCommand(evaluate, args, { cwd })).rejects.toThrow(why);
-  test("says what is wrong with what it is given", async () => {
+  const check = (args: string[], reason: RegExp) =>
+    expect(runCommand(evaluate, args, { cwd })).rejects.toThrow(reason);
+  test("names what is wrong with its options", async () => {
     await check(["--policy", "x"], /needs a tasks file/);
     await check(["--tasks", tasks(), "--policy", "nowhere"], /there is no policy nowhere/);
     await check(["--tasks", tasks(), "--policy", "prove"], /is not a model folder/);
@@ -121,9 +123,9 @@ describe("evaluate", () => {
 });
 
 describe("train", () => {
-  const check = (args: string[], why: RegExp) =>
-    expect(runCommand(train, args, { cwd })).rejects.toThrow(why);
-  test("says what is wrong with what it is given", async () => {
+  const check = (args: string[], reason: RegExp) =>
+    expect(runCommand(train, args, { cwd })).rejects.toThrow(reason);
+  test("names what is wrong with its options", async () => {
     writeFileSync(join(cwd, "bad.json"), JSON.stringify({ grpo: { group: 1 } }));
     await check(["--tasks", tasks()], /needs a run folder/);
     await check(["--run", "r"], /needs a tasks file/);
@@ -140,33 +142,41 @@ describe("train", () => {
     expect(existsSync(join(cwd, "r", "run.json"))).toBe(false);
   });
 
-  test("stops at Ctrl-C within two seconds, leaving a run that goes on from its last checkpoint", async () => {
+  test("stops within two seconds of Ctrl-C and leaves a run that can be resumed", async () => {
     const run = join(cwd, "stopped");
-    await interrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
+    await trainUntilInterrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
     const { step } = findLatestCheckpoint(run);
-    // a step that could not end within the two seconds is not waited for: the run goes on from its
-    // last checkpoint
+    // a step that takes longer is abandoned, and the run is resumed from its last checkpoint
     expect(step).toBeLessThanOrEqual(readMetrics(run).lines.at(-1)!.step);
-    await interrupted(["--run", run, "--resume"]);
+    await trainUntilInterrupted(["--run", run, "--resume"]);
     const { lines } = readMetrics(run);
     expect(lines.length).toBeGreaterThan(step);
     expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
   });
 
-  /** Trains until a step has been seen, then presses Ctrl-C. */
-  async function interrupted(args: readonly string[]): Promise<void> {
+  /** Trains until a step is done, then presses Ctrl-C. */
+  async function trainUntilInterrupted(args: readonly string[]): Promise<void> {
     const run = args[args.indexOf("--run") + 1]!;
     const child = spawn(process.execPath, [join(root, "dist/cli.js"), "train", ...args], {
       cwd,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    let said = "";
-    child.stderr.on("data", (it: Buffer) => (said += it.toString()));
-    while (!said.includes("reward")) await once(child.stderr, "data");
-    const asked = performance.now();
+    const exited = once(child, "exit");
+    // if the test fails: Ctrl-C also stops a trainer that has not locked its folder yet
+    onTestFinished(async () => {
+      child.kill("SIGINT");
+      await Promise.race([exited, sleep(5_000)]);
+      child.kill("SIGKILL");
+      await exited;
+      await endTrainer(run);
+    }, 30_000);
+    let output = "";
+    child.stderr.on("data", (it: Buffer) => (output += it.toString()));
+    while (!output.includes("reward")) await once(child.stderr, "data");
+    const requestedAt = performance.now();
     child.kill("SIGINT");
-    await once(child, "exit");
-    expect(performance.now() - asked).toBeLessThan(2_500);
-    while (readTrainerLock(run)) await new Promise(resolve => void setTimeout(resolve, 20));
+    await exited;
+    expect(performance.now() - requestedAt).toBeLessThan(2_500);
+    while (readTrainerLock(run)) await sleep(20);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * The trainer as those outside it meet it: a process on a run folder, talked to over its socket,
- * killed and resumed.
+ * The trainer process on a run folder: its files, its events and requests over the socket, and runs
+ * that are killed and resumed.
  */
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
@@ -46,6 +46,7 @@ import { findProcessStart } from "../../src/storage/processStart.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
+import { endTrainer } from "./endTrainer.ts";
 
 const servers = await loadServers();
 
@@ -132,33 +133,31 @@ const sft = (more: object = {}): RunConfig => ({
   ...more,
 });
 
-// a test that fails half-way leaves nobody training
-afterEach(() => {
-  for (let run = 1; run <= runs; run++) {
-    const lock = readTrainerLock(join(root, "runs", String(run)));
-    if (lock) process.kill(lock.pid, "SIGKILL");
-  }
+afterEach(async () => {
+  for (let run = 1; run <= runCount; run++) await endTrainer(join(root, "runs", String(run)));
 });
+// a trainer that has not locked its folder yet exits because the folder is gone
+afterAll(() => rmSync(root, { recursive: true }));
 
-let runs = 0;
-function newRun(config: RunConfig): string {
-  const folder = join(root, "runs", String(++runs));
+let runCount = 0;
+function createRunFolder(config: RunConfig): string {
+  const folder = join(root, "runs", String(++runCount));
   createRun(folder, config, start);
   return folder;
 }
 const startOn = (folder: string): Promise<Attachment> =>
   startTrainer({ folder, program: join(programs, "trainer.js"), fixtures });
 
-/** Trains to the end and gives what was said. */
-async function finish(attachment: Attachment): Promise<TrainerEvent[]> {
-  const said: TrainerEvent[] = [];
-  for await (const fact of attachment.events) said.push(fact);
-  return said;
+/** Waits for the end of the training and returns all events. */
+async function readEvents(attachment: Attachment): Promise<TrainerEvent[]> {
+  const events: TrainerEvent[] = [];
+  for await (const event of attachment.events) events.push(event);
+  return events;
 }
 
-/** What must be equal: weights, and all metrics but times. */
-function sameness(folder: string) {
-  const timeless = readMetrics(folder).lines.map(it => ({
+/** The weights, and all metrics except times. */
+function readResults(folder: string) {
+  const metrics = readMetrics(folder).lines.map(it => ({
     ...it,
     seconds: 0,
     rolloutsPerSecond: 0,
@@ -167,7 +166,7 @@ function sameness(folder: string) {
     weights: readFileSync(
       join(findLatestCheckpoint(folder).folder, "weights.safetensors"),
     ).toString("base64"),
-    timeless,
+    metrics,
   };
 }
 
@@ -175,33 +174,33 @@ describe.each([
   ["grpo", grpo],
   ["sft", sft],
 ] as const)("a run of %s", (_method, config) => {
-  test("says each step, keeps it, and ends with a checkpoint; resumed after a crash it equals an unbroken one", async () => {
-    const unbroken = newRun(config());
-    const said = await finish(await startOn(unbroken));
-    expect(said.filter(it => it.kind === "stepped").map(it => it.metrics)).toEqual(
-      readMetrics(unbroken).lines,
+  test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
+    const uninterrupted = createRunFolder(config());
+    const events = await readEvents(await startOn(uninterrupted));
+    expect(events.filter(it => it.kind === "stepped").map(it => it.metrics)).toEqual(
+      readMetrics(uninterrupted).lines,
     );
-    expect(readMetrics(unbroken).lines.map(it => it.step)).toEqual([1, 2, 3, 4]);
-    expect(said.filter(it => it.kind === "saved").map(it => it.step)).toEqual([2, 4]);
-    expect(said.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
-    expect(readTrainerLock(unbroken)).toBeUndefined();
-    expect(readEnd(unbroken)).toEqual({ by: "steps", step: 4 });
+    expect(readMetrics(uninterrupted).lines.map(it => it.step)).toEqual([1, 2, 3, 4]);
+    expect(events.filter(it => it.kind === "saved").map(it => it.step)).toEqual([2, 4]);
+    expect(events.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
+    expect(readTrainerLock(uninterrupted)).toBeUndefined();
+    expect(readEnd(uninterrupted)).toEqual({ by: "steps", step: 4 });
 
-    // the trainer died after step 4 was written down and before its checkpoint was
-    const broken = newRun(config());
-    await finish(await startOn(broken));
-    rmSync(getCheckpointFolder(broken, 4), { recursive: true });
-    await finish(await startOn(broken));
-    expect(listCheckpoints(broken)).toEqual([0, 2, 4]);
-    expect(readFileSync(getDiscardedFile(broken), "utf8").split("\n").length).toBe(3);
-    expect(sameness(broken)).toEqual(sameness(unbroken));
+    // as if the trainer had been killed between the metrics of step 4 and its checkpoint
+    const interrupted = createRunFolder(config());
+    await readEvents(await startOn(interrupted));
+    rmSync(getCheckpointFolder(interrupted, 4), { recursive: true });
+    await readEvents(await startOn(interrupted));
+    expect(listCheckpoints(interrupted)).toEqual([0, 2, 4]);
+    expect(readFileSync(getDiscardedFile(interrupted), "utf8").split("\n").length).toBe(3);
+    expect(readResults(interrupted)).toEqual(readResults(uninterrupted));
   });
 });
 
 describe("a run of grpo", () => {
-  test("keeps every attempt of a step with its breakdown, its advantage and its tokens", async () => {
-    const folder = newRun(grpo({ steps: 2 }));
-    await finish(await startOn(folder));
+  test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {
+    const folder = createRunFolder(grpo({ steps: 2 }));
+    await readEvents(await startOn(folder));
     const { lines, skipped } = readGroups(folder, 1);
     expect(skipped).toEqual([]);
     expect(lines.map(it => it.attempt)).toEqual([0, 1, 2, 0, 1, 2]);
@@ -212,9 +211,9 @@ describe("a run of grpo", () => {
     expect(sampled[0]!.tokens!.length).toBe(sampled[0]!.logprobs!.length);
   });
 
-  test("leaves a model that says what it has seen and how it came about", async () => {
-    const folder = newRun(grpo({ steps: 2 }));
-    await finish(await startOn(folder));
+  test("writes what the model has seen and how it was trained to its configuration", async () => {
+    const folder = createRunFolder(grpo({ steps: 2 }));
+    await readEvents(await startOn(folder));
     const { saw, training } = readModelFolder(findLatestCheckpoint(folder).folder).config;
     expect(Object.keys(saw.servers)).toContain("banking");
     expect(saw.chains.length).toBeGreaterThan(2);
@@ -225,10 +224,10 @@ describe("a run of grpo", () => {
 });
 
 describe("a trainer", () => {
-  test("pauses, goes on and stops when asked, and can be attached to again", async () => {
-    const folder = newRun(grpo({ steps: 100_000 }));
+  test("pauses, resumes and stops on request, and can be attached to again", async () => {
+    const folder = createRunFolder(grpo({ steps: 100_000 }));
     const first = await startOn(folder);
-    for await (const fact of first.events) if (fact.kind === "stepped") break;
+    for await (const event of first.events) if (event.kind === "stepped") break;
     await first.request("pause");
     first.close();
 
@@ -240,18 +239,18 @@ describe("a trainer", () => {
     }
     expect(status).toMatchObject({ run: folder, method: "grpo", steps: 100_000 });
     await again.request("resume");
-    for await (const fact of again.events)
-      if (fact.kind === "stepped" && fact.metrics.step > status.step) break;
-    const asked = performance.now();
+    for await (const event of again.events)
+      if (event.kind === "stepped" && event.metrics.step > status.step) break;
+    const requestedAt = performance.now();
     await again.request("stop");
     while (readTrainerLock(folder)) await sleep(20);
-    expect(performance.now() - asked).toBeLessThan(4_000);
+    expect(performance.now() - requestedAt).toBeLessThan(4_000);
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
     expect(findLatestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
   });
 
-  test("trains on and exits at the end, whatever its clients send", async () => {
-    const folder = newRun(grpo({ steps: 100_000 }));
+  test("keeps training and exits at the end, whatever its clients send", async () => {
+    const folder = createRunFolder(grpo({ steps: 100_000 }));
     const attachment = await startOn(folder);
     const { address, pid } = readTrainerLock(folder)!;
     const texts = ["hello\r\n\r\n", 'Content-Length: 99\r\n\r\n{"jsonrpc"', "Content-"];
@@ -268,16 +267,16 @@ describe("a trainer", () => {
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
   });
 
-  test("keeps a second one out of its folder, and leaves it when it is killed", async () => {
-    const folder = newRun(grpo({ steps: 100_000 }));
+  test("keeps a second trainer out of its folder until it is killed", async () => {
+    const folder = createRunFolder(grpo({ steps: 100_000 }));
     const attachment = await startOn(folder);
     await expect(startOn(folder)).rejects.toThrow("is being trained already");
-    for await (const fact of attachment.events) if (fact.kind === "saved") break;
+    for await (const event of attachment.events) if (event.kind === "saved") break;
     process.kill(readTrainerLock(folder)!.pid, "SIGKILL");
     while (readTrainerLock(folder)) await sleep(20);
     expect(readEnd(folder)).toBeUndefined();
     const next = await startOn(folder);
-    for await (const fact of next.events) if (fact.kind === "stepped") break;
+    for await (const event of next.events) if (event.kind === "stepped") break;
     const { lines } = readMetrics(folder);
     expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
     await next.request("stop");
@@ -285,33 +284,33 @@ describe("a trainer", () => {
   });
 });
 
-describe("a run that cannot begin says why", () => {
-  /**
-   * A failure comes as the mistake of starting, or as the last that is said; either is in the
-   * folder too.
-   */
-  const check = async (folder: string, why: RegExp) => {
+describe("a run that cannot start fails with the reason", () => {
+  /** The failure is the error of starting or the last event; either way it is in the folder. */
+  const check = async (folder: string, reason: RegExp) => {
     const failing = startOn(folder).then(async it => {
-      const last = (await finish(it)).at(-1)!;
+      const last = (await readEvents(it)).at(-1)!;
       if (last.kind === "failed") throw new UserError(last.what, last.remedy);
     });
-    await expect(failing).rejects.toThrow(why);
+    await expect(failing).rejects.toThrow(reason);
     expect(readEnd(folder)).toMatchObject({
       by: "failed",
-      what: expect.stringMatching(why) as string,
+      what: expect.stringMatching(reason) as string,
     });
   };
 
   test("no tasks of its split", () =>
-    check(newRun(grpo({ split: "heldout-server" })), /holds no tasks of the split heldout-server/));
-  test("no tasks file", () => check(newRun(grpo({ tasks: join(root, "none") })), /none/));
-  test("a checkpoint that is torn", () => {
-    const folder = newRun(grpo());
+    check(
+      createRunFolder(grpo({ split: "heldout-server" })),
+      /holds no tasks of the split heldout-server/,
+    ));
+  test("no tasks file", () => check(createRunFolder(grpo({ tasks: join(root, "none") })), /none/));
+  test("a checkpoint that is incomplete", () => {
+    const folder = createRunFolder(grpo());
     writeFileSync(join(getCheckpointFolder(folder, 0), "weights.safetensors"), "torn");
     return check(folder, /weights\.safetensors/);
   });
-  test("tools that have changed since it learned them", () => {
-    const folder = newRun(grpo());
+  test("tools that have changed since the model learned them", () => {
+    const folder = createRunFolder(grpo());
     const file = join(getCheckpointFolder(folder, 0), "config.json");
     const config = JSON.parse(readFileSync(file, "utf8")) as {
       saw: { servers: Record<string, string> };
@@ -321,7 +320,7 @@ describe("a run that cannot begin says why", () => {
     return check(folder, /learned the tools of banking as they were/);
   });
   test("a chat format that has changed", () => {
-    const folder = newRun(grpo());
+    const folder = createRunFolder(grpo());
     const file = join(getCheckpointFolder(folder, 0), "config.json");
     writeFileSync(
       file,
@@ -330,7 +329,7 @@ describe("a run that cannot begin says why", () => {
     return check(folder, /learned to read conversations in another way/);
   });
   test("no checkpoint at all", async () => {
-    const folder = newRun(grpo());
+    const folder = createRunFolder(grpo());
     for (const name of readdirSync(join(folder, "checkpoints")))
       rmSync(join(folder, "checkpoints", name), { recursive: true });
     await check(folder, /has no checkpoint/);
