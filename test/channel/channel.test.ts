@@ -1,4 +1,4 @@
-/** A channel over a socket: answers, errors, cancellation, notifications, and an end that goes. */
+/** A channel over a socket: requests, errors, cancellation, notifications, and disconnection. */
 import { createServer, connect, type Socket } from "node:net";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ test("a request is answered", async () => {
   expect(await client.request("double", { n: 21 })).toEqual({ n: 42 });
 });
 
-test("a user error arrives as one, any other with its message", async () => {
+test("a UserError stays one, and another error keeps its message", async () => {
   client.open();
   const error: unknown = await client.request("fail", { userError: true }).catch(it => it);
   expect(error).toBeInstanceOf(UserError);
@@ -79,7 +79,7 @@ test("a cancellation reaches the handler, and the request rejects with its reaso
   await expect(client.request("wait", {}, controller.signal)).rejects.toThrow("no longer needed");
 });
 
-test("what was notified before closing arrives in order", async () => {
+test("notifications that were sent before closing arrive in order", async () => {
   const steps: number[] = [];
   const closed = new Promise<void>(resolve => client.onClose(resolve));
   client.listen("step", ({ n }) => void steps.push(n));
@@ -90,7 +90,7 @@ test("what was notified before closing arrives in order", async () => {
   expect(steps).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
 });
 
-test("an end that goes rejects what is waited for, and is reported once", async () => {
+test("a disconnection rejects open requests and is reported once", async () => {
   let closings = 0;
   client.onClose(() => closings++);
   client.open();

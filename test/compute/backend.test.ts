@@ -1,3 +1,4 @@
+/** The wasm backend: matrix products, replaced kernels, both builds, and the kernel files. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
@@ -6,10 +7,10 @@ import { runningBackend, startBackend } from "../../src/compute/backend.ts";
 import { startWasm } from "../../src/compute/wasm.ts";
 import { checkClose, programs, randomArray } from "./numbers.ts";
 
-const wasm = () => startBackend("wasm", { programs });
+const startWasmBackend = () => startBackend("wasm", { programs });
 
-describe("matrix products on wasm are those of plain JavaScript", () => {
-  beforeAll(wasm);
+describe("matrix products on wasm equal those of plain JavaScript", () => {
+  beforeAll(startWasmBackend);
 
   interface Product {
     readonly a: readonly number[];
@@ -18,15 +19,15 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
     readonly transposeB?: boolean;
   }
 
-  /** Entry (i, j) of every batch by its definition. */
-  function expected(
+  /** Computes every entry by its definition. */
+  function multiply(
     a: tf.Tensor,
     b: tf.Tensor,
     { transposeA = false, transposeB = false }: Product,
   ): number[] {
-    const of = (x: tf.Tensor, transposed: boolean) =>
+    const toArrays = (x: tf.Tensor, transposed: boolean) =>
       tf.tidy(() => (transposed ? tf.transpose(x, [0, 2, 1]) : x).arraySync()) as number[][][];
-    const [left, right] = [of(a, transposeA), of(b, transposeB)];
+    const [left, right] = [toArrays(a, transposeA), toArrays(b, transposeB)];
     return Array.from(
       { length: Math.max(left.length, right.length) },
       (_, i) => [left[i % left.length]!, right[i % right.length]!] as const,
@@ -37,7 +38,7 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
 
   const check = (product: Product) =>
     test(`${product.a.join(" x ")}${product.transposeA ? "ᵀ" : ""} by ${product.b.join(" x ")}${product.transposeB ? "ᵀ" : ""}`, () => {
-      const of = (shape: readonly number[], seed: number) =>
+      const createOperand = (shape: readonly number[], seed: number) =>
         tf.tensor3d(
           randomArray(
             shape.reduce((x, y) => x * y),
@@ -45,9 +46,9 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
           ),
           shape as [number, number, number],
         );
-      const [a, b] = [of(product.a, 1), of(product.b, 2)];
+      const [a, b] = [createOperand(product.a, 1), createOperand(product.b, 2)];
       const out = tf.matMul(a, b, product.transposeA, product.transposeB);
-      checkClose(out.dataSync(), expected(a, b, product));
+      checkClose(out.dataSync(), multiply(a, b, product));
       tf.dispose([a, b, out]);
     });
 
@@ -68,17 +69,17 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
 });
 
 describe("the wasm backend", () => {
-  beforeAll(wasm);
+  beforeAll(startWasmBackend);
 
-  test("a weight changed in place is seen by the next product", async () => {
-    const { memory } = await wasm();
+  test("the next product uses a weight that was changed in place", async () => {
+    const { memory } = await startWasmBackend();
     const [x, weight] = [tf.ones<tf.Rank.R2>([1, 4]), tf.ones<tf.Rank.R2>([4, 2])];
     expect([...tf.matMul(x, weight).dataSync()]).toEqual([4, 4]);
     memory!.viewOf(weight).fill(2);
     expect([...tf.matMul(x, weight).dataSync()]).toEqual([8, 8]);
   });
 
-  test("rows picked twice gather their gradient twice, rows not picked get none", () => {
+  test("the gradient of a row that is gathered twice is added twice, of others it is zero", () => {
     const gradient = tf.grad((x: tf.Tensor) =>
       tf.sum(
         tf.mul(
@@ -92,7 +93,7 @@ describe("the wasm backend", () => {
     ]);
   });
 
-  test("gathers that our kernel does not know go to the stock one", () => {
+  test("gathers that the kernel does not support use the stock kernel", () => {
     expect([
       ...tf
         .gather(
@@ -134,23 +135,25 @@ describe("the wasm backend", () => {
     await startBackend("cpu", { programs });
     expect(runningBackend().name).toBe("cpu");
     expect(runningBackend().memory).toBeUndefined();
-    await wasm();
+    await startWasmBackend();
     expect(runningBackend().name).toBe("wasm");
     expect(runningBackend().memory).toBeDefined();
   });
 });
 
 describe("the kernels as a file", () => {
-  // a section of data would be written over TensorFlow.js's own memory
-  test.each(["simd", "relaxed"])("the %s build holds no data of its own", build => {
+  // a data section would overwrite the memory of TensorFlow.js
+  test.each(["simd", "relaxed"])("the %s build has no data section", build => {
     const dataSection = 11;
-    expect(sectionsOf(readFileSync(join(programs, `kernels-${build}.wasm`)))).not.toContain(
+    expect(listSections(readFileSync(join(programs, `kernels-${build}.wasm`)))).not.toContain(
       dataSection,
     );
   });
 
-  /** The ids of a wasm file's sections: each is an id, a length in LEB128 and as many bytes. */
-  function sectionsOf(bytes: Buffer): number[] {
+  /**
+   * The ids of the sections of a wasm file: each is an id, a length in LEB128 and as many bytes.
+   */
+  function listSections(bytes: Buffer): number[] {
     const ids: number[] = [];
     for (let at = 8; at < bytes.length;) {
       ids.push(bytes[at++]!);

@@ -1,3 +1,4 @@
+/** The choice of a backend when TensorFlow is not installed. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { programs } from "./numbers.ts";
 
 const empty = mkdtempSync(join(tmpdir(), "prove-"));
 
-test("a folder without TensorFlow is passed over by auto", async () => {
+test("auto does not use a folder without TensorFlow", async () => {
   const backend = await startBackend("auto", { programs, tensorflow: empty });
   expect(backend.name).toBe("wasm");
   expect(backend.notes).toEqual([
@@ -18,7 +19,7 @@ test("a folder without TensorFlow is passed over by auto", async () => {
   ]);
 });
 
-test("asked for by name, TensorFlow that is not there is a mistake with a remedy", async () => {
+test("a missing TensorFlow that was chosen by name is a UserError with a remedy", async () => {
   await expect(startBackend("tensorflow", { programs, tensorflow: empty })).rejects.toThrow(
     UserError,
   );

@@ -1,3 +1,4 @@
+/** The choice of a backend when the wasm files are missing. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,20 +8,20 @@ import { startBackend } from "../../src/compute/backend.ts";
 
 const empty = mkdtempSync(join(tmpdir(), "prove-"));
 
-// what emscripten prints when its file is missing is not ours to word
-const silently = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Runs without the output of emscripten, which prints when its file is missing. */
+const runSilently = async <T>(start: () => Promise<T>): Promise<T> => {
   const spies = (["warn", "error"] as const).map(it =>
     vi.spyOn(console, it).mockImplementation(() => {}),
   );
   try {
-    return await work();
+    return await start();
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
 };
 
-test("without wasm files auto runs in plain JavaScript and says why", async () => {
-  const backend = await silently(() => startBackend("auto", { programs: empty }));
+test("without wasm files, auto uses plain JavaScript and notes the reason", async () => {
+  const backend = await runSilently(() => startBackend("auto", { programs: empty }));
   expect(backend.name).toBe("cpu");
   expect(backend.notes).toEqual([
     expect.stringMatching(/^backend wasm was passed over: /),

@@ -1,12 +1,11 @@
 /**
- * Numbers for tests: where the built programs lie, seeded random arrays, and how far two arrays are
- * apart.
+ * Numbers for tests: seeded random arrays and comparisons; and the folder of the built programs.
  */
 import { join } from "node:path";
 import { expect } from "vitest";
 import { mulberry32 } from "../../src/environment/random.ts";
 
-/** The build puts the kernels there. */
+/** The folder of the built programs and kernels. */
 export const programs = join(import.meta.dirname, "../../dist");
 
 export function randomArray(n: number, seed: number): Float32Array {
@@ -15,28 +14,28 @@ export function randomArray(n: number, seed: number): Float32Array {
 }
 
 /**
- * The length of the difference over the length of what is expected, which counts as at least 1e-3;
- * NaN anywhere makes it NaN.
+ * The norm of the difference divided by the norm of the expected values, which counts as at least
+ * 1e-3. NaN if any value is NaN.
  */
-export function distance(found: ArrayLike<number>, expected: ArrayLike<number>): number {
-  let [difference, whole] = [0, 0];
+function computeDistance(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
+  let [difference, total] = [0, 0];
   for (let i = 0; i < expected.length; i++) {
-    difference += (found[i]! - expected[i]!) ** 2;
-    whole += expected[i]! ** 2;
+    difference += (actual[i]! - expected[i]!) ** 2;
+    total += expected[i]! ** 2;
   }
-  return Math.sqrt(difference / Math.max(whole, 1e-6));
+  return Math.sqrt(difference / Math.max(total, 1e-6));
 }
 
 /**
- * Both hold as many numbers and are as close as single precision lets sums of a few hundred
- * products be.
+ * Checks that the lengths are equal and that the values differ by no more than the rounding of sums
+ * of a few hundred products in single precision.
  */
 export function checkClose(
-  found: ArrayLike<number>,
+  actual: ArrayLike<number>,
   expected: ArrayLike<number>,
   tolerance = 1e-5,
   name = "",
 ): void {
-  expect(found.length, name).toBe(expected.length);
-  expect(distance(found, expected), name).toBeLessThan(tolerance);
+  expect(actual.length, name).toBe(expected.length);
+  expect(computeDistance(actual, expected), name).toBeLessThan(tolerance);
 }

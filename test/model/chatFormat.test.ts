@@ -1,3 +1,6 @@
+/**
+ * The chat format: messages that are parsed back, conversations as tokens, results within limits.
+ */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdAliases } from "../../src/model/idAliases.ts";
@@ -76,7 +79,7 @@ const header: Conversation["header"] = {
   menu: [],
   policy: "p",
 };
-const talkOf = (events: Conversation["events"]): Conversation => ({
+const createConversation = (events: Conversation["events"]): Conversation => ({
   header,
   tools,
   now: "2026-03-02T09:00",
@@ -105,7 +108,7 @@ describe("a call", () => {
     ).toEqual({ text: "", calls });
   };
 
-  test("reads back as it was written", () => {
+  test("is parsed back as it was written", () => {
     check([{ name: "bank_transfer", arguments: { from: "acc_1", to: "acc 2", amount: 12.5 } }]);
     check([{ name: "bank_list", arguments: {} }]);
     check([
@@ -121,7 +124,7 @@ describe("a call", () => {
     check([{ name: "bank_tag", arguments: { tags: [], till: "null" } }]);
   });
 
-  test("to a tool without a name of its own, or with a key nobody declared, reads back too", () =>
+  test("of a tool without an id, or with an undeclared key, is parsed back", () =>
     check([
       { name: "bank_tag", arguments: { zzz: "1" } },
       { name: "other_tool", arguments: {} },
@@ -154,7 +157,7 @@ describe("a call", () => {
     );
   });
 
-  test("keeps the arguments of the tool's own types, and leaves a wrong one for the environment to name", () => {
+  test("has arguments of the declared types; text of another type stays a string", () => {
     expect(parseArgument("50", { type: "string" })).toBe("50");
     expect(parseArgument("50", { type: "number" })).toBe(50);
     expect(parseArgument("fifty", { type: "number" })).toBe("fifty");
@@ -181,7 +184,7 @@ describe("what cannot be parsed", () => {
     check([tokenizer.markId("<eot>")]);
   });
 
-  test("never throws, whatever ids come", () => {
+  test("never throws, whatever the ids", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(tokenizer.size - 1), { maxLength: 12 }), ids => {
         expect(parseMessage(tokenizer, tools, ids).calls).toBeInstanceOf(Array);
@@ -189,7 +192,7 @@ describe("what cannot be parsed", () => {
     );
   });
 
-  test("a message ends at its own end or at a mark that is not the policy's", () => {
+  test("a message ends at its end mark or at a mark that a policy must not write", () => {
     expect(marks.filter(it => isMessageEnd(tokenizer.markId(it)))).toEqual([
       "<pad>",
       "<menu>",
@@ -210,16 +213,22 @@ describe("a conversation", () => {
     accounts: [{ kind: "checking", name: "Everyday", account_id: "acc_1" }],
   });
 
-  test("opens with compact cards, optional keys after a question mark", () => {
-    expect(tokenizer.decode(encodeOpening(tokenizer, talkOf([user])))).toBe(
+  test("opens with compact tool cards, with optional keys after a question mark", () => {
+    expect(tokenizer.decode(encodeOpening(tokenizer, createConversation([user])))).toBe(
       "<menu> bank_transfer from= to= amount=#?<arg> memo= bank_list<arg> bank_tag? tags=* on=! count=# till=<arg> rare_key= now 2026-03-02 09:00<user> move 5 from acc_1",
     );
   });
 
-  test("asks the policy to speak after words and after results, and marks what it wrote", () => {
+  test("has the assistant mark after user turns and results, and a mask of what the policy wrote", () => {
     const it = encodeChat(
       tokenizer,
-      talkOf([user, calling, listed, { kind: "assistant", message: 1, text: "Done" }, user]),
+      createConversation([
+        user,
+        calling,
+        listed,
+        { kind: "assistant", message: 1, text: "Done" },
+        user,
+      ]),
     );
     expect(tokenizer.decode(it.ids.slice(it.opening - 1))).toBe(
       "<asst><call> bank_list<eoc><res> Everyday acc_1 kind checking<asst><fin> Done<eot><user> move 5 from acc_1<asst>",
@@ -233,17 +242,17 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("takes a student's own tokens as they were sampled", () => {
-    const own = {
+  test("has a student's own tokens as they were sampled", () => {
+    const sampled = {
       ...calling,
       tokens: [tokenizer.markId("<call>"), tokenizer.markId("<res>")],
       logprobs: [-0.5, -2],
     };
     const it = encodeChat(
       tokenizer,
-      talkOf([
+      createConversation([
         user,
-        own,
+        sampled,
         {
           ...listed,
           name: "",
@@ -251,12 +260,12 @@ describe("a conversation", () => {
         },
       ]),
     );
-    expect(it.ids.filter((_, i) => it.mask[i])).toEqual(own.tokens);
+    expect(it.ids.filter((_, i) => it.mask[i])).toEqual(sampled.tokens);
     expect(it.logprobs.filter((_, i) => it.mask[i])).toEqual([-0.5, -2]);
     expect(tokenizer.decode(it.ids).endsWith("<res> error there is no tool <asst>")).toBe(true);
   });
 
-  test("begins alike at every later turn, so that a cache can go on", () => {
+  test("begins with the same tokens at every later turn, so that a cache stays valid", () => {
     const events = [
       user,
       calling,
@@ -264,11 +273,11 @@ describe("a conversation", () => {
       { kind: "assistant", message: 1, text: "Done" } as const,
       user,
     ];
-    const whole = encodeChat(tokenizer, talkOf(events)).ids;
+    const whole = encodeChat(tokenizer, createConversation(events)).ids;
     for (const n of [1, 3, 5])
-      expect(whole.slice(0, encodeChat(tokenizer, talkOf(events.slice(0, n))).ids.length)).toEqual(
-        encodeChat(tokenizer, talkOf(events.slice(0, n))).ids,
-      );
+      expect(
+        whole.slice(0, encodeChat(tokenizer, createConversation(events.slice(0, n))).ids.length),
+      ).toEqual(encodeChat(tokenizer, createConversation(events.slice(0, n))).ids);
   });
 
   test("has a digest that changes with the tokenizer", () =>
@@ -284,9 +293,9 @@ describe("a result", () => {
       name: `Account ${i}`,
       account_id: `acc_${i}`,
     }));
-  const shown = (n: number) =>
+  const encodeRows = (n: number) =>
     tokenizer.decode(encodeResult(tokenizer, tools, step("bank_list", { accounts: rows(n) })));
-  const roomy = trainTokenizer(
+  const compactTokenizer = trainTokenizer(
     [" Account acc_checking kind; more"].concat(
       Array(9).fill(" Account acc_1 kind checking; more"),
     ),
@@ -294,22 +303,24 @@ describe("a result", () => {
     [],
     600,
   );
-  const fitted = (n: number) =>
-    roomy.decode(encodeResult(roomy, tools, step("bank_list", { accounts: rows(n) })));
+  const encodeCompactly = (n: number) =>
+    compactTokenizer.decode(
+      encodeResult(compactTokenizer, tools, step("bank_list", { accounts: rows(n) })),
+    );
 
-  test("comes name first, then id, then the rest", () =>
-    expect(shown(1)).toBe("<res> Account 0 acc_0 kind checking"));
-  test("of nothing says so", () => expect(shown(0)).toBe("<res> none"));
-  test("that is too long keeps names and ids only, then says how much is left out", () => {
-    expect(fitted(5)).toContain("kind checking");
-    expect(fitted(12)).toBe(
+  test("has the name first, then the id, then the rest", () =>
+    expect(encodeRows(1)).toBe("<res> Account 0 acc_0 kind checking"));
+  test("without rows is none", () => expect(encodeRows(0)).toBe("<res> none"));
+  test("that is too long keeps only names and ids, then says how many rows are left out", () => {
+    expect(encodeCompactly(5)).toContain("kind checking");
+    expect(encodeCompactly(12)).toBe(
       `<res> ${rows(12)
         .map(it => `${it.name} ${it.account_id}`)
         .join("; ")}`,
     );
-    expect(fitted(40)).toMatch(/acc_\d+; \d+ more$/);
+    expect(encodeCompactly(40)).toMatch(/acc_\d+; \d+ more$/);
   });
-  test("is never longer than its limit", () => {
+  test("is never longer than the limit", () => {
     for (const n of [0, 1, 5, 9, 40])
       expect(
         encodeResult(tokenizer, tools, step("bank_list", { accounts: rows(n) })).length,

@@ -1,3 +1,4 @@
+/** The decoder: log-probabilities against the packed forward pass, sampling, slots and memory. */
 import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
@@ -12,12 +13,12 @@ import {
   type Model,
 } from "../../src/model/transformer.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
-import { tiny, tokens } from "./tiny.ts";
+import { tiny, createTokens } from "./tiny.ts";
 
 const greedy = { temperature: 0, uniform: 0 };
 
-/** What a decoder chose for a slot. */
-const of = (chosen: readonly ChosenToken[], slot: number): ChosenToken =>
+/** The token that was chosen for a slot. */
+const getChosen = (chosen: readonly ChosenToken[], slot: number): ChosenToken =>
   chosen.find(it => it.slot === slot)!;
 
 describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
@@ -31,7 +32,7 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     model.dispose();
   });
   const open = (slots: number) => {
-    // weights large enough that distributions are far from even
+    // large weights, so that distributions are far from uniform
     model = initializeModel(tiny, 11);
     tf.tidy(() =>
       model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 20)),
@@ -39,14 +40,14 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     decoder = openDecoder(model, { slots });
   };
 
-  /** log p of each id after its beginning, from the packed forward pass. */
-  const packedLogprobs = (beginning: readonly number[], ids: readonly number[]) =>
+  /** log p of each id after a prefix, from the packed forward pass. */
+  const computePackedLogprobs = (prefix: readonly number[], ids: readonly number[]) =>
     computeLogProbabilities(
       model,
-      packGroups([{ prefix: beginning, branches: [{ ids, mask: ids.map(() => 1) }] }]),
+      packGroups([{ prefix, branches: [{ ids, mask: ids.map(() => 1) }] }]),
     );
 
-  test("prompts, results and single tokens of several slots in one call give the packed pass's log-probabilities", () => {
+  test("prompts, results and single tokens of several slots have the log-probabilities of the packed pass", () => {
     open(3);
     const uniform = mulberry32(5);
     const [a, b, c] = [decoder.open(), decoder.open(), decoder.open()];
@@ -58,30 +59,30 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
       );
       expect(chosen.map(it => it.slot)).toEqual(feeds.map(it => it[0]));
       for (const { slot, id, logprob } of chosen)
-        expect(logprob).toBeCloseTo(packedLogprobs(fed.get(slot)!, [id])[0]!, 4);
+        expect(logprob).toBeCloseTo(computePackedLogprobs(fed.get(slot)!, [id])[0]!, 4);
       return chosen;
     };
     const first = feed([
-      [a, tokens(17, 1)],
-      [b, tokens(40, 2)],
+      [a, createTokens(17, 1)],
+      [b, createTokens(40, 2)],
     ]);
     const second = feed([
-      [c, tokens(3, 3)],
-      [a, [of(first, a).id]],
-      [b, [of(first, b).id, ...tokens(9, 4)]],
+      [c, createTokens(3, 3)],
+      [a, [getChosen(first, a).id]],
+      [b, [getChosen(first, b).id, ...createTokens(9, 4)]],
     ]);
-    feed([[a, [of(second, a).id]]]);
+    feed([[a, [getChosen(second, a).id]]]);
     feed([
-      [b, tokens(1, 5)],
-      [a, tokens(2, 6)],
-      [c, tokens(30, 7)],
+      [b, createTokens(1, 5)],
+      [a, createTokens(2, 6)],
+      [c, createTokens(30, 7)],
     ]);
     expect([a, b, c].map(it => decoder.lengthOf(it))).toEqual([21, 51, 33]);
   });
 
-  test("greedy takes the likeliest token, with its log-probability at temperature 1", () => {
+  test("at temperature 0, the most likely token is chosen, with its log-probability at temperature 1", () => {
     open(1);
-    const prompt = tokens(12, 8);
+    const prompt = createTokens(12, 8);
     const logits = [
       ...computeLogits(
         model,
@@ -90,64 +91,69 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     ];
     const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
     expect(chosen!.id).toBe(logits.indexOf(Math.max(...logits)));
-    expect(chosen!.logprob).toBeCloseTo(packedLogprobs(prompt, [chosen!.id])[0]!, 4);
+    expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs(prompt, [chosen!.id])[0]!, 4);
   });
 
-  test("tokens that are only remembered are answered with nothing, and count", () => {
+  test("a feed without a choice returns nothing and extends the sequence", () => {
     open(2);
     const [a, b] = [decoder.open(), decoder.open()];
     expect(
       decoder.feed([
-        { slot: a, ids: tokens(9, 1) },
-        { slot: b, ids: tokens(4, 2) },
+        { slot: a, ids: createTokens(9, 1) },
+        { slot: b, ids: createTokens(4, 2) },
       ]),
     ).toEqual([]);
     const [chosen] = decoder.feed([
       { slot: a, ids: [3], choose: greedy },
       { slot: b, ids: [5] },
     ]);
-    expect(chosen!.logprob).toBeCloseTo(packedLogprobs([...tokens(9, 1), 3], [chosen!.id])[0]!, 4);
-  });
-
-  test("a copied slot goes on by itself", () => {
-    open(3);
-    const prompt = tokens(21, 1);
-    const slots = [decoder.open(), decoder.open(), decoder.open()];
-    decoder.feed([{ slot: slots[0]!, ids: prompt }]);
-    decoder.copy(slots[0]!, slots.slice(1));
-    for (const [i, slot] of slots.entries()) {
-      const [chosen] = decoder.feed([{ slot, ids: tokens(4, 30 + i), choose: greedy }]);
-      expect(chosen!.logprob).toBeCloseTo(
-        packedLogprobs([...prompt, ...tokens(4, 30 + i)], [chosen!.id])[0]!,
-        4,
-      );
-    }
-    // the first slot did not see what the others were fed
-    const [again] = decoder.feed([{ slot: slots[0]!, ids: [7], choose: greedy }]);
-    expect(again!.logprob).toBeCloseTo(
-      packedLogprobs([...prompt, ...tokens(4, 30), 7], [again!.id])[0]!,
+    expect(chosen!.logprob).toBeCloseTo(
+      computePackedLogprobs([...createTokens(9, 1), 3], [chosen!.id])[0]!,
       4,
     );
   });
 
-  test("a slot that was released begins empty", () => {
+  test("a copied slot is independent", () => {
+    open(3);
+    const prompt = createTokens(21, 1);
+    const slots = [decoder.open(), decoder.open(), decoder.open()];
+    decoder.feed([{ slot: slots[0]!, ids: prompt }]);
+    decoder.copy(slots[0]!, slots.slice(1));
+    for (const [i, slot] of slots.entries()) {
+      const [chosen] = decoder.feed([{ slot, ids: createTokens(4, 30 + i), choose: greedy }]);
+      expect(chosen!.logprob).toBeCloseTo(
+        computePackedLogprobs([...prompt, ...createTokens(4, 30 + i)], [chosen!.id])[0]!,
+        4,
+      );
+    }
+    // feeding the others did not change the first slot
+    const [again] = decoder.feed([{ slot: slots[0]!, ids: [7], choose: greedy }]);
+    expect(again!.logprob).toBeCloseTo(
+      computePackedLogprobs([...prompt, ...createTokens(4, 30), 7], [again!.id])[0]!,
+      4,
+    );
+  });
+
+  test("a slot that was released is empty when it is opened again", () => {
     open(1);
-    decoder.feed([{ slot: decoder.open(), ids: tokens(50, 1) }]);
+    decoder.feed([{ slot: decoder.open(), ids: createTokens(50, 1) }]);
     decoder.release(0);
     const slot = decoder.open();
     expect(decoder.lengthOf(slot)).toBe(0);
     const [chosen] = decoder.feed([{ slot, ids: [4], choose: greedy }]);
-    expect(chosen!.logprob).toBeCloseTo(packedLogprobs([4], [chosen!.id])[0]!, 4);
+    expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs([4], [chosen!.id])[0]!, 4);
   });
 
-  test("what cannot be fed is refused", () => {
+  test("an invalid feed is refused", () => {
     open(1);
     const slot = decoder.open();
     expect(() => decoder.open()).toThrow(/all 1 slots are open/);
     expect(() => decoder.feed([{ slot: 5, ids: [1] }])).toThrow(/slot 5 is not open/);
     expect(() => decoder.feed([{ slot, ids: [] }])).toThrow(/no tokens/);
     expect(() => decoder.feed([{ slot, ids: [37] }])).toThrow(/token 37 of a vocabulary of 37/);
-    expect(() => decoder.feed([{ slot, ids: tokens(97, 1) }])).toThrow(/97 tokens of at most 96/);
+    expect(() => decoder.feed([{ slot, ids: createTokens(97, 1) }])).toThrow(
+      /97 tokens of at most 96/,
+    );
     expect(() =>
       decoder.feed([
         { slot, ids: [1] },
@@ -159,22 +165,22 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
 });
 
 /**
- * Even steps through [0, 1) fall on tokens as softmax(logits / temperature) says, to within one
- * step.
+ * Of evenly spaced numbers in [0, 1), each token gets its share in softmax(logits / temperature),
+ * to within one.
  */
 test.each(["wasm", "cpu"] as const)(
-  "sampling follows softmax on %s at every temperature",
+  "sampling on %s follows softmax at every temperature",
   async name => {
     await startBackend(name, { programs });
     const model = initializeModel(tiny, 11);
-    const draws = 100;
-    const decoder = openDecoder(model, { slots: draws + 1 });
+    const sampleCount = 100;
+    const decoder = openDecoder(model, { slots: sampleCount + 1 });
     const slot = decoder.open();
-    const forks = Array.from({ length: draws }, () => decoder.open());
-    decoder.feed([{ slot, ids: tokens(6, 1) }]);
+    const forks = Array.from({ length: sampleCount }, () => decoder.open());
+    decoder.feed([{ slot, ids: createTokens(6, 1) }]);
     const logits = computeLogits(
       model,
-      packGroups([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]),
+      packGroups([{ prefix: [...createTokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]),
     );
     for (const temperature of [1, 0.5, 2]) {
       decoder.copy(slot, forks);
@@ -182,13 +188,15 @@ test.each(["wasm", "cpu"] as const)(
       const feeds = forks.map((slot, i) => ({
         slot,
         ids: [9],
-        choose: { temperature, uniform: (i + 0.5) / draws },
+        choose: { temperature, uniform: (i + 0.5) / sampleCount },
       }));
       for (const { id } of decoder.feed(feeds)) counts[id]!++;
       const weights = [...logits].map(it => Math.exp(it / temperature));
       const sum = weights.reduce((x, y) => x + y);
       counts.forEach((count, id) =>
-        expect(Math.abs(count - (draws * weights[id]!) / sum), `token ${id}`).toBeLessThan(1.01),
+        expect(Math.abs(count - (sampleCount * weights[id]!) / sum), `token ${id}`).toBeLessThan(
+          1.01,
+        ),
       );
     }
     decoder.dispose();
@@ -196,35 +204,35 @@ test.each(["wasm", "cpu"] as const)(
   },
 );
 
-test("what a slot is answered on wasm does not depend on what else is in the call, to the bit", async () => {
+test("on wasm, the token of a slot does not depend on other slots in the call, to the bit", async () => {
   await startBackend("wasm", { programs });
   const model = initializeModel(tiny, 11);
-  const chosenBeside = (others: number) => {
+  const chooseBeside = (others: number) => {
     const decoder = openDecoder(model, { slots: others + 1 });
     const slots = Array.from({ length: others + 1 }, () => decoder.open());
     const feeds = slots.map((slot, i) => ({
       slot,
-      ids: tokens(i === 0 ? 13 : 5 + i, i),
+      ids: createTokens(i === 0 ? 13 : 5 + i, i),
       choose: { temperature: 1, uniform: 0.4 },
     }));
-    const chosen = of(decoder.feed(feeds), slots[0]!);
+    const chosen = getChosen(decoder.feed(feeds), slots[0]!);
     decoder.dispose();
     return chosen;
   };
-  expect(chosenBeside(30)).toEqual(chosenBeside(0));
+  expect(chooseBeside(30)).toEqual(chooseBeside(0));
   model.dispose();
 });
 
-test("a call with more tokens than one pass holds is the same as several calls", async () => {
+test("a call with more tokens than one pass has the results of several calls", async () => {
   await startBackend("wasm", { programs });
   const model = initializeModel(tiny, 11);
   const decoder = openDecoder(model, { slots: 16 });
   const slots = Array.from({ length: 8 }, () => [decoder.open(), decoder.open()] as const);
   const together = decoder.feed(
-    slots.map(([slot], i) => ({ slot, ids: tokens(61 + i, i), choose: greedy })),
+    slots.map(([slot], i) => ({ slot, ids: createTokens(61 + i, i), choose: greedy })),
   );
   const singly = slots.flatMap(([, slot], i) =>
-    decoder.feed([{ slot, ids: tokens(61 + i, i), choose: greedy }]),
+    decoder.feed([{ slot, ids: createTokens(61 + i, i), choose: greedy }]),
   );
   expect(together.map(it => it.id)).toEqual(singly.map(it => it.id));
   checkClose(
@@ -235,7 +243,7 @@ test("a call with more tokens than one pass holds is the same as several calls",
   model.dispose();
 });
 
-test("a decoder that was disposed of leaves its memory to the next", async () => {
+test("a disposed decoder frees its memory for the next", async () => {
   const { memory } = await startBackend("wasm", { programs });
   const model = initializeModel(tiny, 11);
   const heap = () => memory!.floatsAt(0, 1).buffer.byteLength;

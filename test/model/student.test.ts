@@ -1,6 +1,6 @@
 /**
- * A student in company: what it says does not depend on who speaks beside it, how often it was
- * asked, or how many slots there are.
+ * A student's messages do not depend on other conversations, earlier requests or the number of
+ * slots; limits and cancellation.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as tf from "@tensorflow/tfjs-core";
@@ -13,7 +13,7 @@ import type { AssistantMessage, Conversation } from "../../src/policy/policy.ts"
 import { programs } from "../compute/numbers.ts";
 
 const tokenizer = trainTokenizer([], [], [], 480);
-const talkOf = (id: string, ...said: string[]): Conversation => ({
+const createConversation = (id: string, ...userTurns: string[]): Conversation => ({
   header: {
     kind: "header",
     format: "prove/trajectory@1",
@@ -27,15 +27,15 @@ const talkOf = (id: string, ...said: string[]): Conversation => ({
   },
   tools: [],
   now: "2026-03-02T09:00",
-  events: said.map(text => ({ kind: "user", text }) as const),
+  events: userTurns.map(text => ({ kind: "user", text }) as const),
 });
 
 describe("a student", () => {
   let model: Model;
-  const opened: Student[] = [];
+  const students: Student[] = [];
   const open = (temperature: number, slots = 8): Student => {
     const student = openStudent(model, tokenizer, { name: "s", temperature, seed: 5, slots });
-    opened.push(student);
+    students.push(student);
     return student;
   };
   beforeAll(async () => {
@@ -54,48 +54,48 @@ describe("a student", () => {
       },
       9,
     );
-    // weights large enough that distributions are far from even, so that messages end
+    // large weights, so that distributions are far from uniform and messages end
     tf.tidy(() =>
       model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 25)),
     );
   });
   afterAll(() => {
-    for (const it of opened) it.dispose();
+    for (const it of students) it.dispose();
     model.dispose();
   });
 
-  const asked = ["Hello", "Hello", "Please move it", "What is there?", "Hello"].map((text, i) =>
-    talkOf(`t${i}`, text),
+  const conversations = ["Hello", "Hello", "Please move it", "What is there?", "Hello"].map(
+    (text, i) => createConversation(`t${i}`, text),
   );
 
   test.each([0, 1])(
-    "at temperature %d says the same alone, together, and with fewer slots than conversations",
+    "at temperature %d writes the same alone, together, and with fewer slots than conversations",
     async temperature => {
       const together = open(temperature);
-      const all = await Promise.all(asked.map(it => together.next(it)));
+      const all = await Promise.all(conversations.map(it => together.next(it)));
       const alone: AssistantMessage[] = [];
-      for (const it of asked) {
+      for (const it of conversations) {
         const student = open(temperature);
         alone.push(await student.next(it));
         student.release!(it);
       }
       expect(all.map(it => it.tokens)).toEqual(alone.map(it => it.tokens));
-      const few = open(temperature, 2);
+      const withFewSlots = open(temperature, 2);
       const inTurn = await Promise.all(
-        asked.map(async it => {
-          const said = await few.next(it);
-          few.release!(it);
-          return said;
+        conversations.map(async it => {
+          const message = await withFewSlots.next(it);
+          withFewSlots.release!(it);
+          return message;
         }),
       );
       expect(inTurn.map(it => it.tokens)).toEqual(all.map(it => it.tokens));
     },
   );
 
-  test("says the same when it goes on as when it is asked anew", async () => {
-    const [first] = asked as [Conversation];
+  test("writes the same with a cached conversation as without", async () => {
+    const [first] = conversations as [Conversation];
     const student = open(0);
-    const said = await student.next(first);
+    const message = await student.next(first);
     const later: Conversation = {
       ...first,
       events: [
@@ -104,58 +104,60 @@ describe("a student", () => {
           kind: "assistant",
           message: 0,
           text: "",
-          tokens: [...said.tokens!],
-          logprobs: [...said.logprobs!],
+          tokens: [...message.tokens!],
+          logprobs: [...message.logprobs!],
         },
         { kind: "user", text: "And now?" },
       ],
     };
-    const goesOn = await student.next(later);
-    const anew = await open(0).next(later);
-    expect(goesOn.tokens).toEqual(anew.tokens);
-    expect(goesOn.tokens!.length).toBeGreaterThan(0);
+    const cached = await student.next(later);
+    const uncached = await open(0).next(later);
+    expect(cached.tokens).toEqual(uncached.tokens);
+    expect(cached.tokens!.length).toBeGreaterThan(0);
   });
 
-  test("samples other words for another conversation", async () => {
+  test("samples different tokens for conversations with different ids", async () => {
     const student = open(1);
     const [a, b] = await Promise.all([
-      student.next(talkOf("one", "Hello")),
-      student.next(talkOf("two", "Hello")),
+      student.next(createConversation("one", "Hello")),
+      student.next(createConversation("two", "Hello")),
     ]);
     expect(a.tokens).not.toEqual(b.tokens);
   });
 
   test("reports a log-probability for each token it chose", async () => {
-    const { tokens, logprobs, mask } = await open(1).next(talkOf("three", "Hello"));
+    const { tokens, logprobs, mask } = await open(1).next(createConversation("three", "Hello"));
     expect(logprobs!.length).toBe(tokens!.length);
     expect(logprobs!.every(it => it <= 0 && it > -30)).toBe(true);
     expect(mask).toEqual(tokens!.map(() => 1));
   });
 
-  test("is cut where it has no words left, and where the opening is too long to be read", async () => {
+  test("is cut at its limit of sampled tokens, and if the opening is too long", async () => {
     const student = open(0);
     const used = Array.from({ length: studentLimits.sampled }, () => 20);
-    const spent = await student.next({
-      ...talkOf("four", "Hello"),
+    const atLimit = await student.next({
+      ...createConversation("four", "Hello"),
       events: [
         { kind: "user", text: "Hello" },
         { kind: "assistant", message: 0, text: "", tokens: used, logprobs: used.map(() => 0) },
         { kind: "user", text: "More" },
       ],
     });
-    expect(spent).toMatchObject({ cut: true, calls: [] });
-    expect(await student.next(talkOf("five", "word ".repeat(400)))).toMatchObject({
+    expect(atLimit).toMatchObject({ cut: true, calls: [] });
+    expect(await student.next(createConversation("five", "word ".repeat(400)))).toMatchObject({
       cut: true,
       tokens: [],
     });
   });
 
-  test("lets go when it is told to", async () => {
+  test("can be canceled", async () => {
     const student = open(1);
-    const stop = new AbortController();
-    const asking = student.next(talkOf("six", "Hello"), stop.signal);
-    stop.abort(new Error("enough"));
-    await expect(asking).rejects.toThrow("enough");
-    expect((await student.next(talkOf("seven", "Hello"))).tokens!.length).toBeGreaterThan(0);
+    const controller = new AbortController();
+    const pending = student.next(createConversation("six", "Hello"), controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(pending).rejects.toThrow("enough");
+    expect(
+      (await student.next(createConversation("seven", "Hello"))).tokens!.length,
+    ).toBeGreaterThan(0);
   });
 });

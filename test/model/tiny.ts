@@ -1,4 +1,4 @@
-/** A small model and batches for tests: odd lengths, shared prompts, several masks. */
+/** A small architecture and groups of sequences with odd lengths, shared prompts and masks. */
 import type { Architecture } from "../../src/model/architecture.ts";
 import type { Branch, PackedGroup } from "../../src/model/packedBatch.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
@@ -15,34 +15,34 @@ export const tiny: Architecture = {
   ropeBase: 10_000,
 };
 
-/** n token ids of the tiny vocabulary. */
-export function tokens(n: number, seed: number): number[] {
+/** Random token ids of the tiny vocabulary. */
+export function createTokens(n: number, seed: number): number[] {
   const uniform = mulberry32(seed);
   return Array.from({ length: n }, () => Math.floor(uniform() * tiny.vocabulary));
 }
 
-/** A branch of n tokens of which about two thirds are targets, the last among them. */
-export function branch(n: number, seed: number): Branch {
+/** A branch of n tokens, of which the last and about two thirds of the others are targets. */
+function createBranch(n: number, seed: number): Branch {
   const uniform = mulberry32(seed + 1000);
   return {
-    ids: tokens(n, seed),
+    ids: createTokens(n, seed),
     mask: Array.from({ length: n }, (_, i) => (uniform() < 0.66 || i === n - 1 ? 1 : 0)),
   };
 }
 
 /**
- * Conversations of odd lengths, longer than a tile of the attention kernel, one of a single token,
- * and two groups with a prompt in common.
+ * A single sequence and two groups with a common prompt. The lengths are odd, up to more than a
+ * tile of the attention kernel; one branch has a single token.
  */
-export const sheaves: readonly PackedGroup[] = [
-  { prefix: tokens(5, 1), branches: [branch(6, 2)] },
+export const groups: readonly PackedGroup[] = [
+  { prefix: createTokens(5, 1), branches: [createBranch(6, 2)] },
   {
-    prefix: tokens(41, 3),
-    branches: [branch(7, 4), { ids: tokens(1, 5), mask: [1] }, branch(35, 6)],
+    prefix: createTokens(41, 3),
+    branches: [createBranch(7, 4), { ids: createTokens(1, 5), mask: [1] }, createBranch(35, 6)],
   },
-  { prefix: tokens(1, 7), branches: [branch(2, 8), branch(3, 9)] },
+  { prefix: createTokens(1, 7), branches: [createBranch(2, 8), createBranch(3, 9)] },
 ];
 
-/** The same sequences, each with a prompt of its own. */
-export const apart = (sheaves: readonly PackedGroup[]): PackedGroup[] =>
-  sheaves.flatMap(({ prefix, branches }) => branches.map(it => ({ prefix, branches: [it] })));
+/** The same sequences, each with its own copy of the prompt. */
+export const separateBranches = (packed: readonly PackedGroup[]): PackedGroup[] =>
+  packed.flatMap(({ prefix, branches }) => branches.map(it => ({ prefix, branches: [it] })));

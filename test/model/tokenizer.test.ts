@@ -1,3 +1,4 @@
+/** The tokenizer: lossless text, ids that text never has, numbers, and training. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { marks, parseTokenizer, Tokenizer, trainTokenizer } from "../../src/model/tokenizer.ts";
@@ -12,7 +13,7 @@ const keys = ["amount", "from_account"];
 const tokenizer = trainTokenizer([...texts, ...texts], names, keys, 560);
 
 describe("a tokenizer", () => {
-  test("gives any text back", () => {
+  test("decodes any text that it encoded", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), text => {
         expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
@@ -22,15 +23,15 @@ describe("a tokenizer", () => {
       expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
   });
 
-  test("never makes a mark, a name or a key of text", () => {
-    const outside = [
+  test("never encodes text as a mark, a name or a key", () => {
+    const spelled = [
       ...marks,
       ...names,
       ...names.map(it => ` ${it}`),
       ...keys.map(it => ` ${it}=`),
       marks.join(""),
     ];
-    for (const text of outside)
+    for (const text of spelled)
       expect(tokenizer.encode(text).every(id => tokenizer.isText(id))).toBe(true);
     fc.assert(
       fc.property(fc.string(), text => {
@@ -39,17 +40,17 @@ describe("a tokenizer", () => {
     );
   });
 
-  test("reads numbers two digits at a time, alike in text, ids and amounts", () => {
-    const piecesOf = (text: string) => tokenizer.encode(text).map(id => tokenizer.decode([id]));
-    expect(piecesOf(" 1250")).toEqual([" 12", "50"]);
-    expect(piecesOf(" acc_101").slice(-2)).toEqual(["10", "1"]);
-    expect(piecesOf(" 1250.75")).toEqual([" 12", "50", ".", "75"]);
+  test("encodes numbers two digits at a time in text, ids and amounts", () => {
+    const getPieces = (text: string) => tokenizer.encode(text).map(id => tokenizer.decode([id]));
+    expect(getPieces(" 1250")).toEqual([" 12", "50"]);
+    expect(getPieces(" acc_101").slice(-2)).toEqual(["10", "1"]);
+    expect(getPieces(" 1250.75")).toEqual([" 12", "50", ".", "75"]);
   });
 
-  test("makes one piece of a common word, with its space", () =>
+  test("encodes a common word with its space as one id", () =>
     expect(tokenizer.encode(" Everyday")).toHaveLength(1));
 
-  test("gives names and keys ids of their own", () => {
+  test("has an id for each name and key", () => {
     expect(tokenizer.nameOf(tokenizer.nameId("banking_transfer")!)).toBe("banking_transfer");
     expect(tokenizer.keyOf(tokenizer.keyId("amount")!)).toBe("amount");
     expect(tokenizer.nameId("nope")).toBeUndefined();
@@ -62,13 +63,13 @@ describe("a tokenizer", () => {
     ).toBe("<call> banking_transfer amount=");
   });
 
-  test("is the same after its file is read again, and when trained again", () => {
+  test("is the same when its file is parsed, and when it is trained again", () => {
     const again = parseTokenizer(JSON.stringify(tokenizer.file));
     expect(again.encode(texts.join())).toEqual(tokenizer.encode(texts.join()));
     expect(trainTokenizer([...texts, ...texts], names, keys, 560).digest).toBe(tokenizer.digest);
   });
 
-  test("has a size that is a multiple of 8 and holds every id", () => {
+  test("has a size that is a multiple of 8 and larger than every id", () => {
     expect(tokenizer.size % 8).toBe(0);
     expect(
       Math.max(...tokenizer.encode(texts.join()), tokenizer.keyId("from_account")!),

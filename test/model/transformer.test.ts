@@ -1,3 +1,7 @@
+/**
+ * The transformer: kernels against stock operations, gradients against finite differences, packing,
+ * saved precision, and sizes or batches that are refused.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
@@ -15,90 +19,92 @@ import {
 } from "../../src/model/transformer.ts";
 import { UserError } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
-import { apart, sheaves, tiny, tokens } from "./tiny.ts";
+import { separateBranches, groups, tiny, createTokens } from "./tiny.ts";
 
-/** Every target weighs something else, so that no two gradients can be swapped unseen. */
-const weighted: LossFunction = logprobs =>
+/** A different weight for each target, so that swapped gradients are noticed. */
+const weightedLoss: LossFunction = logprobs =>
   tf.neg(tf.sum(tf.mul(logprobs, tf.tensor1d(randomArray(logprobs.size, 5)))));
 
-/** Loss, log-probabilities and gradients of a batch on one backend, as plain numbers. */
-async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: PackedBatch) {
+/** Computes loss, log-probabilities and gradients of a batch on a backend, as plain numbers. */
+async function compute(name: "cpu" | "wasm", architecture: Architecture, packed: PackedBatch) {
   await startBackend(name, { programs });
   const model = initializeModel(architecture, 7);
-  const result = computeGradients(model, packed, weighted);
-  const plain = new Map([...result.gradients].map(([key, it]) => [key, it.dataSync()]));
+  const result = computeGradients(model, packed, weightedLoss);
+  const gradients = new Map([...result.gradients].map(([key, it]) => [key, it.dataSync()]));
   disposeGradients(result.gradients);
   model.dispose();
-  return { loss: result.loss, logprobs: result.logprobs, gradients: plain };
+  return { loss: result.loss, logprobs: result.logprobs, gradients };
 }
 
-function checkAlike(
-  found: Awaited<ReturnType<typeof worked>>,
-  expected: Awaited<ReturnType<typeof worked>>,
+function checkEqual(
+  actual: Awaited<ReturnType<typeof compute>>,
+  expected: Awaited<ReturnType<typeof compute>>,
 ): void {
-  checkClose(found.logprobs, expected.logprobs, 2e-6, "log-probabilities");
-  expect(found.loss).toBeCloseTo(expected.loss, 4);
+  checkClose(actual.logprobs, expected.logprobs, 2e-6, "log-probabilities");
+  expect(actual.loss).toBeCloseTo(expected.loss, 4);
   for (const [name, gradient] of expected.gradients)
-    checkClose(found.gradients.get(name)!, gradient, 2e-5, name);
+    checkClose(actual.gradients.get(name)!, gradient, 2e-5, name);
 }
 
-describe("the wasm kernels give what stock operations give, loss and every gradient", () => {
+describe("the wasm kernels compute the loss and every gradient like stock operations", () => {
   const check = (title: string, architecture: Architecture, batch: readonly PackedGroup[]) =>
     test(title, async () => {
       const packed = packGroups(batch);
-      checkAlike(
-        await worked("wasm", architecture, packed),
-        await worked("cpu", architecture, packed),
+      checkEqual(
+        await compute("wasm", architecture, packed),
+        await compute("cpu", architecture, packed),
       );
     });
 
-  check("odd lengths, shared prompts", tiny, sheaves);
-  check("one key and value head, one layer", { ...tiny, kvHeads: 1, layers: 1 }, sheaves);
-  check("as many key and value heads as queries", { ...tiny, heads: 2 }, sheaves);
+  check("odd lengths, shared prompts", tiny, groups);
+  check("one key and value head, one layer", { ...tiny, kvHeads: 1, layers: 1 }, groups);
+  check("as many key and value heads as queries", { ...tiny, heads: 2 }, groups);
   check("one sequence of two tokens", tiny, [
-    { prefix: tokens(1, 1), branches: [{ ids: tokens(1, 2), mask: [1] }] },
+    { prefix: createTokens(1, 1), branches: [{ ids: createTokens(1, 2), mask: [1] }] },
   ]);
-  check("a vocabulary of 37, wider heads", { ...tiny, headWidth: 32, width: 32 }, sheaves);
-  check("a vocabulary of 40", { ...tiny, vocabulary: 40 }, sheaves);
+  check("a vocabulary of 37, wider heads", { ...tiny, headWidth: 32, width: 32 }, groups);
+  check("a vocabulary of 40", { ...tiny, vocabulary: 40 }, groups);
 });
 
-describe("gradients are those of finite differences", () => {
+describe("gradients equal finite differences", () => {
   beforeAll(() => startBackend("cpu", { programs }));
 
-  test("for numbers of every parameter", () => {
-    const packed = packGroups([sheaves[0]!, sheaves[2]!]);
+  test("at two entries of every parameter", () => {
+    const packed = packGroups([groups[0]!, groups[2]!]);
     const model = initializeModel(tiny, 3);
-    const lossOf = () => {
+    const computeLoss = () => {
       const logprobs = computeLogProbabilities(model, packed);
       return -randomArray(logprobs.length, 5).reduce(
         (sum, weight, i) => sum + weight * logprobs[i]!,
         0,
       );
     };
-    const { gradients: found } = computeGradients(model, packed, weighted);
+    const { gradients } = computeGradients(model, packed, weightedLoss);
     const [slopes, expected]: [number[], number[]] = [[], []];
     for (const [name, variable] of model.parameters) {
       const values = (variable.dataSync() as Float32Array).slice();
-      const gradient = found.get(name)!.dataSync() as Float32Array;
-      // the steepest number and one from the middle
+      const gradient = gradients.get(name)!.dataSync() as Float32Array;
+      // the entry with the largest gradient and the middle one
       const steepest = gradient.reduce(
         (best, it, i) => (Math.abs(it) > Math.abs(gradient[best]!) ? i : best),
         0,
       );
       for (const at of [steepest, Math.floor(values.length / 2)]) {
-        const moved = (by: number) => {
+        const computeLossAt = (by: number) => {
           const copy = values.slice();
           copy[at]! += by;
           tf.tidy(() => variable.assign(tf.tensor(copy, variable.shape)));
-          return lossOf();
+          return computeLoss();
         };
-        // four points, because the embedding's small numbers are bent by the norm that follows
+        // four points, because the norm after the embedding makes small entries nonlinear
         const step = 3e-3;
         slopes.push(
-          (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step),
+          (8 * (computeLossAt(step) - computeLossAt(-step)) -
+            (computeLossAt(2 * step) - computeLossAt(-2 * step))) /
+            (12 * step),
         );
         expected.push(gradient[at]!);
-        moved(0);
+        computeLossAt(0);
       }
     }
     slopes.forEach((it, i) => expect(Math.abs(it - expected[i]!), `slope ${i}`).toBeLessThan(1e-3));
@@ -108,27 +114,29 @@ describe("gradients are those of finite differences", () => {
 describe.each(["cpu", "wasm"] as const)("on %s", name => {
   beforeAll(() => startBackend(name, { programs }));
 
-  test("a prompt worked once for its branches gives what a prompt for each gives", async () => {
+  test("a shared prompt gives the same results as a prompt for each branch", async () => {
     const [together, separate] = [
-      await worked(name, tiny, packGroups(sheaves)),
-      await worked(name, tiny, packGroups(apart(sheaves))),
+      await compute(name, tiny, packGroups(groups)),
+      await compute(name, tiny, packGroups(separateBranches(groups))),
     ];
-    expect(packGroups(sheaves).ids.length).toBeLessThan(packGroups(apart(sheaves)).ids.length);
-    checkAlike(together, separate);
+    expect(packGroups(groups).ids.length).toBeLessThan(
+      packGroups(separateBranches(groups)).ids.length,
+    );
+    checkEqual(together, separate);
   });
 
   test("a sequence's log-probabilities do not depend on its neighbours", () => {
     const model = initializeModel(tiny, 7);
-    const alone = apart(sheaves).flatMap(it => [
+    const alone = separateBranches(groups).flatMap(it => [
       ...computeLogProbabilities(model, packGroups([it])),
     ]);
-    checkClose(computeLogProbabilities(model, packGroups(sheaves)), alone, 2e-6);
+    checkClose(computeLogProbabilities(model, packGroups(groups)), alone, 2e-6);
     model.dispose();
   });
 
   test("log-probabilities are log softmax of the logits", () => {
     const model = initializeModel(tiny, 7);
-    const packed = packGroups(sheaves);
+    const packed = packGroups(groups);
     const [logits, logprobs] = [
       computeLogits(model, packed),
       computeLogProbabilities(model, packed),
@@ -141,12 +149,12 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
     model.dispose();
   });
 
-  test("no step leaves a tensor behind", () => {
+  test("no step leaks a tensor", () => {
     const before = tf.memory().numTensors;
     const model = initializeModel(tiny, 7);
-    const packed = packGroups(sheaves);
+    const packed = packGroups(groups);
     const step = () => {
-      const { gradients: all } = computeGradients(model, packed, weighted);
+      const { gradients: all } = computeGradients(model, packed, weightedLoss);
       disposeGradients(all);
       computeLogProbabilities(model, packed);
     };
@@ -173,23 +181,23 @@ describe("a model", () => {
     expect(first(1)).not.toEqual(first(2));
   });
 
-  test("weights rounded to 16 bits foretell nearly the same", () => {
+  test("weights rounded to 16 bits give nearly the same log-probabilities", () => {
     const model = initializeModel(tiny, 7);
     const rounded = createModel(tiny, name =>
       fromFloat16(toFloat16(model.parameters.get(name)!.dataSync<"float32">())),
     );
-    const packed = packGroups(sheaves);
-    const [found, expected] = [
+    const packed = packGroups(groups);
+    const [actual, expected] = [
       computeLogProbabilities(rounded, packed),
       computeLogProbabilities(model, packed),
     ];
-    checkClose(found, expected, 1e-3);
-    expect(found).not.toEqual(expected);
+    checkClose(actual, expected, 1e-3);
+    expect(actual).not.toEqual(expected);
     model.dispose();
     rounded.dispose();
   });
 
-  test("its size is the sum of its parameters: 37·16 + 2·(16 + 64·16 + 8 + 8 + 16·32 + 16 + 48·16 + 16·24) + 16 = 6080", () => {
+  test("its parameter count is the sum over its parameters: 37·16 + 2·(16 + 64·16 + 8 + 8 + 16·32 + 16 + 48·16 + 16·24) + 16 = 6080", () => {
     expect(countParameters(tiny)).toBe(
       37 * 16 + 2 * (16 + 64 * 16 + 8 + 8 + 16 * 32 + 16 + 48 * 16 + 16 * 24) + 16,
     );
@@ -197,7 +205,7 @@ describe("a model", () => {
   });
 
   const refuse = (change: Partial<Architecture>, message: RegExp) =>
-    test(`${JSON.stringify(change)} is a mistake`, () => {
+    test(`${JSON.stringify(change)} is refused`, () => {
       expect(() => initializeModel({ ...tiny, ...change }, 1)).toThrow(UserError);
       expect(() => initializeModel({ ...tiny, ...change }, 1)).toThrow(message);
     });
@@ -207,7 +215,7 @@ describe("a model", () => {
   refuse({ kvHeads: 3 }, /4 heads cannot share 3/);
 });
 
-describe("a batch that would read beside the weights is refused", () => {
+describe("a batch with an index out of range is refused", () => {
   beforeAll(() => startBackend("wasm", { programs }));
 
   const refuse = (title: string, message: RegExp, batch: () => PackedBatch) =>
@@ -223,7 +231,7 @@ describe("a batch that would read beside the weights is refused", () => {
     packGroups([{ prefix: [1], branches: [{ ids: [-1], mask: [1] }] }]),
   );
   refuse("a sequence longer than the context", /context of 96/, () =>
-    packGroups([{ prefix: tokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]),
+    packGroups([{ prefix: createTokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]),
   );
   refuse("no targets", /without targets/, () =>
     packGroups([{ prefix: [1], branches: [{ ids: [1], mask: [0] }] }]),

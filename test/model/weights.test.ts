@@ -1,3 +1,4 @@
+/** Weights in the safetensors format: round trips, the layout, files that are refused, 16 bits. */
 import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,32 +11,32 @@ import { randomArray } from "../compute/numbers.ts";
 const folder = mkdtempSync(join(tmpdir(), "prove-"));
 const file = join(folder, "weights.safetensors");
 
-const weights = (
+const createWeights = (
   ...arrays: readonly (readonly [string, readonly number[], Float32Array])[]
 ): Weights => ({
   arrays: new Map(arrays.map(([name, shape, values]) => [name, { shape, values }])),
   metadata: { name: "tiny", step: "12" },
 });
 
-const some = () =>
-  weights(
+const createSample = () =>
+  createWeights(
     ["a", [3, 5], randomArray(15, 1)],
     ["b.c", [7], randomArray(7, 2)],
     ["one", [], Float32Array.of(4)],
   );
 
-test("32 bits come back as they were, with names, shapes, order and metadata", async () => {
-  await writeWeights(file, some(), "F32");
-  expect(await readWeights(file)).toEqual(some());
+test("32-bit weights are read as written, with names, shapes, order and metadata", async () => {
+  await writeWeights(file, createSample(), "F32");
+  expect(await readWeights(file)).toEqual(createSample());
   expect(readdirSync(folder)).toEqual(["weights.safetensors"]);
 });
 
-test("16 bits come back rounded, and written again they stay", async () => {
-  await writeWeights(file, some(), "F16");
+test("16-bit weights are read rounded, and do not change when they are written again", async () => {
+  await writeWeights(file, createSample(), "F16");
   const rounded = await readWeights(file);
-  for (const [name, { shape, values }] of some().arrays) {
+  for (const [name, { shape, values }] of createSample().arrays) {
     expect(rounded.arrays.get(name)!.shape).toEqual(shape);
-    // half of the last of eleven bits
+    // half of the last bit of eleven
     rounded.arrays
       .get(name)!
       .values.forEach((it, i) =>
@@ -49,8 +50,8 @@ test("16 bits come back rounded, and written again they stay", async () => {
   expect(readFileSync(file)).toEqual(bytes);
 });
 
-test("the file is laid out as the safetensors format says", async () => {
-  await writeWeights(file, weights(["x", [2], Float32Array.of(1, -2)]), "F32");
+test("the file has the layout of the safetensors format", async () => {
+  await writeWeights(file, createWeights(["x", [2], Float32Array.of(1, -2)]), "F32");
   const bytes = readFileSync(file);
   const length = Number(bytes.readBigUInt64LE(0));
   expect(length % 8).toBe(0);
@@ -62,8 +63,8 @@ test("the file is laid out as the safetensors format says", async () => {
   expect(bytes.length).toBe(16 + length);
 });
 
-describe("a file that is not whole weights is a mistake that names it", () => {
-  const header = (text: string) => {
+describe("a file without complete weights is refused by name", () => {
+  const createHeader = (text: string) => {
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(text.length));
     return Buffer.concat([length, Buffer.from(text)]);
@@ -77,42 +78,44 @@ describe("a file that is not whole weights is a mistake that names it", () => {
       await expect(reading).rejects.toThrow(message);
       await expect(reading).rejects.toThrow("broken.safetensors");
     });
-  const whole = async () => {
-    await writeWeights(file, some(), "F32");
+  const writeSample = async () => {
+    await writeWeights(file, createSample(), "F32");
     return readFileSync(file);
   };
   check("empty", /ends before its header/, () => Buffer.alloc(0));
   check("a text file", /ends before its header/, () => Buffer.from("these are no weights at all"));
-  check("torn in the header", /ends before its header/, async () =>
-    (await whole()).subarray(0, 40),
+  check("incomplete header", /ends before its header/, async () =>
+    (await writeSample()).subarray(0, 40),
   );
-  check("torn in the numbers", /ends before the numbers of/, async () =>
-    (await whole()).subarray(0, -4),
+  check("incomplete numbers", /ends before the numbers of/, async () =>
+    (await writeSample()).subarray(0, -4),
   );
-  check("a header that is no JSON", /header is not JSON/, () => header("{nonsense"));
+  check("a header that is not JSON", /header is not JSON/, () => createHeader("{nonsense"));
   check("another precision", /x is described in a way that is not understood/, () =>
-    header('{"x":{"dtype":"BF16","shape":[0],"data_offsets":[0,0]}}'),
+    createHeader('{"x":{"dtype":"BF16","shape":[0],"data_offsets":[0,0]}}'),
   );
   check("numbers that do not fill the shape", /x of shape 2 x 2 takes 0 bytes/, () =>
-    header('{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,0]}}'),
+    createHeader('{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,0]}}'),
   );
-  check("metadata of another kind", /metadata/, () => header('{"__metadata__":{"step":12}}'));
+  check("metadata of another kind", /metadata/, () => createHeader('{"__metadata__":{"step":12}}'));
 });
 
-test("a missing file is a mistake", async () => {
+test("a missing file is refused", async () => {
   await expect(readWeights(join(folder, "none"))).rejects.toThrow(UserError);
 });
 
-test("a folder that cannot be written to leaves what stood there, and no temporary file", async () => {
-  await writeWeights(file, some(), "F32");
+test("a failed write leaves the old file and no temporary file", async () => {
+  await writeWeights(file, createSample(), "F32");
   const before = readFileSync(file);
-  await expect(writeWeights(join(file, "inside"), some(), "F32")).rejects.toThrow(UserError);
+  await expect(writeWeights(join(file, "inside"), createSample(), "F32")).rejects.toThrow(
+    UserError,
+  );
   expect(readFileSync(file)).toEqual(before);
   expect(readdirSync(folder).filter(it => it.endsWith(".writing"))).toEqual([]);
 });
 
-describe("16 bits", () => {
-  const bits = (value: number) => toFloat16(Float32Array.of(value))[0];
+describe("16-bit numbers", () => {
+  const getBits = (value: number) => toFloat16(Float32Array.of(value))[0];
   test.each([
     ["1", 1, 0x3c00],
     ["-2", -2, 0xc000],
@@ -128,9 +131,9 @@ describe("16 bits", () => {
     ["1 + 2^-11 ties to even, 1", 1 + 2 ** -11, 0x3c00],
     ["1 + 3·2^-11 ties to even, up", 1 + 3 * 2 ** -11, 0x3c02],
     ["rounding up carries into the exponent", 2 - 2 ** -12, 0x4000],
-  ])("%s", (_, value, expected) => expect(bits(value)).toBe(expected));
+  ])("%s", (_, value, expected) => expect(getBits(value)).toBe(expected));
 
-  test("every number of 16 bits comes back as itself", () => {
+  test("every 16-bit number converts to 32 bits and back without a change", () => {
     const all = Uint16Array.from({ length: 65536 }, (_, i) => i).filter(
       it => (it & 0x7c00) !== 0x7c00 || (it & 0x3ff) === 0,
     );

@@ -1,6 +1,6 @@
 /**
- * A world small enough for a student to learn within seconds: boxes with names, to be found and
- * then opened.
+ * A server that a student learns within seconds: boxes with names, which are found and then opened,
+ * with its tasks and a tokenizer and sizes of a model for them.
  */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,8 +40,8 @@ export const boxes = defineServer({
       input: { name: label("box") },
       returns: { name: label("box"), box_id: id("box") },
       run({ boxes: all }, { name }) {
-        const found = Object.entries(all).find(([, it]) => it.name === name);
-        return found ? { name, box_id: found[0] } : refuse("not_found", `there is no box ${name}`);
+        const entry = Object.entries(all).find(([, it]) => it.name === name);
+        return entry ? { name, box_id: entry[0] } : refuse("not_found", `there is no box ${name}`);
       },
     }),
     open: tool({
@@ -64,14 +64,14 @@ export const boxes = defineServer({
   },
 });
 
-const colours = ["red", "blue", "green"];
+const colors = ["red", "blue", "green"];
 
-export function boxCatalog(): Catalog {
+export function createBoxCatalog(): Catalog {
   const folder = mkdtempSync(join(tmpdir(), "prove-boxes-"));
   mkdirSync(join(folder, "box"));
   const state = {
     boxes: Object.fromEntries(
-      colours.map((name, i) => [`box_${11 + 7 * i}`, { name, isOpen: false }]),
+      colors.map((name, i) => [`box_${11 + 7 * i}`, { name, isOpen: false }]),
     ),
   };
   writeFileSync(
@@ -87,28 +87,28 @@ export function boxCatalog(): Catalog {
   return openCatalog([boxes], [folder]);
 }
 
-/** One task for each colour and way of asking, with its teacher's trajectory. */
-export async function boxTasks(catalog: Catalog): Promise<Task[]> {
-  const ways = ["Open the * box.", "Please open the * box", "I want the * box open."];
+/** One task for each color and phrasing, with the trajectory of the teacher. */
+export async function createBoxTasks(catalog: Catalog): Promise<Task[]> {
+  const phrasings = ["Open the * box.", "Please open the * box", "I want the * box open."];
   const tasks: Task[] = [];
-  for (const [i, colour] of colours.entries())
-    for (const [j, way] of ways.entries())
+  for (const [i, color] of colors.entries())
+    for (const [j, phrasing] of phrasings.entries())
       tasks.push(
-        await boxTask(catalog, {
+        await createBoxTask(catalog, {
           id: `box-${i}-${j}`,
-          user: way.replace("*", colour),
-          colour,
+          user: phrasing.replace("*", color),
+          color,
           boxId: `box_${11 + 7 * i}`,
         }),
       );
   return tasks;
 }
 
-async function boxTask(
+async function createBoxTask(
   catalog: Catalog,
-  { id: taskId, user, colour, boxId }: { id: string; user: string; colour: string; boxId: string },
+  { id: taskId, user, color, boxId }: { id: string; user: string; color: string; boxId: string },
 ): Promise<Task> {
-  const find = { name: "box_find", arguments: { name: colour } };
+  const find = { name: "box_find", arguments: { name: color } };
   const open = { name: "box_open", arguments: { box_id: boxId } };
   const servers = [
     { name: "box", fixture: "full", digest: computeDigest(catalog.getFixture("box", "full")) },
@@ -149,17 +149,17 @@ async function boxTask(
   };
 }
 
-export function boxTokenizer(tasks: readonly Task[]): Tokenizer {
+export function createBoxTokenizer(tasks: readonly Task[]): Tokenizer {
   const texts = tasks.flatMap(it => [` ${it.turns[0]!.user}`, " Done."]);
   return trainTokenizer(
-    [...texts, ...texts, ...colours.flatMap(it => [` ${it} box_1`, ` ${it} box_1`])],
+    [...texts, ...texts, ...colors.flatMap(it => [` ${it} box_1`, ` ${it} box_1`])],
     [...boxes.tools.keys()],
     ["name", "box_id"],
     600,
   );
 }
 
-export const boxStudent = (vocabulary: number): Architecture => ({
+export const getBoxArchitecture = (vocabulary: number): Architecture => ({
   vocabulary,
   width: 64,
   layers: 2,

@@ -1,6 +1,6 @@
 /**
- * What supervised training reads: the right tokens taught, slips that are read but not learned, and
- * words a small student can say.
+ * The corpus of supervised training: which tokens are taught, injected errors that are not learned,
+ * and shortened replies; and the orders and rates of training.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Catalog } from "../../src/environment/catalog.ts";
@@ -19,15 +19,15 @@ import { learningRateFactor } from "../../src/train/sft.ts";
 import { injectError } from "../../src/train/errorInjection.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
-import { boxCatalog, boxTasks, boxTokenizer } from "./boxes.ts";
+import { createBoxCatalog, createBoxTasks, createBoxTokenizer } from "./boxes.ts";
 
 let catalog: Catalog;
 let tasks: Task[];
 let tokenizer: Tokenizer;
 beforeAll(async () => {
-  catalog = boxCatalog();
-  tasks = await boxTasks(catalog);
-  tokenizer = boxTokenizer(tasks);
+  catalog = createBoxCatalog();
+  tasks = await createBoxTasks(catalog);
+  tokenizer = createBoxTokenizer(tasks);
 });
 
 const build = (slips: number) =>
@@ -51,15 +51,15 @@ describe("a corpus", () => {
     );
   });
 
-  test("holds conversations that err once, whose wrong call is read and not learned", async () => {
+  test("has conversations with an injected error, whose wrong call is not learned", async () => {
     const { corpus, injectedErrors } = await build(1);
     expect(injectedErrors).toBeGreaterThan(tasks.length / 2);
     expect(countConversations(corpus)).toBe(tasks.length + injectedErrors);
-    const erring = Array.from({ length: countConversations(corpus) }, (_, i) =>
+    const withError = Array.from({ length: countConversations(corpus) }, (_, i) =>
       getConversation(corpus, i),
     ).filter(it => it.parts.includes(tokenPart.ignored));
-    expect(erring).toHaveLength(injectedErrors);
-    for (const { ids, parts } of erring) {
+    expect(withError).toHaveLength(injectedErrors);
+    for (const { ids, parts } of withError) {
       expect(tokenizer.decode(ids.filter((_, i) => parts[i] === tokenPart.ignored))).toMatch(
         /^<call> box_\w+.*<eoc>$/,
       );
@@ -70,13 +70,13 @@ describe("a corpus", () => {
   });
 });
 
-test("a slip fails in a live session, and the teacher's own calls then succeed", async () => {
+test("an injected call fails in a live session, and the teacher's own calls then succeed", async () => {
   for (const task of tasks) {
-    const slip = await injectError(task, catalog, createKeyedStream(7, tasks.indexOf(task)));
-    if (!slip) continue;
-    const calls = listCalls(slip.trajectory);
+    const injected = await injectError(task, catalog, createKeyedStream(7, tasks.indexOf(task)));
+    if (!injected) continue;
+    const calls = listCalls(injected.trajectory);
     expect(calls.filter(it => it.outcome.kind !== "ok").map(it => it.message)).toEqual([
-      slip.message,
+      injected.message,
     ]);
     expect(calls.filter(it => it.outcome.kind === "ok").map(it => it.name)).toEqual([
       "box_find",
@@ -85,36 +85,36 @@ test("a slip fails in a live session, and the teacher's own calls then succeed",
   }
 });
 
-describe("a teacher's words", () => {
-  const check = (text: string, said: string) => expect(shortenReply(text)).toBe(said);
-  test("that are short stay as they are", () =>
+describe("a teacher's reply", () => {
+  const check = (text: string, expected: string) => expect(shortenReply(text)).toBe(expected);
+  test("that is short stays as it is", () =>
     check("Done, the card works again.", "Done, the card works again."));
-  test("that are many keep the first ones", () =>
+  test("of several sentences is cut to the first ones", () =>
     check(
       "The balance is 1250.75. It was booked on 9 March at 09:00, by card. All is well.",
       "The balance is 1250.75.",
     ));
-  test("that ask keep the question", () =>
+  test("with a question keeps the question", () =>
     check(
       "Everyday is open, with full access, and has two cards that are active. Which card is it?",
       "Which card is it?",
     ));
-  test("of one long sentence break off at a word", () =>
+  test("of one long sentence is cut at a word", () =>
     check(
       `On that day you have ${"a very long meeting and ".repeat(5)}lunch.`,
       "On that day you have a very long meeting and a very long…",
     ));
 });
 
-test("draws every number once before any comes again, and the same for the same place", () => {
-  const draw = createEpochSampler(7, 3);
-  const twice = Array.from({ length: 14 }, (_, i) => draw(i));
+test("an epoch has every index once, and a position always the same index", () => {
+  const sample = createEpochSampler(7, 3);
+  const twice = Array.from({ length: 14 }, (_, i) => sample(i));
   for (const round of [twice.slice(0, 7), twice.slice(7)])
     expect(new Set(round)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
   expect(createEpochSampler(7, 3)(9)).toBe(twice[9]);
 });
 
-test("the rate rises over 10 steps, holds, and falls to a twentieth over the last half", () => {
+test("the learning rate rises over 10 steps, stays, and falls to a twentieth over the last half", () => {
   const at = (step: number, progress: number) =>
     learningRateFactor(step, progress, { warmUp: 10, decay: 0.5 });
   expect([at(1, 0), at(5, 0.1), at(10, 0.2), at(50, 0.5), at(75, 0.75), at(100, 1)]).toEqual([

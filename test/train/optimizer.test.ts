@@ -1,3 +1,4 @@
+/** AdamW: steps worked out by hand, clipping, decay, stored states, and both implementations. */
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
@@ -7,11 +8,11 @@ import { createAdamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { tiny } from "../model/tiny.ts";
 
-/** The same number as every entry of one parameter's gradient, zero elsewhere. */
-const gradientsOf = (model: Model, of: Readonly<Record<string, number>>): Gradients =>
-  new Map([...model.parameters].map(([name, it]) => [name, tf.fill(it.shape, of[name] ?? 0)]));
+/** Gradients with one value for all entries of a parameter, by name; 0 for other parameters. */
+const fillGradients = (model: Model, values: Readonly<Record<string, number>>): Gradients =>
+  new Map([...model.parameters].map(([name, it]) => [name, tf.fill(it.shape, values[name] ?? 0)]));
 
-const randomGradients = (model: Model, seed: number, size: number): Gradients =>
+const createRandomGradients = (model: Model, seed: number, size: number): Gradients =>
   new Map(
     [...model.parameters].map(([name, it], i) => [
       name,
@@ -22,7 +23,7 @@ const randomGradients = (model: Model, seed: number, size: number): Gradients =>
     ]),
   );
 
-const values = (model: Model, name: string) => [...model.parameters.get(name)!.dataSync()];
+const getValues = (model: Model, name: string) => [...model.parameters.get(name)!.dataSync()];
 
 describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
   beforeAll(() => startBackend(name, { programs }));
@@ -37,60 +38,62 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
       weightDecay: 0,
       clipNorm: 10,
     });
-    const first = optimizer.step(gradientsOf(model, { norm: 0.1 }), 0.01);
+    const first = optimizer.step(fillGradients(model, { norm: 0.1 }), 0.01);
     expect(first.norm).toBeCloseTo(0.4, 6);
-    for (const it of values(model, "norm")) expect(it).toBeCloseTo(0.99, 6);
-    optimizer.step(gradientsOf(model, { norm: -0.2 }), 0.01);
+    for (const it of getValues(model, "norm")) expect(it).toBeCloseTo(0.99, 6);
+    optimizer.step(fillGradients(model, { norm: -0.2 }), 0.01);
     const move = (0.01 * (-0.011 / (1 - 0.9 ** 2))) / Math.sqrt(0.000996 / (1 - 0.98 ** 2));
-    for (const it of values(model, "norm")) expect(it).toBeCloseTo(0.99 - move, 6);
+    for (const it of getValues(model, "norm")) expect(it).toBeCloseTo(0.99 - move, 6);
     optimizer.dispose();
     model.dispose();
   });
 
-  test("a gradient of norm 4 clipped to 1 moves weights as its quarter does, and the norm told is 4", () => {
+  test("a gradient of norm 4 clipped to 1 moves weights like a quarter of it, and the reported norm is 4", () => {
     const stepWith = (gradient: number) => {
       const model = initializeModel(tiny, 1);
-      // an epsilon of 1 lets the size of the gradient show in the step
+      // with an epsilon of 1, the step depends on the size of the gradient
       const optimizer = createAdamW(model, { epsilon: 1, clipNorm: 1 });
-      const { norm } = optimizer.step(gradientsOf(model, { norm: gradient }), 0.01);
-      return { norm, values: values(model, "norm") };
+      const { norm } = optimizer.step(fillGradients(model, { norm: gradient }), 0.01);
+      return { norm, values: getValues(model, "norm") };
     };
     expect(stepWith(1).norm).toBeCloseTo(4, 6);
     checkClose(stepWith(1).values, stepWith(0.25).values, 1e-7);
     expect(stepWith(1).values[0]).toBeLessThan(1);
   });
 
-  test("decay draws matrices, by rate times decay, but neither the embedding nor scales", () => {
+  test("weight decay scales matrices by 1 - rate · decay, but neither the embedding nor scales", () => {
     const model = initializeModel(tiny, 1);
-    const before = new Map([...model.parameters.keys()].map(it => [it, values(model, it)]));
-    createAdamW(model, { weightDecay: 0.5 }).step(gradientsOf(model, {}), 0.1);
-    const kept = (name: string) => values(model, name).map((it, i) => it / before.get(name)![i]!);
-    for (const it of kept("layers.0.attention.qkv")) expect(it).toBeCloseTo(1 - 0.1 * 0.5, 6);
-    for (const it of [...kept("embedding"), ...kept("layers.1.feed.norm")]) expect(it).toBe(1);
+    const before = new Map([...model.parameters.keys()].map(it => [it, getValues(model, it)]));
+    createAdamW(model, { weightDecay: 0.5 }).step(fillGradients(model, {}), 0.1);
+    const getRatios = (name: string) =>
+      getValues(model, name).map((it, i) => it / before.get(name)![i]!);
+    for (const it of getRatios("layers.0.attention.qkv")) expect(it).toBeCloseTo(1 - 0.1 * 0.5, 6);
+    for (const it of [...getRatios("embedding"), ...getRatios("layers.1.feed.norm")])
+      expect(it).toBe(1);
   });
 
-  test("restored, it goes on as if it had never stopped", () => {
-    const [whole, broken] = [initializeModel(tiny, 1), initializeModel(tiny, 1)];
-    const steady = createAdamW(whole);
-    for (let i = 0; i < 4; i++) steady.step(randomGradients(whole, 10 * i, 0.1), 0.01);
-    const first = createAdamW(broken);
-    for (let i = 0; i < 2; i++) first.step(randomGradients(broken, 10 * i, 0.1), 0.01);
+  test("a restored optimizer continues exactly as an uninterrupted one", () => {
+    const [uninterrupted, interrupted] = [initializeModel(tiny, 1), initializeModel(tiny, 1)];
+    const only = createAdamW(uninterrupted);
+    for (let i = 0; i < 4; i++) only.step(createRandomGradients(uninterrupted, 10 * i, 0.1), 0.01);
+    const first = createAdamW(interrupted);
+    for (let i = 0; i < 2; i++) first.step(createRandomGradients(interrupted, 10 * i, 0.1), 0.01);
     const state = first.state();
     first.dispose();
     expect(state.step).toBe(2);
-    const second = createAdamW(broken);
+    const second = createAdamW(interrupted);
     second.restore(state);
-    for (let i = 2; i < 4; i++) second.step(randomGradients(broken, 10 * i, 0.1), 0.01);
-    for (const parameter of whole.parameters.keys())
-      expect(values(broken, parameter)).toEqual(values(whole, parameter));
+    for (let i = 2; i < 4; i++) second.step(createRandomGradients(interrupted, 10 * i, 0.1), 0.01);
+    for (const parameter of uninterrupted.parameters.keys())
+      expect(getValues(interrupted, parameter)).toEqual(getValues(uninterrupted, parameter));
   });
 
-  test("a gradient that is not finite is a mistake and changes nothing", () => {
+  test("a gradient that is not finite is refused and changes nothing", () => {
     const model = initializeModel(tiny, 1);
     const optimizer = createAdamW(model);
-    const before = values(model, "norm");
-    expect(() => optimizer.step(gradientsOf(model, { norm: NaN }), 0.01)).toThrow(UserError);
-    expect(values(model, "norm")).toEqual(before);
+    const before = getValues(model, "norm");
+    expect(() => optimizer.step(fillGradients(model, { norm: NaN }), 0.01)).toThrow(UserError);
+    expect(getValues(model, "norm")).toEqual(before);
     expect(optimizer.state().step).toBe(0);
   });
 
@@ -101,11 +104,11 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
     );
   });
 
-  test("no step leaves a tensor behind", () => {
+  test("no step leaks a tensor", () => {
     const model = initializeModel(tiny, 1);
     const before = tf.memory().numTensors;
     const optimizer = createAdamW(model);
-    const gradients = randomGradients(model, 1, 1);
+    const gradients = createRandomGradients(model, 1, 1);
     optimizer.step(gradients, 0.01);
     const after = tf.memory().numTensors;
     for (let i = 0; i < 3; i++) optimizer.step(gradients, 0.01);
@@ -117,14 +120,14 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
   });
 });
 
-test("wasm in place and stock operations move weights alike", async () => {
-  const moved = async (name: "cpu" | "wasm") => {
+test("the wasm kernel and stock operations compute the same weights", async () => {
+  const trainWith = async (name: "cpu" | "wasm") => {
     await startBackend(name, { programs });
     const model = initializeModel(tiny, 1);
     const optimizer = createAdamW(model);
-    for (let i = 0; i < 5; i++) optimizer.step(randomGradients(model, i, 0.5), 0.01);
-    return new Map([...model.parameters.keys()].map(it => [it, values(model, it)]));
+    for (let i = 0; i < 5; i++) optimizer.step(createRandomGradients(model, i, 0.5), 0.01);
+    return new Map([...model.parameters.keys()].map(it => [it, getValues(model, it)]));
   };
-  const [fast, plain] = [await moved("wasm"), await moved("cpu")];
-  for (const [name, it] of plain) checkClose(fast.get(name)!, it, 1e-6, name);
+  const [wasm, cpu] = [await trainWith("wasm"), await trainWith("cpu")];
+  for (const [name, it] of cpu) checkClose(wasm.get(name)!, it, 1e-6, name);
 });

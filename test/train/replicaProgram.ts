@@ -1,4 +1,4 @@
-/** The program that replicas run in tests: does what its setup says and tells what came of it. */
+/** The program that replicas run in tests: runs the case of its setup and sends the results. */
 import { startBackend } from "../../src/compute/backend.ts";
 import { packGroups, type PackedGroup } from "../../src/model/packedBatch.ts";
 import {
@@ -10,34 +10,34 @@ import { createAdamW } from "../../src/train/optimizer.ts";
 import { UserError } from "../../src/userError.ts";
 import { runReplica, type Replica } from "../../src/train/replicas.ts";
 import * as tf from "@tensorflow/tfjs-core";
-import { sheaves, tiny } from "../model/tiny.ts";
+import { groups, tiny } from "../model/tiny.ts";
 
 export type Setup =
-  | { readonly do: "exchange" | "drift" | "fail" | "mistake" | "wait" | "listen" }
+  | { readonly do: "exchange" | "drift" | "fail" | "userError" | "wait" | "listen" }
   | { readonly do: "learn"; readonly backend: "wasm" | "cpu"; readonly programs: string };
 
-export type Said =
-  | { readonly sums: readonly number[]; readonly agreed: readonly number[] }
-  | { readonly heard: string }
-  | { readonly waits: true }
+export type TestMessage =
+  | { readonly sums: readonly number[]; readonly decisions: readonly number[] }
+  | { readonly received: string }
+  | { readonly isWaiting: true }
   | { readonly weights: Float32Array; readonly losses: readonly number[] };
 
-type Here = Replica<Setup, string, Said>;
+type TestReplica = Replica<Setup, string, TestMessage>;
 
-function exchange({ rank, allReduce, broadcast, barrier, send }: Here): void {
+function exchange({ rank, allReduce, broadcast, barrier, send }: TestReplica): void {
   const sums: number[] = [];
-  const agreed: number[] = [];
+  const decisions: number[] = [];
   for (let round = 0; round < 500; round++) {
     const values = Float32Array.of(rank + 1, round);
     allReduce(values);
     sums.push(...values);
-    agreed.push(broadcast(10 * round + rank));
+    decisions.push(broadcast(10 * round + rank));
     if (round % 7 === 0) barrier();
   }
-  send({ sums, agreed });
+  send({ sums, decisions });
 }
 
-/** Three steps on shares of a batch. */
+/** Trains three steps on this replica's share of a batch. */
 async function learn({
   rank,
   count,
@@ -46,12 +46,12 @@ async function learn({
   sumGradients,
   assertSame,
   send,
-}: Here): Promise<void> {
+}: TestReplica): Promise<void> {
   if (setup.do !== "learn") return;
   await startBackend(setup.backend, { programs: setup.programs });
   const model = initializeModel(tiny, 1);
   const optimizer = createAdamW(model);
-  const all: readonly PackedGroup[] = sheaves.flatMap(({ prefix, branches }) =>
+  const all: readonly PackedGroup[] = groups.flatMap(({ prefix, branches }) =>
     branches.map(it => ({ prefix, branches: [it] })),
   );
   const packed = packGroups(all.filter((_, i) => i % count === rank));
@@ -61,9 +61,9 @@ async function learn({
     const own = computeGradients(model, packed, logprobs =>
       tf.div(tf.neg(tf.sum(logprobs)), targets),
     );
-    const whole = sumGradients(own.gradients);
-    optimizer.step(whole, 0.01);
-    disposeGradients(whole);
+    const gradients = sumGradients(own.gradients);
+    optimizer.step(gradients, 0.01);
+    disposeGradients(gradients);
     const loss = Float32Array.of(own.loss);
     allReduce(loss);
     losses.push(loss[0]!);
@@ -75,14 +75,15 @@ async function learn({
   send({ weights, losses });
 }
 
-async function listen({ rank, barrier, receive, send }: Here): Promise<void> {
-  let word = receive();
-  for (; word === undefined; word = receive()) await new Promise(resolve => setImmediate(resolve));
-  send({ heard: `${rank} ${word}` });
+async function listen({ rank, barrier, receive, send }: TestReplica): Promise<void> {
+  let command = receive();
+  for (; command === undefined; command = receive())
+    await new Promise(resolve => setImmediate(resolve));
+  send({ received: `${rank} ${command}` });
   barrier();
 }
 
-await runReplica<Setup, string, Said>(replica => {
+await runReplica<Setup, string, TestMessage>(replica => {
   switch (replica.setup.do) {
     case "exchange":
       return exchange(replica);
@@ -95,12 +96,12 @@ await runReplica<Setup, string, Said>(replica => {
     case "fail":
       if (replica.rank === 1) throw new Error("no memory left");
       return replica.barrier();
-    case "mistake":
+    case "userError":
       throw new UserError("the checkpoint is gone", "choose another");
     case "wait":
-      replica.send({ waits: true });
+      replica.send({ isWaiting: true });
       if (replica.rank === 0) replica.barrier();
-      // the others never come to the barrier, but they live
+      // the others run, but never reach the barrier
       return new Promise<void>(resolve => void setTimeout(resolve, 1e9));
     default:
       throw new Error(`no such program: ${JSON.stringify(replica.setup satisfies never)}`);

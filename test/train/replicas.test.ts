@@ -1,3 +1,4 @@
+/** Replicas in worker threads: collectives, data-parallel training, failures and messages. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +7,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
 import { createSingleReplica, runReplica, startReplicas } from "../../src/train/replicas.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
-import type { Said, Setup } from "./replicaProgram.ts";
+import type { Setup, TestMessage } from "./replicaProgram.ts";
 
 const program = join(mkdtempSync(join(tmpdir(), "prove-")), "program.mjs");
 
-// workers load a built program, as the trainer's do
+// workers load a built program, like those of the trainer
 beforeAll(async () => {
   await build({
     entryPoints: [join(import.meta.dirname, "replicaProgram.ts")],
@@ -30,24 +31,24 @@ beforeAll(async () => {
   });
 });
 
-/** Runs a program on some replicas and gives what each said, by rank. */
-async function run(count: number, setup: Setup, tell?: string): Promise<Said[][]> {
-  const said: Said[][] = Array.from({ length: count }, () => []);
-  const replicas = startReplicas<Setup, string, Said>({
+/** Runs the test program on replicas and returns the messages of each, by rank. */
+async function run(count: number, setup: Setup, command?: string): Promise<TestMessage[][]> {
+  const messages: TestMessage[][] = Array.from({ length: count }, () => []);
+  const replicas = startReplicas<Setup, string, TestMessage>({
     program,
     count,
     maxFloats: 10_000,
     setup,
-    onMessage: (rank, it) => void said[rank]!.push(it),
+    onMessage: (rank, it) => void messages[rank]!.push(it),
   });
-  if (tell !== undefined) replicas.send(tell);
+  if (command !== undefined) replicas.send(command);
   await replicas.done;
-  return said;
+  return messages;
 }
 
-const learned = async (count: number, backend: "wasm" | "cpu" = "wasm") =>
+const learn = async (count: number, backend: "wasm" | "cpu" = "wasm") =>
   (await run(count, { do: "learn", backend, programs })).map(
-    ([it]) => it as Extract<Said, { weights: Float32Array }>,
+    ([it]) => it as Extract<TestMessage, { weights: Float32Array }>,
   );
 
 test.each([1, 2, 3])(
@@ -55,9 +56,9 @@ test.each([1, 2, 3])(
   async count => {
     const rounds = Array.from({ length: 500 }, (_, round) => round);
     const ranks = (count * (count + 1)) / 2;
-    const expected: Said = {
+    const expected: TestMessage = {
       sums: rounds.flatMap(round => [ranks, count * round]),
-      agreed: rounds.map(round => 10 * round),
+      decisions: rounds.map(round => 10 * round),
     };
     expect(await run(count, { do: "exchange" })).toEqual(
       Array.from({ length: count }, () => [expected]),
@@ -67,9 +68,9 @@ test.each([1, 2, 3])(
 
 describe("learning", () => {
   test.each(["wasm", "cpu"] as const)(
-    "on %s two replicas with half of the batch each learn what one does with all of it",
+    "on %s, two replicas with half of the batch each learn the same as one with all of it",
     async backend => {
-      const [alone, together] = [await learned(1, backend), await learned(2, backend)];
+      const [alone, together] = [await learn(1, backend), await learn(2, backend)];
       expect(together[1]).toEqual(together[0]);
       checkClose(together[0]!.losses, alone[0]!.losses, 1e-5);
       checkClose(together[0]!.weights, alone[0]!.weights, 1e-4);
@@ -78,46 +79,46 @@ describe("learning", () => {
   );
 
   test("the same run again gives the same weights, to the bit", async () => {
-    expect(await learned(2)).toEqual(await learned(2));
+    expect(await learn(2)).toEqual(await learn(2));
   });
 });
 
-describe("when something goes wrong", () => {
-  test("replicas that hold different numbers end", () =>
+describe("when something fails", () => {
+  test("replicas with different weights end", () =>
     expect(run(2, { do: "drift" })).rejects.toThrow(
       /replica 1 holds other numbers than replica 0/,
     ));
 
-  test("the failure of one ends all, and is told with its rank", () =>
+  test("the failure of one replica ends all, and the error has its rank", () =>
     expect(run(3, { do: "fail" })).rejects.toThrow("replica 1 failed: no memory left"));
 
-  test("a mistake of the person's is still one, with its remedy", () =>
-    expect(run(2, { do: "mistake" })).rejects.toSatisfy(
+  test("a UserError stays one, with its remedy", () =>
+    expect(run(2, { do: "userError" })).rejects.toSatisfy(
       it =>
         it instanceof UserError &&
         it.what === "the checkpoint is gone" &&
         it.remedy === "choose another",
     ));
 
-  test("replicas that wait for each other can be ended", async () => {
+  test("replicas that wait for each other can be terminated", async () => {
     let waiting = 0;
-    let allWait = () => {};
-    const waits = new Promise<void>(resolve => (allWait = resolve));
-    const onMessage = () => void (++waiting === 2 && allWait());
-    const replicas = startReplicas<Setup, string, Said>({
+    let resolveWaiting = () => {};
+    const allWaiting = new Promise<void>(resolve => (resolveWaiting = resolve));
+    const onMessage = () => void (++waiting === 2 && resolveWaiting());
+    const replicas = startReplicas<Setup, string, TestMessage>({
       program,
       count: 2,
       maxFloats: 1,
       setup: { do: "wait" },
       onMessage,
     });
-    await Promise.race([waits, replicas.done]);
+    await Promise.race([allWaiting, replicas.done]);
     await replicas.terminate();
     await expect(replicas.done).resolves.toBeUndefined();
   });
 
-  test("more numbers than there is room for are refused", async () => {
-    const replicas = startReplicas<Setup, string, Said>({
+  test("more numbers than the shared memory has room for are refused", async () => {
+    const replicas = startReplicas<Setup, string, TestMessage>({
       program,
       count: 1,
       maxFloats: 1,
@@ -128,18 +129,18 @@ describe("when something goes wrong", () => {
   });
 });
 
-test("what the main thread tells reaches every replica", async () => {
+test("a message of the main thread reaches every replica", async () => {
   expect(await run(2, { do: "listen" }, "pause")).toEqual([
-    [{ heard: "0 pause" }],
-    [{ heard: "1 pause" }],
+    [{ received: "0 pause" }],
+    [{ received: "1 pause" }],
   ]);
 });
 
-test("a replica alone is its own company", async () => {
-  const said: string[] = [];
+test("a single replica needs no worker", async () => {
+  const messages: string[] = [];
   const replica = createSingleReplica<string, string, string>("setup", {
     receive: () => "stop",
-    send: it => void said.push(it),
+    send: it => void messages.push(it),
   });
   const values = Float32Array.of(1, 2);
   replica.allReduce(values);
@@ -151,9 +152,9 @@ test("a replica alone is its own company", async () => {
     replica.receive(),
     replica.setup,
   ]).toEqual([1, 2, 7, 1, "stop", "setup"]);
-  expect(said).toEqual(["ready"]);
+  expect(messages).toEqual(["ready"]);
 });
 
-test("a thread that is no replica runs no program", async () => {
+test("a thread that is not a replica does not run the program", async () => {
   expect(await runReplica(() => Promise.reject(new Error("ran")))).toBe(false);
 });
