@@ -1,39 +1,16 @@
-/** Every banking tool by hand: what it gives, what it changes, and what it turns down. */
+/** The tools of the banking server: what they return, what they change, and what they refuse. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
-import type { Json } from "../../src/environment/json.ts";
 import { server as banking } from "../../src/servers/banking/server.ts";
 import { catalog } from "../contracts/doors.ts";
 import { walk } from "../contracts/walk.ts";
+import { createChecks, refuses, returns, type Call } from "./check.ts";
 
-type Call = [tool: string, args: Record<string, Json>];
-
-const open = () =>
+const openSmall = () =>
   openSessionByName(catalog, { servers: [{ name: "banking", fixture: "small" }], seed: 1 });
 
-/**
- * Makes the calls in order on a fresh session of the small fixture, and holds the last answer
- * against the expectation.
- */
-function check(calls: Call[], expected: object): void {
-  const session = open();
-  const before = calls.slice(0, -1);
-  for (const [tool, args] of before)
-    expect(session.call(`banking_${tool}`, args).outcome, tool).toMatchObject({ kind: "ok" });
-  const [tool, args] = calls.at(-1)!;
-  const digest = session.digest;
-  const { outcome } = session.call(`banking_${tool}`, args);
-  expect(outcome).toMatchObject(expected);
-  if (outcome.kind !== "ok") expect(session.digest).toBe(digest);
-}
-
-const returns = (value: object) => ({ kind: "ok", value });
-const refuses = (type: string, message: RegExp) => ({
-  kind: "refused",
-  type,
-  message: expect.stringMatching(message) as string,
-});
+const { check, checkAllTools } = createChecks(banking);
 
 const [everyday, savings, holiday, flat, student] = [
   "acc_101",
@@ -68,7 +45,7 @@ describe("accounts", () => {
       [["get_account", { account_id: "acc_999" }]],
       refuses("not_found", /no account acc_999/),
     ));
-  test("__proto__ is just an unknown id", () =>
+  test("__proto__ is an unknown id", () =>
     check(
       [["get_balance", { account_id: "__proto__" }]],
       refuses("not_found", /no account __proto__/),
@@ -98,7 +75,7 @@ describe("ledger", () => {
         transactions: [{ date: "2026-03-03" }, { date: "2026-02-08" }, { date: "2026-02-03" }],
       }),
     ));
-  test("days the wrong way round are refused", () =>
+  test("a first day after the last day is refused", () =>
     check(
       [
         [
@@ -113,12 +90,12 @@ describe("ledger", () => {
       [["list_transactions", { account_id: everyday, from_date: "2026-02-30" }]],
       refuses("invalid_params", /from_date/),
     ));
-  test("gives one line in full", () =>
+  test("shows one transaction in full", () =>
     check(
       [["get_transaction", { transaction_id: "txn_401" }]],
       returns({ text: "Harbor Studio salary", kind: "salary", amount: 2450 }),
     ));
-  test("unknown lines are refused", () =>
+  test("unknown transactions are refused", () =>
     check(
       [["get_transaction", { transaction_id: "txn_1" }]],
       refuses("not_found", /no transaction txn_1/),
@@ -128,7 +105,7 @@ describe("ledger", () => {
       [["get_statement", { account_id: savings, month: "2026-02" }]],
       returns({ money_in: 200, money_out: 0, closing: 3300, transactions: 1 }),
     ));
-  test("a month to come is refused", () =>
+  test("a future month is refused", () =>
     check(
       [["get_statement", { account_id: savings, month: "2026-04" }]],
       refuses("precondition_failed", /2026-04 has not begun/),
@@ -142,12 +119,12 @@ describe("transfers", () => {
   ];
   test("move money: 3148.95 - 100.10 and 3500 + 100.10", () =>
     check([transfer(100.1)], returns({ from_balance: 3048.85, to_balance: 3600.1 })));
-  test("show in later reads", () =>
+  test("change the balances that are read later", () =>
     check(
       [transfer(100.1), ["get_balance", { account_id: savings }]],
       returns({ balance: 3600.1 }),
     ));
-  test("stand in the ledger", () =>
+  test("appear in the ledger", () =>
     check(
       [transfer(5), ["list_transactions", { account_id: savings, limit: 1 }]],
       returns({ transactions: [{ text: "Transfer from Everyday", amount: 5 }] }),
@@ -164,7 +141,7 @@ describe("transfers", () => {
   test("from a closed account are refused", () =>
     check([transfer(5, student)], refuses("precondition_failed", /acc_129 .* is closed/)));
   for (const amount of [0, -5, -0, 0.001, 1e308, Number.NaN])
-    test(`of ${amount} are turned down`, () =>
+    test(`of ${amount} are refused`, () =>
       check([transfer(amount)], {
         kind: expect.stringMatching(/refused|bad-arguments/) as string,
       }));
@@ -211,7 +188,7 @@ describe("transfers", () => {
       ],
       returns({ scheduled: [{ scheduled_id: "sch_604" }] }),
     ));
-  test("are cancelled once", () =>
+  test("are not cancelled twice", () =>
     check(
       [
         ["cancel_scheduled_transfer", { scheduled_id: "sch_601" }],
@@ -236,7 +213,7 @@ describe("cash and cards", () => {
   test("withdrawals lower it", () => check([withdraw(100)], returns({ balance: 3048.95 })));
   test("a frozen card gives no cash", () =>
     check([withdraw(20, travelCard)], refuses("precondition_failed", /frozen/)));
-  test("an unfrozen one does", () =>
+  test("an unfrozen card gives cash", () =>
     check(
       [["unfreeze_card", { card_id: travelCard, last_digits: "9052" }], withdraw(20, travelCard)],
       returns({ balance: 580 }),
@@ -256,7 +233,7 @@ describe("cash and cards", () => {
       [["freeze_card", { card_id: flatCard }]],
       returns({ card: "Flat card", status: "frozen" }),
     ));
-  test("but once", () =>
+  test("a frozen card is not frozen again", () =>
     check([["freeze_card", { card_id: travelCard }]], refuses("conflict", /already frozen/)));
   test("the wrong digits do not unfreeze", () =>
     check(
@@ -283,7 +260,7 @@ describe("payees and bills", () => {
       [["pay_bill", { account_id: everyday, payee_id: "pay_309" }]],
       returns({ paid: 96.35, balance: 3052.6 }),
     ));
-  test("and then is gone", () =>
+  test("a paid bill is no longer due", () =>
     check(
       [
         ["pay_bill", { account_id: everyday, payee_id: "pay_309" }],
@@ -299,38 +276,40 @@ describe("payees and bills", () => {
       ],
       returns({ payees: [{ name: "Corner Bakery" }] }),
     ));
-  test("a known one is refused", () =>
+  test("a payee who exists is refused", () =>
     check(
       [["add_payee", { name: "ben okafor", iban: "DE44500105175407" }]],
       refuses("conflict", /already a payee Ben Okafor/),
     ));
 });
 
-const cents = (world: unknown) => {
+const listBalances = (world: unknown) => {
   const { accounts, transactions } = world as {
     accounts: Record<string, { opening: number; balance: number }>;
     transactions: Record<string, { account_id: string; amount: number }>;
   };
   return Object.entries(accounts).map(([id, it]) => {
-    const booked = Object.values(transactions).filter(line => line.account_id === id);
+    const ownLines = Object.values(transactions).filter(line => line.account_id === id);
     return [
       id,
       Math.round(it.balance * 100),
       Math.round(it.opening * 100) +
-        booked.reduce((sum, line) => sum + Math.round(line.amount * 100), 0),
+        ownLines.reduce((sum, line) => sum + Math.round(line.amount * 100), 0),
     ];
   });
 };
 
-test("whatever is called, every balance is its opening plus its ledger, and the state fits its schema", () => {
+test("after any calls, every balance is its opening plus its ledger, and the state fits its schema", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e6 }), seed => {
-      const session = open();
+      const session = openSmall();
       walk(banking, session, 120, seed);
       const { world } = session.state["banking"]!;
-      for (const [id, balance, sum] of cents(world)) expect(balance, String(id)).toBe(sum);
+      for (const [id, balance, sum] of listBalances(world)) expect(balance, String(id)).toBe(sum);
       expect(banking.schema.safeParse(world).error).toBeUndefined();
     }),
     { numRuns: 25 },
   );
 });
+
+checkAllTools();

@@ -1,7 +1,4 @@
-/**
- * Every tool of the budget by hand: what it gives, what it changes, what adds up, and what it turns
- * down.
- */
+/** The tools of the budget server: what they return, what they change, and what they refuse. */
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { join } from "node:path";
@@ -54,7 +51,7 @@ describe("categories", () => {
       [["list_categories", { name: "eating", month: "2026-02" }]],
       returns({ categories: [{ spent: 33.1 }] }),
     ));
-  test("are archived in the end", () =>
+  test("that are archived are listed", () =>
     check(
       [["list_categories", { archived: true }]],
       returns({ categories: [{ category: "Old gym", category_id: gym, spent: 0 }] }),
@@ -71,12 +68,12 @@ describe("categories", () => {
       [["create_category", { name: "Pets", limit: 100 }]],
       returns({ category: "Pets", limit: 100, free: 720 }),
     ));
-  test("are opened once", () =>
+  test("are not opened twice", () =>
     check(
       [["create_category", { name: "old GYM" }]],
       refuses("conflict", /Old gym \(cat_116\), which is archived/),
     ));
-  test("cost no more than there is", () =>
+  test("cannot have a limit above the free income", () =>
     check(
       [["create_category", { name: "Pets", limit: 820.01 }]],
       refuses(
@@ -94,7 +91,7 @@ describe("categories", () => {
       [limit(eating, 100)],
       returns({ from: "2026-03", limit: 100, spent: 49.9, left: 50.1, free: 800 }),
     ));
-  test("keep it in later reads", () =>
+  test("show the new limit in later reads", () =>
     check(
       [limit(eating, 100), ["get_category_summary", { category_id: eating }]],
       returns({ limit: 100, left: 50.1 }),
@@ -102,19 +99,19 @@ describe("categories", () => {
   test("lower limits free money", () => check([limit(groceries, 150)], returns({ free: 920 })));
   test("limits below what is spent free no more than that: 820 + 90 - 38.4", () =>
     check([limit(power, 20)], returns({ left: -18.4, free: 871.6 })));
-  test("limits of closed months stay", () =>
+  test("limits of closed months cannot change", () =>
     check([limit(eating, 100, "2026-02")], refuses("precondition_failed", /2026-02 is closed/)));
-  test("limits differ from before", () =>
+  test("a limit equal to the current one is refused", () =>
     check([limit(eating, 80)], refuses("conflict", /already 80 in 2026-03/)));
   test("limits beyond the income are refused", () =>
     check(
       [limit(rent, 1750)],
       refuses("precondition_failed", /850 more would be planned in 2026-03, and 820/),
     ));
-  test("archived ones have none", () =>
+  test("archived ones get no limit", () =>
     check([limit(gym, 20)], refuses("precondition_failed", /archived/)));
   for (const amount of [0, -0, -5, 0.001, 1e308])
-    test(`limits of ${amount} are turned down`, () =>
+    test(`limits of ${amount} are refused`, () =>
       check([limit(eating, amount)], refuses("invalid_params", /limit/)));
 });
 
@@ -130,7 +127,7 @@ describe("expenses", () => {
         left: 17.8,
       }),
     ));
-  test("show in the list", () =>
+  test("appear in the list", () =>
     check(
       [spend(eating, 12.3), ["list_expenses", { limit: 1 }]],
       returns({
@@ -146,8 +143,9 @@ describe("expenses", () => {
         /fixed limit of 80 in 2026-03, 49.9 is spent, and 30.2 does not fit/,
       ),
     ));
-  test("reach it to the cent", () => check([spend(eating, 30.1)], returns({ left: 0 })));
-  test("go beyond others", () => check([spend(books, 60)], returns({ spent: 69.5, left: -9.5 })));
+  test("may reach a fixed limit exactly", () => check([spend(eating, 30.1)], returns({ left: 0 })));
+  test("may exceed a limit that is not fixed", () =>
+    check([spend(books, 60)], returns({ spent: 69.5, left: -9.5 })));
   test("are not of closed months, of tomorrow, or of no day", () => {
     check(
       [spend(groceries, 5, "Jam", "2026-02-20")],
@@ -173,7 +171,7 @@ describe("expenses", () => {
       [["add_expense", { category_id: eating, amount: "5", text: "Jam" }]],
       rejectsArguments(/amount/),
     ));
-  test("are put right: 250 - 42.6 - 64.15 - 15", () =>
+  test("are corrected: 250 - 42.6 - 64.15 - 15", () =>
     check(
       [["update_expense", { expense_id: eggs, amount: 15 }]],
       returns({ changed: ["amount"], amount: 15, left: 128.25 }),
@@ -186,12 +184,12 @@ describe("expenses", () => {
       ],
       returns({ spent: 73.65, expenses: 2, left: -13.65 }),
     ));
-  test("of the bank stay as they are", () =>
+  test("of the bank keep amount and day", () =>
     check(
       [["update_expense", { expense_id: cafe, amount: 5 }]],
       refuses("permission_denied", /bank's statement, which says 18.9 on 2026-03-06/),
     ));
-  test("of closed months stay", () =>
+  test("of closed months cannot change", () =>
     check(
       [["update_expense", { expense_id: oldRolls, amount: 5 }]],
       refuses("precondition_failed", /2026-02 is closed/),
@@ -206,7 +204,7 @@ describe("expenses", () => {
       [["update_expense", { expense_id: foods, category_id: eating }]],
       refuses("limit_exceeded", /64.15 does not fit/),
     ));
-  test("change in some way", () => {
+  test("are refused a change without effect", () => {
     check(
       [["update_expense", { expense_id: eggs }]],
       refuses("invalid_params", /nothing to change/),
@@ -216,12 +214,12 @@ describe("expenses", () => {
       refuses("conflict", /like that already/),
     );
   });
-  test("are taken out: 42.6 + 64.15 are left", () =>
+  test("are deleted: 42.6 + 64.15 remain", () =>
     check(
       [["delete_expense", { expense_id: eggs }]],
       returns({ deleted: "Farm eggs", amount: 12.5, spent: 106.75 }),
     ));
-  test("are gone then", () =>
+  test("are not listed after that", () =>
     check(
       [
         ["delete_expense", { expense_id: novels }],
@@ -229,7 +227,7 @@ describe("expenses", () => {
       ],
       refuses("not_found", /no expense exp_125/),
     ));
-  test("of the bank and of closed months are not taken out", () => {
+  test("of the bank and of closed months are not deleted", () => {
     check(
       [["delete_expense", { expense_id: cafe }]],
       refuses("permission_denied", /from the bank's statement/),
@@ -250,7 +248,7 @@ describe("expenses", () => {
         expenses: [{ expense: "Brunch with friends" }, { expense: "Farm eggs" }],
       }),
     ));
-  test("of days the wrong way round are refused", () =>
+  test("with a first day after the last day are refused", () =>
     check(
       [["list_expenses", { from: "2026-03-02", to: "2026-03-01" }]],
       refuses("invalid_params", /is after/),
@@ -299,7 +297,7 @@ describe("summaries", () => {
       [["get_monthly_summary", { month: "2026-02" }]],
       returns({ status: "closed", saved: 280 }),
     ));
-  test("of no month are turned down", () =>
+  test("of no month are refused", () =>
     check([["get_monthly_summary", { month: "2026-13" }]], refuses("invalid_params", /month/)));
 });
 
@@ -321,9 +319,9 @@ describe("goals", () => {
         ],
       }),
     ));
-  test("beyond the limit are turned down", () =>
+  test("beyond the limit are refused", () =>
     check([["list_goals", { limit: 0 }]], refuses("invalid_params", /limit/)));
-  test("begin", () =>
+  test("are created", () =>
     check(
       [
         ["create_savings_goal", { name: "Piano", target: 800, by: "2026-12-01" }],
@@ -331,7 +329,7 @@ describe("goals", () => {
       ],
       returns({ goals: [{ saved: 0, missing: 800 }] }),
     ));
-  test("begin once, and end later", () => {
+  test("are not created twice, nor with a past day", () => {
     check(
       [["create_savings_goal", { name: "sailing trip", target: 800 }]],
       refuses("conflict", /already a goal Sailing trip/),
@@ -341,18 +339,18 @@ describe("goals", () => {
       refuses("precondition_failed", /not after today/),
     );
   });
-  test("grow out of what is free: 820 - 60", () =>
+  test("take contributions from the free income: 820 - 60", () =>
     check([put(trip, 60)], returns({ saved: 300, missing: 900, reached: false, free: 760 })));
-  test("grow no further than that", () =>
+  test("take no more than the free income", () =>
     check(
       [put(trip, 810), put(bicycle, 20)],
       refuses("precondition_failed", /20 is more than the 10 that is free in 2026-03/),
     ));
-  test("grow again when a limit is lowered", () =>
+  test("take more after a limit was lowered", () =>
     check([put(trip, 810), limit(groceries, 200), put(bicycle, 60)], returns({ free: 0 })));
-  test("need no more than their target", () =>
+  test("take no more than their target", () =>
     check([put(party, 60)], refuses("precondition_failed", /needs only 50 more of its 150/)));
-  test("are reached, and stay so", () => {
+  test("take nothing after they are reached", () => {
     check([put(party, 50)], returns({ missing: 0, reached: true }));
     check([put(party, 50), put(party, 1)], refuses("conflict", /is reached/));
   });
@@ -363,7 +361,7 @@ describe("goals", () => {
     ));
 });
 
-test("whatever is called, every month's income is what is spent, reserved, saved and free, and no contribution overdraws it", () => {
+test("after any calls, every month's income is what is spent, reserved, saved and free, and no contribution overdraws it", () => {
   const catalog = openCatalog([budget], [join(import.meta.dirname, "../../resources/servers")]);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e6 }), seed => {
@@ -372,11 +370,11 @@ test("whatever is called, every month's income is what is spent, reserved, saved
         seed: 1,
       });
       walk(budget, session, 100, seed);
-      const world = session.state["budget"]!.world as unknown as Budget;
-      expect(budget.schema.safeParse(world).error).toBeUndefined();
-      for (const month of Object.keys(world.months)) {
-        const { income, spent, reserved, saved, free } = computeBalance(world, month);
-        const lines = Object.values(world.expenses).filter(it => it.day.startsWith(month));
+      const state = session.state["budget"]!.world as unknown as Budget;
+      expect(budget.schema.safeParse(state).error).toBeUndefined();
+      for (const month of Object.keys(state.months)) {
+        const { income, spent, reserved, saved, free } = computeBalance(state, month);
+        const lines = Object.values(state.expenses).filter(it => it.day.startsWith(month));
         expect(Math.round(spent * 100)).toBe(
           lines.reduce((sum, it) => sum + Math.round(it.amount * 100), 0),
         );

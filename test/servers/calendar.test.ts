@@ -1,6 +1,6 @@
 /**
- * Every calendar tool by hand: what it gives, what it changes, and what it turns down; and how
- * series fall on days.
+ * The tools of the calendar server: what they return, what they change, and what they refuse. Also
+ * the dates of series.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -126,7 +126,7 @@ describe("events", () => {
       [["list_events", { calendar_id: work, person: "farid@harbor.example" }]],
       titled("Northwind kickoff", "Lunch with Northwind"),
     ));
-  test("of days the wrong way round are refused", () =>
+  test("with a first day after the last day are refused", () =>
     check(
       [["list_events", { calendar_id: work, from: "2026-03-10", to: "2026-03-09" }]],
       refuses("invalid_params", /before from/),
@@ -178,7 +178,7 @@ describe("events", () => {
     ));
   test("of an unknown id are refused", () =>
     check([["get_event", { event_id: "evt_999" }]], refuses("not_found", /no event evt_999/)));
-  test("__proto__ is just an unknown id", () =>
+  test("__proto__ is an unknown id", () =>
     check(
       [["delete_event", { event_id: "__proto__" }]],
       refuses("not_found", /no event __proto__/),
@@ -250,7 +250,7 @@ describe("creating", () => {
 });
 
 describe("changing", () => {
-  test("a place", () =>
+  test("the location", () =>
     check(
       [["update_event", { event_id: review, location: "Studio 2" }]],
       returns({ title: "Design review", changed: ["location"] }),
@@ -337,7 +337,7 @@ describe("series", () => {
       [repeat("2027-01-31T20:00", "monthly", { count: 4 })],
       returns({ occurrences: 4, first: "2027-01-31", last: "2027-04-30" }),
     ));
-  test("know leap days: 2028 has one", () =>
+  test("include leap days: 2028 has one", () =>
     check(
       [repeat("2027-12-30T20:00", "monthly", { until: "2028-02-29" })],
       returns({ occurrences: 3, last: "2028-02-29" }),
@@ -352,7 +352,7 @@ describe("series", () => {
       [repeat("2026-03-10T20:00", "every_two_weeks", { count: 5 })],
       returns({ last: "2026-05-05" }),
     ));
-  test("are ten where nothing is said", () =>
+  test("have ten occurrences by default", () =>
     check(
       [repeat("2026-03-10T20:00", "daily", { allow_conflict: true })],
       returns({ occurrences: 10, last: "2026-03-19" }),
@@ -399,7 +399,7 @@ describe("series", () => {
       [["cancel_occurrence", { event_id: pottery }]],
       returns({ cancelled: "2026-03-11", next: "2026-03-18" }),
     ));
-  test("do not show it any more", () =>
+  test("do not show a cancelled occurrence", () =>
     check(
       [
         ["cancel_occurrence", { event_id: standup, occurrence: "2026-03-09" }],
@@ -407,7 +407,7 @@ describe("series", () => {
       ],
       returns({ events: [] }),
     ));
-  test("lose it once", () =>
+  test("do not lose an occurrence twice", () =>
     check(
       [["cancel_occurrence", { event_id: standup, occurrence: "2026-03-13" }]],
       refuses("conflict", /already cancelled on 2026-03-13/),
@@ -468,7 +468,7 @@ describe("guests", () => {
       [create("2026-03-10T11:00", { allow_conflict: true }), invite("Chloe Martin", "$event")],
       returns({ free: false }),
     ));
-  test("are invited once", () =>
+  test("are not invited twice", () =>
     check(
       [invite("emma@harbor.example")],
       refuses("conflict", /Emma Novak is already invited to Design review \(tentative\)/),
@@ -544,7 +544,7 @@ describe("invitations", () => {
 });
 
 describe("planning", () => {
-  test("finds what is free between events, on the half hour", () =>
+  test("finds free times between events, on the half hour", () =>
     check(
       [["find_free_slots", { day: "2026-03-10", minutes: 60 }]],
       returns({
@@ -577,7 +577,7 @@ describe("planning", () => {
       kind: "ok",
       value: { free: true, start: "2026-03-10T12:00" },
     }));
-  test("or not, and why", () =>
+  test("a time is not free, with the conflicts", () =>
     check(
       [["check_conflicts", { start: "2026-03-10T11:45" }]],
       returns({
@@ -585,7 +585,7 @@ describe("planning", () => {
         conflicts: [{ title: "Northwind kickoff", event_id: kickoff, start: "2026-03-10T11:00" }],
       }),
     ));
-  test("or not for others", () =>
+  test("a time is not free for others", () =>
     check(
       [["check_conflicts", { start: "2026-03-12T10:30", people: ["Ben Okafor"] }]],
       returns({ free: false, conflicts: [{ event_id: planning }] }),
@@ -616,7 +616,7 @@ describe("reminders", () => {
       [remind(kickoff, 5), ["get_event", { event_id: kickoff }]],
       returns({ reminders: "5 and 30 minutes before" }),
     ));
-  test("come once", () =>
+  test("are not set twice", () =>
     check([remind(kickoff, 30)], refuses("conflict", /already has a reminder 30 minutes before/)));
   test("cannot be for a time that has passed: a week before tomorrow", () =>
     check([remind(kickoff, 10_080)], refuses("precondition_failed", /has passed/)));
@@ -629,14 +629,14 @@ describe("reminders", () => {
     ));
   test("of what is over are refused", () =>
     check([remind(workshop, 5)], refuses("precondition_failed", /is over/)));
-  test("are five at most", () =>
+  test("beyond five are refused", () =>
     check(
       [...[1, 2, 3, 4].map(n => remind(kickoff, n)), remind(kickoff, 5)],
       refuses("limit_exceeded", /5 reminders/),
     ));
 });
 
-test("whatever is called, nothing breaks and the state fits its schema, references included", () => {
+test("after any calls, nothing breaks and the state fits its schema, references included", () => {
   const malformed = fc.record({
     name: fc.constantFrom(...calendar.tools.keys()),
     arguments: fc.anything(),
@@ -645,9 +645,9 @@ test("whatever is called, nothing breaks and the state fits its schema, referenc
     fc.property(
       fc.integer({ min: 0, max: 1e6 }),
       fc.array(malformed, { maxLength: 20 }),
-      (seed, strange) => {
+      (seed, malformedCalls) => {
         const session = open();
-        for (const call of [...walk(calendar, open(), 100, seed), ...strange]) {
+        for (const call of [...walk(calendar, open(), 100, seed), ...malformedCalls]) {
           const { outcome } = session.call(call.name, call.arguments);
           expect(outcome.kind, JSON.stringify([call.name, outcome])).toMatch(
             /^(ok|refused|bad-arguments)$/,
@@ -671,7 +671,7 @@ test("a monthly series falls on the same day of every month, or on its last", ()
         fc.pre(day <= lengths[month - 1]!);
         const session = open();
         const two = (n: number) => String(n).padStart(2, "0");
-        const called = session.call("calendar_create_recurring_event", {
+        const result = session.call("calendar_create_recurring_event", {
           calendar_id: personal,
           title: "Choir",
           start: `2026-${two(month)}-${two(day)}T21:30`,
@@ -681,7 +681,7 @@ test("a monthly series falls on the same day of every month, or on its last", ()
         });
         const last = month - 1 + count - 1;
         const expected = `${2026 + Math.floor(last / 12)}-${two((last % 12) + 1)}-${two(Math.min(day, lengths[last % 12]!))}`;
-        expect(called.outcome).toMatchObject(returns({ occurrences: count, last: expected }));
+        expect(result.outcome).toMatchObject(returns({ occurrences: count, last: expected }));
       },
     ),
     { numRuns: 200 },

@@ -1,7 +1,4 @@
-/**
- * The CRM by hand, on its small fixture: leads, contacts, deals, notes and tasks, and what stands
- * in their way.
- */
+/** The tools of the CRM server: what they return, what they change, and what they refuse. */
 import { describe, test } from "vitest";
 import { server as crm } from "../../src/servers/crm/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -144,7 +141,7 @@ describe("new leads", () => {
       refuses("invalid_params", /email/),
     ));
   for (const estimate of [0, -5, -0, 0.001, 1e308, Number.NaN])
-    test(`with an estimate of ${estimate} are turned down`, () =>
+    test(`with an estimate of ${estimate} are refused`, () =>
       check(
         [["create_lead", { name: "Lena Fischer", email: "hello@seaglass.example", estimate }]],
         { type: "invalid_params" },
@@ -161,7 +158,7 @@ describe("a lead's way", () => {
       [step(delia, "contacted"), ["get_lead", { lead_id: delia }]],
       returns({ status: "contacted" }),
     ));
-  test("skips nothing", () =>
+  test("skips no status", () =>
     check(
       [step(delia, "qualified", { estimate: 900 })],
       refuses("precondition_failed", /new cannot become qualified/),
@@ -176,35 +173,35 @@ describe("a lead's way", () => {
       [step(robin, "qualified", { estimate: 1800 }), ["get_lead", { lead_id: robin }]],
       returns({ status: "qualified", estimate: 1800 }),
     ));
-  test("ends with a reason", () =>
+  test("ends in disqualified with a reason", () =>
     check(
       [step(delia, "disqualified", { reason: "Never answered" }), ["get_lead", { lead_id: delia }]],
       returns({ status: "disqualified", reason: "Never answered" }),
     ));
-  test("does not end without one", () =>
+  test("does not end in disqualified without a reason", () =>
     check([step(delia, "disqualified")], refuses("invalid_params", /with a reason/)));
   test("may begin again", () =>
     check([step(willem, "contacted")], returns({ status: "contacted", changed: ["status"] })));
-  test("stands where it is", () =>
+  test("does not repeat a status", () =>
     check([step(rafael, "qualified")], refuses("conflict", /already qualified/)));
-  test("stands where it is while other things change", () =>
+  test("keeps its status while other fields change", () =>
     check(
       [step(rafael, "qualified", { estimate: 9000 })],
       returns({ status: "qualified", changed: ["estimate"] }),
     ));
-  test("is a colleague's affair", () =>
+  test("of a colleague's lead cannot be changed", () =>
     check([step(zora, "contacted")], refuses("permission_denied", /belongs to Hugo Silva/)));
-  test("of nobody's lead is open to all", () =>
+  test("of a lead without an owner can be changed", () =>
     check(
       [["update_lead", { lead_id: marta, owner: "Ana Ruiz" }]],
       returns({ owner: "Ana Ruiz", changed: ["owner"] }),
     ));
-  test("given away, it is out of reach", () =>
+  test("cannot be changed after the lead was given to a colleague", () =>
     check(
       [["update_lead", { lead_id: delia, owner: "Farid Haddad" }], step(delia, "contacted")],
       refuses("permission_denied", /Farid Haddad/),
     ));
-  test("is over with conversion", () =>
+  test("ends with conversion", () =>
     check(
       [["update_lead", { lead_id: antonLead, phone: "+34 600 01 77 01" }]],
       refuses("precondition_failed", /converted/),
@@ -249,14 +246,14 @@ describe("conversion", () => {
       [convert(rafael), ["list_deals", { stage: "discovery" }]],
       returns({ deals: [{ deal_id: booking }, { title: "Solar website", stage: "discovery" }] }),
     ));
-  test("happens once", () =>
+  test("is refused the second time", () =>
     check([convert(rafael), convert(rafael)], refuses("conflict", /converted already/)));
-  test("is for qualified leads", () =>
+  test("is refused for leads that are not qualified", () =>
     check(
       [convert(delia)],
       refuses("precondition_failed", /Delia Marchetti .* is new, and only a qualified/),
     ));
-  test("is for the owner", () =>
+  test("is refused to others than the owner", () =>
     check([convert(zora)], refuses("permission_denied", /Hugo Silva/)));
   test("stops at a firm that is blocked", () =>
     check([convert(gabor)], refuses("precondition_failed", /Castaway Furnishings is blocked/)));
@@ -278,9 +275,9 @@ describe("contacts", () => {
       [["list_contacts", { firm: "bluepeak", status: "left" }]],
       returns({ contacts: [{ name: "Camille Girard", contact_id: camille }] }),
     ));
-  test("nobody found is no failure", () =>
+  test("without a match are an empty list", () =>
     check([["list_contacts", { name: "xyz" }]], returns({ contacts: [] })));
-  test("are not listed by the thousand", () =>
+  test("are listed up to a limit", () =>
     check([["list_contacts", { limit: 51 }]], refuses("invalid_params", /limit/)));
   test("show their open deals and tasks", () =>
     check(
@@ -345,7 +342,7 @@ describe("contacts", () => {
       ],
       returns({ job: "Head of sales" }),
     ));
-  test("do not change into what they are", () =>
+  test("are refused a change without effect", () =>
     check(
       [["update_contact", { contact_id: viktor, email: "viktor@northwind.example" }]],
       refuses("conflict", /like that already/),
@@ -365,7 +362,7 @@ describe("contacts", () => {
       [["update_contact", { contact_id: helena, status: "left" }]],
       refuses("precondition_failed", /open deal Northwind claims portal/),
     ));
-  test("leave without", () =>
+  test("leave without open deals", () =>
     check(
       [
         ["update_contact", { contact_id: viktor, status: "left" }],
@@ -487,7 +484,7 @@ describe("stages", () => {
       [move(stand, "negotiation")],
       refuses("precondition_failed", /paused cannot go to negotiation/),
     ));
-  test("are not entered twice", () =>
+  test("that are current are refused", () =>
     check([move(portal, "negotiation")], refuses("conflict", /already in negotiation/)));
   test("the amount may change where the deal is", () =>
     check(
@@ -499,7 +496,7 @@ describe("stages", () => {
       [move(portal, "won")],
       refuses("precondition_failed", /1 open task: Send the contract \(task_101\)/),
     ));
-  test("with all done it is", () =>
+  test("a deal without open tasks is won", () =>
     check(
       [["complete_task", { task_id: contract }], move(portal, "won")],
       returns({ stage: "won", next_stages: [] }),
@@ -517,7 +514,7 @@ describe("stages", () => {
     ));
   test("lost needs a reason", () =>
     check([move(catalogue, "lost")], refuses("invalid_params", /for a reason/)));
-  test("a reason needs a loss", () =>
+  test("a reason is refused for other stages than lost", () =>
     check(
       [move(catalogue, "negotiation", { lost_reason: "price" })],
       refuses("invalid_params", /lost alone/),
@@ -527,7 +524,7 @@ describe("stages", () => {
       [move(catalogue, "lost", { lost_reason: "price" })],
       returns({ stage: "lost", dropped_tasks: 1 }),
     ));
-  test("and they are gone", () =>
+  test("dropped tasks are no longer listed", () =>
     check(
       [move(catalogue, "lost", { lost_reason: "price" }), ["complete_task", { task_id: followUp }]],
       refuses("precondition_failed", /dropped/),
@@ -560,7 +557,7 @@ describe("notes and tasks", () => {
       [note(portal, "Legal has two questions on the contract")],
       refuses("conflict", /Ana Ruiz wrote the same note/),
     ));
-  test("a note says something", () =>
+  test("an empty note is refused", () =>
     check([note(portal, "   ")], refuses("invalid_params", /text/)));
   const task = (title: string, contact_id: string, more: object = {}): Call => [
     "create_task",
@@ -598,14 +595,14 @@ describe("notes and tasks", () => {
       [task("send the contract", helena, { deal_id: portal })],
       refuses("conflict", /planned already, for 2026-03-11/),
     ));
-  test("six tasks are enough", () =>
+  test("a seventh open task is refused", () =>
     check(
       [...[1, 2, 3, 4, 5, 6].map(i => task(`Call ${i}`, viktor)), task("Call 7", viktor)],
       refuses("limit_exceeded", /has 6 open tasks/),
     ));
-  test("a task without a day lacks something", () =>
+  test("a task without a day is a bad argument", () =>
     check([["create_task", { title: "Call", contact_id: helena }]], rejectsArguments(/due/)));
-  test("done is done", () =>
+  test("a completed task is no longer open", () =>
     check(
       [
         ["complete_task", { task_id: contract }],
@@ -618,15 +615,15 @@ describe("notes and tasks", () => {
       [["complete_task", { task_id: contract }]],
       returns({ task: "Send the contract", done: "2026-03-09", open_tasks: 0 }),
     ));
-  test("but once", () =>
+  test("a completed task is not completed again", () =>
     check([["complete_task", { task_id: files }]], refuses("conflict", /was done on 2026-01-26/)));
-  test("a dropped one is not done", () =>
+  test("a dropped task is not completed", () =>
     check([["complete_task", { task_id: storyboard }]], refuses("precondition_failed", /dropped/)));
-  test("a colleague's is theirs", () =>
+  test("a colleague's task is not completed", () =>
     check([["complete_task", { task_id: dates }]], refuses("permission_denied", /Farid Haddad/)));
 });
 
-test("ids of one kind fit no other", () =>
+test("ids of one kind are unknown to tools for another", () =>
   check(
     [["create_contact", { name: "Mira Stein", firm_id: helena, email: "m@x.example" }]],
     refuses("not_found", /no firm con_101/),

@@ -1,7 +1,4 @@
-/**
- * The mailbox by hand, on its small fixture: what is found, sent, drafted and sorted, and what
- * stands in the way.
- */
+/** The tools of the email server: what they return, what they change, and what they refuse. */
 import { describe, test } from "vitest";
 import { server as email } from "../../src/servers/email/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -91,15 +88,15 @@ describe("search", () => {
       [search({ folder: "Sent", until: "2026-03-09" })],
       returns({ threads: [{ thread_id: numbers, from: "Ana Ruiz" }] }),
     ));
-  test("nothing found is no failure", () =>
+  test("without a match is an empty list", () =>
     check([search({ words: "elephant" })], returns({ threads: [] })));
-  test("for somebody unknown names those who are near", () =>
+  test("for somebody unknown suggests similar names", () =>
     check([search({ from: "Helena" })], {
       type: "not_found",
       message: "the address book has nobody called Helena",
       hint: "perhaps Helena Brandt (helena@northwind.example)",
     }));
-  test("with days the wrong way round is refused", () =>
+  test("with a first day after the last day is refused", () =>
     check(
       [search({ since: "2026-03-09", until: "2026-03-01" })],
       refuses("invalid_params", /since 2026-03-09 is after/),
@@ -145,7 +142,7 @@ describe("threads and messages", () => {
         attachments: ["brief-signed.pdf"],
       }),
     ));
-  test("looking does not mark as read", () =>
+  test("reading a thread does not mark it as read", () =>
     check(
       [
         ["get_message", { message_id: eleven }],
@@ -234,7 +231,7 @@ describe("answers", () => {
       [reply(eleven)],
       returns({ subject: "Kickoff on Tuesday", thread_id: kickoff, to: ["Helena Brandt"] }),
     ));
-  test("stand in the thread", () =>
+  test("appear in the thread", () =>
     check(
       [reply(eleven), ["get_thread", { thread_id: kickoff }]],
       returns({ messages: [{}, {}, { from: "Ana Ruiz", snippet: "Sounds good." }] }),
@@ -327,7 +324,7 @@ describe("drafts", () => {
       [begin("concept review")],
       refuses("conflict", /already a draft "Concept review" \(drf_101\)/),
     ));
-  test("are no more than three here", () =>
+  test("beyond three are refused", () =>
     check(
       [begin("One thing"), begin("Another thing")],
       refuses("limit_exceeded", /3 drafts are kept, and 3 is the most/),
@@ -361,7 +358,7 @@ describe("drafts", () => {
       ],
       returns({ threads: [{ subject: "Concept review" }] }),
     ));
-  test("do not change into what they are", () =>
+  test("are refused a change without effect", () =>
     check(
       [["update_draft", { draft_id: concept, to: ["Helena Brandt"] }]],
       refuses("conflict", /like that already/),
@@ -371,7 +368,7 @@ describe("drafts", () => {
       [["update_draft", { draft_id: concept, subject: "open studio evening" }]],
       refuses("conflict", /already a draft "Open studio evening"/),
     ));
-  test("change in nothing are refused", () =>
+  test("without a change are refused", () =>
     check(
       [["update_draft", { draft_id: concept }]],
       refuses("invalid_params", /nothing to change/),
@@ -389,7 +386,7 @@ describe("drafts", () => {
       [["delete_draft", { draft_id: concept }]],
       returns({ deleted: "Concept review", drafts: 1 }),
     ));
-  test("but once", () =>
+  test("is not repeated", () =>
     check(
       [
         ["delete_draft", { draft_id: concept }],
@@ -416,13 +413,13 @@ describe("labels, archive and read state", () => {
       [add(dentist, family), ["search_mail", { label_id: family }]],
       returns({ threads: [{ thread_id: birthday }, { thread_id: dentist }] }),
     ));
-  test("but once", () =>
+  test("is not repeated", () =>
     check([add(kickoff, clients)], refuses("conflict", /has the label Clients already/)));
   test("a folder is no label to put on", () =>
     check([add(kickoff, inbox)], refuses("permission_denied", /Inbox \(lab_101\) is a folder/)));
   test("Spam takes no labels", () =>
     check([add(cruise, family)], refuses("precondition_failed", /in Spam/)));
-  test("four labels are enough", () =>
+  test("a fifth label is refused", () =>
     check(
       [add(reminder, family), add(reminder, travel), add(reminder, toAnswer)],
       refuses("limit_exceeded", /Clients, Invoices, Family, Travel/),
@@ -436,7 +433,7 @@ describe("labels, archive and read state", () => {
       [remove(reminder, clients)],
       returns({ subject: "Reminder for invoice 42", labels: ["Invoices"] }),
     ));
-  test("which is not there, is refused", () =>
+  test("a label that is not on the thread is not taken off", () =>
     check([remove(flight, clients)], refuses("conflict", /does not have the label Clients/)));
   test("an unknown label is refused", () =>
     check([remove(flight, "lab_1")], refuses("not_found", /no label lab_1/)));
@@ -448,7 +445,7 @@ describe("labels, archive and read state", () => {
       ],
       returns({ threads: [{ thread_id: kickoff }, { thread_id: jars }] }),
     ));
-  test("where it was is told", () =>
+  test("archiving tells the previous folder", () =>
     check(
       [["archive_thread", { thread_id: cruise }]],
       returns({ folder: "Archive", was_in: "Spam" }),
@@ -474,7 +471,7 @@ describe("labels, archive and read state", () => {
         ],
       }),
     ));
-  test("what is read is not read again", () =>
+  test("a read thread is not marked as read again", () =>
     check([["mark_read", { thread_id: dentist }]], refuses("conflict", /is read already/)));
   test("one's own messages are never unread", () =>
     check(

@@ -1,39 +1,16 @@
-/** Every filesystem tool by hand: what it gives, what it changes, and what it turns down. */
+/** The tools of the filesystem server: what they return, what they change, and what they refuse. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
-import type { Json } from "../../src/environment/json.ts";
 import { server as filesystem } from "../../src/servers/filesystem/server.ts";
 import { catalog } from "../contracts/doors.ts";
 import { walk } from "../contracts/walk.ts";
+import { createChecks, refuses, returns, type Call } from "./check.ts";
 
-type Call = [tool: string, args: Record<string, Json>];
-
-const open = () =>
+const openSmall = () =>
   openSessionByName(catalog, { servers: [{ name: "filesystem", fixture: "small" }], seed: 1 });
 
-/**
- * Makes the calls in order on a fresh session of the small fixture, and holds the last answer
- * against the expectation.
- */
-function check(calls: Call[], expected: object): void {
-  const session = open();
-  for (const [tool, args] of calls.slice(0, -1))
-    expect(session.call(`filesystem_${tool}`, args).outcome, tool).toMatchObject({ kind: "ok" });
-  const [tool, args] = calls.at(-1)!;
-  const digest = session.digest;
-  const { outcome } = session.call(`filesystem_${tool}`, args);
-  expect(outcome).toMatchObject(expected);
-  const isRead = filesystem.tools.get(`filesystem_${tool}`)!.effect === "read";
-  if (outcome.kind !== "ok" || isRead) expect(session.digest).toBe(digest);
-}
-
-const returns = (value: object) => ({ kind: "ok", value });
-const refuses = (type: string, message: RegExp) => ({
-  kind: "refused",
-  type,
-  message: expect.stringMatching(message) as string,
-});
+const { check, checkAllTools } = createChecks(filesystem);
 
 const cd = (path: string): Call => ["cd", { path }];
 const cat = (path: string): Call => ["cat", { path }];
@@ -934,7 +911,7 @@ describe("whatever is called", () => {
   test("nothing breaks, and what is refused or read leaves the state", () => {
     fc.assert(
       fc.property(fc.array(anyCall, { minLength: 10, maxLength: 40 }), calls => {
-        const session = open();
+        const session = openSmall();
         for (const { name, args } of calls) {
           const { digest } = session;
           const { outcome } = session.call(name, args);
@@ -953,7 +930,7 @@ describe("whatever is called", () => {
   test("the disk never holds more than its quota, and the state fits its schema", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e6 }), seed => {
-        const session = open();
+        const session = openSmall();
         walk(filesystem, session, 150, seed);
         expect(
           filesystem.schema.safeParse(session.state["filesystem"]!.world).error,
@@ -968,3 +945,5 @@ describe("whatever is called", () => {
     );
   });
 });
+
+checkAllTools();

@@ -1,4 +1,4 @@
-/** Every food_delivery tool by hand: what it gives, what it changes, and what it turns down. */
+/** The tools of the food delivery server: what they return, change and refuse. */
 import { describe, expect, test } from "vitest";
 import { server as foodDelivery } from "../../src/servers/foodDelivery/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -47,7 +47,7 @@ describe("restaurants and menus", () => {
     ));
   test("a dish to look for has two letters", () =>
     check([["search_restaurants", { dish: "x" }]], refuses("invalid_params", /dish/)));
-  test("tell what an order takes: open at 12:00, 22 + 18 minutes", () =>
+  test("show what an order takes: open at 12:00, 22 + 18 minutes", () =>
     check(
       [["get_restaurant", { restaurant_id: curry }]],
       returns({
@@ -166,7 +166,7 @@ describe("the basket", () => {
     check([add(almond)], refuses("precondition_failed", /Almond croissant .* sold out/)));
   test("takes nothing that is gone", () =>
     check([emptied, add(chana)], refuses("not_found", /no longer on the menu/)));
-  test("wants the choices that a dish needs", () =>
+  test("requires the choices that a dish needs", () =>
     check([emptied, add(chicken)], {
       ...refuses("precondition_failed", /Butter chicken .* needs a choice of heat/),
       hint: "add one of mild, medium, hot to choices",
@@ -196,26 +196,26 @@ describe("the basket", () => {
       [add(croissant, 18)],
       refuses("limit_exceeded", /at most 20 of one dish, and 3 Butter croissant/),
     ));
-  test("gives back some of a dish", () =>
+  test("removes some of a dish", () =>
     check(
       [["remove_from_basket", { dish_id: croissant, quantity: 2 }]],
       returns({ removed: 2, pieces: 1, subtotal: 1.9 }),
     ));
   test("is emptied at once", () =>
     check([add(knot), emptied], returns({ removed: 4, pieces: 0, subtotal: 0 })));
-  test("is emptied once", () =>
+  test("is not emptied twice", () =>
     check([emptied, emptied], refuses("precondition_failed", /empty already/)));
-  test("does not give back three of nothing in particular", () =>
+  test("does not remove a quantity without a dish", () =>
     check(
       [["remove_from_basket", { quantity: 3 }]],
       refuses("invalid_params", /no dish_id is given/),
     ));
-  test("gives back no more than it has", () =>
+  test("does not remove more than it has", () =>
     check(
       [["remove_from_basket", { dish_id: croissant, quantity: 4 }]],
       refuses("precondition_failed", /there are 3 Butter croissant/),
     ));
-  test("gives back nothing that is not in it", () =>
+  test("does not remove a dish that is not in it", () =>
     check(
       [["remove_from_basket", { dish_id: knot }]],
       refuses("not_found", /Cinnamon knot .* is not in the basket/),
@@ -225,7 +225,7 @@ describe("the basket", () => {
       check([add(knot, quantity)], {
         kind: expect.stringMatching(/refused|bad-arguments/) as string,
       }));
-  test("wants a dish", () =>
+  test("needs a dish", () =>
     check([["add_to_basket", { quantity: 1 }]], rejectsArguments(/dish_id/)));
 });
 
@@ -236,7 +236,7 @@ describe("promo codes", () => {
       [add(knot, 4), apply("breakfast20")],
       returns({ code: "BREAKFAST20", discount: 3.06, total: 14.14 }),
     ));
-  test("want their minimum", () =>
+  test("need their minimum", () =>
     check(
       [apply("BREAKFAST20")],
       refuses("precondition_failed", /wants dishes for 12, and the basket has 5.7/),
@@ -253,12 +253,12 @@ describe("promo codes", () => {
     ));
   test("expire", () =>
     check([apply("WINTER5")], refuses("precondition_failed", /WINTER5 expired on 2026-02-28/)));
-  test("for the first order are for that", () =>
+  test("for the first order are refused later", () =>
     check(
       [emptied, add(toast, 2), apply("HELLO10")],
       refuses("precondition_failed", /first order from a restaurant, and Café Lumen has had one/),
     ));
-  test("are applied once", () =>
+  test("are not applied twice", () =>
     check(
       [add(knot, 4), apply("BREAKFAST20"), apply("BREAKFAST20")],
       refuses("conflict", /applied already/),
@@ -268,12 +268,12 @@ describe("promo codes", () => {
       [add(knot, 10), apply("BREAKFAST20"), apply("FREERIDE")],
       returns({ discount: 1.9, total: 29.7, instead_of: "BREAKFAST20" }),
     ));
-  test("are used once", () =>
+  test("are not used twice", () =>
     check(
       [add(knot, 4), apply("BREAKFAST20"), ["place_order", {}], add(knot, 6), apply("BREAKFAST20")],
       refuses("conflict", /BREAKFAST20 was used for order 4118/),
     ));
-  test("want a basket", () =>
+  test("need a basket", () =>
     check([emptied, apply("BREAKFAST20")], refuses("precondition_failed", /the basket is empty/)));
   test("unknown ones are refused", () =>
     check([apply("FREEPIZZA")], refuses("not_found", /no promo code FREEPIZZA/)));
@@ -344,7 +344,7 @@ describe("orders under way", () => {
         ],
       }),
     ));
-  test("come nearer with the clock", () => {
+  test("progress with the clock", () => {
     const later: Call[] = [1, 2, 3, 4, 5].map(() => add(knot));
     check([...later, ["track_order", { order_id: onTheWay }]], returns({ status: "delivered" }));
   });
@@ -389,22 +389,22 @@ describe("orders under way", () => {
       [["cancel_order", { order_id: placed }]],
       returns({ number: "4117", status: "cancelled", refunded: 14 }),
     ));
-  test("but not a minute later", () =>
+  test("are not cancelled once the kitchen began", () =>
     check(
       [add(knot), ["cancel_order", { order_id: placed }]],
       refuses("precondition_failed", /Café Lumen began order 4117 .* at 2026-03-09T09:01/),
     ));
-  test("nor while it cooks", () =>
+  test("are not cancelled during preparation", () =>
     check(
       [["cancel_order", { order_id: preparing }]],
       refuses("precondition_failed", /it is preparing/),
     ));
-  test("nor when it has come", () =>
+  test("are not cancelled after delivery", () =>
     check(
       [["cancel_order", { order_id: old }]],
       refuses("precondition_failed", /was delivered at 2026-01-28T19:53/),
     ));
-  test("nor twice", () =>
+  test("are not cancelled twice", () =>
     check(
       [["cancel_order", { order_id: cancelled }]],
       refuses("conflict", /was cancelled at 2026-03-04T08:06/),
@@ -414,7 +414,7 @@ describe("orders under way", () => {
 describe("tips and ratings", () => {
   const tip = (order_id: string, amount = 2.5): Call => ["add_tip", { order_id, amount }];
   const rate = (order_id: string, stars = 5): Call => ["rate_order", { order_id, stars }];
-  test("a tip goes with the courier: 7.80 + 6.50 + 2.20 + 2.50", () =>
+  test("a tip is added to the total: 7.80 + 6.50 + 2.20 + 2.50", () =>
     check([tip(onTheWay)], returns({ tip: 2.5, total: 19 })));
   test("a tip for what came on Saturday shows in the order", () =>
     check(
@@ -436,26 +436,27 @@ describe("tips and ratings", () => {
       [rate(saturday, 1)],
       returns({ stars: 1, restaurant: "Saffron House", restaurant_rating: 4.1, ratings: 156 }),
     ));
-  test("stars are given once", () =>
+  test("an order is not rated twice", () =>
     check([rate(saturday), rate(saturday)], refuses("conflict", /has 5 stars already/)));
-  test("not before it has come", () =>
+  test("no rating before delivery", () =>
     check([rate(onTheWay)], {
       ...refuses("precondition_failed", /is on the way/),
       hint: "it can be rated once it is delivered, at 2026-03-09T09:05",
     }));
-  test("not for what was cancelled", () =>
+  test("no rating of a cancelled order", () =>
     check([rate(cancelled)], refuses("precondition_failed", /nothing to rate/)));
-  test("not after a month", () =>
+  test("no rating after a month", () =>
     check(
       [rate(old)],
       refuses("precondition_failed", /was delivered at 2026-01-28T19:53, more than 30 days ago/),
     ));
-  test("at most five", () => check([rate(saturday, 6)], refuses("invalid_params", /stars/)));
+  test("no more than five stars", () =>
+    check([rate(saturday, 6)], refuses("invalid_params", /stars/)));
 });
 
 describe("ordering again", () => {
   const again = (order_id: string): Call => ["reorder", { order_id }];
-  test("tells new prices and what is gone: butter chicken was 12.90", () =>
+  test("shows new prices and missing dishes: butter chicken was 12.90", () =>
     check(
       [emptied, again(old)],
       returns({
@@ -484,7 +485,7 @@ describe("ordering again", () => {
     check([again(old)], refuses("conflict", /holds 3 dishes from Corner Bakery/)));
   test("adds to a basket of the same restaurant", () =>
     check([again(cancelled)], returns({ pieces: 5, subtotal: 15.3, changed: [], left_out: [] })));
-  test("waits for what is still cooked", () =>
+  test("is refused during preparation", () =>
     check([again(preparing)], refuses("precondition_failed", /order 4114 .* is preparing still/)));
 });
 

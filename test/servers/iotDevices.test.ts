@@ -1,7 +1,4 @@
-/**
- * Every tool of the smart home by hand: what it gives, what later reads show of it, and what it
- * turns down.
- */
+/** The tools of the smart home server: what they return, what they change, and what they refuse. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
@@ -244,7 +241,7 @@ describe("light", () => {
       [["set_brightness", { device_id: hallLight, brightness: 50 }]],
       refuses("precondition_failed", /cannot be dimmed/),
     ));
-  test("that is a fan is none", () =>
+  test("of a fan is refused", () =>
     check(
       [["set_brightness", { device_id: fan, brightness: 50 }]],
       refuses("precondition_failed", /dev_146 \(standing fan\) is a fan, not a light/),
@@ -268,7 +265,7 @@ describe("light", () => {
       [["set_color", { device_id: bedside, color: "red" }]],
       refuses("precondition_failed", /bedside lamp in the bedroom \(dev_140\) is off/),
     ));
-  test("has colors or none", () =>
+  test("without colors is refused", () =>
     check(
       [on(ceiling), ["set_color", { device_id: ceiling, color: "red" }]],
       refuses(
@@ -276,7 +273,7 @@ describe("light", () => {
         /ceiling light in the living room \(dev_116\) is of one white only/,
       ),
     ));
-  test("keeps the color it has", () =>
+  test("is refused the color it has", () =>
     check(
       [["set_color", { device_id: floorLamp, color: "warm white" }]],
       refuses("conflict", /already warm white/),
@@ -294,7 +291,7 @@ describe("heating and air", () => {
       ],
       returns({ temperature: "20.4 °C", target: "23 °C", heating: "warming up" }),
     ));
-  test("and is heated no further than asked", () =>
+  test("a room is heated up to its target", () =>
     check(
       [["set_thermostat", { room_id: living, target: 19 }]],
       returns({ temperature: "20.1 °C", heating: "warm enough" }),
@@ -309,7 +306,7 @@ describe("heating and air", () => {
       [["set_thermostat", { room_id: bedroom, target: 21 }]],
       refuses("precondition_failed", /window is open in the bedroom: heating from 18.2 to 21/),
     ));
-  test("but not of turning down", () =>
+  test("the target can be lowered at an open window", () =>
     check([["set_thermostat", { room_id: bedroom, target: 16 }]], returns({ target: "16 °C" })));
   test("away mode keeps rooms cool", () =>
     check(
@@ -343,12 +340,12 @@ describe("heating and air", () => {
       ],
       returns({ state: "on at speed 2", watts: 40 }),
     ));
-  test("but only one that it has", () =>
+  test("a speed that a fan does not have is refused", () =>
     check(
       [["set_fan_speed", { device_id: fan, speed: 5 }]],
       refuses("limit_exceeded", /speeds 1 to 3, not 5/),
     ));
-  test("and one that it does not run at", () =>
+  test("the current speed is refused", () =>
     check(
       [on(fan), ["set_fan_speed", { device_id: fan, speed: 1 }]],
       refuses("conflict", /already runs at speed 1/),
@@ -433,7 +430,7 @@ describe("locks", () => {
       [unlock(frontDoor, "4071"), ["lock_door", { device_id: frontDoor }]],
       returns({ state: "locked" }),
     ));
-  test("lock once", () =>
+  test("are not locked twice", () =>
     check([["lock_door", { device_id: frontDoor }]], refuses("conflict", /already locked/)));
   test("lock only a door that is shut", () =>
     check(
@@ -451,9 +448,9 @@ describe("locks", () => {
         ],
       }),
     ));
-  test("know no future", () =>
+  test("have no log of the future", () =>
     check([["get_lock_log", { since: "2026-03-10" }]], refuses("invalid_params", /after today/)));
-  test("know no 30 February", () =>
+  test("refuse 30 February", () =>
     check([["get_lock_log", { since: "2026-02-30" }]], refuses("invalid_params", /since/)));
 });
 
@@ -484,7 +481,7 @@ describe("sensors", () => {
       [["read_sensor", { sensor_id: "sen_107" }]],
       returns({ value: 395, reading: "395 lux" }),
     ));
-  test("tell an open window", () =>
+  test("report an open window", () =>
     check(
       [["read_sensor", { sensor_id: "sen_116" }]],
       returns({ reading: "open", room_name: "bedroom" }),
@@ -520,7 +517,7 @@ describe("vacuums", () => {
       ],
       refuses("limit_exceeded", /bin of Dusty|bin of the Dusty/),
     ));
-  test("start once", () =>
+  test("do not start twice", () =>
     check([start(dusty), start(dusty)], refuses("conflict", /cleaning already/)));
   test("that are stuck stay", () =>
     check(
@@ -561,7 +558,7 @@ describe("scenes", () => {
       returns({ log: [{ action: "locked", by: "the Leaving home scene" }] }),
     ));
   test("set the mode", () => check([leave, ["list_rooms", {}]], returns({ mode: "away" })));
-  test("once done are refused", () =>
+  test("without any effect are refused", () =>
     check(
       [
         ["activate_scene", { scene_id: movie }],
@@ -569,7 +566,7 @@ describe("scenes", () => {
       ],
       refuses("conflict", /Movie evening/),
     ));
-  test("bring back what another took", () =>
+  test("undo another scene", () =>
     check([leave, ["activate_scene", { scene_id: coming }], on(oven)], returns({ state: "on" })));
   test("with a missing device are refused", () =>
     check(
@@ -636,7 +633,7 @@ describe("automations", () => {
         ],
       }),
     ));
-  test("rest or do not", () =>
+  test("are listed by whether they are enabled", () =>
     check(
       [["list_automations", { enabled: false }]],
       returns({ automations: [{ automation: "Off to work", enabled: false }] }),
@@ -662,7 +659,7 @@ describe("automations", () => {
       [create({ sensor_id: "sen_119", above: 3 })],
       refuses("invalid_params", /has no values/),
     ));
-  test("do not come twice", () =>
+  test("are not created twice", () =>
     check(
       [create({ at: "20:00" }), create({ name: "Again", at: "20:00" })],
       refuses("conflict", /does the same/),
@@ -672,7 +669,7 @@ describe("automations", () => {
       [create({ scene_id: welcome, at: "20:00" })],
       refuses("precondition_failed", /hall lamp/),
     ));
-  test("know the times of a day", () =>
+  test("refuse a time that does not exist", () =>
     check([create({ at: "25:00" })], refuses("invalid_params", /time of day/)));
 });
 
@@ -681,7 +678,7 @@ test("a secret is declared as one", () =>
     '"x-sensitive":true',
   ));
 
-test("whatever is called, the log of each lock ends with how it stands, and scenes use what is or was there", () => {
+test("after any calls, the log of each lock ends with how it stands, and scenes use what is or was there", () => {
   const catalog = openCatalog([iotDevices], [join(import.meta.dirname, "../../resources/servers")]);
   for (let seed = 0; seed < 12; seed++) {
     const session = openSessionByName(catalog, {
