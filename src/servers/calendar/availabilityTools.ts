@@ -68,12 +68,12 @@ export const availabilityTools = {
     run(state, { start, minutes = 30, people = [] }) {
       const from = toMinutes(start);
       const everyone = [...new Set([state.user, ...people.map(it => findPersonId(state, it))])];
-      const found = new Map<string, ReturnType<typeof createEventRow>>(
+      const conflictsById = new Map<string, ReturnType<typeof createEventRow>>(
         everyone
           .flatMap(who => listBusyTimes(state, who, from, from + minutes))
           .map(it => [`${it.event_id} ${it.date}`, createEventRow(it)]),
       );
-      const conflicts = [...found.values()];
+      const conflicts = [...conflictsById.values()];
       return conflicts.length > 0 ? { free: false, conflicts } : { free: true, start };
     },
   }),

@@ -83,7 +83,7 @@ export const eventQueries = {
           : parseDayRange(first, to, 92);
       findCalendar(state, calendar_id);
       const personId = person && findPersonId(state, person);
-      const found = listOccurrences(
+      const matches = listOccurrences(
         state,
         ...window,
         it =>
@@ -91,12 +91,12 @@ export const eventQueries = {
           (!title || containsWords(it.title, title)) &&
           (!personId || it.organizer === personId || getResponse(it, personId) !== undefined),
       );
-      const once = found.filter(
-        (it, i) => found.findIndex(other => other.event_id === it.event_id) === i,
+      const firstMatches = matches.filter(
+        (it, i) => matches.findIndex(other => other.event_id === it.event_id) === i,
       );
-      const shown = once.slice(0, maxRows);
-      const events = shown.filter(it => !it.event.repeats).map(createEventRow);
-      const series = shown.flatMap(it =>
+      const selectedMatches = firstMatches.slice(0, maxRows);
+      const events = selectedMatches.filter(it => !it.event.repeats).map(createEventRow);
+      const series = selectedMatches.flatMap(it =>
         it.event.repeats
           ? [
               {
@@ -111,7 +111,7 @@ export const eventQueries = {
       return {
         ...(events.length > 0 || series.length === 0 ? { events } : {}),
         ...(series.length > 0 ? { series } : {}),
-        ...(once.length > maxRows ? { more: once.length - maxRows } : {}),
+        ...(firstMatches.length > maxRows ? { more: firstMatches.length - maxRows } : {}),
       };
     },
   }),
@@ -137,7 +137,7 @@ export const eventQueries = {
     run(state, { query, calendar_id, limit: maxRows = 10 }, { now }) {
       if (calendar_id) findCalendar(state, calendar_id);
       const exact = query.trim().toLowerCase();
-      const found = Object.entries(state.events)
+      const matches = Object.entries(state.events)
         .filter(
           ([, it]) =>
             containsWords(it.title, query) && (!calendar_id || it.calendar_id === calendar_id),
@@ -149,7 +149,7 @@ export const eventQueries = {
           ...findRelevantStart(event, now),
         }));
       // exact titles first, then upcoming events by start, then past events, the latest first
-      found.sort(
+      matches.sort(
         (a, b) =>
           Number(b.isExact) - Number(a.isExact) ||
           Number(b.isAhead) - Number(a.isAhead) ||
@@ -157,7 +157,7 @@ export const eventQueries = {
           (a.event_id < b.event_id ? -1 : 1),
       );
       return {
-        events: found.slice(0, maxRows).map(({ event_id, event: { title, repeats }, start }) => ({
+        events: matches.slice(0, maxRows).map(({ event_id, event: { title, repeats }, start }) => ({
           title,
           event_id,
           start: formatMinute(start),

@@ -107,9 +107,9 @@ export function expandOccurrences(it: RecurringTime, from: number, to: number): 
 const occurrenceCache = new WeakMap<RecurringTime, readonly Occurrence[]>();
 
 function getCachedOccurrences(it: RecurringTime): readonly Occurrence[] {
-  let all = occurrenceCache.get(it);
-  if (!all) occurrenceCache.set(it, (all = computeOccurrences(it)));
-  return all;
+  let occurrences = occurrenceCache.get(it);
+  if (!occurrences) occurrenceCache.set(it, (occurrences = computeOccurrences(it)));
+  return occurrences;
 }
 
 function computeOccurrences({

@@ -51,9 +51,9 @@ const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z
 
 /** Refuses a subject that another draft has: drafts are identified by their subjects. */
 function refuseTakenSubject(state: EmailState, subject: string, exceptId?: string): void {
-  const wanted = subject.trim().toLowerCase();
+  const searchedSubject = subject.trim().toLowerCase();
   const duplicate = Object.entries(getOriginal(state).drafts).find(
-    ([key, it]) => key !== exceptId && it.subject.toLowerCase() === wanted,
+    ([key, it]) => key !== exceptId && it.subject.toLowerCase() === searchedSubject,
   );
   if (duplicate)
     refuse(
@@ -75,7 +75,7 @@ export const draftCommands = {
       attachments: attachments.optional(),
     },
     returns: { ...draftRow, drafts: z.int().describe("Drafts there are now") },
-    run(state, { subject, text: words, to: names = [], attachments: files }, { now, newId }) {
+    run(state, { subject, text: body, to: names = [], attachments: files }, { now, newId }) {
       const draftIds = Object.keys(getOriginal(state).drafts);
       refuseTakenSubject(state, subject);
       if (draftIds.length >= state.limits.drafts)
@@ -89,7 +89,7 @@ export const draftCommands = {
       state.drafts[draft_id] = {
         to: recipients,
         subject,
-        text: words,
+        text: body,
         ...(files ? { attachments: files } : {}),
         saved: now,
       };
@@ -114,12 +114,12 @@ export const draftCommands = {
     returns: { ...draftRow, changed: z.array(z.string()) },
     run(state, { draft_id, to: names, ...values }, { now }) {
       const draft = findDraft(state, draft_id);
-      const wanted: Partial<Draft> = Object.fromEntries(
+      const changes: Partial<Draft> = Object.fromEntries(
         Object.entries({ ...values, to: names && findAddressIds(state, names) }).filter(
           ([, it]) => it !== undefined,
         ),
       );
-      const keys = Object.keys(wanted) as (keyof Draft)[];
+      const keys = Object.keys(changes) as (keyof Draft)[];
       if (keys.length === 0)
         refuse(
           "invalid_params",
@@ -127,12 +127,12 @@ export const draftCommands = {
           "give to, subject, text or attachments",
         );
       const changed = keys.filter(
-        key => JSON.stringify(wanted[key]) !== JSON.stringify(draft[key]),
+        key => JSON.stringify(changes[key]) !== JSON.stringify(draft[key]),
       );
       if (changed.length === 0)
         refuse("conflict", `the draft "${draft.subject}" (${draft_id}) is like that already`);
       if (values.subject !== undefined) refuseTakenSubject(state, values.subject, draft_id);
-      Object.assign(draft, wanted, { saved: now });
+      Object.assign(draft, changes, { saved: now });
       return { subject: draft.subject, draft_id, to: listNames(state, draft.to), changed };
     },
   }),
@@ -147,7 +147,7 @@ export const draftCommands = {
         to: recipients,
         cc,
         subject,
-        text: words,
+        text: body,
         attachments: files,
       } = findDraft(state, draft_id);
       if (recipients.length === 0)
@@ -160,7 +160,7 @@ export const draftCommands = {
       const { thread_id, message_id } = startThread(
         state,
         subject,
-        { to: recipients, cc, text: words, attachments: files },
+        { to: recipients, cc, text: body, attachments: files },
         context,
       );
       const names = listNames(state, [...recipients, ...(cc ?? [])]);

@@ -52,21 +52,21 @@ export const messageCommands = {
       attachments: attachments.optional(),
     },
     returns: sentResult,
-    run(state, { to: names, subject, text: words, cc: copies = [], attachments: files }, context) {
+    run(state, { to: names, subject, text: body, cc: ccNames = [], attachments: files }, context) {
       const to = findAddressIds(state, names);
-      const others = findAddressIds(state, copies).filter(it => !to.includes(it));
-      const left_today = checkDelivery(state, to, others, context.now);
+      const otherRecipients = findAddressIds(state, ccNames).filter(it => !to.includes(it));
+      const left_today = checkDelivery(state, to, otherRecipients, context.now);
       const { thread_id, message_id } = startThread(
         state,
         subject,
-        { to, cc: others, text: words, attachments: files },
+        { to, cc: otherRecipients, text: body, attachments: files },
         context,
       );
       return {
         subject,
         thread_id,
         message_id,
-        to: listNames(state, [...to, ...others]),
+        to: listNames(state, [...to, ...otherRecipients]),
         left_today,
       };
     },
@@ -80,12 +80,12 @@ export const messageCommands = {
       attachments: attachments.optional(),
     },
     returns: sentResult,
-    run(state, { message_id, text: words, attachments: files }, context) {
+    run(state, { message_id, text: body, attachments: files }, context) {
       const message = findMessage(state, message_id);
       // a reply to the user's own message goes to the same people again
       const to =
         message.from === state.user ? message.to.filter(it => it !== state.user) : [message.from];
-      return sendReply(state, message, { to: [...to], text: words, attachments: files }, context);
+      return sendReply(state, message, { to: [...to], text: body, attachments: files }, context);
     },
   }),
   reply_all: tool({
@@ -97,25 +97,22 @@ export const messageCommands = {
       attachments: attachments.optional(),
     },
     returns: sentResult,
-    run(state, { message_id, text: words, attachments: files }, context) {
+    run(state, { message_id, text: body, attachments: files }, context) {
       const message = findMessage(state, message_id);
-      const others = (ids: readonly string[]) =>
+      const excludeParticipants = (ids: readonly string[]) =>
         ids.filter(it => it !== state.user && it !== message.from);
       const to =
-        message.from === state.user ? others(message.to) : [message.from, ...others(message.to)];
-      const copies = others(message.cc ?? []);
-      if (to.length + copies.length < 2)
+        message.from === state.user
+          ? excludeParticipants(message.to)
+          : [message.from, ...excludeParticipants(message.to)];
+      const ccIds = excludeParticipants(message.cc ?? []);
+      if (to.length + ccIds.length < 2)
         refuse(
           "precondition_failed",
           `nobody but ${listNames(state, to).join("")} and the user has this message: there are no others to answer`,
           "email_reply answers one person",
         );
-      return sendReply(
-        state,
-        message,
-        { to, cc: copies, text: words, attachments: files },
-        context,
-      );
+      return sendReply(state, message, { to, cc: ccIds, text: body, attachments: files }, context);
     },
   }),
   forward: tool({
@@ -128,7 +125,7 @@ export const messageCommands = {
       text: text.optional().describe("What to say about it"),
     },
     returns: sentResult,
-    run(state, { message_id, to: names, text: words }, context) {
+    run(state, { message_id, to: names, text: body }, context) {
       const message = findMessage(state, message_id);
       const to = findAddressIds(state, names);
       const duplicate = to.find(it =>
@@ -142,11 +139,11 @@ export const messageCommands = {
         );
       const left_today = checkDelivery(state, to, [], context.now);
       const subject = `Fwd: ${findThread(state, message.thread_id).subject.replace(/^Fwd: /, "")}`;
-      const quoted = `${words === undefined ? "" : `${words}\n\n`}${getName(state, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
+      const quotedText = `${body === undefined ? "" : `${body}\n\n`}${getName(state, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
       const { thread_id, message_id: forwarded } = startThread(
         state,
         subject,
-        { to, text: quoted, attachments: message.attachments },
+        { to, text: quotedText, attachments: message.attachments },
         context,
       );
       return {

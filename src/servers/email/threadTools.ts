@@ -106,7 +106,7 @@ export const threadQueries = {
         it => it === undefined,
       );
       const folderName = folder ?? (isOpen ? "Inbox" : undefined);
-      const found = [...groupByThread(state)].flatMap(([thread_id, messages]) => {
+      const matches = [...groupByThread(state)].flatMap(([thread_id, messages]) => {
         const thread = state.threads[thread_id]!;
         const isInFolder = folderName
           ? thread.folder === folderName
@@ -132,14 +132,14 @@ export const threadQueries = {
           ? [{ thread_id, thread, messages, unseen: unreadCount }]
           : [];
       });
-      found.sort((a, b) =>
+      matches.sort((a, b) =>
         a.messages.at(-1)!.at < b.messages.at(-1)!.at ||
         (a.messages.at(-1)!.at === b.messages.at(-1)!.at && a.thread_id > b.thread_id)
           ? 1
           : -1,
       );
       return {
-        threads: found.slice(0, maxRows).map(({ thread_id, thread, messages, unseen }) => ({
+        threads: matches.slice(0, maxRows).map(({ thread_id, thread, messages, unseen }) => ({
           subject: thread.subject,
           thread_id,
           from: getName(

@@ -11,11 +11,11 @@ import { countFiles, measureExtent, measureSize, sortEntries } from "./entries.t
 import type { FilesystemState } from "./state.ts";
 import { type Archive, type Directory, type Entry } from "./state.ts";
 
-/** Packs a directory or file into a new archive, beside it if `wanted` is not given. */
+/** Packs a directory or file into a new archive, beside it if no path is requested. */
 export function createArchive(
   state: FilesystemState,
   input: string,
-  wanted: string | undefined,
+  requestedPath: string | undefined,
   format: Archive["format"],
   now: string,
 ): { at: string; files: number } {
@@ -25,12 +25,12 @@ export function createArchive(
     refuse("precondition_failed", `${shorten(input)} is an archive already`);
   const place = resolvePath(
     state,
-    wanted === undefined
+    requestedPath === undefined
       ? `${from.segments
           .slice(0, -1)
           .map(it => `/${it}`)
           .join("")}/${name}.${format}`
-      : wanted,
+      : requestedPath,
   );
   if (!place.segments.at(-1)?.endsWith(`.${format}`))
     refuse(
@@ -65,12 +65,12 @@ export function extractArchive(
   const to = findDirectory(state, into);
   requirePermission(state, to.entry, "x", to.segments);
   const plan = planExtraction(state, from.entry.entries, to.segments, to.entry, mayReplace);
-  const extracted = plan.map(({ place, entry }) => ({
+  const extractedEntries = plan.map(({ place, entry }) => ({
     place,
     entry: takeOwnership(state, entry, now),
     old: place.entry ? measureSize(place.entry) : { bytes: 0, entries: 0 },
   }));
-  const sizes = extracted.map(({ entry, old }) => ({
+  const sizes = extractedEntries.map(({ entry, old }) => ({
     bytes: measureSize(entry).bytes - old.bytes,
     entries: measureSize(entry).entries - old.entries,
   }));
@@ -79,8 +79,8 @@ export function extractArchive(
     sizes.reduce((sum, it) => sum + it.bytes, 0),
     sizes.reduce((sum, it) => sum + it.entries, 0),
   );
-  for (const { place, entry } of extracted) setEntry(state, place.segments, entry, now);
-  const files = extracted
+  for (const { place, entry } of extractedEntries) setEntry(state, place.segments, entry, now);
+  const files = extractedEntries
     .flatMap(({ place, entry }) => listFilePaths(entry, place.segments))
     .map(at => formatPath(state, at));
   return { path: formatPath(state, to.segments), count: files.length, files: files.slice(0, 5) };
@@ -98,12 +98,12 @@ function planExtraction(
   mayReplace: boolean,
 ): { place: ResolvedPath; entry: Entry }[] {
   return sortEntries(entries).flatMap(([name, entry]) => {
-    const there = Object.hasOwn(target.entries, name) ? target.entries[name] : undefined;
-    const place = { input: name, segments: [...at, name], parent: target, entry: there };
-    if (!there) requireFreePath(state, place, measureExtent(entry));
-    else if (there.type === "directory" && entry.type === "directory")
-      return planExtraction(state, entry.entries, place.segments, there, mayReplace);
-    else if (!mayReplace || there.type !== "file" || entry.type !== "file")
+    const existing = Object.hasOwn(target.entries, name) ? target.entries[name] : undefined;
+    const place = { input: name, segments: [...at, name], parent: target, entry: existing };
+    if (!existing) requireFreePath(state, place, measureExtent(entry));
+    else if (existing.type === "directory" && entry.type === "directory")
+      return planExtraction(state, entry.entries, place.segments, existing, mayReplace);
+    else if (!mayReplace || existing.type !== "file" || entry.type !== "file")
       refuse(
         "conflict",
         `${formatPath(state, place.segments)} already exists`,
@@ -111,7 +111,7 @@ function planExtraction(
           ? "choose another directory"
           : "pass overwrite: true, or choose another directory",
       );
-    else requirePermission(state, there, "w", place.segments);
+    else requirePermission(state, existing, "w", place.segments);
     return [{ place, entry }];
   });
 }

@@ -47,12 +47,12 @@ export const directoryTools = {
       const { top, names } = findMissingDirectories(state, input);
       if (top.entry?.type === "directory") return { path: formatPath(state, top.segments) };
       reserveSpace(state, 0, names.length);
-      let made = createDirectory(state, now);
+      let directory = createDirectory(state, now);
       for (const name of names.slice(1).toReversed()) {
-        requireFreePath(state, { input, segments: [name], parent: made, entry: undefined });
-        made = { ...createDirectory(state, now), entries: { [name]: made } };
+        requireFreePath(state, { input, segments: [name], parent: directory, entry: undefined });
+        directory = { ...createDirectory(state, now), entries: { [name]: directory } };
       }
-      addEntry(state, top, made, now);
+      addEntry(state, top, directory, now);
       return { path: formatPath(state, [...top.segments, ...names.slice(1)]) };
     },
   }),
@@ -124,10 +124,10 @@ function findMissingDirectories(
   state: FilesystemState,
   input: string,
 ): { top: ResolvedPath; names: string[] } {
-  const all = toAbsolutePath(state, input).slice(1).split("/");
-  for (let n = 1; n < all.length; n++) {
-    const top = resolvePath(state, `/${all.slice(0, n).join("/")}`);
-    if (!top.entry) return { top, names: [top.segments.at(-1)!, ...all.slice(n)] };
+  const names = toAbsolutePath(state, input).slice(1).split("/");
+  for (let n = 1; n < names.length; n++) {
+    const top = resolvePath(state, `/${names.slice(0, n).join("/")}`);
+    if (!top.entry) return { top, names: [top.segments.at(-1)!, ...names.slice(n)] };
   }
   const top = resolvePath(state, input);
   return { top, names: top.segments.slice(-1) };

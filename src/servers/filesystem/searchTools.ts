@@ -50,10 +50,12 @@ export const searchTools = {
     },
     run(state, { pattern, path: input, ignore_case = false, limit: maxRows = 10 }) {
       const fold = (text: string) => (ignore_case ? text.toLowerCase() : text);
-      const wanted = fold(pattern);
+      const searchedText = fold(pattern);
       const matches = listSearchedFiles(state, input).flatMap(([at, { text }]) =>
         splitLines(text).flatMap((it, i) =>
-          fold(it).includes(wanted) ? [{ path: formatPath(state, at), line: i + 1, text: it }] : [],
+          fold(it).includes(searchedText)
+            ? [{ path: formatPath(state, at), line: i + 1, text: it }]
+            : [],
         ),
       );
       return { count: matches.length, matches: matches.slice(0, maxRows) };
@@ -84,9 +86,9 @@ export const searchTools = {
         limit: maxRows = 20,
       },
     ) {
-      const all = readLines(state, input);
-      if (nth !== undefined) requireColumn(all, nth, by, input);
-      const rows = all.slice(header ? 1 : 0).map(line => {
+      const lines = readLines(state, input);
+      if (nth !== undefined) requireColumn(lines, nth, by, input);
+      const rows = lines.slice(header ? 1 : 0).map(line => {
         const key = nth === undefined ? line : getColumn(line, nth, by);
         return { line, key, number: Number.parseFloat(key) || 0 };
       });
@@ -102,8 +104,8 @@ export const searchTools = {
       );
       if (reverse) rows.reverse();
       return {
-        lines: [...(header ? all.slice(0, 1) : []), ...rows.map(it => it.line)].slice(0, maxRows),
-        total: all.length,
+        lines: [...(header ? lines.slice(0, 1) : []), ...rows.map(it => it.line)].slice(0, maxRows),
+        total: lines.length,
       };
     },
   }),
@@ -141,9 +143,9 @@ export const searchTools = {
     },
     returns: { lines, total },
     run(state, { path: input, field: nth, separator: by = "comma", limit: maxRows = 20 }) {
-      const all = readLines(state, input);
-      requireColumn(all, nth, by, input);
-      const cells = all.flatMap(it => it.split(separatorCharacters[by])[nth - 1] ?? []);
+      const lines = readLines(state, input);
+      requireColumn(lines, nth, by, input);
+      const cells = lines.flatMap(it => it.split(separatorCharacters[by])[nth - 1] ?? []);
       return { lines: cells.slice(0, maxRows), total: cells.length };
     },
   }),

@@ -54,23 +54,23 @@ export const textTools = {
       overwrite: z.boolean().optional().describe("Replace the file if it exists"),
     },
     returns: changeResult,
-    run(state, { path: input, text: wanted, overwrite = false }, { now }) {
+    run(state, { path: input, text: newText, overwrite = false }, { now }) {
       const place = resolvePath(state, input);
       const { segments, entry } = place;
-      const bytes = countBytes(wanted);
+      const bytes = countBytes(newText);
       if (!entry) {
         reserveSpace(state, bytes, 1);
-        addEntry(state, place, createFile(state, wanted, now), now);
+        addEntry(state, place, createFile(state, newText, now), now);
       } else {
-        const found = place as ExistingPath;
-        requireFile(found);
+        const existing = place as ExistingPath;
+        requireFile(existing);
         if (!overwrite)
           refuse(
             "conflict",
             `${formatPath(state, segments)} already exists`,
             "pass overwrite: true to replace it, or use filesystem_append_file",
           );
-        rewriteFile(state, found, bytes - countBytes(found.entry.text), () => wanted, now);
+        rewriteFile(state, existing, bytes - countBytes(existing.entry.text), () => newText, now);
       }
       return { path: formatPath(state, segments), bytes };
     },
@@ -86,12 +86,12 @@ export const textTools = {
     run(state, { path: input, text: addedText }, { now }) {
       const place = findEntry(state, input);
       requireFile(place);
-      const { text: old } = place.entry;
-      const more = `${old === "" || old.endsWith("\n") ? "" : "\n"}${addedText}${addedText.endsWith("\n") ? "" : "\n"}`;
-      rewriteFile(state, place, countBytes(more), () => old + more, now);
+      const { text: oldText } = place.entry;
+      const appendedText = `${oldText === "" || oldText.endsWith("\n") ? "" : "\n"}${addedText}${addedText.endsWith("\n") ? "" : "\n"}`;
+      rewriteFile(state, place, countBytes(appendedText), () => oldText + appendedText, now);
       return {
         path: formatPath(state, place.segments),
-        lines: splitLines(old).length + splitLines(addedText).length,
+        lines: splitLines(oldText).length + splitLines(addedText).length,
       };
     },
   }),
@@ -110,19 +110,19 @@ export const textTools = {
       first: z.boolean().optional().describe("Only the first time"),
     },
     returns: { path: path.file, replaced: z.int().describe("How many times") },
-    run(state, { path: input, find: old, replace, first = false }, { now }) {
+    run(state, { path: input, find: oldText, replace, first = false }, { now }) {
       const place = findReadableFile(state, input);
-      const parts = place.entry.text.split(old);
+      const parts = place.entry.text.split(oldText);
       if (parts.length === 1)
         refuse(
           "not_found",
-          `${formatPath(state, place.segments)} does not contain ${shorten(old)}`,
+          `${formatPath(state, place.segments)} does not contain ${shorten(oldText)}`,
           "filesystem_cat shows the file, filesystem_grep finds a text",
         );
       const times = first ? 1 : parts.length - 1;
       const changed = () =>
-        first ? `${parts[0]!}${replace}${parts.slice(1).join(old)}` : parts.join(replace);
-      rewriteFile(state, place, times * (countBytes(replace) - countBytes(old)), changed, now);
+        first ? `${parts[0]!}${replace}${parts.slice(1).join(oldText)}` : parts.join(replace);
+      rewriteFile(state, place, times * (countBytes(replace) - countBytes(oldText)), changed, now);
       return { path: formatPath(state, place.segments), replaced: times };
     },
   }),
@@ -155,9 +155,10 @@ export const textTools = {
         .slice(0, lines)
         .map(it => `${it}\n`)
         .join("");
-      const cut = remainingText.length > place.entry.text.length ? place.entry.text : remainingText;
-      rewriteFile(state, place, 0, () => cut, now);
-      return { path: formatPath(state, place.segments), bytes: countBytes(cut) };
+      const finalText =
+        remainingText.length > place.entry.text.length ? place.entry.text : remainingText;
+      rewriteFile(state, place, 0, () => finalText, now);
+      return { path: formatPath(state, place.segments), bytes: countBytes(finalText) };
     },
   }),
 };

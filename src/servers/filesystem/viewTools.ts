@@ -18,8 +18,8 @@ export const viewTools = {
     },
     returns: { text: z.string(), total },
     run(state, { path: input, limit: maxLines = 40 }) {
-      const all = readLines(state, input);
-      return { text: all.slice(0, maxLines).join("\n"), total: all.length };
+      const lines = readLines(state, input);
+      return { text: lines.slice(0, maxLines).join("\n"), total: lines.length };
     },
   }),
   head: tool({
@@ -28,8 +28,8 @@ export const viewTools = {
     input: { path: fileParameter, lines: limit.describe("How many lines, 5 if not given") },
     returns: { lines, total },
     run(state, { path: input, lines: n = 5 }) {
-      const all = readLines(state, input);
-      return { lines: all.slice(0, n), total: all.length };
+      const lines = readLines(state, input);
+      return { lines: lines.slice(0, n), total: lines.length };
     },
   }),
   tail: tool({
@@ -38,8 +38,8 @@ export const viewTools = {
     input: { path: fileParameter, lines: limit.describe("How many lines, 5 if not given") },
     returns: { lines, total },
     run(state, { path: input, lines: n = 5 }) {
-      const all = readLines(state, input);
-      return { lines: all.slice(-n), total: all.length };
+      const lines = readLines(state, input);
+      return { lines: lines.slice(-n), total: lines.length };
     },
   }),
   wc: tool({

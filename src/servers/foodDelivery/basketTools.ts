@@ -49,8 +49,8 @@ function validateChoices(
       )
     );
   });
-  for (const { name, required, choices: own } of groups) {
-    const groupSelection = choices.filter(it => Object.hasOwn(own, it));
+  for (const { name, required, choices: groupChoices } of groups) {
+    const groupSelection = choices.filter(it => Object.hasOwn(groupChoices, it));
     if (groupSelection.length > 1)
       refuse(
         "conflict",
@@ -61,7 +61,7 @@ function validateChoices(
       refuse(
         "precondition_failed",
         `${dish.name} (${dish_id}) needs a choice of ${name}`,
-        `add one of ${Object.keys(own).join(", ")} to choices`,
+        `add one of ${Object.keys(groupChoices).join(", ")} to choices`,
       );
   }
   return choices.sort();
@@ -140,18 +140,18 @@ export const basketTools = {
         ...(note === undefined ? {} : { note }),
       };
       const pieces = countPieces(deliveries.basket.lines);
-      const own = countPieces(deliveries.basket.lines.filter(it => it.dish_id === dish_id));
+      const dishPieces = countPieces(deliveries.basket.lines.filter(it => it.dish_id === dish_id));
       if (pieces + quantity > maxPieces)
         refuse(
           "limit_exceeded",
           `an order has at most ${maxPieces} dishes, and ${pieces} are in the basket`,
           `add at most ${maxPieces - pieces}`,
         );
-      if (own + quantity > maxPerDish)
+      if (dishPieces + quantity > maxPerDish)
         refuse(
           "limit_exceeded",
-          `an order has at most ${maxPerDish} of one dish, and ${own} ${dish.name} are in the basket`,
-          `add at most ${maxPerDish - own}`,
+          `an order has at most ${maxPerDish} of one dish, and ${dishPieces} ${dish.name} are in the basket`,
+          `add at most ${maxPerDish - dishPieces}`,
         );
       deliveries.basket.restaurant_id = dish.restaurant_id;
       addLine(deliveries, line);
@@ -194,8 +194,8 @@ export const basketTools = {
           "quantity is of a dish, and no dish_id is given",
           "give dish_id, or leave out quantity to empty the basket",
         );
-      const own = basket.lines.filter(it => dish_id === undefined || it.dish_id === dish_id);
-      const n = countPieces(own);
+      const dishLines = basket.lines.filter(it => dish_id === undefined || it.dish_id === dish_id);
+      const n = countPieces(dishLines);
       const name =
         dish_id !== undefined && Object.hasOwn(deliveries.dishes, dish_id)
           ? deliveries.dishes[dish_id]!.name
@@ -213,7 +213,7 @@ export const basketTools = {
           `remove at most ${n}`,
         );
       let remaining = quantity ?? n;
-      for (const it of own.toReversed()) {
+      for (const it of dishLines.toReversed()) {
         const count = Math.min(remaining, it.quantity);
         remaining -= count;
         it.quantity -= count;

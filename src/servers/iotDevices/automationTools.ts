@@ -133,23 +133,23 @@ export const automationTools = {
       when: z.string(),
       next: minute().optional(),
     },
-    run(home, { name, scene_id, ...wanted }, { now, newId }) {
+    run(home, { name, scene_id, ...triggerRequest }, { now, newId }) {
       const scene = findScene(home, scene_id);
       requireAllDevices(home, scene_id, scene);
-      const when = createTrigger(home, wanted);
-      const all = Object.values(getOriginal(home).automations);
-      const alike = all.find(
+      const when = createTrigger(home, triggerRequest);
+      const automations = Object.values(getOriginal(home).automations);
+      const duplicate = automations.find(
         it =>
           it.name.toLowerCase() === name.toLowerCase() ||
           (it.scene_id === scene_id && JSON.stringify(it.when) === JSON.stringify(when)),
       );
-      if (alike)
+      if (duplicate)
         refuse(
           "conflict",
-          `automation ${alike.name} has that name, or does the same`,
+          `automation ${duplicate.name} has that name, or does the same`,
           "choose another name, scene or time",
         );
-      if (all.length >= maxAutomations)
+      if (automations.length >= maxAutomations)
         refuse(
           "limit_exceeded",
           `the flat has ${maxAutomations} automations already, as many as it keeps`,

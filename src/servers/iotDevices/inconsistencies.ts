@@ -42,9 +42,9 @@ function findDanglingReferences({
   automations,
   log,
 }: Home): string[] {
-  const lost: string[] = [];
+  const problems: string[] = [];
   const requireKey = (table: object, key: string, whose: string) =>
-    void (Object.hasOwn(table, key) || lost.push(`${whose} names ${key}, which is not there`));
+    void (Object.hasOwn(table, key) || problems.push(`${whose} names ${key}, which is not there`));
   for (const it of [
     ...Object.values(devices),
     ...Object.values(sensors),
@@ -61,7 +61,7 @@ function findDanglingReferences({
     if (it.when.kind === "sensor") requireKey(sensors, it.when.sensor_id, `automation ${it.name}`);
   }
   for (const [key, it] of Object.entries(log)) requireKey(devices, it.lock_id, key);
-  return lost;
+  return problems;
 }
 
 /** Names that occur twice. */

@@ -43,11 +43,11 @@ export const switchTools = {
           "conflict",
           `${formatDevice(home, device_id, device)} ${isOrAre(device)} already on`,
         );
-      const already = computeRoomDraw(getOriginal(home), device.room_id, now);
-      const extra = computeDrawWhenOn(getOriginal(home), device, now);
-      requireCircuitCapacity(home, device.room_id, extra, already);
+      const currentDraw = computeRoomDraw(getOriginal(home), device.room_id, now);
+      const extraDraw = computeDrawWhenOn(getOriginal(home), device, now);
+      requireCircuitCapacity(home, device.room_id, extraDraw, currentDraw);
       switchOn(home, device_id, device, now);
-      return { name: device.name, device_id, state: "on", watts: already + extra };
+      return { name: device.name, device_id, state: "on", watts: currentDraw + extraDraw };
     },
   }),
   turn_off: tool({
@@ -64,11 +64,11 @@ export const switchTools = {
           "conflict",
           `${formatDevice(home, device_id, device)} ${isOrAre(device)} already off`,
         );
-      const left =
+      const remainingDraw =
         computeRoomDraw(getOriginal(home), device.room_id, now) -
         computeDraw(getOriginal(home), getOriginal(home).devices[device_id]!, now);
       switchOff(home, device_id, device, now);
-      return { name: device.name, device_id, state: "off", watts: left };
+      return { name: device.name, device_id, state: "off", watts: remainingDraw };
     },
   }),
   set_brightness: tool({
@@ -95,10 +95,10 @@ export const switchTools = {
         );
       if (light.is_on && light.brightness === brightness)
         refuse("conflict", `${deviceText} ${isOrAre(light)} already at ${brightness} percent`);
-      const was = light.is_on ? `${light.brightness} percent` : "off";
+      const previousValue = light.is_on ? `${light.brightness} percent` : "off";
       light.brightness = brightness;
       light.is_on = true;
-      return { name: light.name, device_id, brightness, was };
+      return { name: light.name, device_id, brightness, was: previousValue };
     },
   }),
   set_color: tool({
@@ -109,7 +109,7 @@ export const switchTools = {
     run(home, { device_id, color }) {
       const light = findReadyDevice(home, device_id, "light");
       const deviceText = formatDevice(home, device_id, light);
-      const was =
+      const previousValue =
         light.color ??
         refuse(
           "precondition_failed",
@@ -122,9 +122,10 @@ export const switchTools = {
           `${deviceText} ${isOrAre(light)} off`,
           "iot_devices_turn_on or iot_devices_set_brightness turns it on",
         );
-      if (was === color) refuse("conflict", `${deviceText} ${isOrAre(light)} already ${color}`);
+      if (previousValue === color)
+        refuse("conflict", `${deviceText} ${isOrAre(light)} already ${color}`);
       light.color = color;
-      return { name: light.name, device_id, color, was };
+      return { name: light.name, device_id, color, was: previousValue };
     },
   }),
 };
