@@ -1,6 +1,4 @@
-/**
- * Every tool of the issue tracker by hand: what it gives, what it changes, and what it turns down.
- */
+/** Tests every issue tracker tool: results, changes to the state, and refusals. */
 import { describe, test } from "vitest";
 import { server as issueTracker } from "../../src/servers/issueTracker/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -35,7 +33,7 @@ const assign = (issue_id: string, assignee: string): Call => [
 ];
 
 describe("projects", () => {
-  test("show keys, members, labels and how much is open", () =>
+  test("are listed with keys, members, labels and open issues", () =>
     check(
       [["list_projects", { name: "web" }]],
       returns({
@@ -55,13 +53,13 @@ describe("projects", () => {
       [["list_projects", { member: "liam@harbor.example", status: "active" }]],
       returns({ projects: [{ project_id: "SUP" }] }),
     ));
-  test("of nobody known are refused", () =>
+  test("of an unknown person are refused", () =>
     check([["list_projects", { member: "Nobody" }]], refuses("not_found", /nobody called Nobody/)));
 });
 
 describe("lists", () => {
   const list = (more: object): Call => ["list_issues", { project_id: "WEB", ...more }];
-  test("give open issues, the most pressing first", () =>
+  test("have open issues, the most urgent first", () =>
     check(
       [list({ limit: 2 })],
       returns({
@@ -71,17 +69,17 @@ describe("lists", () => {
         ],
       }),
     ));
-  test("give those of all projects", () =>
+  test("have issues of all projects", () =>
     check(
       [["list_issues", { assignee: "Jonas Weber" }]],
       returns({ issues: [{ issue_id: proof }] }),
     ));
-  test("filter by label, assignee and nobody", () => {
+  test("filter by label, by assignee and without assignee", () => {
     check([list({ label: "design" })], returns({ issues: [{ issue_id: cases }] }));
     check([list({ assignee: "Ben Okafor" })], returns({ issues: [{ issue_id: portfolio }] }));
     check([list({ unassigned: true })], returns({ issues: [{ issue_id: contact }] }));
   });
-  test("show what is done when it is asked for", () =>
+  test("have closed issues if the status is given", () =>
     check(
       [list({ status: "done", sprint_id: past })],
       returns({ issues: [{ issue_id: imprint }] }),
@@ -95,14 +93,14 @@ describe("lists", () => {
   });
   test("search looks in titles before descriptions, over all projects", () =>
     check([["search_issues", { query: "PHONE" }]], returns({ issues: [{ issue_id: banner }] })));
-  test("search knows keys", () =>
+  test("search finds keys", () =>
     check(
       [["search_issues", { query: "sup-1" }]],
       returns({ issues: [{ issue_id: reset, assignee: "Ana Ruiz" }] }),
     ));
-  test("search without words is turned down", () =>
+  test("search without words is refused", () =>
     check([["search_issues", {}]], rejectsArguments(/query/)));
-  test("an issue shows its steps, parts, links and hours: 90 + 60 minutes", () => {
+  test("an issue has its next statuses, subtasks, links and logged work: 90 + 60 minutes", () => {
     check(
       [get(slow)],
       returns({
@@ -138,34 +136,34 @@ describe("filing", () => {
       [create("Logo is blurred", { assignee: "ines costa", due: "2026-03-12" })],
       returns({ issue_id: "WEB-12", status: "todo", assignee: "Ines Costa" }),
     ));
-  test("counts on", () =>
+  test("increments the number", () =>
     check(
       [create("Logo is blurred"), create("Logo is too small"), get("WEB-13")],
       returns({ title: "Logo is too small", priority: "medium", reporter: "Ana Ruiz" }),
     ));
-  test("shows in the list", () =>
+  test("appears in the list", () =>
     check(
       [create("Logo is blurred", { priority: "urgent" }), ["search_issues", { query: "blurred" }]],
       returns({ issues: [{ issue_id: "WEB-12" }] }),
     ));
-  test("what is open already is refused", () =>
+  test("refuses the title of an open issue", () =>
     check(
       [create("contact form sends twice")],
       refuses("conflict", /already has an open issue WEB-3/),
     ));
-  test("what is done may come again", () =>
+  test("accepts the title of a closed issue", () =>
     check([create("Broken link in the imprint")], returns({ issue_id: "WEB-12" })));
-  test("for somebody outside is refused", () =>
+  test("refuses an assignee outside the project", () =>
     check(
       [create("Logo is blurred", { assignee: "Liam Walsh" })],
       refuses("precondition_failed", /Liam Walsh is not a member of project WEB/),
     ));
-  test("for a past day is refused", () =>
+  test("refuses a past due day", () =>
     check(
       [create("Logo is blurred", { due: "2026-03-08" })],
       refuses("precondition_failed", /2026-03-08 is past/),
     ));
-  test("in an archived or a stranger's project is refused", () => {
+  test("refuses an archived project and one without the user", () => {
     check(
       [create("Logo is blurred", { project_id: "NWS" })],
       refuses("precondition_failed", /NWS \(Old newsletter\) is archived/),
@@ -176,34 +174,34 @@ describe("filing", () => {
     );
   });
   for (const points of [0, -0, -3, 41, 1e308])
-    test(`of ${points} points is turned down`, () =>
+    test(`of ${points} points is refused`, () =>
       check([create("Logo is blurred", { points })], refuses("invalid_params", /points/)));
   for (const points of [1.5, Number.NaN])
     test(`of ${points} points does not fit`, () =>
       check([create("Logo is blurred", { points })], rejectsArguments(/points/)));
-  test("parts belong to their issue", () =>
+  test("a subtask belongs to its parent", () =>
     check(
       [["create_subtask", { parent_id: rework, title: "Sketch the start page" }], get(rework)],
       returns({
         subtasks: [{ title: "Sketch the start page", issue_id: "WEB-12", status: "todo" }],
       }),
     ));
-  test("parts have no parts", () =>
+  test("a subtask has no subtasks", () =>
     check(
       [["create_subtask", { parent_id: openPart, title: "Sketch the start page" }]],
       refuses("precondition_failed", /itself a subtask of WEB-2/),
     ));
-  test("parts of what is done are refused", () =>
+  test("a closed issue gets no subtask", () =>
     check(
       [["create_subtask", { parent_id: imprint, title: "Sketch the start page" }]],
       refuses("precondition_failed", /WEB-7 .* is done since 2026-03-05/),
     ));
-  test("what is written can change", () =>
+  test("an issue can be changed", () =>
     check(
       [["update_issue", { issue_id: contact, priority: "low", points: 5 }]],
       returns({ changed: ["priority", "points"] }),
     ));
-  test("to something else only", () =>
+  test("a change to the same values is refused", () =>
     check(
       [["update_issue", { issue_id: contact, points: 3 }]],
       refuses("conflict", /like that already/),
@@ -213,7 +211,7 @@ describe("filing", () => {
       [["update_issue", { issue_id: contrast, points: 4 }]],
       refuses("limit_exceeded", /takes 16 points, 13 are planned, and WEB-4 has 4/),
     ));
-  test("parts have no points", () =>
+  test("a subtask has no points", () =>
     check(
       [["update_issue", { issue_id: openPart, points: 2 }]],
       refuses("precondition_failed", /is a subtask/),
@@ -221,12 +219,12 @@ describe("filing", () => {
 });
 
 describe("workflow", () => {
-  test("goes on step by step, and says what is next", () =>
+  test("moves an issue step by step and returns the next statuses", () =>
     check(
       [to(slow, "in_review"), to(slow, "done")],
       returns({ status: "done", next_statuses: ["in_progress"] }),
     ));
-  test("leaves no step out", () =>
+  test("refuses to skip a step", () =>
     check(
       [to(slow, "done")],
       refuses(
@@ -235,16 +233,16 @@ describe("workflow", () => {
       ),
     ));
   test("differs by project", () => check([to(proof, "done")], returns({ status: "done" })));
-  test("stays where it is only once", () =>
+  test("refuses the current status", () =>
     check([to(slow, "in_progress")], refuses("conflict", /already in_progress/)));
-  test("closes nothing with open parts", () =>
+  test("does not close an issue with open subtasks", () =>
     check([to(cases, "done")], refuses("precondition_failed", /open subtasks: WEB-9/)));
-  test("closes it after them", () =>
+  test("closes it once they are closed", () =>
     check(
       [to(openPart, "in_review"), to(openPart, "done"), to(cases, "done"), get(cases)],
       returns({ status: "done", closed: "2026-03-09" }),
     ));
-  test("starts nothing that is blocked", () =>
+  test("does not start a blocked issue", () =>
     check(
       [to(banner, "in_progress")],
       refuses(
@@ -252,29 +250,29 @@ describe("workflow", () => {
         /blocked by WEB-4 \(Contrast of the footer links\), which is in_progress/,
       ),
     ));
-  test("frees what was blocked", () =>
+  test("returns the issues that are no longer blocked", () =>
     check([to(contrast, "in_review"), to(contrast, "done")], returns({ unblocked: [banner] })));
-  test("then lets it start", () =>
+  test("starts an issue that is no longer blocked", () =>
     check(
       [to(contrast, "in_review"), to(contrast, "done"), to(banner, "in_progress")],
       returns({ status: "in_progress" }),
     ));
-  test("starts nothing without an assignee", () =>
+  test("does not start an issue without an assignee", () =>
     check(
       [to(contact, "in_progress")],
       refuses("precondition_failed", /nobody is assigned to WEB-3/),
     ));
-  test("starts it once somebody has it", () =>
+  test("starts it once it has an assignee", () =>
     check(
       [assign(contact, "Ana Ruiz"), to(contact, "in_progress")],
       returns({ status: "in_progress" }),
     ));
-  test("opens again, out of a closed sprint", () =>
+  test("reopens an issue outside its closed sprint", () =>
     check(
       [to(imprint, "in_progress"), ["list_issues", { project_id: "WEB", sprint_id: past }]],
       returns({ issues: [] }),
     ));
-  test("opens no part of what is closed", () =>
+  test("does not reopen a subtask of a closed issue", () =>
     check(
       [
         to(openPart, "in_review"),
@@ -284,29 +282,29 @@ describe("workflow", () => {
       ],
       refuses("precondition_failed", /part of WEB-2, which is done/),
     ));
-  test("is at rest in an archive", () =>
+  test("refuses changes in an archived project", () =>
     check([to(archived, "in_progress")], refuses("precondition_failed", /archived/)));
-  test("knows no other statuses", () =>
+  test("refuses an unknown status", () =>
     check([to(slow, "finished")], refuses("invalid_params", /status/)));
 });
 
 describe("people and words", () => {
-  test("an issue goes from one to another", () =>
+  test("an issue is reassigned", () =>
     check(
       [assign(rework, "ben@harbor.example")],
       returns({ assignee: "Ben Okafor", before: "Chloe Martin" }),
     ));
-  test("to a member only", () =>
+  test("an issue is assigned to members only", () =>
     check(
       [assign(rework, "Jonas Weber")],
       refuses("precondition_failed", /Jonas Weber is not a member of project WEB/),
     ));
-  test("and once", () =>
+  test("assigning it to the same person is refused", () =>
     check(
       [assign(rework, "Chloe Martin")],
       refuses("conflict", /already assigned to Chloe Martin/),
     ));
-  test("what is done needs nobody", () =>
+  test("a closed issue cannot be assigned", () =>
     check([assign(imprint, "Ben Okafor")], refuses("precondition_failed", /is done since/)));
   test("comments are newest first", () =>
     check(
@@ -321,19 +319,19 @@ describe("people and words", () => {
         ],
       }),
     ));
-  test("comments are counted, and not said twice", () => {
+  test("comments are counted, and the same one is refused", () => {
     const say: Call = ["comment_issue", { issue_id: slow, text: "I will take it." }];
     check([say], returns({ comments: 2 }));
     check([say, say], refuses("conflict", /exactly this/));
   });
-  test("comments on strangers' issues are refused", () =>
+  test("comments in projects of others are refused", () =>
     check(
       [["comment_issue", { issue_id: printer, text: "Mine too" }]],
       refuses("permission_denied", /not a member of project OPS/),
     ));
   test("comments on unknown issues are refused", () =>
     check([["list_comments", { issue_id: "x" }]], refuses("not_found", /no issue x/)));
-  test("labels are of the project", () => {
+  test("labels must be labels of the project", () => {
     check(
       [["add_label", { issue_id: slow, label: "mobile" }]],
       returns({ labels: ["performance", "mobile"] }),
@@ -347,14 +345,14 @@ describe("people and words", () => {
       refuses("conflict", /already has/),
     );
   });
-  test("labels are five at most", () => {
+  test("an issue has at most five labels", () => {
     const add = (label: string): Call => ["add_label", { issue_id: slow, label }];
     check(
       [add("accessibility"), add("content"), add("design"), add("mobile"), add("seo")],
       refuses("limit_exceeded", /5 labels already/),
     );
   });
-  test("labels come off", () => {
+  test("labels are removed", () => {
     check(
       [["remove_label", { issue_id: cases, label: "content" }]],
       returns({ labels: ["design"] }),
@@ -376,12 +374,12 @@ describe("links", () => {
       [link(contact, "blocks", slow), to(slow, "in_review")],
       refuses("precondition_failed", /blocked by WEB-3/),
     ));
-  test("do not go round in a circle", () =>
+  test("do not form a cycle", () =>
     check(
       [link(banner, "blocks", slow), link(slow, "blocks", contrast)],
       refuses("conflict", /WEB-4 already blocks WEB-1, directly or over others/),
     ));
-  test("stand once, relations either way", () =>
+  test("exist once, relations in either direction", () =>
     check([link(rework, "relates_to", slow)], refuses("conflict", /relates to WEB-1 already/)));
   test("need two issues, both open to block", () => {
     check([link(slow, "blocks", slow)], refuses("invalid_params", /same issue/));
@@ -399,7 +397,7 @@ describe("links", () => {
         links: [{ issue_id: reset, link: "duplicates" }],
       }),
     ));
-  test("close no duplicate with open parts", () =>
+  test("do not close a duplicate with open subtasks", () =>
     check(
       [link(cases, "duplicates", rework)],
       refuses("precondition_failed", /open subtasks: WEB-9/),
@@ -422,7 +420,7 @@ describe("sprints", () => {
       ...more,
     },
   ];
-  test("show their points: 5 + 8 + 2 of 16", () =>
+  test("are listed with their points: 5 + 8 + 2 of 16", () =>
     check(
       [["list_sprints", { status: "active" }]],
       returns({
@@ -439,24 +437,24 @@ describe("sprints", () => {
     ));
   test("of an unknown project are refused", () =>
     check([["list_sprints", { project_id: "XXX" }]], refuses("not_found", /no project XXX/)));
-  test("take issues: 2 + 3 of 24", () =>
+  test("get issues: 2 + 3 of 24", () =>
     check([add(contact, planned)], returns({ planned_points: 5, capacity: 24 })));
-  test("pass issues on", () =>
+  test("move issues to another sprint", () =>
     check(
       [add(contrast, planned)],
       returns({ planned_points: 4, moved_from: "Website sprint 7" }),
     ));
-  test("have their limit: 15 + 3 > 16", () =>
+  test("have a capacity: 15 + 3 > 16", () =>
     check(
       [add(contact, active)],
       refuses("limit_exceeded", /takes 16 points, 15 are planned, and WEB-3 has 3/),
     ));
-  test("have room again", () =>
+  test("have room after an issue is removed", () =>
     check(
       [["remove_from_sprint", { issue_id: contrast }], add(contact, active)],
       returns({ planned_points: 16 }),
     ));
-  test("that are closed stay as they are", () => {
+  test("that are closed do not change", () => {
     check(
       [add(contact, past)],
       refuses("precondition_failed", /ended on 2026-03-06 and is closed/),
@@ -466,13 +464,13 @@ describe("sprints", () => {
       refuses("precondition_failed", /closed/),
     );
   });
-  test("take no part, nothing without points, nothing twice, nothing of others", () => {
+  test("refuse subtasks, issues without points, duplicates and other projects", () => {
     check([add(openPart, planned)], refuses("precondition_failed", /goes with WEB-2/));
     check([add(portfolio, planned)], refuses("precondition_failed", /has no points/));
     check([add(slow, active)], refuses("conflict", /already in/));
     check([add(reset, planned)], refuses("precondition_failed", /sprint of project WEB/));
   });
-  test("give an issue back once", () =>
+  test("return an issue to the backlog once", () =>
     check(
       [
         ["remove_from_sprint", { issue_id: slow }],
@@ -487,7 +485,7 @@ describe("sprints", () => {
     ));
   test("are planned by nobody else", () =>
     check([plan({ project_id: "SUP" })], refuses("permission_denied", /only its lead/)));
-  test("do not overlap, have one name, and some days", () => {
+  test("do not overlap, have unique names and a valid length", () => {
     check(
       [plan({ start: "2026-03-30" })],
       refuses("conflict", /Website sprint 8 runs from 2026-03-23 to 2026-04-03/),
@@ -511,22 +509,22 @@ describe("hours", () => {
       [log(30, { note: "tests" })],
       returns({ day: "2026-03-09", logged_minutes: 180, day_minutes: 30 }),
     ));
-  test("of one day are twelve at most", () =>
+  test("are at most twelve a day", () =>
     check([log(700), log(30)], refuses("limit_exceeded", /700 are logged on 2026-03-09/)));
-  test("come after the work, within a month", () => {
+  test("are logged for past days within a month", () => {
     check([log(30, { day: "2026-03-10" })], refuses("precondition_failed", /still to come/));
     check(
       [log(30, { day: "2026-01-10" })],
       refuses("precondition_failed", /more than 31 days ago/),
     );
   });
-  test("on what is cancelled are refused", () =>
+  test("on a cancelled issue are refused", () =>
     check(
       [to(rework, "cancelled"), log(30, { issue_id: rework })],
       refuses("precondition_failed", /was cancelled/),
     ));
   for (const minutes of [4, -60, 1e308])
-    test(`of ${minutes} minutes are turned down`, () =>
+    test(`of ${minutes} minutes are refused`, () =>
       check([log(minutes)], refuses("invalid_params", /minutes/)));
   test("are reported: 90 + 60 + 240", () =>
     check(

@@ -1,7 +1,4 @@
-/**
- * Every maps tool by hand: what it finds, which ways there are, what is saved and shared, and what
- * it turns down.
- */
+/** Tests every maps tool: results, changes to the state, and refusals. */
 import { describe, test } from "vitest";
 import { server as maps } from "../../src/servers/maps/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -54,7 +51,7 @@ describe("addresses", () => {
       [geocode("Lisbon")],
       returns({ address: "Lisbon", latitude: 38.7223, longitude: -9.1393, precision: "city" }),
     ));
-  test("beyond the last house are refused", () =>
+  test("beyond the last house number are refused", () =>
     check(
       [geocode("300 Harbor Road")],
       refuses("not_found", /Harbor Road has house numbers up to 140, not 300/),
@@ -108,7 +105,7 @@ describe("places", () => {
       [["search_places", { limit: 2 }]],
       returns({ places: [{ name: "Ana's flat" }, { name: "British Museum" }], more: 10 }),
     ));
-  test("that are gone are found by name only", () =>
+  test("that have closed for good are found by name only", () =>
     check([["search_places", { name: "galley" }]], returns({ places: [{ place_id: galley }] })));
   test("in a city that is not mapped are refused", () =>
     check([["search_places", { city: "Rome" }]], refuses("not_found", /no city Rome/)));
@@ -122,7 +119,7 @@ describe("places", () => {
         open: false,
       }),
     ));
-  test("that are gone say so", () =>
+  test("that have closed for good have a flag", () =>
     check(
       [["get_place", { place_id: galley }]],
       returns({
@@ -176,7 +173,7 @@ describe("ways", () => {
     ));
   test("by car are slower in the rush hour", () =>
     check([route(airport, "driving")], returns({ meters: 9816, minutes: 17 })));
-  test("and quicker at night", () =>
+  test("by car are quicker at night", () =>
     check(
       [route(airport, "driving", { depart_at: "2026-03-09T23:00" })],
       returns({ meters: 9816, minutes: 12 }),
@@ -202,22 +199,23 @@ describe("ways", () => {
       [route(lodge, "driving")],
       refuses("precondition_failed", /Old Wall is closed to driving until 2026-03-13T18:00/),
     ));
-  test("but not bicycles", () => check([route(lodge, "cycling")], returns({ minutes: 58 })));
-  test("nor cars when it is open again", () =>
+  test("a closed street does not stop bicycles", () =>
+    check([route(lodge, "cycling")], returns({ minutes: 58 })));
+  test("a street that is open again takes cars", () =>
     check([route(lodge, "driving", { depart_at: "2026-03-13T18:00" })], returns({ minutes: 14 })));
-  test("to the island go by boat", () =>
+  test("to the island use the ferry", () =>
     check([route(lighthouse, "walking")], returns({ minutes: 50 })));
-  test("not at night", () =>
+  test("to the island at night are refused", () =>
     check(
       [route(lighthouse, "walking", { depart_at: "2026-03-09T23:00" })],
       refuses("precondition_failed", /Gull Island Ferry runs from 07:00 to 20:30/),
     ));
-  test("not without a ferry", () =>
+  test("to the island without ferries are refused", () =>
     check(
       [route(lighthouse, "walking", { avoid: "ferries" })],
       refuses("precondition_failed", /the only way there is by ferry/),
     ));
-  test("not by car", () =>
+  test("to the island by car are refused", () =>
     check(
       [route(lighthouse, "driving")],
       refuses("precondition_failed", /Gull Island Path is a path without cars/),
@@ -245,7 +243,7 @@ describe("ways", () => {
       [route(studio, "walking", { depart_at: "2026-03-09T08:59" })],
       refuses("precondition_failed", /has passed: it is 2026-03-09T09:00/),
     ));
-  test("to where one is are refused", () =>
+  test("between the same place are refused", () =>
     check([route(flat, "walking")], refuses("invalid_params", /both ends are Ana's flat/)));
   test("on a day that does not exist are refused", () =>
     check(
@@ -255,7 +253,7 @@ describe("ways", () => {
   test("by a mode that does not exist are refused", () =>
     check([route(studio, "flying")], refuses("invalid_params", /mode/)));
 
-  test("alternatives are only such as are worth it", () =>
+  test("alternatives are not much slower", () =>
     check(
       [["get_route_alternatives", { from_place: flat, to_place: studio, mode: "walking" }]],
       returns({ routes: [{ via: "Chapel Street", minutes: 23 }] }),
@@ -295,7 +293,7 @@ describe("ways", () => {
       [["distance_matrix", { from_places: flat, to_places: [station], mode: "driving" }]],
       rejectsArguments(/from_places must be an array/),
     ));
-  test("to be there at six one leaves at 17:43", () =>
+  test("an arrival at six needs a departure at 17:43", () =>
     check(
       [
         [
@@ -305,7 +303,7 @@ describe("ways", () => {
       ],
       returns({ minutes: 17, leave_at: "2026-03-09T17:43" }),
     ));
-  test("too late is too late", () =>
+  test("an arrival that is too early to reach is refused", () =>
     check(
       [
         [
@@ -323,7 +321,7 @@ describe("ground and streets", () => {
       [["get_elevation", { place_id: lodge, from_place: flat }]],
       returns({ elevation: 412, climb: 374 }),
     ));
-  test("from a place to itself there is none", () =>
+  test("a climb from a place to itself is refused", () =>
     check(
       [["get_elevation", { place_id: lodge, from_place: lodge }]],
       refuses("invalid_params", /both places are Lakeside Lodge/),
@@ -333,7 +331,7 @@ describe("ground and streets", () => {
       [["get_timezone", { city: "london" }]],
       returns({ city: "London", offset: "UTC+0", local_time: "2026-03-09T08:00" }),
     ));
-  test("in summer too", () =>
+  test("London is an hour behind in summer too", () =>
     check(
       [["get_timezone", { city: "London", at: "2026-03-29T12:00" }]],
       returns({ offset: "UTC+1", local_time: "2026-03-29T11:00" }),
@@ -364,7 +362,7 @@ describe("ground and streets", () => {
       [["get_traffic", { street: "Elm Street" }]],
       refuses("not_found", /no street Elm Street in Port Alder/),
     ));
-  test("a path has none", () =>
+  test("a path has no traffic", () =>
     check(
       [["get_traffic", { street: "gull island path" }]],
       refuses("precondition_failed", /no cars may use it/),
@@ -390,14 +388,14 @@ describe("saved places and shared routes", () => {
       [save(airport, "errands"), save(airport, "errands")],
       refuses("conflict", /Port Alder Airport is on the list errands already/),
     ));
-  test("and on another list as well", () =>
+  test("a place can be on two lists", () =>
     check([save(cafe, "want to go")], returns({ name: "Café Lumen", on_list: 1 })));
   test("a full list takes no more", () =>
     check(
       [save(airport, "work")],
       refuses("limit_exceeded", /the list work is full: it holds 3 places/),
     ));
-  test("until there is room", () =>
+  test("a full list has room after a removal", () =>
     check(
       [["remove_saved_place", { saved_id: "sav_107" }], save(airport, "work")],
       returns({ on_list: 3 }),
@@ -415,9 +413,9 @@ describe("saved places and shared routes", () => {
       [["remove_saved_place", { saved_id: studio }]],
       refuses("not_found", /no saved place plc_104/),
     ));
-  test("what has closed for good is not saved", () =>
+  test("a place that has closed for good is not saved", () =>
     check([save(galley, "errands")], refuses("precondition_failed", /closed for good/)));
-  test("a list without places is no fault", () =>
+  test("an empty list is a valid result", () =>
     check([["list_saved_places", { list: "want to go" }]], returns({ places: [] })));
   test("a list that does not exist is refused", () =>
     check([["list_saved_places", { list: "secret" }]], refuses("invalid_params", /list/)));
@@ -446,17 +444,17 @@ describe("saved places and shared routes", () => {
       [share(studio, "Paul Ruiz")],
       refuses("conflict", /shared with Paul Ruiz until 2026-03-09T12:10 already/),
     ));
-  test("there may be two at a time", () =>
+  test("two routes can be shared at a time", () =>
     check(
       [share(ferry, "Rosa Ruiz"), share(station, "Rosa Ruiz")],
       refuses("limit_exceeded", /2 routes are shared already/),
     ));
-  test("who takes none gets none", () =>
+  test("a muted contact is refused", () =>
     check(
       [share(ferry, "Clara Mendes")],
       refuses("permission_denied", /Clara Mendes takes no shared routes/),
     ));
-  test("who is not a contact gets none", () =>
+  test("an unknown contact is refused", () =>
     check([share(ferry, "Ana Lovelace")], refuses("not_found", /no contact Ana Lovelace/)));
   test("a route that takes longer than it is shared is refused", () =>
     check(

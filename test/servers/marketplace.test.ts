@@ -1,4 +1,4 @@
-/** Every marketplace tool by hand: what it gives, what it changes, and what it turns down. */
+/** Tests every marketplace tool: results, changes to the state, and refusals. */
 import { describe, expect, test } from "vitest";
 import { server as marketplace } from "../../src/servers/marketplace/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -22,13 +22,13 @@ const [scanner, lamp, flash, bike, magazines] = [
 ] as const;
 const [clara, marco] = ["mem_104", "mem_107"] as const;
 
-const refusedOrMisfit = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
+const refusedOrBadArguments = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
 const bid = (listing_id: string, amount: number): Call => ["place_bid", { listing_id, amount }];
 const search = (args: Record<string, string | number>): Call => ["search_listings", args];
 const look = (listing_id: string): Call => ["get_listing", { listing_id }];
 
 describe("looking around", () => {
-  test("shows what others offer, what ends first on top", () =>
+  test("lists the listings of others, the earliest end first", () =>
     check(
       [search({})],
       returns({
@@ -48,12 +48,12 @@ describe("looking around", () => {
         listings: [{ listing_id: sideboard, next_bid: 195, bids: 2, seller_name: "Clara Mendes" }],
       }),
     ));
-  test("one cent less finds nothing", () =>
+  test("finds nothing one cent below", () =>
     check(
       [search({ category: "furniture", max_price: 194.99 })],
       returns({ listings: [], sellers: [] }),
     ));
-  test("finds what has ended by its title", () =>
+  test("finds ended listings by title", () =>
     check(
       [search({ title: "atlas" })],
       returns({ listings: [{ listing_id: atlas, status: "ended" }] }),
@@ -76,9 +76,9 @@ describe("looking around", () => {
       [search({ involving: "bid_on", limit: 2 })],
       returns({ listings: [{ listing_id: headset }, { listing_id: atlas }] }),
     ));
-  test("no known category is refused", () =>
+  test("refuses an unknown category", () =>
     check([search({ category: "cars" })], refuses("invalid_params", /category/)));
-  test("a listing shows how the bidding stands, and what was written", () =>
+  test("a listing has its bids and messages", () =>
     check(
       [look(sideboard)],
       returns({
@@ -126,9 +126,9 @@ describe("sellers", () => {
       [["get_seller_profile", { seller_id: "lst_101" }]],
       refuses("not_found", /no seller lst_101/),
     ));
-  test("are written to", () =>
+  test("receive messages", () =>
     check([write(sideboard)], returns({ seller: "Clara Mendes", seller_id: clara, left: 2 })));
-  test("see what was written", () =>
+  test("have messages in their listing", () =>
     check(
       [write(camera), look(camera)],
       returns({
@@ -140,11 +140,11 @@ describe("sellers", () => {
       [write(camera, "One"), write(camera, "Two"), write(camera, "Three"), write(camera, "Four")],
       refuses("limit_exceeded", /Marco Bianchi has not answered the last 3 messages/),
     ));
-  test("are not told the same twice", () =>
+  test("do not receive the same message twice", () =>
     check([write(camera), write(camera)], refuses("conflict", /says just that/)));
   test("are not the customer", () =>
     check([write(scanner)], refuses("precondition_failed", /Flatbed scanner .* own listing/)));
-  test("may not want to deal", () =>
+  test("may have blocked the customer", () =>
     check([write(amplifier)], refuses("permission_denied", /Oskar Lind does not deal with you/)));
   test("are rated after a purchase", () =>
     check([rate(headset)], returns({ seller: "Marco Bianchi", rating: 4, ratings: 1 })));
@@ -170,7 +170,7 @@ describe("sellers", () => {
   test("do not rate themselves", () =>
     check([rate(bike)], refuses("permission_denied", /own listing/)));
   for (const stars of [0, 6, -1, 3.5])
-    test(`${stars} stars are turned down`, () => check([rate(headset, stars)], refusedOrMisfit));
+    test(`${stars} stars are refused`, () => check([rate(headset, stars)], refusedOrBadArguments));
 });
 
 describe("bids", () => {
@@ -215,14 +215,14 @@ describe("bids", () => {
       [bid(atlas, 70)],
       refuses("precondition_failed", /First edition atlas .* ended at 2026-03-05T/),
     ));
-  test("on the own listing are refused", () =>
+  test("on the user's own listing are refused", () =>
     check([bid(scanner, 60)], refuses("permission_denied", /own listing, and nobody bids/)));
   test("while leading are refused", () =>
     check(
       [bid(bicycle, 150)],
       refuses("conflict", /you lead Folding bicycle .* already with 125/),
     ));
-  test("that look like a slip are refused: 2 × 280", () =>
+  test("far above the highest bid are refused: 2 × 280", () =>
     check(
       [bid(camera, 560.01)],
       refuses("limit_exceeded", /280 is enough, and more than 560 is not taken/),
@@ -232,10 +232,10 @@ describe("bids", () => {
       [bid(camera, 420)],
       refuses("limit_exceeded", /come to 185 and may come to 600: another 420/),
     ));
-  test("on who blocks are refused", () =>
+  test("on listings of a seller who blocks the user are refused", () =>
     check([bid(amplifier, 100)], refuses("permission_denied", /Oskar Lind does not deal/)));
   for (const amount of [0, -5, -0, Number.NaN, 1e308, 195.001])
-    test(`of ${amount} are turned down`, () => check([bid(sideboard, amount)], refusedOrMisfit));
+    test(`of ${amount} are refused`, () => check([bid(sideboard, amount)], refusedOrBadArguments));
   test("are listed, highest first", () =>
     check(
       [["list_bids", { listing_id: scanner }]],
@@ -257,22 +257,22 @@ describe("bids", () => {
     ));
   test("of no listing are refused", () =>
     check([["list_bids", { listing_id: "lst_999" }]], refuses("not_found", /no listing lst_999/)));
-  test("are taken back, and the one before leads: 120", () =>
+  test("are retracted, and the one before leads: 120", () =>
     check(
       [retract("bid_116")],
       returns({ title: "Folding bicycle", retracted: 125, highest_bid: 120, next_bid: 125 }),
     ));
-  test("free what they bound", () =>
+  test("free the bidding limit when retracted", () =>
     check([retract("bid_116"), bid(camera, 420)], returns({ status: "leading" })));
-  test("are taken back once", () =>
+  test("are retracted once", () =>
     check([retract("bid_116"), retract("bid_116")], refuses("conflict", /already taken back/)));
-  test("of others are not", () =>
+  test("of others are not retracted", () =>
     check([retract("bid_104")], refuses("permission_denied", /made by Nadia Petrov/)));
-  test("that have won are not", () =>
+  test("that have won are not retracted", () =>
     check([retract("bid_122")], refuses("precondition_failed", /has won and stands/)));
-  test("are not after the end", () =>
+  test("are not retracted after the end", () =>
     check([retract("bid_119")], refuses("precondition_failed", /the listing is ended/)));
-  test("are not after an hour", () =>
+  test("are not retracted after an hour", () =>
     check(
       [retract("bid_107")],
       refuses(
@@ -298,7 +298,7 @@ describe("offering", () => {
       [create()],
       returns({ title: "Oak stool", start_price: 28, next_bid: 28, ends: "2026-03-16T09:00" }),
     ));
-  test("shows among the own", () =>
+  test("appears among the user's own listings", () =>
     check(
       [create({ days: 10 }), ["list_my_listings", { title: "stool" }]],
       returns({
@@ -310,12 +310,12 @@ describe("offering", () => {
       [create(), create({ title: "Slide projector" })],
       refuses("limit_exceeded", /4 listings are open, and no more than 4/),
     ));
-  test("twice is refused", () =>
+  test("refuses the same title twice", () =>
     check(
       [create({ title: "flatbed scanner" })],
       refuses("conflict", /Flatbed scanner \(lst_119\) is already on offer/),
     ));
-  test("wants buy_now above the first price", () =>
+  test("requires buy_now above the start price", () =>
     check(
       [create({ buy_now: 28 })],
       refuses("precondition_failed", /buy_now 28 has to be more than the first price 28/),
@@ -339,7 +339,7 @@ describe("offering", () => {
       [["list_my_listings", { status: "ended", with_bids: true }]],
       returns({ listings: [{ title: "Studio flash set", highest_bid: 120 }] }),
     ));
-  test("no known status is refused", () =>
+  test("refuses an unknown status", () =>
     check([["list_my_listings", { status: "hidden" }]], refuses("invalid_params", /status/)));
   test("is changed", () =>
     check(
@@ -369,13 +369,13 @@ describe("offering", () => {
       [update(flash, { days: 3 })],
       refuses("precondition_failed", /Studio flash set .* ended at 2026-03-08T18:20 with 1 bids/),
     ));
-  test("that is not the own is left alone", () =>
+  test("refuses listings of others", () =>
     check([update(camera, { days: 3 })], refuses("permission_denied", /belongs to Marco Bianchi/)));
-  test("that is sold is left alone", () =>
+  test("refuses sold listings", () =>
     check([update(bike, { days: 3 })], refuses("conflict", /City road bike .* already sold/)));
-  test("as it stands is refused", () =>
+  test("refuses a change to the same values", () =>
     check([update(lamp, { start_price: 35 })], refuses("conflict", /like that already/)));
-  test("nothing to change is refused", () =>
+  test("refuses a change without values", () =>
     check([update(lamp)], refuses("invalid_params", /nothing to change/)));
   test("is withdrawn", () =>
     check(
@@ -411,7 +411,7 @@ describe("offering", () => {
       [accept("bid_110")],
       refuses("permission_denied", /Medium format camera .* belongs to Marco Bianchi/),
     ));
-  test("wants a bid", () =>
+  test("refuses to sell without a bid", () =>
     check([["accept_bid", {}]], rejectsArguments(/missing required argument bid_id/)));
 });
 

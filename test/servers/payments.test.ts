@@ -1,4 +1,4 @@
-/** Every payments tool by hand: what it gives, what it changes, and what it turns down. */
+/** Tests every payments tool: results, changes to the state, and refusals. */
 import { describe, expect, test } from "vitest";
 import { server as payments } from "../../src/servers/payments/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -21,7 +21,7 @@ const [paid41, overdue42, open43, void44, draft45] = [
 ] as const;
 const [early, late, part] = ["pmt_101", "pmt_104", "pmt_107"] as const;
 
-const refusedOrMisfit = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
+const refusedOrBadArguments = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
 
 describe("billing", () => {
   const line = { text: "Flyer", quantity: 2, unit_price: 105.5 };
@@ -39,14 +39,14 @@ describe("billing", () => {
       [create(orchard), ["list_invoices", { customer: "orchard" }]],
       returns({ customers: [{ customer_id: orchard, owes: 526 }] }),
     ));
-  test("numbers go on", () =>
+  test("increments the number", () =>
     check([create(northwind), create(bluepeak)], returns({ number: "48" })));
   test("for a later day makes a draft", () =>
     check(
       [create(hotels, { send_on: "2026-03-20" })],
       returns({ status: "draft", due: "2026-04-19" }),
     ));
-  test("stands in the log, with who took it", () =>
+  test("logs an event with its deliveries", () =>
     check(
       [create(northwind), ["list_webhook_events", { limit: 1 }]],
       returns({
@@ -66,7 +66,7 @@ describe("billing", () => {
       [create(bluepeak, {}, [{ text: "Website", quantity: 1, unit_price: 800 }])],
       refuses("limit_exceeded", /owes 450 and may owe 1200/),
     ));
-  test("but not once they have paid", () =>
+  test("is within the credit after a payment", () =>
     check(
       [
         ["pay_invoice", { invoice_id: overdue42, method: "card" }],
@@ -74,7 +74,7 @@ describe("billing", () => {
       ],
       returns({ total: 800 }),
     ));
-  test("nor as a draft", () =>
+  test("does not check the credit for a draft", () =>
     check(
       [
         create(bluepeak, { send_on: "2026-03-10" }, [
@@ -103,8 +103,8 @@ describe("billing", () => {
       refuses("invalid_params", /lines/),
     ));
   for (const unit_price of [0, -5, -0, 0.001, 1e308, Number.NaN])
-    test(`a price of ${unit_price} is turned down`, () =>
-      check([create(northwind, {}, [{ ...line, unit_price }])], refusedOrMisfit));
+    test(`a price of ${unit_price} is refused`, () =>
+      check([create(northwind, {}, [{ ...line, unit_price }])], refusedOrBadArguments));
   test("an invoice shows its lines and payments: 420 − 105 = 315", () =>
     check(
       [["get_invoice", { invoice_id: open43 }]],
@@ -142,7 +142,7 @@ describe("billing", () => {
         customers: [{ customer: "Orchard Foods", owes: 315 }],
       }),
     ));
-  test("drafts are owed by nobody", () =>
+  test("does not count drafts as owed", () =>
     check(
       [["list_invoices", { status: "draft", limit: 2 }]],
       returns({
@@ -150,9 +150,9 @@ describe("billing", () => {
         customers: [{ owes: 0 }, { owes: 0 }],
       }),
     ));
-  test("no such customer is an empty list", () =>
+  test("an unknown customer gives an empty list", () =>
     check([["list_invoices", { customer: "nobody" }]], returns({ invoices: [], customers: [] })));
-  test("no such status is refused", () =>
+  test("an unknown status is refused", () =>
     check([["list_invoices", { status: "late" }]], refuses("invalid_params", /status/)));
 });
 
@@ -171,7 +171,7 @@ describe("being paid", () => {
       [pay(open43, { amount: 15.5 })],
       returns({ reference: "invoice 43 part 2", left: 299.5, status: "open" }),
     ));
-  test("what is left settles it", () =>
+  test("the rest settles the invoice", () =>
     check(
       [pay(open43, { amount: 15.5 }), pay(open43)],
       returns({ reference: "invoice 43 part 3", paid: 299.5, status: "paid" }),
@@ -187,12 +187,12 @@ describe("being paid", () => {
       [pay(open43, { amount: 315.01 })],
       refuses("precondition_failed", /has 315 left to pay, 315.01 is more/),
     ));
-  test("by direct debit wants a mandate", () =>
+  test("by direct debit requires a mandate", () =>
     check(
       [pay(open43, { method: "direct_debit" })],
       refuses("permission_denied", /Orchard Foods has not agreed/),
     ));
-  test("by direct debit goes with one", () =>
+  test("by direct debit works with a mandate", () =>
     check([pay(overdue42, { method: "direct_debit" })], returns({ status: "paid" })));
   test("in cash has a limit: 1100 > 1000", () => {
     const create: Call = [
@@ -224,7 +224,7 @@ describe("being paid", () => {
         refundable_until: "2026-05-14",
       }),
     ));
-  test("one whose window has closed has nothing to give back", () =>
+  test("a payment after its refund window is not refundable", () =>
     check(
       [["get_payment", { payment_id: early }]],
       returns({ method: "cash", refundable: 0, refundable_until: "2026-02-13" }),
@@ -246,7 +246,7 @@ describe("being paid", () => {
         ],
       }),
     ));
-  test("days the wrong way round are refused", () =>
+  test("reversed dates are refused", () =>
     check(
       [["list_payments", { from_date: "2026-03-02", to_date: "2026-03-01" }]],
       refuses("invalid_params", /from_date 2026-03-02 is after/),
@@ -276,7 +276,7 @@ describe("giving back and cancelling", () => {
     check([refund(part), refund(part)], refuses("conflict", /already given back in full/)));
   test("an unknown payment is refused", () =>
     check([refund("inv_101")], refuses("not_found", /no payment inv_101/)));
-  test("stands in the log, which the chat does not take", () =>
+  test("logs an event whose delivery to the chat fails", () =>
     check(
       [refund(part, 5), ["list_webhook_events", { webhook: "chat", limit: 1 }]],
       returns({
@@ -294,7 +294,7 @@ describe("giving back and cancelling", () => {
       [["void_invoice", { invoice_id: overdue42 }]],
       returns({ status: "void", cancelled: 450 }),
     ));
-  test("and then nobody owes it", () =>
+  test("a void invoice is not owed", () =>
     check(
       [
         ["void_invoice", { invoice_id: overdue42 }],
@@ -302,17 +302,17 @@ describe("giving back and cancelling", () => {
       ],
       returns({ invoices: [{ status: "void" }], customers: [{ owes: 0 }] }),
     ));
-  test("an invoice with money in it is not", () =>
+  test("an invoice with payments is not cancelled", () =>
     check(
       [["void_invoice", { invoice_id: open43 }]],
       refuses("precondition_failed", /has had 105 paid/),
     ));
-  test("until that is given back", () =>
+  test("an invoice is cancelled after its payments are refunded", () =>
     check(
       [refund(part), ["void_invoice", { invoice_id: open43 }]],
       returns({ status: "void", cancelled: 420 }),
     ));
-  test("once only", () =>
+  test("an invoice is cancelled once", () =>
     check([["void_invoice", { invoice_id: void44 }]], refuses("conflict", /already void/)));
 });
 
@@ -321,7 +321,7 @@ describe("webhooks", () => {
     "register_webhook",
     { url, events },
   ];
-  test("are told of what they ask for", () =>
+  test("receive the events that they subscribe to", () =>
     check(
       [
         register("https://x.example/in"),
@@ -330,7 +330,7 @@ describe("webhooks", () => {
       ],
       returns({ events: [{ event: "invoice.paid", about: "invoice 42" }] }),
     ));
-  test("count", () =>
+  test("are counted", () =>
     check([register("https://x.example/in")], returns({ webhooks: 3, events: ["invoice.paid"] })));
   test("without https are refused", () =>
     check([register("http://x.example/in")], refuses("invalid_params", /not an https address/)));
@@ -344,14 +344,14 @@ describe("webhooks", () => {
       [1, 2, 3, 4, 5].map(n => register(`https://x.example/${n}`)),
       refuses("limit_exceeded", /6 webhooks/),
     ));
-  test("want kinds of events", () =>
+  test("require at least one kind of event", () =>
     check([["register_webhook", { url: "https://x.example/in" }]], rejectsArguments(/events/)));
   test("events are found by kind, subject and failure", () =>
     check(
       [["list_webhook_events", { event: "payment.received", about: "invoice 43", failed: true }]],
       returns({ events: [{ event_id: "evt_110", about: "invoice 43", at: "2026-03-06T17:10" }] }),
     ));
-  test("events to come are refused", () =>
+  test("events in the future are refused", () =>
     check(
       [["list_webhook_events", { from_date: "2026-03-10" }]],
       refuses("precondition_failed", /is to come/),

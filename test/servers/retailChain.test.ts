@@ -1,7 +1,4 @@
-/**
- * Every tool of the chain of stores by hand: what it gives, what it changes, and what it turns
- * down.
- */
+/** Tests every retail chain tool: results, changes to the state, and refusals. */
 import { describe, expect, test } from "vitest";
 import { server as retailChain } from "../../src/servers/retailChain/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -27,7 +24,7 @@ const [tent, shell, runners, rope, burner, pack, lantern, filter] = [
   "itm_122",
 ] as const;
 
-const refusedOrMisfit = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
+const refusedOrBadArguments = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
 const shelf = (store_id: string, name: string): Call => ["get_inventory", { store_id, name }];
 
 describe("stores", () => {
@@ -55,11 +52,11 @@ describe("stores", () => {
       [["list_stores", { open_now: false }]],
       returns({ stores: [{ store_id: hamburg }, { store_id: porto }] }),
     ));
-  test("of no city are an empty list", () =>
+  test("in an unknown city are an empty list", () =>
     check([["list_stores", { city: "Oslo" }]], returns({ stores: [] })));
-  test("are asked for in words", () =>
+  test("require text to search for", () =>
     check([["list_stores", { mine: "yes" }]], rejectsArguments(/mine must be a boolean/)));
-  test("say when they open next", () =>
+  test("have their next opening", () =>
     check(
       [["get_store", { store_id: hamburg }]],
       returns({
@@ -70,12 +67,12 @@ describe("stores", () => {
         looked_after: false,
       }),
     ));
-  test("say when they reopen", () =>
+  test("have the day on which they reopen", () =>
     check(
       [["get_store", { store_id: porto }]],
       returns({ open: false, reopens: "2026-03-23", opens_next: "2026-03-23T09:00" }),
     ));
-  test("list the shipments they expect, but not what came", () =>
+  test("list expected shipments, but not received ones", () =>
     check(
       [["get_store", { store_id: quay }]],
       returns({
@@ -114,7 +111,7 @@ describe("items", () => {
     ));
   test("of no known category are refused", () =>
     check([["search_items", { category: "boats" }]], refuses("invalid_params", /category/)));
-  test("lie on a shelf, some of them reserved", () =>
+  test("are in stock, some of them reserved", () =>
     check(
       [shelf(quay, "tent")],
       returns({
@@ -156,7 +153,7 @@ describe("items", () => {
         ],
       }),
     ));
-  test("that nobody has are an empty list", () =>
+  test("that no store has are an empty list", () =>
     check([["find_item_nearby", { item_id: rope, quantity: 99 }]], returns({ stores: [] })));
   test("that are unknown are refused", () =>
     check([["find_item_nearby", { item_id: "itm_999" }]], refuses("not_found", /no item itm_999/)));
@@ -200,7 +197,7 @@ describe("reservations", () => {
       [reserve(rope, quay), reserve(shell, quay)],
       refuses("limit_exceeded", /3 reservations are held already/),
     ));
-  test("of the same are refused", () =>
+  test("of the same item in the same store are refused", () =>
     check(
       [reserve(tent, quay)],
       refuses(
@@ -224,8 +221,8 @@ describe("reservations", () => {
       refuses("precondition_failed", /Station Road .* does not sell Storm lantern/),
     ));
   for (const quantity of [0, -1, 1.5, 1e308])
-    test(`of ${quantity} are turned down`, () =>
-      check([reserve(rope, quay, quantity)], refusedOrMisfit));
+    test(`of ${quantity} are refused`, () =>
+      check([reserve(rope, quay, quantity)], refusedOrBadArguments));
   test("are listed while they are held", () =>
     check(
       [["list_reservations", {}]],
@@ -237,7 +234,7 @@ describe("reservations", () => {
         held: 2,
       }),
     ));
-  test("lapse by the clock", () =>
+  test("expire by the clock", () =>
     check(
       [["list_reservations", { status: "expired" }]],
       returns({
@@ -262,7 +259,7 @@ describe("reservations", () => {
       [["list_reservations", { store_id: "sto_999" }]],
       refuses("not_found", /no store sto_999/),
     ));
-  test("are given up: 6 can be sold", () =>
+  test("are cancelled: 6 can be sold", () =>
     check(
       [cancel("res_101")],
       returns({
@@ -274,16 +271,16 @@ describe("reservations", () => {
     ));
   test("make room for others", () =>
     check([cancel("res_101"), reserve(tent, quay, 4)], returns({ available: 2 })));
-  test("are given up once", () =>
+  test("are cancelled once", () =>
     check(
       [cancel("res_101"), cancel("res_101")],
       refuses("conflict", /Alpine dome tent .* already cancelled/),
     ));
-  test("that were collected are not", () =>
+  test("that were collected are not cancelled", () =>
     check([cancel("res_110")], refuses("precondition_failed", /was collected/)));
-  test("that have lapsed are not", () =>
+  test("that have expired are not cancelled", () =>
     check([cancel("res_107")], refuses("precondition_failed", /lapsed at 2026-03-03T20:00/)));
-  test("that are unknown are not", () =>
+  test("that are unknown are refused", () =>
     check([cancel("itm_101")], refuses("not_found", /no reservation itm_101/)));
 });
 
@@ -306,7 +303,7 @@ describe("stock", () => {
       [move(tent, quay, station, 3)],
       returns({ number: "20408", expected: "2026-03-09", from_available: 1 }),
     ));
-  test("is expected there, tomorrow in another city", () =>
+  test("is expected there, tomorrow if in another city", () =>
     check(
       [move(tent, quay, hamburg, 3), ["get_store", { store_id: hamburg }]],
       returns({
@@ -326,7 +323,7 @@ describe("stock", () => {
         /Quay Street has 6 of Alpine dome tent .* 2 of them are reserved: 4 can be moved, 5 wanted/,
       ),
     ));
-  test("is moved only by who looks after it", () =>
+  test("is transferred only by the manager of the store", () =>
     check(
       [move(tent, hamburg, quay, 1)],
       refuses(
@@ -334,11 +331,11 @@ describe("stock", () => {
         /you do not look after the store Hamburg Altstadt .* only after Quay Street \(sto_101\), Market Square/,
       ),
     ));
-  test("is not sent to where it is", () =>
+  test("is not transferred to the same store", () =>
     check([move(tent, quay, quay, 1)], refuses("invalid_params", /same store/)));
-  test("is not sent to a renovation", () =>
+  test("is not transferred to a store that is being renovated", () =>
     check([move(tent, quay, porto, 1)], refuses("precondition_failed", /closed for renovation/)));
-  test("comes in: 0 + 8", () =>
+  test("is received: 0 + 8", () =>
     check(
       [receive("shp_101")],
       returns({
@@ -347,41 +344,41 @@ describe("stock", () => {
         items: [{ item: "Trail runners", item_id: runners, added: 8, on_hand: 8 }],
       }),
     ));
-  test("comes in and can be reserved", () =>
+  test("can be reserved after it is received", () =>
     check(
       [receive("shp_101"), ["reserve_item", { item_id: runners, store_id: quay }]],
       returns({ available: 7 }),
     ));
-  test("is no longer expected then", () =>
+  test("is no longer expected after it is received", () =>
     check([receive("shp_101"), ["get_store", { store_id: quay }]], {
       value: expect.not.objectContaining({ shipments: expect.anything() as unknown }) as unknown,
     }));
-  test("comes in once", () =>
+  test("is received once", () =>
     check(
       [receive("shp_101"), receive("shp_101")],
       refuses("conflict", /shipment 20401 .* already taken in at 2026-03-09T09:00/),
     ));
-  test("does not come in before its day", () =>
+  test("is not received before its day", () =>
     check(
       [receive("shp_107")],
       refuses("precondition_failed", /20404 .* expected on 2026-03-12 and has not arrived/),
     ));
-  test("does not come in beyond the shelf: 38 + 6 > 40", () =>
+  test("is not received beyond the shelf space: 38 + 6 > 40", () =>
     check(
       [receive("shp_104")],
       refuses("limit_exceeded", /room for 40 of Gas burner .* 44 would lie there/),
     ));
-  test("comes in when there is room", () =>
+  test("is received when there is room", () =>
     check(
       [move(burner, market, station, 4), receive("shp_104")],
       returns({ items: [{ on_hand: 40 }] }),
     ));
-  test("is taken in only by who looks after the store", () =>
+  test("is received only by the manager of the store", () =>
     check(
       [receive("shp_110")],
       refuses("permission_denied", /do not look after the store Lyon Bellecour/),
     ));
-  test("that nobody sent does not come in", () =>
+  test("of an unknown shipment is not received", () =>
     check([receive("shp_999")], refuses("not_found", /no shipment shp_999/)));
   test("is corrected: 6 − 1, of which 2 are reserved", () =>
     check(
@@ -396,20 +393,20 @@ describe("stock", () => {
         /2 of Alpine dome tent .* reserved in Quay Street, and 1 would be left/,
       ),
     ));
-  test("is not corrected below nothing", () =>
+  test("is not corrected below zero", () =>
     check(
       [adjust(rope, -4, "stolen")],
       refuses("precondition_failed", /only 3 of Climbing rope 60 m .* cannot become -1/),
     ));
-  test("is not corrected beyond the shelf", () =>
+  test("is not corrected beyond the shelf space", () =>
     check([adjust(burner, 3, "found", market)], refuses("limit_exceeded", /room for 40/)));
-  test("is corrected for a reason that fits", () =>
+  test("is corrected with a matching reason only", () =>
     check([adjust(tent, 2, "stolen")], refuses("invalid_params", /what is stolen makes less/)));
-  test("is corrected only by who looks after it", () =>
+  test("is corrected only by the manager of the store", () =>
     check([adjust(tent, 1, "found", hamburg)], refuses("permission_denied", /Hamburg Altstadt/)));
   for (const change of [0, -0, 100, 0.5, Number.NaN])
-    test(`a correction by ${change} is turned down`, () =>
-      check([adjust(tent, change)], refusedOrMisfit));
+    test(`a correction by ${change} is refused`, () =>
+      check([adjust(tent, change)], refusedOrBadArguments));
 });
 
 checkAllTools();

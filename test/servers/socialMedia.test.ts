@@ -1,6 +1,4 @@
-/**
- * Every tool of the social network by hand: what it gives, what it changes, and what it turns down.
- */
+/** Tests every social media tool: results, changes to the state, and refusals. */
 import { describe, test } from "vitest";
 import { server as socialMedia } from "../../src/servers/socialMedia/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -41,7 +39,7 @@ const like = (post_id: string): Call => ["like_post", { post_id }];
 const write = (text: string, more: object = {}): Call => ["create_post", { text, ...more }];
 
 describe("profiles", () => {
-  test("one's own shows who waits", () =>
+  test("the user's own has the number of requests", () =>
     check(
       [profile(ana)],
       returns({
@@ -56,7 +54,7 @@ describe("profiles", () => {
         requests: 1,
       }),
     ));
-  test("others' show how one stands to them", () =>
+  test("those of others have the follow status", () =>
     check(
       [profile(ben)],
       returns({ name: "Ben Okafor", followers: 2, following: 1, posts: 1, you: "following" }),
@@ -69,9 +67,9 @@ describe("profiles", () => {
         latest_posts: [{ post: "Colour tests for a spring catalogue", post_id: colours }],
       }),
     ));
-  test("a private one shows no posts to strangers", () =>
+  test("a private one hides its posts from others", () =>
     check([profile(marco)], returns({ private: true, posts: 0, you: "none" })));
-  test("blocked ones are refused, either way", () => {
+  test("blocked ones are refused in either direction", () => {
     check(
       [profile(drawer)],
       refuses("permission_denied", /you have blocked Lena Fischer \(@lenadraws\)/),
@@ -93,14 +91,14 @@ describe("profiles", () => {
     check([["search_users", { kind: "business" }]], returns({ profiles: [{ profile_id: cafe }] }));
     check([["search_users", { query: "serra", city: "Lisbon" }]], returns({ profiles: [] }));
   });
-  test("beyond the limit are turned down", () =>
+  test("beyond the limit are refused", () =>
     check([["search_users", { limit: 51 }]], refuses("invalid_params", /limit/)));
-  test("change", () =>
+  test("are changed", () =>
     check(
       [["update_profile", { bio: "New words", city: "Porto" }], profile(ana)],
       returns({ bio: "New words", city: "Porto", link: "ana.example" }),
     ));
-  test("made public, let in who has asked", () =>
+  test("accept all requests when made public", () =>
     check(
       [
         ["update_profile", { private: false }],
@@ -108,13 +106,13 @@ describe("profiles", () => {
       ],
       returns({ followers: [{ name: "Marco Bianchi", profile_id: marco, since: "2026-03-02" }] }),
     ));
-  test("say how many that were", () =>
+  test("return the number of accepted requests", () =>
     check([["update_profile", { private: false }]], returns({ changed: ["private"], let_in: 1 })));
-  test("change to something else only", () =>
+  test("refuse a change to the same values", () =>
     check([["update_profile", { private: true }]], refuses("conflict", /like that already/)));
-  test("change in some way", () =>
+  test("refuse a change without values", () =>
     check([["update_profile", {}]], refuses("invalid_params", /nothing to change/)));
-  test("have no odd links", () =>
+  test("refuse invalid links", () =>
     check(
       [["update_profile", { link: "javascript:alert(1)" }]],
       refuses("invalid_params", /link/),
@@ -122,9 +120,9 @@ describe("profiles", () => {
 });
 
 describe("following", () => {
-  test("a public profile begins at once", () =>
+  test("a public profile is immediate", () =>
     check([follow(chloe)], returns({ status: "following", followers: 1 })));
-  test("shows in the feed", () =>
+  test("adds posts to the feed", () =>
     check(
       [follow(chloe), ["get_feed", { own: false, limit: 3 }]],
       returns({
@@ -135,7 +133,7 @@ describe("following", () => {
         ],
       }),
     ));
-  test("a private one waits", () =>
+  test("a private profile gets a request", () =>
     check(
       [follow(marco), ["list_following", { status: "requested" }]],
       returns({ following: [{ name: "Marco Bianchi", waits: true, since: "2026-03-09" }] }),
@@ -144,12 +142,12 @@ describe("following", () => {
     check([follow(ben)], refuses("conflict", /you follow Ben Okafor \(@ben\) since 2025-11-06/));
     check([follow(marco), follow(marco)], refuses("conflict", /wait for an answer/));
   });
-  test("is not for blocked ones, nor for oneself", () => {
+  test("refuses blocked profiles and the user's own", () => {
     check([follow(printer)], refuses("permission_denied", /has blocked you/));
     check([follow(ana)], refuses("invalid_params", /follows themselves/));
   });
   test("ends", () => check([unfollow(ben), profile(ben)], returns({ followers: 1, you: "none" })));
-  test("takes a request back", () =>
+  test("cancels a request", () =>
     check([follow(marco), unfollow(marco)], returns({ ended: "requested" })));
   test("ends once", () =>
     check([unfollow(clara)], refuses("precondition_failed", /do not follow Clara Mendes/)));
@@ -158,12 +156,12 @@ describe("following", () => {
       [["list_followers", { limit: 2 }]],
       returns({ followers: [{ name: "Marco Bianchi", waits: true }, { name: "Rosa Ruiz" }] }),
     ));
-  test("lists those of others", () =>
+  test("lists followers of others", () =>
     check(
       [["list_followers", { profile_id: ben }]],
       returns({ followers: [{ name: "Chloe Martin" }, { name: "Ana Ruiz" }] }),
     ));
-  test("lists nothing of private ones", () => {
+  test("refuses to list those of private profiles", () => {
     check(
       [["list_followers", { profile_id: marco }]],
       refuses("permission_denied", /Marco Bianchi \(@marco\) is private/),
@@ -185,7 +183,7 @@ describe("posts", () => {
         liked: false,
       }),
     ));
-  test("show their shares", () => {
+  test("have their shares", () => {
     check([get(colours)], returns({ shares: 1 }));
     check(
       [get(share)],
@@ -205,42 +203,42 @@ describe("posts", () => {
     check([get(sketches)], refuses("permission_denied", /for the followers of Chloe Martin/)));
   test("for followers are shown to them", () =>
     check([get(cake)], returns({ author: "Rosa Ruiz", author_id: rosa, visibility: "followers" })));
-  test("are not seen past a block", () => {
+  test("of blocked profiles are refused", () => {
     check([get(heron)], refuses("permission_denied", /you have blocked/));
     check([["search_posts", { query: "heron" }]], returns({ posts: [] }));
   });
-  test("are written", () =>
+  test("are created", () =>
     check(
       [write("Ink day. #print #ink"), ["get_feed", { limit: 1 }]],
       returns({ posts: [{ post: "Ink day", author: "Ana Ruiz", at: "2026-03-09T09:00" }] }),
     ));
   test("reach followers: three of them", () =>
     check([write("Ink day.")], returns({ visibility: "public", reaches: 3 })));
-  test("for oneself reach nobody", () =>
+  test("for the user alone reach nobody", () =>
     check([write("Ink day.", { visibility: "only_me" })], returns({ reaches: 0 })));
-  test("are four an hour: one stands from 08:40", () =>
+  test("are at most four an hour: one is from 08:40", () =>
     check(
       [write("One more."), write("Two more."), write("Three more."), write("Four more.")],
       refuses("limit_exceeded", /posted 4 times since 2026-03-09T08:40/),
     ));
-  test("say something new", () =>
+  test("with the same text are refused", () =>
     check(
       [write("We painted the studio wall yellow. No regrets. #studio")],
       refuses("conflict", /exactly this on 2026-03-09/),
     ));
-  test("say something", () => check([write("   ")], refuses("invalid_params", /text/)));
+  test("without text are refused", () => check([write("   ")], refuses("invalid_params", /text/)));
   test("need words", () => check([["create_post", {}]], rejectsArguments(/text/)));
-  test("are taken down", () =>
+  test("are deleted", () =>
     check(
       [["delete_post", { post_id: posters }], get(posters)],
       refuses("precondition_failed", /was deleted/),
     ));
-  test("are taken down with what they had", () =>
+  test("are deleted with likes and shares", () =>
     check(
       [["delete_post", { post_id: posters }]],
       returns({ deleted: "Poster series for the theatre is done", likes: 2, shares: 0 }),
     ));
-  test("are taken down by their authors", () =>
+  test("are deleted by their authors only", () =>
     check(
       [["delete_post", { post_id: typeface }]],
       refuses("permission_denied", /belongs to Ben Okafor/),
@@ -255,12 +253,12 @@ describe("looking around", () => {
         posts: [{ post_id: wall }, { post_id: bread }, { post_id: typeface }, { post_id: menu }],
       }),
     ));
-  test("the feed goes on", () =>
+  test("the feed continues before a time", () =>
     check(
       [["get_feed", { before: "2026-03-07T08:30", own: true }]],
       returns({ posts: [{ post_id: posters }, { post_id: share }] }),
     ));
-  test("the feed knows no such time", () =>
+  test("the feed refuses an invalid time", () =>
     check([["get_feed", { before: "2026-02-30T10:00" }]], refuses("invalid_params", /before/)));
   test("posts are found by hashtag, with or without #", () => {
     check(
@@ -281,9 +279,9 @@ describe("looking around", () => {
 describe("answers", () => {
   test("likes count", () =>
     check([like(colours)], returns({ post: "Colour tests for a spring catalogue", likes: 2 })));
-  test("likes show", () =>
+  test("likes are shown", () =>
     check([like(colours), get(colours)], returns({ likes: 2, liked: true })));
-  test("likes happen once", () =>
+  test("a post is liked once", () =>
     check(
       [like(typeface)],
       refuses(
@@ -291,12 +289,12 @@ describe("answers", () => {
         /already like the post "New typeface on trial today" \(post_110\) by Ben Okafor/,
       ),
     ));
-  test("likes are not for what is private or gone", () => {
+  test("private and deleted posts cannot be liked", () => {
     check([like(boxes)], refuses("permission_denied", /private/));
     check([like(gone)], refuses("precondition_failed", /deleted/));
   });
   const say = (post_id: string, text = "Lovely!"): Call => ["comment_on_post", { post_id, text }];
-  test("comments count and show", () =>
+  test("comments are counted and shown", () =>
     check(
       [say(typeface), get(typeface)],
       returns({
@@ -309,15 +307,15 @@ describe("answers", () => {
     ));
   test("comments can be closed", () =>
     check([say(bread)], refuses("precondition_failed", /Paul Ruiz has closed the comments/)));
-  test("comments are not said twice", () =>
+  test("the same comment is refused", () =>
     check([say(typeface, "The second one, please.")], refuses("conflict", /exactly this/)));
   const pass = (post_id: string, more: object = {}): Call => ["share_post", { post_id, ...more }];
-  test("shares pass a post on", () =>
+  test("shares contain the original post", () =>
     check(
       [pass(typeface, { text: "Look!" })],
       returns({ post: "Look", passes_on: { post_id: typeface, shares: 1 } }),
     ));
-  test("shares come into the feed", () =>
+  test("shares appear in the feed", () =>
     check(
       [pass(typeface), ["get_feed", { limit: 1 }]],
       returns({

@@ -1,7 +1,4 @@
-/**
- * The chat by hand, on its small fixture: channels, who is in them, messages, answers and
- * reactions, and what stands in the way.
- */
+/** Tests every team chat tool: results, changes to the state, and refusals. */
 import { describe, test } from "vitest";
 import { server as teamChat } from "../../src/servers/teamChat/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -86,12 +83,12 @@ describe("channels", () => {
       [["get_channel", { channel_id: lunch }]],
       returns({ joined: false, messages: [{ message_id: tacos }] }),
     ));
-  test("that are private cannot", () =>
+  test("that are private cannot be read from outside", () =>
     check(
       [["get_channel", { channel_id: salaries }]],
       refuses("permission_denied", /is private, and you are not in it/),
     ));
-  test("unknown ones are refused", () =>
+  test("that are unknown are refused", () =>
     check(
       [["get_channel", { channel_id: "__proto__" }]],
       refuses("not_found", /no channel __proto__/),
@@ -113,28 +110,28 @@ describe("new channels", () => {
       ],
       returns({ channels: [{ name: "book-club", kind: "private", joined: true }] }),
     ));
-  test("take no name that is taken", () =>
+  test("refuse an existing name", () =>
     check([create("lunch")], refuses("conflict", /already a channel #lunch \(chn_113\)/)));
-  test("nor one of the archive", () =>
+  test("refuse the name of an archived channel", () =>
     check([create("summer-party")], refuses("conflict", /which is archived/)));
   test("have names in small letters", () =>
     check([create("Book Club")], refuses("invalid_params", /name/)));
-  test("are three at most for one owner here", () =>
+  test("are at most three for one owner", () =>
     check(
       [create("book-club"), create("running")],
       refuses("limit_exceeded", /you own 3 channels, and 3 is the most/),
     ));
-  test("may be opened once another is put away", () =>
+  test("can be created after another is archived", () =>
     check(
       [create("book-club"), ["archive_channel", { channel_id: poster }], create("running")],
       returns({ name: "running" }),
     ));
-  test("take nobody who has left", () =>
+  test("refuse deactivated members", () =>
     check(
       [create("book-club", { people: ["Ewa Kranz"] })],
       refuses("precondition_failed", /Ewa Kranz is deactivated/),
     ));
-  test("take no guest who is elsewhere already", () =>
+  test("refuse guests who are in another channel", () =>
     check(
       [create("book-club", { people: ["Helena Brandt"] })],
       refuses("limit_exceeded", /guests are in no more than 1 channel: #client-northwind/),
@@ -143,27 +140,27 @@ describe("new channels", () => {
 
 describe("archiving", () => {
   const archive = (channel_id: string): Call => ["archive_channel", { channel_id }];
-  test("tells the others", () =>
+  test("notifies the other members", () =>
     check(
       [archive(client)],
       returns({ name: "client-northwind", archived: "2026-03-09", told: 4 }),
     ));
-  test("ends the writing", () =>
+  test("prevents new messages", () =>
     check(
       [archive(poster), ["post_message", { channel_id: poster, text: "Green" }]],
       refuses("precondition_failed", /#poster-series \(chn_122\) is archived since 2026-03-09/),
     ));
-  test("leaves the reading", () =>
+  test("keeps the channel readable", () =>
     check(
       [archive(poster), ["get_channel", { channel_id: poster }]],
       returns({ archived: "2026-03-09", messages: [{ message_id: blue }] }),
     ));
-  test("frees the guest", () =>
+  test("frees the guest's place", () =>
     check(
       [archive(client), ["create_channel", { name: "book-club", people: ["Helena Brandt"] }]],
       returns({ members: 2 }),
     ));
-  test("is the owner's affair", () =>
+  test("is done by the owner only", () =>
     check([archive(website)], refuses("permission_denied", /belongs to Ben Okafor/)));
   test("happens once", () =>
     check([archive(party)], refuses("conflict", /archived since 2026-02-17/)));
@@ -192,7 +189,7 @@ describe("people", () => {
       [["list_members", { role: "guest" }]],
       returns({ members: [{ person: "Helena Brandt", title: "guest from Northwind" }] }),
     ));
-  test("of a private channel are nobody's business", () =>
+  test("of a private channel are hidden from others", () =>
     check(
       [["list_members", { channel_id: salaries }]],
       refuses("permission_denied", /is private/),
@@ -201,7 +198,7 @@ describe("people", () => {
     "invite_member",
     { channel_id, person },
   ];
-  test("are put into a channel", () =>
+  test("are invited to a channel", () =>
     check(
       [invite(website, "Chloe Martin"), ["list_members", { channel_id: website }]],
       returns({
@@ -219,9 +216,9 @@ describe("people", () => {
       [invite(lunch, "Ana Ruiz"), ["list_channels", { name: "lunch" }]],
       returns({ channels: [{ joined: true, members: 4 }] }),
     ));
-  test("are put into a private one by its owner", () =>
+  test("are invited to a private channel by its owner", () =>
     check([invite(client, "Ben Okafor")], returns({ name: "client-northwind", members: 6 })));
-  test("are in it but once", () =>
+  test("are invited once", () =>
     check([invite(website, "Grace Kim")], refuses("conflict", /Grace Kim is in #website/)));
   test("are not invited from outside", () =>
     check([invite(lunch, "Grace Kim")], refuses("permission_denied", /not a member of #lunch/)));
@@ -229,9 +226,9 @@ describe("people", () => {
     check([invite(website, "Ewa Kranz")], refuses("precondition_failed", /deactivated/)));
   test("who are unknown are not invited", () =>
     check([invite(website, "Paul Ruiz")], refuses("not_found", /nobody called Paul Ruiz/)));
-  test("who are guests are not invited everywhere", () =>
+  test("who are guests are invited to one channel only", () =>
     check([invite(general, "Helena Brandt")], refuses("limit_exceeded", /#client-northwind/)));
-  test("are not invited into the archive", () =>
+  test("are not invited to an archived channel", () =>
     check([invite(party, "Ben Okafor")], refuses("precondition_failed", /archived/)));
 });
 
@@ -256,7 +253,7 @@ describe("messages", () => {
       [post(client, { mentions: ["Helena Brandt", "Grace Kim"] })],
       returns({ channel: "client-northwind", notified: 2 }),
     ));
-  test("mention nobody who is not there", () =>
+  test("mention members of the channel only", () =>
     check(
       [post(client, { mentions: ["Ben Okafor"] })],
       refuses("precondition_failed", /Ben Okafor is not in #client-northwind/),
@@ -268,17 +265,17 @@ describe("messages", () => {
     ));
   test("are written by members alone", () =>
     check([post(lunch)], refuses("permission_denied", /not a member of #lunch/)));
-  test("after joining they are", () =>
+  test("can be written after joining", () =>
     check(
       [["invite_member", { channel_id: lunch, person: "ana@harbor.example" }], post(lunch)],
       returns({ channel: "lunch" }),
     ));
-  test("for everybody are written by few", () =>
+  test("in announcement channels are written by admins", () =>
     check(
       [post(announcements)],
       refuses("permission_denied", /announcements, which Grace Kim and the admins write/),
     ));
-  test("say something", () =>
+  test("are not empty", () =>
     check(
       [["post_message", { channel_id: general, text: " \n " }]],
       refuses("invalid_params", /text/),
@@ -304,14 +301,14 @@ describe("threads", () => {
         replies: [{ text: "On my desk", by: "Ana Ruiz" }],
       }),
     ));
-  test("notify who began them", () =>
+  test("notify the author of the first message", () =>
     check(
       [reply(plotter, { mentions: ["Grace Kim", "Ben Okafor"] })],
       returns({ notified: 2, replies: 2 }),
     ));
-  test("under announcements are open", () =>
+  test("can be answered in announcement channels", () =>
     check([reply(holiday)], returns({ channel: "announcements", replies: 3 })));
-  test("do not begin at an answer", () =>
+  test("do not start at an answer", () =>
     check(
       [reply(behind)],
       refuses(
@@ -319,9 +316,9 @@ describe("threads", () => {
         /what David Chen wrote there \(msg_104\) is an answer itself, to Grace Kim \(msg_101\)/,
       ),
     ));
-  test("in other people's channels are closed", () =>
+  test("in channels of others cannot be answered", () =>
     check([reply(tacos)], refuses("permission_denied", /not a member of #lunch/)));
-  test("in the archive are closed", () =>
+  test("in archived channels cannot be answered", () =>
     check([reply(lamps)], refuses("precondition_failed", /archived/)));
   test("an answer shows the whole thread", () =>
     check(
@@ -333,13 +330,13 @@ describe("threads", () => {
         replies: [{ message_id: behind, reactions: "laugh 2" }],
       }),
     ));
-  test("in private stay private", () =>
+  test("in private channels are hidden from others", () =>
     check([["get_thread", { message_id: secret }]], refuses("permission_denied", /private/)));
 });
 
 describe("search", () => {
   const search = (args: Call[1]): Call => ["search_messages", args];
-  test("by words", () =>
+  test("finds by words", () =>
     check(
       [search({ words: "BLUE" })],
       returns({
@@ -353,26 +350,26 @@ describe("search", () => {
         ],
       }),
     ));
-  test("by writer and day", () =>
+  test("finds by author and day", () =>
     check(
       [search({ from: "Ben Okafor", since: "2026-03-05", until: "2026-03-08" })],
       returns({ messages: [{ message_id: eyes, where: "#website" }] }),
     ));
-  test("by mention of the user", () =>
+  test("finds mentions of the user", () =>
     check(
       [search({ mentions_me: true })],
       returns({ messages: [{ message_id: agenda }, { message_id: eyes }] }),
     ));
-  test("by channel, the latest first", () =>
+  test("finds by channel, the latest first", () =>
     check(
       [search({ channel_id: general, limit: 1 })],
       returns({ messages: [{ by: "Ben Okafor", date: "2026-03-09" }] }),
     ));
   test("does not look into other people's private channels", () =>
     check([search({ words: "between us" })], returns({ messages: [] })));
-  test("nor when asked to", () =>
+  test("refuses the private channels of others", () =>
     check([search({ channel_id: salaries })], refuses("permission_denied", /private/)));
-  test("with days the wrong way round is refused", () =>
+  test("refuses reversed dates", () =>
     check(
       [search({ since: "2026-03-09", until: "2026-03-08" })],
       refuses("invalid_params", /since 2026-03-09 is after/),
@@ -388,13 +385,13 @@ describe("reactions", () => {
       [react(plotter, "heart"), ["get_thread", { message_id: plotter }]],
       returns({ reactions: "thumbs_up 2, heart 1" }),
     ));
-  test("are given once", () =>
+  test("are added once", () =>
     check([react(eyes, "eyes")], refuses("conflict", /you have put eyes under message msg_131/)));
-  test("of another kind are given as well", () =>
+  test("of another kind are added too", () =>
     check([react(eyes, "check")], returns({ reactions: "eyes 1, check 1" })));
-  test("are for members", () =>
+  test("are added by members only", () =>
     check([react(tacos, "heart")], refuses("permission_denied", /not a member of #lunch/)));
-  test("are not given in the archive", () =>
+  test("are not added in archived channels", () =>
     check([react(lamps, "heart")], refuses("precondition_failed", /archived/)));
   test("of no known kind are refused", () =>
     check([react(plotter, "shrug")], refuses("invalid_params", /emoji/)));

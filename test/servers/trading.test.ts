@@ -1,4 +1,4 @@
-/** Every trading tool by hand: what it gives, what it changes, and what it turns down. */
+/** Tests every trading tool: results, changes to the state, and refusals. */
 import { describe, expect, test } from "vitest";
 import { server as trading } from "../../src/servers/trading/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -53,7 +53,7 @@ describe("symbols", () => {
       [["get_quote", { symbol: "NUBE" }]],
       returns({ trading: "closed", hours: "Atlantic Exchange, weekdays 15:30 to 22:00" }),
     ));
-  test("called by a company's name are refused with a way out", () =>
+  test("given by company name are refused with a hint", () =>
     check([["get_quote", { symbol: "Helyan" }]], {
       ...refuses("not_found", /no symbol Helyan/),
       hint: "did you mean HLYN (Helyan Power)",
@@ -116,22 +116,22 @@ describe("book and candles", () => {
         ],
       }),
     ));
-  test("today has one where there was trade", () =>
+  test("today has a candle if there were trades", () =>
     check(
       [["get_candles", { symbol: "HLYN", limit: 1 }]],
       returns({ candles: [{ date: "2026-03-09", open: 11.96, close: 11.95, volume: 198 }] }),
     ));
-  test("and none where there was not", () =>
+  test("today has no candle without trades", () =>
     check(
       [["get_candles", { symbol: "NUBE", limit: 1 }]],
       returns({ candles: [{ date: "2026-03-06", close: 127.75 }] }),
     ));
-  test("to come are refused", () =>
+  test("in the future are refused", () =>
     check(
       [["get_candles", { symbol: "HLYN", from_date: "2026-03-10" }]],
       refuses("precondition_failed", /2026-03-10 is to come/),
     ));
-  test("days the wrong way round are refused", () =>
+  test("reversed dates are refused", () =>
     check(
       [["get_candles", { symbol: "HLYN", from_date: "2026-03-05", to_date: "2026-03-04" }]],
       refuses("invalid_params", /is after to_date/),
@@ -156,7 +156,7 @@ describe("the account", () => {
         ],
       }),
     ));
-  test("spreads over exchanges too", () =>
+  test("can be grouped by exchange", () =>
     check(
       [["get_portfolio", { by: "exchange" }]],
       returns({
@@ -166,7 +166,7 @@ describe("the account", () => {
         ],
       }),
     ));
-  test("spreads over nothing else", () =>
+  test("refuses other ways to group", () =>
     check([["get_portfolio", { by: "size" }]], refuses("invalid_params", /by/)));
   test("40 of the 120 HLYN are offered: 80 are free", () =>
     check(
@@ -232,7 +232,7 @@ describe("market orders", () => {
         /120 HLYN are held, 40 of them offered in other orders: 81 are too many/,
       ),
     ));
-  test("nor those that are not held", () =>
+  test("shares that are not held cannot be sold", () =>
     check([order("sell", 5, "OPTK")], refuses("precondition_failed", /0 OPTK are held/)));
   test("cash that other orders reserve is not free", () =>
     check(
@@ -242,7 +242,7 @@ describe("market orders", () => {
         /2517.5 is needed, fees included, and 2491.8 is free: 1464.2 of the cash is reserved/,
       ),
     ));
-  test("cancelling frees it", () =>
+  test("cancelling an order frees its cash", () =>
     check(
       [["cancel_order", { order_id: onHalted }], order("buy", 80, "SKPR")],
       returns({ status: "filled", cash: 1438.5 }),
@@ -272,9 +272,9 @@ describe("market orders", () => {
       refuses("invalid_params", /good_until needs a price/),
     ));
   for (const shares of [0, -5, 1.5, 1e308, Number.NaN])
-    test(`of ${shares} shares are turned down`, () =>
+    test(`of ${shares} shares are refused`, () =>
       check([["place_order", { symbol: "HLYN", side: "buy", shares }]], turnedDown));
-  test("want a side", () =>
+  test("require a side", () =>
     check([["place_order", { symbol: "HLYN", shares: 5 }]], rejectsArguments(/side/)));
 });
 
@@ -329,7 +329,7 @@ describe("limit orders", () => {
       ],
       refuses("precondition_failed", /good_until 2026-03-08 is before today/),
     ));
-  test("ring alerts that their trades reach", () =>
+  test("trigger alerts that their trades reach", () =>
     check(
       [
         ["set_price_alert", { symbol: "HLYN", direction: "below", price: 11.94 }],
@@ -373,14 +373,14 @@ describe("orders that stand", () => {
         fills: [{ at: "2026-02-11T21:33", shares: 12, price: 119.7 }],
       }),
     ));
-  test("unknown ones are refused", () =>
+  test("that are unknown are refused", () =>
     check([["get_order", { order_id: "alr_101" }]], refuses("not_found", /no order alr_101/)));
   test("trade at once at a better price: 60 × 11.96 + 1.50", () =>
     check(
       [["modify_order", { order_id: buying, price: 11.96 }]],
       returns({ status: "filled", filled: 60, cash: 3236.9 }),
     ));
-  test("may shrink and last longer", () =>
+  test("can get smaller and last longer", () =>
     check(
       [
         ["modify_order", { order_id: selling, shares: 25, good_until: "2026-03-31" }],
@@ -388,17 +388,17 @@ describe("orders that stand", () => {
       ],
       returns({ positions: [{ free: 95 }] }),
     ));
-  test("are not changed to what they are", () =>
+  test("are not changed to the same values", () =>
     check(
       [["modify_order", { order_id: selling, price: 12.07 }]],
       refuses("conflict", /like that already/),
     ));
-  test("are not changed to nothing", () =>
+  test("are not changed without values", () =>
     check(
       [["modify_order", { order_id: selling }]],
       refuses("invalid_params", /nothing to change/),
     ));
-  test("cannot shrink below what is traded", () =>
+  test("cannot get smaller than what is traded", () =>
     check(
       [
         ["modify_order", { order_id: buying, price: 11.96, shares: 150 }],
@@ -414,7 +414,7 @@ describe("orders that stand", () => {
       [["modify_order", { order_id: onHalted, price: 7.4 }]],
       refuses("precondition_failed", /halted/),
     ));
-  test("but cancelled", () =>
+  test("on a halted symbol can be cancelled", () =>
     check(
       [["cancel_order", { order_id: onHalted }]],
       returns({ order: "buy 100 FARO at 7.49", status: "cancelled", cancelled: 100, filled: 0 }),

@@ -1,7 +1,4 @@
-/**
- * Every tool of the travel agency by hand: flights and seats, stays, money back, itineraries and
- * insurance, and what is turned down.
- */
+/** Tests every travel booking tool: results, changes to the state, and refusals. */
 import { describe, test } from "vitest";
 import { server as travelBooking } from "../../src/servers/travelBooking/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -67,12 +64,12 @@ describe("flights", () => {
         ],
       }),
     ));
-  test("below a price", () =>
+  test("are found below a price", () =>
     check(
       [["search_flights", { from: "PLD", max_price: 80 }]],
       returns({ flights: [{ flight_id: saturday, price: 73 }] }),
     ));
-  test("that have left, closed or are called off are not found", () =>
+  test("that have left, closed or are cancelled are not found", () =>
     check(
       [["search_flights", { from: "PLD" }]],
       returns({
@@ -84,11 +81,11 @@ describe("flights", () => {
         ],
       }),
     ));
-  test("from where nothing leaves are an empty list", () =>
+  test("from an airport without departures are an empty list", () =>
     check([["search_flights", { from: "LHR" }]], returns({ flights: [] })));
   test("from no known airport are refused", () =>
     check([["search_flights", { from: "XXX" }]], refuses("not_found", /no airport XXX/)));
-  test("to where one is are refused", () =>
+  test("from and to the same airport are refused", () =>
     check(
       [["search_flights", { from: "PLD", to: "pld" }]],
       refuses("invalid_params", /leave and land at PLD/),
@@ -121,7 +118,7 @@ describe("flights", () => {
       [["get_seat_map", { flight_id: thursday, kind: "window" }]],
       returns({ free: 2, seats: [{ seat: "2D", extra: 18 }, { seat: "4A" }] }),
     ));
-  test("of a flight that has left there are no seats", () =>
+  test("seats of a flight that has left are refused", () =>
     check(
       [["get_seat_map", { flight_id: gone }]],
       refuses("precondition_failed", /VL 210 left at 2026-03-06T07:40/),
@@ -146,23 +143,23 @@ describe("booking a flight", () => {
         flights: [{ flight_booking_id: out }, { date: "2026-03-14", traveller: "Ana Ruiz" }],
       }),
     ));
-  test("for somebody else", () =>
+  test("is possible for another traveller", () =>
     check([book(thursday, "flex", { traveller: "paul ruiz" })], returns({ paid: 156 })));
-  test("for nobody known is refused", () =>
+  test("for an unknown traveller is refused", () =>
     check(
       [book(thursday, "flex", { traveller: "Nobody" })],
       refuses("not_found", /no traveller Nobody/),
     ));
-  test("sold out is refused", () =>
+  test("on a sold-out flight is refused", () =>
     check([book(soldOut)], refuses("precondition_failed", /VL 216 on 2026-03-13 is sold out/)));
-  test("less than an hour before is refused", () =>
+  test("less than an hour before departure is refused", () =>
     check(
       [book(closing)],
       refuses("precondition_failed", /leaves at 2026-03-09T09:40 and closed 1 hour before/),
     ));
-  test("called off is refused", () =>
+  test("on a cancelled flight is refused", () =>
     check([book(calledOff)], refuses("precondition_failed", /BO 90 on 2026-03-18 is cancelled/)));
-  test("nobody is on two flights at once", () =>
+  test("on two flights at once is refused", () =>
     check(
       [book(thursday)],
       refuses("conflict", /Ana Ruiz is on VL 214 at 2026-03-12T07:40 already \(booking PMM637\)/),
@@ -172,14 +169,14 @@ describe("booking a flight", () => {
       [book(london, "light", { traveller: "Paul Ruiz" })],
       refuses("precondition_failed", /asks for a passport, and Paul Ruiz has an identity card/),
     ));
-  test("a passport must last", () =>
+  test("a passport must be valid", () =>
     check(
       [book(london, "light", { traveller: "Rosa Ruiz" })],
       refuses("precondition_failed", /Rosa Ruiz's passport expires on 2026-03-15/),
     ));
   test("a fare that does not exist is refused", () =>
     check([book(saturday, "business")], refuses("invalid_params", /fare/)));
-  test("the card must have enough: 1250 - 2 × 520 - 94 × 1.9 = 31", () =>
+  test("beyond the card balance is refused: 1250 - 2 × 520 - 94 × 1.9 = 31", () =>
     check(
       [
         [
@@ -208,7 +205,8 @@ describe("seats, changes and cancelling", () => {
   ];
   test("a seat with legroom costs 18", () =>
     check([seat(out, "2c")], returns({ reference: "PMM637", seat: "2C", fee: 18 })));
-  test("on a light fare 9 more", () => check([seat(home, "1D")], returns({ fee: 27 })));
+  test("a seat on a light fare costs 9 more", () =>
+    check([seat(home, "1D")], returns({ fee: 27 })));
   test("the old seat is free again", () =>
     check(
       [seat(out, "4A"), ["get_seat_map", { flight_id: thursday, legroom: true }]],
@@ -216,11 +214,11 @@ describe("seats, changes and cancelling", () => {
     ));
   test("a taken seat is refused", () =>
     check([seat(out, "3A")], refuses("conflict", /seat 3A of VL 214 is taken/)));
-  test("one's own seat is refused", () =>
+  test("the current seat is refused", () =>
     check([seat(out, "1D")], refuses("conflict", /has seat 1D already/)));
-  test("a seat that the plane lacks is refused", () =>
+  test("a seat that does not exist is refused", () =>
     check([seat(out, "9A")], refuses("invalid_params", /rows go from 1 to 4/)));
-  test("to a cheaper day: 35 + 99 - 111 = 23", () =>
+  test("a change to a cheaper day costs 35 + 99 - 111 = 23", () =>
     check(
       [change(out, saturday)],
       returns({ reference: "PMM637", number: "VL 218", departs: "2026-03-14T07:40", charged: 23 }),
@@ -235,27 +233,27 @@ describe("seats, changes and cancelling", () => {
       [book(saturday), change("fbk_8712", thursday)],
       refuses("permission_denied", /EAS723 has the fare light, which cannot be changed/),
     ));
-  test("to the flight one has is no change", () =>
+  test("a change to the same flight is refused", () =>
     check([change(home, back)], refuses("conflict", /is for that flight already/)));
-  test("but it is when the flight is called off, for nothing", () =>
+  test("a change of a cancelled flight is free", () =>
     check([change(stranded, london)], returns({ departs: "2026-03-20T12:05", charged: 0 })));
-  test("a flight from elsewhere is no change", () =>
+  test("a change to another origin is refused", () =>
     check(
       [change(home, saturday)],
       refuses("precondition_failed", /the booking is for Lisbon to Port Alder/),
     ));
-  test("to somewhere else from the same airport: 35 + 127 - 111 = 51", () =>
+  test("a change of destination costs 35 + 127 - 111 = 51", () =>
     check(
       [change(out, london), ["list_bookings", { route: "to London", state: "upcoming" }]],
       returns({
         flights: [{ reference: "EVX752" }, { flight_booking_id: out, date: "2026-03-20" }],
       }),
     ));
-  test("to a flight that is sold out is refused", () =>
+  test("a change to a sold-out flight is refused", () =>
     check([change(out, soldOut)], refuses("precondition_failed", /sold out/)));
-  test("standard gives 60% back: 111 × 0.6 = 66.60", () =>
+  test("standard refunds 60%: 111 × 0.6 = 66.60", () =>
     check([cancel(out)], returns({ status: "cancelled", refund: 66.6, card_left: 1316.6 })));
-  test("light gives nothing, and says so first", () =>
+  test("light refunds nothing, which must be accepted", () =>
     check(
       [cancel(home)],
       refuses(
@@ -263,18 +261,18 @@ describe("seats, changes and cancelling", () => {
         /nothing of the 75 paid for booking AWA311 would come back: the fare light is not refundable/,
       ),
     ));
-  test("which can be accepted", () =>
+  test("light is cancelled if that is accepted", () =>
     check([cancel(home, { accept_no_refund: true })], returns({ refund: 0, card_left: 1250 })));
-  test("with cover plus 80% come back: 75 × 0.8 = 60", () =>
+  test("cover plus refunds 80%: 75 × 0.8 = 60", () =>
     check(
       [["purchase_insurance", { reference: "AWA311", cover: "plus" }], cancel(home)],
       returns({ refund: 60, card_left: 1298 }),
     ));
-  test("a flight that is called off is paid back whatever the fare", () =>
+  test("a cancelled flight is refunded in every fare", () =>
     check([cancel(stranded)], returns({ refund: 98 })));
-  test("what has flown is not cancelled", () =>
+  test("a past flight is not cancelled", () =>
     check([cancel(flown)], refuses("precondition_failed", /left at 2026-03-06T07:40/)));
-  test("nor twice", () =>
+  test("a booking is cancelled once", () =>
     check([cancel(paulsOut)], refuses("conflict", /WQF648 is cancelled already/)));
 });
 
@@ -291,7 +289,7 @@ describe("hotels", () => {
         hotels: [{ hotel_id: rossio, from_price: 65 }, { hotel_id: alfama }, { hotel_id: belem }],
       }),
     ));
-  test("nights go together", () =>
+  test("check_in and check_out go together", () =>
     check(
       [["search_hotels", { check_in: "2026-03-24" }]],
       refuses("invalid_params", /go together/),
@@ -319,7 +317,7 @@ describe("hotels", () => {
       ],
       returns({ rooms: [{ room: "single", left: 1, nights: 2, total: 130 }] }),
     ));
-  test("nights that run backwards are refused", () =>
+  test("reversed nights are refused", () =>
     check(
       [
         [
@@ -334,12 +332,12 @@ describe("hotels", () => {
       [stay(rossio, "double")],
       returns({ hotel: "Hotel Rossio Square", nights: 2, paid: 162 }),
     ));
-  test("and takes a room", () =>
+  test("a stay takes a room", () =>
     check(
       [stay(rossio, "single"), ["check_room_availability", { hotel_id: rossio, ...nights }]],
       returns({ rooms: [{ room: "double" }] }),
     ));
-  test("the last room is the last", () =>
+  test("the last room can be booked once", () =>
     check(
       [stay(rossio, "single"), stay(rossio, "single", { traveller: "Paul Ruiz" })],
       refuses(
@@ -354,7 +352,7 @@ describe("hotels", () => {
     ));
   test("a room that a hotel lacks is refused", () =>
     check([stay(rossio, "suite")], refuses("precondition_failed", /has no suite rooms/)));
-  test("nobody sleeps in two beds", () =>
+  test("a second stay in the same nights is refused", () =>
     check(
       [stay(rossio, "single", { check_in: "2026-03-14", check_out: "2026-03-15" })],
       refuses("conflict", /Ana Ruiz stays at Alfama Terrace from 2026-03-12 to 2026-03-16 already/),
@@ -389,7 +387,7 @@ describe("hotels", () => {
       [modify(londonStay, { check_out: "2026-03-23" })],
       returns({ hotel: "Bloomsbury Arms", check_out: "2026-03-23", charged: 113 }),
     ));
-  test("a night fewer is given back", () =>
+  test("a night less is refunded", () =>
     check(
       [modify(londonStay, { check_out: "2026-03-21" })],
       returns({ charged: 0, given_back: 113 }),
@@ -404,29 +402,29 @@ describe("hotels", () => {
       [modify(londonStay, { room: "single" })],
       refuses("precondition_failed", /sleeps 1, not 2/),
     ));
-  test("nothing new is refused", () =>
+  test("a change to the same values is refused", () =>
     check([modify(londonStay, { room: "double" })], refuses("conflict", /like that already/)));
-  test("what is over stays as it was", () =>
+  test("a past stay is not changed", () =>
     check(
       [modify(over, { check_out: "2026-03-28" })],
       refuses("precondition_failed", /began on 2026-02-23/),
     ));
-  test("a flexible hotel gives all back", () =>
+  test("a flexible hotel refunds everything", () =>
     check(
       [["cancel_hotel", { hotel_booking_id: londonStay }]],
       returns({ refund: 226, card_left: 1476 }),
     ));
-  test("a strict one nothing, and says so first", () =>
+  test("a strict hotel refunds nothing, which must be accepted", () =>
     check(
       [["cancel_hotel", { hotel_booking_id: lisbonStay }]],
       refuses("precondition_failed", /gives nothing back of the 520/),
     ));
-  test("cancelled is cancelled", () =>
+  test("a stay is cancelled once", () =>
     check(
       [["cancel_hotel", { hotel_booking_id: paulsStay }]],
       refuses("conflict", /EPZ280 is cancelled already/),
     ));
-  test("a stay is no flight", () =>
+  test("a flight booking is not a stay", () =>
     check(
       [["cancel_hotel", { hotel_booking_id: out }]],
       refuses("not_found", /no hotel booking fbk_104/),
@@ -445,7 +443,7 @@ describe("hotels", () => {
 });
 
 describe("bookings, itineraries and insurance", () => {
-  test("past ones are listed apart", () =>
+  test("past ones are listed separately", () =>
     check(
       [["list_bookings", { state: "past" }]],
       returns({
@@ -453,7 +451,7 @@ describe("bookings, itineraries and insurance", () => {
         stays: [{ hotel: "Hotel Rossio Square", reference: "XWC915" }],
       }),
     ));
-  test("of one traveller", () =>
+  test("are found by traveller", () =>
     check(
       [["list_bookings", { state: "cancelled", traveller: "Paul Ruiz" }]],
       returns({
@@ -461,7 +459,7 @@ describe("bookings, itineraries and insurance", () => {
         stays: [{ hotel_booking_id: paulsStay }],
       }),
     ));
-  test("of nobody known are refused", () =>
+  test("of an unknown traveller are refused", () =>
     check(
       [["list_bookings", { traveller: "Nobody" }]],
       refuses("not_found", /no traveller Nobody/),
@@ -477,14 +475,14 @@ describe("bookings, itineraries and insurance", () => {
         document: "passport, valid until 2031-05-20",
       }),
     ));
-  test("of no known reference are refused", () =>
+  test("with an unknown reference are refused", () =>
     check([["get_booking", { reference: "AAA000" }]], refuses("not_found", /no booking AAA000/)));
   test("cover plus costs 9%: 520 × 0.09 = 46.80", () =>
     check(
       [["purchase_insurance", { reference: "EJG918", cover: "plus" }]],
       returns({ price: 46.8, card_left: 1203.2 }),
     ));
-  test("once", () =>
+  test("insurance is bought once", () =>
     check(
       [
         ["purchase_insurance", { reference: "EJG918", cover: "plus" }],
@@ -492,12 +490,12 @@ describe("bookings, itineraries and insurance", () => {
       ],
       refuses("conflict", /has cover plus already/),
     ));
-  test("before it begins", () =>
+  test("insurance is bought before the start", () =>
     check(
       [["purchase_insurance", { reference: "WCE855", cover: "basic" }]],
       refuses("precondition_failed", /began at 2026-03-06T07:40: insurance is sold before/),
     ));
-  test("not for what is cancelled", () =>
+  test("insurance of a cancelled booking is refused", () =>
     check(
       [["purchase_insurance", { reference: "WQF648", cover: "basic" }]],
       refuses("precondition_failed", /is cancelled/),
@@ -523,7 +521,7 @@ describe("bookings, itineraries and insurance", () => {
     ));
   test("names are searched within bounds", () =>
     check([["list_itineraries", { limit: 0 }]], refuses("invalid_params", /limit/)));
-  test("a new one is empty", () =>
+  test("a new itinerary is empty", () =>
     check(
       [
         ["create_itinerary", { name: "Weekend away" }],
@@ -531,21 +529,21 @@ describe("bookings, itineraries and insurance", () => {
       ],
       returns({ itineraries: [{ nights: 0, bookings: [] }] }),
     ));
-  test("no two have one name", () =>
+  test("two itineraries cannot have the same name", () =>
     check(
       [["create_itinerary", { name: "summer ideas" }]],
       refuses("conflict", /Summer ideas already/),
     ));
-  test("takes bookings in order of time", () =>
+  test("an itinerary lists bookings by time", () =>
     check(
       [add("UFP975"), add("AWA311"), ["list_itineraries", { name: "summer" }]],
       returns({ itineraries: [{ bookings: [{ reference: "AWA311" }, { reference: "UFP975" }] }] }),
     ));
-  test("each once", () =>
+  test("a booking is added once", () =>
     check([add("EJG918", "iti_101")], refuses("conflict", /holds booking EJG918 already/)));
-  test("what is past is not added", () =>
+  test("a past booking is not added", () =>
     check([add("XWC915")], refuses("precondition_failed", /XWC915 is past/)));
-  test("two stays in one night do not go together", () =>
+  test("overlapping stays are refused", () =>
     check(
       [
         [
@@ -562,7 +560,7 @@ describe("bookings, itineraries and insurance", () => {
       ],
       refuses("conflict", /Belém Palace \(EAS723, from 2026-03-13T15:00\) overlaps Alfama Terrace/),
     ));
-  test("into no known itinerary is refused", () =>
+  test("an unknown itinerary is refused", () =>
     check([add("EJG918", "iti_9")], refuses("not_found", /no itinerary iti_9/)));
 });
 

@@ -1,7 +1,4 @@
-/**
- * Every tool of the vehicles by hand: what it gives, what later reads show of it, and what it turns
- * down.
- */
+/** Tests every vehicle tool: results, changes to the state, and refusals. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
@@ -83,9 +80,9 @@ describe("vehicles", () => {
         ],
       }),
     ));
-  test("have names that end somewhere", () =>
+  test("are found by name only up to its maximum length", () =>
     check([["list_vehicles", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
-  test("tell how they are", () =>
+  test("have a status", () =>
     check(
       [status(corva)],
       returns({
@@ -98,7 +95,7 @@ describe("vehicles", () => {
         odometer: 18206.7,
       }),
     ));
-  test("are known or not", () =>
+  test("that are unknown are refused", () =>
     check([status("__proto__")], refuses("not_found", /no vehicle __proto__/)));
   test("warn of soft tires", () =>
     check(
@@ -109,12 +106,12 @@ describe("vehicles", () => {
         tires: [{}, {}, { tire: "rear left", pressure: "2.6 bar" }, {}],
       }),
     ));
-  test("without tires are none", () =>
+  test("that are unknown have no tires", () =>
     check(
       [["get_tire_pressure", { vehicle_id: "veh_9" }]],
       refuses("not_found", /no vehicle veh_9/),
     ));
-  test("that may only be seen are not steered", () =>
+  test("with access `view` are not controlled", () =>
     check(
       [brake(roadster)],
       refuses(
@@ -130,17 +127,17 @@ describe("the engine", () => {
       [brake(corva), start(corva), status(corva)],
       returns({ engine: "on", brake: "pressed" }),
     ));
-  test("does not without", () =>
+  test("does not start without the brake", () =>
     check(
       [start(corva)],
       refuses("precondition_failed", /brake of the Corva \(veh_101\) is not pressed/),
     ));
-  test("does not with a door open", () =>
+  test("does not start with a door open", () =>
     check(
       [brake(kiwi), start(kiwi)],
       refuses("precondition_failed", /Kiwi share car \(veh_107\) has a door open: driver/),
     ));
-  test("does once the doors are shut", () =>
+  test("starts once the doors are shut", () =>
     check([brake(kiwi), lock(kiwi), start(kiwi)], returns({ engine: "on", range: 119 })));
   test("warns of soft tires", () =>
     check([start(van)], returns({ warning: "the tires are low at the rear left" })));
@@ -166,7 +163,8 @@ describe("the engine", () => {
 describe("brake and gear", () => {
   test("the brake is pressed once", () =>
     check([brake(van)], refuses("conflict", /pressed already/)));
-  test("and released once", () => check([release(corva)], refuses("conflict", /not pressed/)));
+  test("the brake is released once", () =>
+    check([release(corva)], refuses("conflict", /not pressed/)));
   test("in park nothing moves when it is released", () =>
     check([start(van), release(van)], returns({ brake: "released", speed: 0 })));
   test("in drive the vehicle sets off", () => check([...setsOff(corva)], returns({ speed: 50 })));
@@ -190,24 +188,24 @@ describe("brake and gear", () => {
       [start(van), release(van), shift(van, "drive")],
       refuses("precondition_failed", /not pressed/),
     ));
-  test("a gear is taken once", () =>
+  test("the current gear is refused", () =>
     check([shift(van, "park")], refuses("conflict", /in park already/)));
-  test("no gear is taken on the move", () =>
+  test("the gear is not changed while driving", () =>
     check(
       [...setsOff(van), shift(van, "park")],
       refuses("precondition_failed", /cannot be put into park/),
     ));
-  test("nothing is reached without a drive", () =>
+  test("a destination is not reached while standing", () =>
     check(
       [brake(corva, { at_destination: true })],
       refuses("precondition_failed", /is not driving/),
     ));
-  test("nothing is reached without a destination", () =>
+  test("without a destination none is reached", () =>
     check(
       [...setsOff(van), brake(van, { at_destination: true })],
       refuses("precondition_failed", /has no destination/),
     ));
-  test("a stop on the way is on the way: a minute at 50 km/h", () =>
+  test("a stop on the road: a minute at 50 km/h", () =>
     check(
       [...setsOff(van), brake(van)],
       returns({ stopped_after: "0.8 km", where: "0.8 km from Harbor Studio" }),
@@ -225,22 +223,22 @@ describe("on the road", () => {
       [...setsOff(corva), cruise(corva, 90), brake(corva), status(corva)],
       returns({ speed: 0, brake: "pressed" }),
     ));
-  test("it needs the road", () =>
+  test("cruise control needs a moving vehicle", () =>
     check(
       [cruise(corva, 90)],
       refuses("precondition_failed", /is not driving: it stands in park/),
     ));
-  test("it needs some speed", () =>
+  test("cruise control needs a minimum speed", () =>
     check(
       [start(van), shift(van, "drive"), release(van), cruise(van, 30), cruise(van, 60)],
       refuses("precondition_failed", /drives at 30 km\/h, and cruise control works from 40/),
     ));
-  test("it is set once", () =>
+  test("cruise control refuses the current speed", () =>
     check(
       [...setsOff(corva), cruise(corva, 90), cruise(corva, 90)],
       refuses("conflict", /set to 90 km\/h already/),
     ));
-  test("soft tires bound it", () =>
+  test("soft tires limit cruise control", () =>
     check(
       [...setsOff(van), cruise(van, 100)],
       refuses(
@@ -248,7 +246,7 @@ describe("on the road", () => {
         /tires of the studio van \(veh_104\) are low at the rear left: 80 km\/h at most, not 100/,
       ),
     ));
-  test("electric mode bounds it", () =>
+  test("electric mode limits cruise control", () =>
     check(
       [mode(corva, "electric"), ...setsOff(corva), cruise(corva, 120)],
       refuses("limit_exceeded", /110 km\/h at most in electric mode/),
@@ -258,11 +256,11 @@ describe("on the road", () => {
       check([cruise(corva, speed)], refuses("invalid_params", /speed/)));
   test("a mode changes the range: eco takes 15 percent less", () =>
     check([mode(van, "eco")], returns({ mode: "eco", range: 618 })));
-  test("a mode is taken once", () =>
+  test("the current mode is refused", () =>
     check([mode(corva, "comfort")], refuses("conflict", /in comfort mode already/)));
   test("not every vehicle has every mode", () =>
     check([mode(van, "sport")], refuses("precondition_failed", /has no sport mode/)));
-  test("electric mode wants charge: a trip to Madrid empties the battery below it", () =>
+  test("electric mode needs charge, which a trip to Madrid uses up", () =>
     check(
       [
         mode(corva, "electric"),
@@ -316,8 +314,9 @@ describe("routes", () => {
       [go(corva, cafe), go(corva, cafe)],
       refuses("conflict", /Café Lumen is the destination/),
     ));
-  test("lead elsewhere", () => check([go(corva, home)], refuses("conflict", /is at Ana's flat/)));
-  test("end where the fuel does", () =>
+  test("lead to another place", () =>
+    check([go(corva, home)], refuses("conflict", /is at Ana's flat/)));
+  test("end within the range", () =>
     check(
       [go(corva, paris)],
       refuses(
@@ -341,7 +340,7 @@ describe("routes", () => {
         distance: "4.5 km",
       }),
     ));
-  test("go on the odometer: 18206.7 + 2.1", () =>
+  test("add to the odometer: 18206.7 + 2.1", () =>
     check(
       [go(corva, charger), ...setsOff(corva), ...arrives(corva), status(corva)],
       returns({ odometer: 18208.8, where: "at Volt Park", engine: "off" }),
@@ -361,7 +360,7 @@ describe("routes", () => {
       [["find_destinations", { name: "harbor" }]],
       returns({ places: [{ place: "Harbor Studio", place_id: studio, category: "office" }] }),
     ));
-  test("are not found from nowhere", () =>
+  test("are not found from an unknown vehicle", () =>
     check(
       [["find_destinations", { vehicle_id: home }]],
       refuses("not_found", /no vehicle plc_101/),
@@ -375,7 +374,7 @@ describe("routes", () => {
         distance: "0.6 km",
       }),
     ));
-  test("of the past have days in order", () =>
+  test("of the past refuse reversed dates", () =>
     check(
       [["get_trip_log", { vehicle_id: van, from_date: "2026-03-08", to_date: "2026-03-01" }]],
       refuses("invalid_params", /from_date 2026-03-08 is after/),
@@ -396,7 +395,7 @@ describe("doors", () => {
       [unlock(corva, { door: "driver" })],
       returns({ doors: "unlocked", opened: "driver door" }),
     ));
-  test("open one by one", () =>
+  test("are opened one by one", () =>
     check(
       [unlock(corva, { door: "tailgate" }), status(corva)],
       returns({ doors: "tailgate open" }),
@@ -412,7 +411,7 @@ describe("doors", () => {
       [start(van), lock(van), shift(van, "drive"), unlock(van)],
       refuses("precondition_failed", /stands in drive/),
     ));
-  test("keep children in", () =>
+  test("respect the child lock", () =>
     check(
       [unlock(kiwi, { door: "rear left" })],
       refuses("permission_denied", /child lock keeps the rear left door/),
@@ -425,12 +424,12 @@ describe("climate, lights and wipers", () => {
       [start(van), climate(van, { temperature: 21.5 }), status(van)],
       returns({ climate: "21.5 °C, fan 2" }),
     ));
-  test("it runs on a good battery", () =>
+  test("the climate runs on a charged battery", () =>
     check(
       [climate(corva, { temperature: 22, fan: 3 })],
       returns({ temperature: "22 °C", fan: 3 }),
     ));
-  test("else it needs the engine", () =>
+  test("the climate needs the engine otherwise", () =>
     check(
       [climate(van, { fan: 2 })],
       refuses(
@@ -438,16 +437,16 @@ describe("climate, lights and wipers", () => {
         /engine of the studio van \(veh_104\) is off, and its climate needs it/,
       ),
     ));
-  test("eco mode bounds it", () =>
+  test("eco mode limits the climate", () =>
     check(
       [brake(kiwi), lock(kiwi), start(kiwi), climate(kiwi, { temperature: 25 })],
       refuses("limit_exceeded", /eco mode, which keeps the cabin between 18 and 23/),
     ));
-  test("it changes or does not", () =>
+  test("the climate refuses its current values", () =>
     check([climate(corva, { fan: 0 })], refuses("conflict", /like that already/)));
-  test("it wants to know what", () =>
+  test("the climate requires a value", () =>
     check([climate(corva)], refuses("invalid_params", /nothing to set/)));
-  test("a word is no temperature", () =>
+  test("the climate requires a number", () =>
     check(
       [climate(corva, { temperature: "hot" })],
       rejectsArguments(/temperature must be a number/),
@@ -457,17 +456,17 @@ describe("climate, lights and wipers", () => {
       [start(van), lights(van, { headlights: "low" })],
       returns({ headlights: "low", was: "off" }),
     ));
-  test("without the engine they do not", () =>
+  test("headlights need the engine", () =>
     check(
       [lights(corva, { headlights: "low" })],
       refuses("precondition_failed", /only its parking lights burn/),
     ));
-  test("high beam is for the road", () =>
+  test("high beam is refused while standing", () =>
     check(
       [start(van), lights(van, { headlights: "high" })],
       refuses("precondition_failed", /high beam is for the road/),
     ));
-  test("in the rain they stay on", () =>
+  test("headlights stay on in the rain", () =>
     check(
       [
         ...setsOff(corva),
@@ -476,19 +475,19 @@ describe("climate, lights and wipers", () => {
       ],
       refuses("precondition_failed", /driving in the rain/),
     ));
-  test("parking lights are no lights on the road", () =>
+  test("parking lights are refused while driving", () =>
     check(
       [...setsOff(corva), lights(corva, { headlights: "parking" })],
       refuses("precondition_failed", /needs its lights/),
     ));
-  test("they are set once", () =>
+  test("headlights refuse their current setting", () =>
     check([lights(corva, { headlights: "off" })], refuses("conflict", /set to off already/)));
-  test("wipers go", () =>
+  test("wipers are set", () =>
     check(
       [...setsOff(corva), wipers(corva, { wipers: "slow", wash: true })],
       returns({ wipers: "slow", was: "off", washer: 65 }),
     ));
-  test("they need the engine", () =>
+  test("wipers need the engine", () =>
     check(
       [wipers(corva, { wipers: "slow" })],
       refuses("precondition_failed", /its wipers need it/),
@@ -498,7 +497,7 @@ describe("climate, lights and wipers", () => {
       [start(van), wipers(van, { wipers: "slow", wash: true })],
       refuses("precondition_failed", /3 percent of washer fluid/),
     ));
-  test("the engine takes them along", () =>
+  test("stopping the engine turns them off", () =>
     check(
       [start(van), wipers(van, { wipers: "fast" }), stop(van), status(van)],
       returns({ wipers: "off", headlights: "off" }),
@@ -511,22 +510,22 @@ describe("tank and battery", () => {
       [refuel(kiwi, "petrol", 20)],
       returns({ level: "25.2 l", capacity: "38 l", cost: 32.4, range: 581 }),
     ));
-  test("take no more than fits", () =>
+  test("refuse more than fits", () =>
     check(
       [refuel(kiwi, "petrol", 40)],
       refuses("limit_exceeded", /holds 38 l and has 5.2 in it: 40 do not fit/),
     ));
-  test("take what they take", () =>
+  test("refuse the wrong fuel", () =>
     check(
       [refuel(kiwi, "diesel", 20)],
       refuses("precondition_failed", /takes petrol, not diesel/),
     ));
-  test("stay as they are at home", () =>
+  test("are not filled at home", () =>
     check(
       [refuel(corva, "petrol", 10)],
       refuses("precondition_failed", /at Ana's flat, which sells no petrol/),
     ));
-  test("stay as they are with the engine on", () =>
+  test("are not filled with the engine on", () =>
     check(
       [brake(kiwi), lock(kiwi), start(kiwi), refuel(kiwi, "petrol", 10)],
       refuses("precondition_failed", /engine of the Kiwi share car \(veh_107\) is on/),

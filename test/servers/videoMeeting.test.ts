@@ -1,7 +1,4 @@
-/**
- * Every tool of the video meetings by hand: who may do what when, what plans allow, what is
- * recorded, and what is turned down.
- */
+/** Tests every video meeting tool: results, changes to the state, and refusals. */
 import { describe, test } from "vitest";
 import { server as videoMeeting } from "../../src/servers/videoMeeting/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -32,24 +29,24 @@ describe("planning", () => {
       [schedule({ participants: ["Ben Okafor", "helena@northwind.example", "ben okafor"] })],
       returns({ topic: "Handover", end: "2026-03-11T10:30", invited: 2 }),
     ));
-  test("and is found by its topic", () =>
+  test("a meeting is found by its topic", () =>
     check(
       [schedule({}), ["list_meetings", { topic: "hand" }]],
       returns({
         meetings: [{ topic: "Handover", start: "2026-03-11T10:00", status: "scheduled" }],
       }),
     ));
-  test("without a start it is as soon as the host is free", () =>
+  test("a meeting without a start begins when the host is free", () =>
     check(
       [["schedule_meeting", { topic: "Soon", minutes: 15 }]],
       returns({ start: "2026-03-09T09:45" }),
     ));
-  test("for long enough", () =>
+  test("the next free slot is long enough", () =>
     check(
       [["schedule_meeting", { topic: "Soon", minutes: 20 }]],
       returns({ start: "2026-03-09T10:30" }),
     ));
-  test("one host is not in two", () =>
+  test("overlapping meetings of a host are refused", () =>
     check(
       [schedule({ start: "2026-03-09T10:15" })],
       refuses(
@@ -57,14 +54,14 @@ describe("planning", () => {
         /the user hosts Type specimen critique \(mtg_107\) from 2026-03-09T10:00 to 2026-03-09T10:30/,
       ),
     ));
-  test("one after the other is fine", () =>
+  test("consecutive meetings are accepted", () =>
     check([schedule({ start: "2026-03-09T10:30" })], returns({ start: "2026-03-09T10:30" })));
-  test("not longer than the plan allows", () =>
+  test("a meeting longer than the plan allows is refused", () =>
     check(
       [schedule({ minutes: 181 })],
       refuses("limit_exceeded", /the pro plan of Ana Ruiz allows meetings of 180 minutes, not 181/),
     ));
-  test("not with more people than it allows", () =>
+  test("a meeting with more people than the plan allows is refused", () =>
     check(
       [
         schedule({
@@ -83,24 +80,25 @@ describe("planning", () => {
       ],
       refuses("limit_exceeded", /allows 9 people in a meeting, host included, not 10/),
     ));
-  test("not in the past", () =>
+  test("a meeting in the past is refused", () =>
     check(
       [schedule({ start: "2026-03-09T08:59" })],
       refuses("precondition_failed", /2026-03-09T08:59 has passed/),
     ));
-  test("not too far ahead", () =>
+  test("a meeting too far ahead is refused", () =>
     check(
       [schedule({ start: "2026-12-24T10:00" })],
       refuses("precondition_failed", /more than 180 days away/),
     ));
-  test("not with people whom nobody knows", () =>
+  test("unknown participants are refused", () =>
     check(
       [schedule({ participants: ["__proto__"] })],
       refuses("not_found", /no person __proto__/),
     ));
-  test("not at a time that does not exist", () =>
+  test("an invalid time is refused", () =>
     check([schedule({ start: "2026-02-30T10:00" })], refuses("invalid_params", /start/)));
-  test("not for ever", () => check([schedule({ minutes: 1e308 })], { kind: "refused" }));
+  test("a meeting of invalid length is refused", () =>
+    check([schedule({ minutes: 1e308 })], { kind: "refused" }));
   test("length is a number", () =>
     check([schedule({ minutes: "half an hour" })], rejectsArguments(/minutes must be/)));
 
@@ -116,17 +114,17 @@ describe("planning", () => {
         more: 4,
       }),
     ));
-  test("by person", () =>
+  test("meetings are found by person", () =>
     check(
       [["list_meetings", { person: "Ines Costa" }]],
       returns({ meetings: [{ meeting_id: newsletter }] }),
     ));
-  test("by what the user is in it", () =>
+  test("meetings are found by the role of the user", () =>
     check(
       [["list_meetings", { role: "co-host" }]],
       returns({ meetings: [{ meeting_id: brief }, { meeting_id: print }] }),
     ));
-  test("days the wrong way round are refused", () =>
+  test("reversed dates are refused", () =>
     check(
       [["list_meetings", { from: "2026-03-12", to: "2026-03-11" }]],
       refuses("invalid_params", /to 2026-03-11 is before from/),
@@ -169,16 +167,16 @@ describe("planning", () => {
       [update(server, { minutes: 45, waiting_room: true })],
       returns({ changed: ["waiting_room"] }),
     ));
-  test("not onto another one", () =>
+  test("a meeting is not moved onto another", () =>
     check(
       [update(server, { start: "2026-03-09T10:10" })],
       refuses("conflict", /Type specimen critique/),
     ));
-  test("nothing new is refused", () =>
+  test("a change to the same values is refused", () =>
     check([update(server, { minutes: 45 })], refuses("conflict", /is like that already/)));
-  test("nothing at all is refused", () =>
+  test("a change without values is refused", () =>
     check([update(server, {})], refuses("invalid_params", /nothing to change/)));
-  test("only by the host", () =>
+  test("a meeting is changed by the host only", () =>
     check(
       [update(numbers, { minutes: 20 })],
       refuses(
@@ -186,26 +184,26 @@ describe("planning", () => {
         /Grace Kim hosts Month-end numbers \(mtg_116\): only the host can change it/,
       ),
     ));
-  test("not while it runs", () =>
+  test("a running meeting is not changed", () =>
     check(
       [update(palette, { minutes: 20 })],
       refuses("precondition_failed", /Colour palette review \(mtg_101\) is running/),
     ));
 
   const cancel = (meeting_id: string): Call => ["cancel_meeting", { meeting_id }];
-  test("a meeting is called off, and everybody is told", () =>
+  test("a meeting is cancelled, and everybody is notified", () =>
     check([cancel(newsletter)], returns({ status: "cancelled", told: 8 })));
-  test("which frees its time", () =>
+  test("a cancelled meeting frees its time", () =>
     check(
       [cancel(server), schedule({ start: "2026-03-09T13:00" })],
       returns({ start: "2026-03-09T13:00" }),
     ));
-  test("not twice", () =>
+  test("a meeting is cancelled once", () =>
     check(
       [cancel(archive)],
       refuses("precondition_failed", /Photo archive clean-up \(mtg_122\) is cancelled/),
     ));
-  test("not somebody else's", () =>
+  test("meetings of others are not cancelled", () =>
     check([cancel(print)], refuses("permission_denied", /Emma Novak hosts Print quality round/)));
 });
 
@@ -215,7 +213,7 @@ describe("running", () => {
   const record = (meeting_id: string): Call => ["start_recording", { meeting_id }];
   test("a host starts hours before", () =>
     check([start(server)], returns({ status: "running", started_at: "2026-03-09T09:00" })));
-  test("three at once and no more", () =>
+  test("a host runs at most three meetings at once", () =>
     check(
       [
         ["schedule_meeting", { topic: "Soon", minutes: 15 }],
@@ -228,7 +226,7 @@ describe("running", () => {
         /the pro plan of Ana Ruiz lets 3 meetings run at once, and Colour palette review and Type specimen critique and Server move dry run run already/,
       ),
     ));
-  test("another when one has ended", () =>
+  test("a host starts another meeting when one has ended", () =>
     check(
       [
         ["schedule_meeting", { topic: "Soon", minutes: 15 }],
@@ -241,7 +239,7 @@ describe("running", () => {
     ));
   test("a co-host starts shortly before", () =>
     check([start(print)], returns({ started_at: "2026-03-09T09:00" })));
-  test("a guest does not", () =>
+  test("a guest does not start a meeting", () =>
     check(
       [start(numbers)],
       refuses(
@@ -251,7 +249,7 @@ describe("running", () => {
     ));
   test("a host starts early, even on the day before", () =>
     check([start(newsletter)], returns({ status: "running" })));
-  test("but not weeks before", () =>
+  test("a host does not start a meeting weeks before", () =>
     check(
       [
         ["update_meeting", { meeting_id: newsletter, start: "2026-03-17T09:00" }],
@@ -262,15 +260,15 @@ describe("running", () => {
         /is on 2026-03-17T09:00, and a host can start it 7 days before at the earliest/,
       ),
     ));
-  test("not what runs", () =>
+  test("a running meeting is not started", () =>
     check([start(palette)], refuses("conflict", /running since 2026-03-09T08:45/)));
-  test("not what is over", () =>
+  test("an ended meeting is not started", () =>
     check([start(captions)], refuses("precondition_failed", /is ended/)));
   test("the host ends it for everybody: 09:00 - 08:45", () =>
     check([end(palette)], returns({ status: "ended", minutes: 15 })));
-  test("a co-host does not", () =>
+  test("a co-host does not end a meeting", () =>
     check([end(brief)], refuses("permission_denied", /only the host can end it/)));
-  test("not what has not begun", () =>
+  test("a meeting that has not started is not ended", () =>
     check([end(server)], refuses("precondition_failed", /is scheduled, not running/)));
 
   test("a running meeting is recorded until it ends", () =>
@@ -287,15 +285,15 @@ describe("running", () => {
         ],
       }),
     ));
-  test("which its end says", () =>
+  test("the end of a meeting returns its recording", () =>
     check([record(palette), end(palette)], returns({ recording_id: "rec_8249" })));
-  test("once at a time", () =>
+  test("a meeting is recorded once at a time", () =>
     check([record(palette), record(palette)], refuses("conflict", /being recorded already/)));
-  test("not before it has begun", () =>
+  test("a meeting is not recorded before it starts", () =>
     check([record(server)], refuses("precondition_failed", /is scheduled, not running/)));
-  test("not on a basic plan", () =>
+  test("a meeting on a basic plan is not recorded", () =>
     check([record(brief)], refuses("permission_denied", /the basic plan of Helena Brandt/)));
-  test("not against somebody's will", () =>
+  test("a meeting with a person who objects is not recorded", () =>
     check(
       [start(critique), record(critique)],
       refuses("precondition_failed", /Hugo Silva is in Type specimen critique and does not agree/),
@@ -310,12 +308,12 @@ describe("running", () => {
         ],
       }),
     ));
-  test("by topic and day", () =>
+  test("recordings are found by topic and day", () =>
     check(
       [["list_recordings", { topic: "film", since: "2026-03-01" }]],
       returns({ recordings: [] }),
     ));
-  test("of an unknown meeting are refused", () =>
+  test("recordings of an unknown meeting are refused", () =>
     check(
       [["list_recordings", { meeting_id: "rec_101" }]],
       refuses("not_found", /no meeting rec_101/),
@@ -343,7 +341,7 @@ describe("people", () => {
       [add(brief, "Emma Novak")],
       returns({ person: "Emma Novak", participants: 3, places_left: 1 }),
     ));
-  test("but names no co-hosts", () =>
+  test("a co-host does not appoint co-hosts", () =>
     check(
       [add(brief, "Emma Novak", "co-host")],
       refuses("permission_denied", /only Helena Brandt, the host, names co-hosts/),
@@ -355,12 +353,12 @@ describe("people", () => {
       [add(server, "Emma Novak")],
       refuses("conflict", /Emma Novak is invited to Server move dry run already, as co-host/),
     ));
-  test("nor the host", () =>
+  test("the host is not invited", () =>
     check(
       [add(brief, "Helena Brandt")],
       refuses("conflict", /Helena Brandt hosts Insurance brief/),
     ));
-  test("not beyond the plan", () =>
+  test("people beyond the plan are not invited", () =>
     check(
       [add(newsletter, "Helena Brandt")],
       refuses(
@@ -368,22 +366,22 @@ describe("people", () => {
         /Newsletter planning is full: the pro plan of Ana Ruiz allows 9 people/,
       ),
     ));
-  test("not by a guest", () =>
+  test("a guest does not invite", () =>
     check(
       [add(numbers, "Emma Novak")],
       refuses("permission_denied", /no co-host: only hosts can invite people/),
     ));
-  test("not to what is over", () =>
+  test("nobody is invited to an ended meeting", () =>
     check(
       [add(captions, "Emma Novak")],
       refuses("precondition_failed", /Portfolio captions \(mtg_125\) is ended/),
     ));
-  test("not to somebody else's past", () =>
+  test("nobody is invited to ended meetings of others", () =>
     check(
       [add(film, "Emma Novak")],
       refuses("permission_denied", /Chloe Martin hosts Film cut review/),
     ));
-  test("not whom nobody knows", () =>
+  test("unknown people are not invited", () =>
     check([add(server, "Nobody")], refuses("not_found", /no person Nobody/)));
 });
 
