@@ -37,10 +37,12 @@ const maxSubtasks = 12;
 
 /** Refuses a title that an open issue of the project already has. */
 function requireUniqueTitle(state: IssueTrackerState, title: string, projectKey: string): void {
-  const wanted = title.trim().toLowerCase();
+  const normalizedTitle = title.trim().toLowerCase();
   const same = Object.entries(getOriginal(state).issues).find(
     ([key, it]) =>
-      getProjectId(key) === projectKey && !isClosed(it) && it.title.toLowerCase() === wanted,
+      getProjectId(key) === projectKey &&
+      !isClosed(it) &&
+      it.title.toLowerCase() === normalizedTitle,
   );
   if (same)
     refuse(
@@ -119,22 +121,22 @@ export const issueCommands = {
       description: newDescription.optional().describe("New description, instead of the old one"),
     },
     returns: { title: label("issue"), issue_id: issueKey(), changed: z.array(z.string()) },
-    run(state, { issue_id, ...wanted }, { now }) {
+    run(state, { issue_id, ...changes }, { now }) {
       const issue = findOpenIssue(state, issue_id);
-      if (Object.keys(wanted).length === 0)
+      if (Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
           "nothing to change is given",
           "give a title, type, priority, due, points or description",
         );
-      const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
-        key => wanted[key] !== undefined && wanted[key] !== issue[key],
+      const changed = (Object.keys(changes) as (keyof typeof changes)[]).filter(
+        key => changes[key] !== undefined && changes[key] !== issue[key],
       );
       if (changed.length === 0)
         refuse("conflict", `${formatIssue(issue, issue_id)} is like that already`);
-      if (changed.includes("due")) requireFutureDueDay(wanted.due, now);
+      if (changed.includes("due")) requireFutureDueDay(changes.due, now);
       if (changed.includes("title"))
-        requireUniqueTitle(state, wanted.title!, getProjectId(issue_id));
+        requireUniqueTitle(state, changes.title!, getProjectId(issue_id));
       if (changed.includes("points") && issue.parent_id !== undefined)
         refuse(
           "precondition_failed",
@@ -142,8 +144,8 @@ export const issueCommands = {
           `change the points of ${issue.parent_id}`,
         );
       if (changed.includes("points") && issue.sprint_id !== undefined)
-        requireSprintCapacity(state, issue.sprint_id, issue_id, wanted.points!);
-      Object.assign(issue, omitUndefined(wanted));
+        requireSprintCapacity(state, issue.sprint_id, issue_id, changes.points!);
+      Object.assign(issue, omitUndefined(changes));
       return { title: issue.title, issue_id, changed };
     },
   }),

@@ -203,9 +203,10 @@ export const formatIssue = (issue: Issue, issueId: string): string => `${issueId
 
 /** The id of the user with that full name or e-mail address. */
 export function findUserId(state: IssueTrackerState, name: string): string {
-  const wanted = name.trim().toLowerCase();
+  const normalizedName = name.trim().toLowerCase();
   const match = Object.entries(getOriginal(state.users)).find(
-    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+    ([, it]) =>
+      it.name.toLowerCase() === normalizedName || it.email.toLowerCase() === normalizedName,
   );
   if (match) return match[0];
   return refuse(

@@ -272,9 +272,11 @@ export const routeTools = {
 };
 
 function findContact({ contacts }: MapsState, name: string) {
-  const wanted = name.trim().toLowerCase();
+  const normalizedName = name.trim().toLowerCase();
   const all = Object.entries(contacts);
-  const match = all.find(([, it]) => it.name.toLowerCase() === wanted || it.email === wanted);
+  const match = all.find(
+    ([, it]) => it.name.toLowerCase() === normalizedName || it.email === normalizedName,
+  );
   return (
     match ??
     refuse(

@@ -185,8 +185,10 @@ export const formatAddress = (state: MapsState, place: Place): string =>
 
 /** The city with that name, whatever its case. */
 export function findCity(state: MapsState, name: string) {
-  const wanted = name.trim().toLowerCase();
-  const match = Object.entries(state.cities).find(([, it]) => it.name.toLowerCase() === wanted);
+  const normalizedName = name.trim().toLowerCase();
+  const match = Object.entries(state.cities).find(
+    ([, it]) => it.name.toLowerCase() === normalizedName,
+  );
   if (!match)
     return refuse(
       "not_found",

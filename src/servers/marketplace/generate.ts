@@ -180,7 +180,7 @@ const keepsakes = [
 function* findContradictions(state: MarketplaceState, cast: SharedCast): Generator<string> {
   const { listings, bids, members, customer, ratings } = state;
   if (members[customer]?.name !== cast.user.name)
-    yield `the customer ${customer} is not whom the world is about`;
+    yield `the customer ${customer} is not the user of the shared cast`;
   const titles = Object.values(listings).map(it => it.title);
   for (const it of titles)
     if (titles.filter(other => other.toLowerCase().includes(it.toLowerCase())).length > 1)

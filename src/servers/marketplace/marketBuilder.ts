@@ -93,11 +93,11 @@ export class MarketplaceBuilder {
     const it = this.state.listings[listing]!;
     const [top] = listStandingBids(this.state.bids, listing);
     const key = this.context.nextId("bid");
-    const wanted = computeMinBid(it, top?.[1]) + more * it.step;
+    const amount = computeMinBid(it, top?.[1]) + more * it.step;
     this.state.bids[key] = {
       listing_id: listing,
       bidder_id,
-      amount: Math.min(wanted, (it.buy_now ?? Infinity) - 1),
+      amount: Math.min(amount, (it.buy_now ?? Infinity) - 1),
       at: minutesBefore(
         it.ends < this.context.cast.now ? it.ends : this.context.cast.now,
         minutesAgo,

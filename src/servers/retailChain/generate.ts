@@ -115,7 +115,8 @@ function addFullFixture(builder: RetailChainBuilder): void {
 
 function* findContradictions(state: RetailChainState, cast: SharedCast): Generator<string> {
   const { stores, items, stock, reservations, shipments, user, terms } = state;
-  if (user.name !== cast.user.name) yield `the user ${user.name} is not whom the world is about`;
+  if (user.name !== cast.user.name)
+    yield `the user ${user.name} is not the user of the shared cast`;
   if (state.name !== cast.clients[1]!.legalName)
     yield `${state.name} is no firm of outdoor equipment`;
   for (const rows of [stores, items])

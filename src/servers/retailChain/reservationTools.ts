@@ -51,8 +51,10 @@ export const reservationTools = {
           "retail_chain_find_item_nearby says which stores do",
         );
       requireStockCount(original, store_id, item_id);
-      const held = listHeldReservations(original, now);
-      const same = held.find(([, it]) => it.item_id === item_id && it.store_id === store_id);
+      const heldReservations = listHeldReservations(original, now);
+      const same = heldReservations.find(
+        ([, it]) => it.item_id === item_id && it.store_id === store_id,
+      );
       if (same)
         refuse(
           "conflict",
@@ -66,10 +68,10 @@ export const reservationTools = {
           `at most ${most_units} of an item are put aside, ${wanted} is more`,
           `choose ${most_units} or fewer`,
         );
-      if (held.length >= most_reservations)
+      if (heldReservations.length >= most_reservations)
         refuse(
           "limit_exceeded",
-          `${held.length} reservations are held already, and no more than ${most_reservations} may be`,
+          `${heldReservations.length} reservations are held already, and no more than ${most_reservations} may be`,
           "retail_chain_cancel_reservation gives one up",
         );
       const availableCount = createAvailableCounter(original, now)(store_id, item_id);

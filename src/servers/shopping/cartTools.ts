@@ -76,22 +76,22 @@ export const cartTools = {
       goods: cents(),
       coupon_removed: z.string().optional(),
     },
-    run(state, { line_id, quantity: wanted }, { now }) {
+    run(state, { line_id, quantity: newQuantity }, { now }) {
       const line = findLine(state, line_id);
       const product = state.products[line.product_id]!;
-      if (line.quantity === wanted)
+      if (line.quantity === newQuantity)
         refuse(
           "conflict",
-          `the cart has ${wanted} of ${product.name} (${line_id}) already`,
+          `the cart has ${newQuantity} of ${product.name} (${line_id}) already`,
           "choose another quantity",
         );
-      requireSellable(line.product_id, product, wanted);
-      line.quantity = wanted;
+      requireSellable(line.product_id, product, newQuantity);
+      line.quantity = newQuantity;
       const couponRemoval = removeInvalidCoupon(state, now);
       return {
         product: product.name,
         line_id,
-        quantity: wanted,
+        quantity: newQuantity,
         goods: computeCartTotals(state).goods,
         ...couponRemoval,
       };

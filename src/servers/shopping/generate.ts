@@ -171,7 +171,7 @@ const computeEarlierPrice = (price: number) => Math.round(price * 11) / 10;
 
 function* findContradictions(state: ShoppingState, cast: SharedCast): Generator<string> {
   if (state.customer !== cast.user.name || state.address !== cast.getPlace("home").address)
-    yield `${state.customer} at ${state.address} is not whom the world is about`;
+    yield `${state.customer} at ${state.address} is not the user of the shared cast`;
   const { products, orders, coupons } = state;
   const names = Object.values(products).map(it => it.name);
   for (const it of names)

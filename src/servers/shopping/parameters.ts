@@ -22,10 +22,10 @@ export const productRow = {
 
 /** Creates a function that returns the row of a product. */
 export const createRowFactory = (state: ShoppingState) => {
-  const ratingOf = createRatingLookup(state.reviews);
+  const getRating = createRatingLookup(state.reviews);
   return (product_id: string) => {
     const it = state.products[product_id]!;
-    const rating = ratingOf(product_id);
+    const rating = getRating(product_id);
     return {
       product: it.name,
       product_id,

@@ -232,7 +232,7 @@ export function findCouponProblem(
 }
 
 /** Refuses a quantity of a product that the shop cannot sell. */
-export function requireSellable(productId: string, product: Product, wanted: number): void {
+export function requireSellable(productId: string, product: Product, quantity: number): void {
   const description = `${product.name} (${productId})`;
   if (product.status === "discontinued")
     refuse(
@@ -246,16 +246,16 @@ export function requireSellable(productId: string, product: Product, wanted: num
       `${description} is out of stock${product.restock ? ` until ${product.restock}` : ""}`,
       "shopping_add_to_wishlist keeps it in mind, shopping_get_recommendations finds something like it",
     );
-  if (wanted > product.limit)
+  if (quantity > product.limit)
     refuse(
       "limit_exceeded",
-      `an order may have at most ${product.limit} of ${description}, ${wanted} is more`,
+      `an order may have at most ${product.limit} of ${description}, ${quantity} is more`,
       `choose ${product.limit} or fewer`,
     );
-  if (wanted > product.stock)
+  if (quantity > product.stock)
     refuse(
       "precondition_failed",
-      `only ${product.stock} of ${description} are in stock, ${wanted} wanted`,
+      `only ${product.stock} of ${description} are in stock, ${quantity} wanted`,
       `choose ${product.stock} or fewer`,
     );
 }

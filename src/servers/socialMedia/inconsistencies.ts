@@ -59,7 +59,7 @@ export function findCastInconsistencies(
   );
   const strangers = Object.values(profiles)
     .filter(it => !knownNames.has(it.name))
-    .map(it => `nobody knows ${it.name}`);
+    .map(it => `${it.name} is not in the shared cast`);
   return profiles[user]?.name === cast.user.name
     ? strangers
     : [`the user is not ${cast.user.name}`, ...strangers];

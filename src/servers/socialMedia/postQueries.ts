@@ -151,12 +151,13 @@ export const postQueries = {
     returns: { posts: z.array(z.object(postRow)) },
     run(state, { query, hashtag, author_id, limit = 10 }) {
       if (author_id !== undefined) findVisibleProfile(state, author_id);
-      const wanted = hashtag?.trim().toLowerCase().replace(/^#/, "");
+      const normalizedHashtag = hashtag?.trim().toLowerCase().replace(/^#/, "");
       const matches = Object.entries(state.posts).filter(
         ([, it]) =>
           (!author_id || it.author === author_id) &&
           (!query || containsText(getFullText(state, it), query)) &&
-          (!wanted || listHashtags(getFullText(state, it)).includes(wanted)) &&
+          (!normalizedHashtag ||
+            listHashtags(getFullText(state, it)).includes(normalizedHashtag)) &&
           canSee(state, it) &&
           isOriginalVisible(state, it),
       );

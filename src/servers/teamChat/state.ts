@@ -107,9 +107,10 @@ export const getMemberName = (state: TeamChatState, memberId: string): string =>
 
 /** The id of the member with that full name or e-mail address. */
 export function findMemberId(state: TeamChatState, nameOrEmail: string): string {
-  const wanted = nameOrEmail.trim().toLowerCase();
+  const normalizedName = nameOrEmail.trim().toLowerCase();
   const match = Object.entries(getOriginal(state).members).find(
-    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+    ([, it]) =>
+      it.name.toLowerCase() === normalizedName || it.email.toLowerCase() === normalizedName,
   );
   return match
     ? match[0]

@@ -24,10 +24,10 @@ export function generateHotels(context: GeneratorContext): Hotel[] {
   const all = [...own, ...away];
   return (
     size === "small" ? away.filter(it => smallCities.includes(it.city)).slice(0, 5) : all
-  ).map(it => hotelOf(context, it));
+  ).map(it => createHotel(context, it));
 }
 
-function hotelOf(
+function createHotel(
   { random, size }: GeneratorContext,
   {
     city,

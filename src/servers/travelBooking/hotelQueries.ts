@@ -62,16 +62,16 @@ export const hotelQueries = {
     run(state, { city, name, stars, max_price, check_in, check_out, limit = 10 }, { now }) {
       if ((check_in === undefined) !== (check_out === undefined))
         refuse("invalid_params", "check_in and check_out go together", "give both or none");
-      const wanted =
+      const nights =
         check_in !== undefined && check_out !== undefined ? { check_in, check_out } : undefined;
-      if (wanted) requireValidNights(wanted, now);
+      if (nights) requireValidNights(nights, now);
       const matches = Object.entries(state.hotels).filter(
         ([hotelId, it]) =>
           (!city || it.city.toLowerCase() === city.trim().toLowerCase()) &&
           (!name || containsWords(it.name, name)) &&
           (!stars || it.stars >= stars) &&
           (!max_price || getLowestPrice(it) <= max_price) &&
-          (!wanted || it.rooms.some(of => countRoomsLeft(state, hotelId, it, of.kind, wanted) > 0)),
+          (!nights || it.rooms.some(of => countRoomsLeft(state, hotelId, it, of.kind, nights) > 0)),
       );
       matches.sort(([a, x], [b, y]) => getLowestPrice(x) - getLowestPrice(y) || (a < b ? -1 : 1));
       return {

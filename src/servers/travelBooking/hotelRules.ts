@@ -70,11 +70,11 @@ export function countRoomsLeft(
   hotelId: string,
   hotel: Hotel,
   kind: HotelBooking["room"],
-  wanted: Nights,
+  nights: Nights,
   exceptId?: string,
 ): number {
   const isFull = hotel.full.some(
-    it => it.kind === kind && overlaps({ check_in: it.from, check_out: it.to }, wanted),
+    it => it.kind === kind && overlaps({ check_in: it.from, check_out: it.to }, nights),
   );
   if (isFull) return 0;
   const bookings = Object.entries(hotel_bookings).filter(
@@ -83,7 +83,7 @@ export function countRoomsLeft(
       it.hotel_id === hotelId &&
       it.room === kind &&
       it.status === "confirmed" &&
-      overlaps(it, wanted),
+      overlaps(it, nights),
   );
   return Math.max(0, (hotel.rooms.find(it => it.kind === kind)?.count ?? 0) - bookings.length);
 }
@@ -129,7 +129,7 @@ export function computeStayPrice(
 export function requireNoSecondStay(
   { hotels, hotel_bookings, travellers }: TravelBookingState,
   travellerId: string,
-  wanted: Nights,
+  nights: Nights,
   exceptId?: string,
 ): void {
   const other = Object.entries(hotel_bookings).find(
@@ -137,7 +137,7 @@ export function requireNoSecondStay(
       id !== exceptId &&
       it.traveller_id === travellerId &&
       it.status === "confirmed" &&
-      overlaps(it, wanted),
+      overlaps(it, nights),
   )?.[1];
   if (other)
     refuse(

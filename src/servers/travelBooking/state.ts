@@ -174,8 +174,10 @@ export function findTravellerId(
   name: string | undefined,
 ): string {
   if (name === undefined) return self;
-  const wanted = name.trim().toLowerCase();
-  const match = Object.entries(travellers).find(([, it]) => it.name.toLowerCase() === wanted);
+  const normalizedName = name.trim().toLowerCase();
+  const match = Object.entries(travellers).find(
+    ([, it]) => it.name.toLowerCase() === normalizedName,
+  );
   return (
     match?.[0] ??
     refuse(

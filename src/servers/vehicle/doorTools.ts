@@ -31,10 +31,10 @@ export const doorTools = {
           `the ${blocked.door} of ${description} does not shut: ${blocked.by} is in the way`,
           "somebody has to clear it by hand",
         );
-      const shut = vehicle.open.length;
+      const closedCount = vehicle.open.length;
       vehicle.open = [];
       vehicle.locked = true;
-      return { vehicle: vehicle.name, vehicle_id, doors: "locked", shut };
+      return { vehicle: vehicle.name, vehicle_id, doors: "locked", shut: closedCount };
     },
   }),
   unlock_doors: tool({

@@ -107,7 +107,7 @@ function findDanglingReferences({ vehicles, places, trips }: VehicleState): stri
     void (
       key === undefined ||
       Object.hasOwn(table, key) ||
-      missing.push(`${owner} names ${key}, which is not there`)
+      missing.push(`${owner} names ${key}, which does not exist`)
     );
   for (const it of Object.values(vehicles))
     for (const key of [it.place_id, it.route?.place_id]) requireKey(places, key, it.name);
@@ -141,13 +141,13 @@ function findWrongSums(state: VehicleState): string[] {
       ...((it.engine === "on") === (it.trip_id !== undefined) &&
       (it.trip_id === undefined || state.trips[it.trip_id]?.minutes === undefined)
         ? []
-        : [`${it.name} is on no trip that goes on`]),
+        : [`${it.name} has no trip in progress`]),
       ...(it.speed > 0 === (it.since !== undefined) &&
       (it.speed === 0 || (it.engine === "on" && !it.brake))
         ? []
-        : [`${it.name} moves and does not`]),
+        : [`the speed of ${it.name} contradicts its engine, brake or start time`]),
       ...(it.route && computeKmTo(state, it, it.route.place_id) > 2000
-        ? [`${it.name} is bound for the end of the world`]
+        ? [`the route of ${it.name} is longer than 2000 km`]
         : []),
     ];
   });

@@ -156,30 +156,30 @@ export const liveMeetingTools = {
           `${meeting.topic} (${meeting_id}) is ${meeting.status}`,
           "choose a meeting that is ahead or running",
         );
-      const who = findPersonId(original, person);
-      const { name } = original.people[who]!;
+      const personId = findPersonId(original, person);
+      const { name } = original.people[personId]!;
       if (role === "co-host" && meeting.host !== original.user)
         refuse(
           "permission_denied",
           `only ${original.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`,
           "invite as guest",
         );
-      if (who === meeting.host) refuse("conflict", `${name} hosts ${meeting.topic}`);
-      const known = Object.hasOwn(meeting.participants, who)
-        ? meeting.participants[who]
+      if (personId === meeting.host) refuse("conflict", `${name} hosts ${meeting.topic}`);
+      const currentRole = Object.hasOwn(meeting.participants, personId)
+        ? meeting.participants[personId]
         : undefined;
-      if (known === role || (known === "co-host" && role === "guest"))
-        refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${known}`);
+      if (currentRole === role || (currentRole === "co-host" && role === "guest"))
+        refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${currentRole}`);
       const { plan, name: host, limits } = getHost(original, meeting);
-      const many = Object.keys(meeting.participants).length + 1;
-      if (known === undefined && many + 1 > limits.people)
+      const peopleCount = Object.keys(meeting.participants).length + 1;
+      if (currentRole === undefined && peopleCount + 1 > limits.people)
         refuse(
           "limit_exceeded",
           `${meeting.topic} is full: the ${plan} plan of ${host} allows ${limits.people} people, host included`,
           "schedule a second meeting for the others",
         );
-      state.meetings[meeting_id]!.participants[who] = role;
-      const now = known === undefined ? many : many - 1;
+      state.meetings[meeting_id]!.participants[personId] = role;
+      const now = currentRole === undefined ? peopleCount : peopleCount - 1;
       return {
         person: name,
         role,

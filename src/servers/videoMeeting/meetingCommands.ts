@@ -71,18 +71,18 @@ export const meetingCommands = {
       const invited = [...new Set(participants.map(it => findPersonId(original, it)))].filter(
         it => it !== original.user,
       );
-      const wanted = {
+      const slot = {
         host: original.user,
         start: requestedStart ?? findNextFreeSlot(original, minutes, now),
         minutes,
         participants: Object.fromEntries(invited.map(it => [it, "guest" as const])),
       };
-      requirePlanLimits(original, wanted, now);
-      requireFreeSlot(original, wanted);
+      requirePlanLimits(original, slot, now);
+      requireFreeSlot(original, slot);
       const meeting_id = newId("mtg");
       const meeting: Meeting = {
         topic: topic.trim(),
-        ...wanted,
+        ...slot,
         status: "scheduled",
         code: createCode(random),
         waiting_room,
@@ -132,13 +132,19 @@ export const meetingCommands = {
       const changed = keys.filter(key => changes[key] !== meeting[key]);
       if (changed.length === 0)
         refuse("conflict", `${meeting.topic} (${meeting_id}) is like that already`);
-      const wanted: Meeting = Object.assign({ ...meeting }, changes);
+      const updated: Meeting = Object.assign({ ...meeting }, changes);
       if (changed.includes("start") || changed.includes("minutes")) {
-        requirePlanLimits(original, wanted, now);
-        requireFreeSlot(original, wanted, meeting_id);
+        requirePlanLimits(original, updated, now);
+        requireFreeSlot(original, updated, meeting_id);
       }
       Object.assign(state.meetings[meeting_id]!, changes);
-      return { topic: wanted.topic, meeting_id, start: wanted.start, end: getEnd(wanted), changed };
+      return {
+        topic: updated.topic,
+        meeting_id,
+        start: updated.start,
+        end: getEnd(updated),
+        changed,
+      };
     },
   }),
   cancel_meeting: tool({
