@@ -3,7 +3,7 @@
  * has passed validation.
  */
 import { resolve } from "node:path";
-import { rejectedFileFor, reportFileFor } from "../synthesis/pipeline/report.ts";
+import { getRejectedFile, getReportFile } from "../synthesis/pipeline/report.ts";
 import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { defineCommand, flag, option } from "./command.ts";
@@ -107,9 +107,9 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
       it => `  by ${it}: ${formatCounts(by[it])}`,
     ),
     ...knobs.map(it => `  knob ${it}: ${formatCounts(by[it])}`),
-    `  rejected: ${formatCounts(rejected) || "none"} (of ${attempts} attempts, in ${rejectedFileFor(file)})`,
+    `  rejected: ${formatCounts(rejected) || "none"} (of ${attempts} attempts, in ${getRejectedFile(file)})`,
     `  what users say: distinct-1/2/3 ${distinct.join(", ")}; ${diversity["repeated"] as number} repeated; self-BLEU ${diversity["selfBleu"] as number}`,
-    `  report: ${reportFileFor(file)}`,
+    `  report: ${getReportFile(file)}`,
     ...(accepted < options.count
       ? [`  the servers have no more to give: ${options.count - accepted} tasks are missing`]
       : []),

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Uri, window, type Disposable, type WebviewPanel } from "vscode";
 import type { RejectedItem, SynthesisPage } from "../../protocol/synthesisPage.ts";
-import { rejectedFileFor } from "../../synthesis/pipeline/report.ts";
+import { getRejectedFile } from "../../synthesis/pipeline/report.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
@@ -89,7 +89,7 @@ export class SynthesisPages implements Disposable {
           return { total: entries.length, items };
         },
         open: async ({ line }) => {
-          await this.#openRejected(rejectedFileFor(file), line);
+          await this.#openRejected(getRejectedFile(file), line);
           return null;
         },
       },

@@ -7,8 +7,8 @@ import { basename } from "node:path";
 import type { RejectedSelection, SynthesisView, Tally } from "../../protocol/synthesisPage.ts";
 import {
   readReport,
-  rejectedFileFor,
-  reportFileFor,
+  getRejectedFile,
+  getReportFile,
   type Report,
 } from "../../synthesis/pipeline/report.ts";
 import { forEachInSlices } from "../shared/timeSlices.ts";
@@ -20,7 +20,7 @@ import { addFilterStep, addRejections, countTransitions } from "./transitionCoun
 /** The view of a tasks file. Throws a `UserError` if a file cannot be read. */
 export async function createSynthesisView(file: string): Promise<SynthesisView> {
   const subject = { file, name: basename(file, ".tasks.jsonl") };
-  const report = reportFileFor(file);
+  const report = getReportFile(file);
   return existsSync(report)
     ? { ...subject, ...createContentFromReport(readReport(report)) }
     : { ...subject, ...(await createContentFromTasks(file)) };
@@ -83,7 +83,7 @@ export async function listRejected(
 }
 
 async function readRejected(file: string): Promise<readonly RejectedEntry[]> {
-  const rejectedFile = rejectedFileFor(file);
+  const rejectedFile = getRejectedFile(file);
   return existsSync(rejectedFile) ? (await indexRejected(rejectedFile)).entries : [];
 }
 

@@ -5,7 +5,7 @@ import { createMap, generateTrips, type VehicleMap } from "./generateTrips.ts";
 import { vehiclePlans, type VehiclePlan } from "./generateValues.ts";
 import { computeKmTo, computeRoadKm, roundToTenth } from "./motion.ts";
 import { server } from "./server.ts";
-import type { VehicleState, Place, Vehicle } from "./state.ts";
+import type { VehicleState, Destination, Vehicle } from "./state.ts";
 
 function createVehicle(
   plan: VehiclePlan,
@@ -159,7 +159,7 @@ function findMisplacedPlaces(
   states: GeneratedStates,
   cast: SharedCast,
 ): string[] {
-  const expectedPlaces = new Map<string, Omit<Place, "name" | "category">>();
+  const expectedPlaces = new Map<string, Omit<Destination, "name" | "category">>();
   for (const it of cast.places) expectedPlaces.set(it.name, it);
   for (const it of cast.cities)
     expectedPlaces.set(it.name, { ...it, address: `${it.name}, ${it.country}` });

@@ -5,10 +5,10 @@ import type { GeneratorContext } from "../shared/generator.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import type { VehiclePlan } from "./generateValues.ts";
 import { estimateMinutes, computeRoadKm, roundToTenth } from "./motion.ts";
-import type { VehicleState, Place } from "./state.ts";
+import type { VehicleState, Destination } from "./state.ts";
 
 /** Prices at stations in euros, by the role of the place. */
-const energyPrices: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
+const energyPrices: Readonly<Record<string, NonNullable<Destination["sells"]>>> = {
   fuel: { petrol: 1.62, diesel: 1.54 },
   supermarket: { petrol: 1.57, diesel: 1.49 },
   charger: { power: 0.49 },
@@ -36,7 +36,7 @@ const islands = new Set(["United Kingdom", "Ireland"]);
 
 export interface VehicleMap {
   readonly places: VehicleState["places"];
-  /** Place ids by role. */
+  /** Destination ids by role. */
   readonly by: ReadonlyMap<string, string>;
 }
 

@@ -1,6 +1,6 @@
 /** Distances by road, ranges, and the effect of a drive on a vehicle. */
 import { minutesBetween } from "../../environment/time.ts";
-import type { VehicleState, Place, Vehicle } from "./state.ts";
+import type { VehicleState, Destination, Vehicle } from "./state.ts";
 
 export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;
 
@@ -13,8 +13,8 @@ const detourFactor = 1.3;
 
 /** Kilometres by road between two places. */
 export function computeRoadKm(
-  a: Pick<Place, "latitude" | "longitude">,
-  b: Pick<Place, "latitude" | "longitude">,
+  a: Pick<Destination, "latitude" | "longitude">,
+  b: Pick<Destination, "latitude" | "longitude">,
 ): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const haversine = (angle: number) => Math.sin(radians(angle) / 2) ** 2;

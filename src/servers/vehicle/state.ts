@@ -67,7 +67,7 @@ const Vehicle = z.strictObject({
 });
 export type Vehicle = z.infer<typeof Vehicle>;
 
-const Place = z.strictObject({
+const Destination = z.strictObject({
   name: z.string().min(1),
   category: z.string(),
   address: z.string(),
@@ -76,7 +76,7 @@ const Place = z.strictObject({
   /** The price per litre or kilowatt hour of each energy that it sells, in euros. */
   sells: z.partialRecord(z.enum(energies), z.number().min(0.01).max(10)).optional(),
 });
-export type Place = z.infer<typeof Place>;
+export type Destination = z.infer<typeof Destination>;
 
 export const purposes = ["private", "business"] as const;
 
@@ -101,7 +101,7 @@ export const VehicleState = z.strictObject({
     rain: z.enum(["none", "light", "heavy"]),
   }),
   vehicles: z.record(z.string(), Vehicle),
-  places: z.record(z.string(), Place),
+  places: z.record(z.string(), Destination),
   trips: z.record(z.string(), Trip),
 });
 export type VehicleState = z.infer<typeof VehicleState>;
@@ -109,7 +109,7 @@ export type VehicleState = z.infer<typeof VehicleState>;
 export const findVehicle = (state: VehicleState, vehicleId: string): Vehicle =>
   findEntity(state.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
 
-export const findPlace = (state: VehicleState, placeId: string): Place =>
+export const findPlace = (state: VehicleState, placeId: string): Destination =>
   findEntity(state.places, placeId, "place", "vehicle_find_destinations gives the ids");
 
 /** `the studio van (veh_104)` */

@@ -62,7 +62,7 @@ function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chai
   const graph = removeRejectedEdges(getDependencyGraph(server), verdicts);
   const length = random.pickWeighted(chainLengths, it => it.weight).tools;
   const rarity = (tool: string) => computeRarity(tool, uses);
-  const lastTools = [...server.tools.values()].filter(it => graph.edgesTo(it.name).length > 0);
+  const lastTools = [...server.tools.values()].filter(it => graph.getEdgesTo(it.name).length > 0);
   const writes = lastTools.filter(it => it.effect === "write");
   const pool = writes.length > 0 && random.boolean(writeEndShare) ? writes : lastTools;
   if (pool.length === 0) return undefined;
@@ -84,7 +84,7 @@ function drawEdgeInto(
   rarity: (tool: string) => number,
   random: Random,
 ): Edge | undefined {
-  const choices = graph.edgesTo(path[0]!).filter(it => !path.includes(it.a));
+  const choices = graph.getEdgesTo(path[0]!).filter(it => !path.includes(it.a));
   return choices.length === 0
     ? undefined
     : random.pickWeighted(choices, it => rarity(it.a) * it.confidence);
@@ -105,6 +105,6 @@ export function listIsolatedTools({
 }: Pick<ChainSource, "server" | "verdicts">): readonly string[] {
   const graph = removeRejectedEdges(getDependencyGraph(server), verdicts);
   return [...server.tools.keys()].filter(
-    it => graph.edgesFrom(it).length === 0 && graph.edgesTo(it).length === 0,
+    it => graph.getEdgesFrom(it).length === 0 && graph.getEdgesTo(it).length === 0,
   );
 }

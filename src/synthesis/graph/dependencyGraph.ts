@@ -23,8 +23,8 @@ export interface DependencyGraph {
   readonly edges: readonly Edge[];
   /** Digest of the declarations from which the edges were derived. */
   readonly hash: Digest;
-  edgesFrom(tool: string): readonly Edge[];
-  edgesTo(tool: string): readonly Edge[];
+  getEdgesFrom(tool: string): readonly Edge[];
+  getEdgesTo(tool: string): readonly Edge[];
 }
 
 const graphsByServer = new WeakMap<Server, DependencyGraph>();
@@ -62,8 +62,8 @@ export function createGraph(
     server,
     edges,
     hash,
-    edgesFrom: tool => from.get(tool) ?? [],
-    edgesTo: tool => to.get(tool) ?? [],
+    getEdgesFrom: tool => from.get(tool) ?? [],
+    getEdgesTo: tool => to.get(tool) ?? [],
   };
 }
 

@@ -29,14 +29,15 @@ export type EdgeVerdict = z.infer<typeof verdictSchema>;
 /** Verdicts by edge key. */
 export type EdgeVerdicts = ReadonlyMap<string, EdgeVerdict>;
 
-const edgeKey = ({ a, b, input }: Pick<EdgeVerdict, "a" | "b" | "input">): string =>
+const getEdgeKey = ({ a, b, input }: Pick<EdgeVerdict, "a" | "b" | "input">): string =>
   `${a} ${b} ${input ?? ""}`;
 
 /** The verdict on an edge, or undefined if there is none. */
 export const findVerdict = (
   { a, b, via }: Pick<Edge, "a" | "b" | "via">,
   verdicts: EdgeVerdicts,
-): EdgeVerdict | undefined => verdicts.get(edgeKey({ a, b, ...(via ? { input: via.input } : {}) }));
+): EdgeVerdict | undefined =>
+  verdicts.get(getEdgeKey({ a, b, ...(via ? { input: via.input } : {}) }));
 
 /** Lists the verdict files: the one that ships, then the workspace's own (`prove/graphs`). */
 export const listVerdictFiles = (resources: string, prove?: string): string[] => [
@@ -52,7 +53,7 @@ export function readVerdicts(files: readonly string[]): EdgeVerdicts {
   const verdicts = new Map<string, EdgeVerdict>();
   for (const file of files)
     for (const it of readStrictLog(verdictSchema, file, { noun: "a verdict on an edge" }))
-      verdicts.set(edgeKey(it), it);
+      verdicts.set(getEdgeKey(it), it);
   return verdicts;
 }
 

@@ -65,7 +65,7 @@ function findEdges(
         addEdge(goal, { kind: "explicit", via });
       }
     }
-    const required = graph.edgesTo(call.name).filter(it => it.kind === "implicit");
+    const required = graph.getEdgesTo(call.name).filter(it => it.kind === "implicit");
     const goal = before.findLastIndex(it =>
       it.calls.some(other => required.some(edge => edge.a === other.name)),
     );

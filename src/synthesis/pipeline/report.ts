@@ -78,8 +78,8 @@ export type Report = z.infer<typeof reportSchema>;
  * The files that belong to `NAME.tasks.jsonl`: its rejected attempts, `NAME.rejected.jsonl`, and its
  * report, `NAME.report.json`.
  */
-export const rejectedFileFor = (tasks: string): string => `${getStem(tasks)}.rejected.jsonl`;
-export const reportFileFor = (tasks: string): string => `${getStem(tasks)}.report.json`;
+export const getRejectedFile = (tasks: string): string => `${getStem(tasks)}.rejected.jsonl`;
+export const getReportFile = (tasks: string): string => `${getStem(tasks)}.report.json`;
 
 const getStem = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "");
 

@@ -13,7 +13,7 @@ import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
 import type { LlmRoles } from "../teachers/llmRoles.ts";
 import { synthesizeConcurrently } from "./concurrentSynthesis.ts";
 import type { MenuKind, Preset } from "./presets.ts";
-import { readRejected, rejectedFileFor, type Report } from "./report.ts";
+import { readRejected, getRejectedFile, type Report } from "./report.ts";
 import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
 import type { AttemptResult } from "./attemptTask.ts";
 import { synthesize } from "./synthesize.ts";
@@ -144,8 +144,8 @@ class AttemptStream implements AsyncIterable<AttemptResult> {
 
 async function readAttempts(file: string, teacher: string): Promise<readonly AttemptResult[]> {
   const attempts: AttemptResult[] = [];
-  if (existsSync(rejectedFileFor(file)))
-    for await (const rejected of readRejected(rejectedFileFor(file)))
+  if (existsSync(getRejectedFile(file)))
+    for await (const rejected of readRejected(getRejectedFile(file)))
       attempts.push({ kind: "rejected", rejected });
   if (!existsSync(file)) return attempts;
   for await (const task of readTasks(file)) {

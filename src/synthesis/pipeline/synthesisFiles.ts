@@ -1,6 +1,6 @@
 /**
- * Writes the files of a synthesis: tasks, rejected attempts, and the report. Each is complete at
- * every moment, and a lock keeps two programs from writing the same ones.
+ * Writes the files of a synthesis: tasks, rejected attempts, and the report. The files are valid
+ * even if the synthesis is interrupted, and a lock keeps two programs from writing the same files.
  */
 import { existsSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
@@ -13,8 +13,8 @@ import { formatTaskLine } from "../../trajectory/taskLine.ts";
 import { UserError } from "../../userError.ts";
 import {
   formatRejected,
-  rejectedFileFor,
-  reportFileFor,
+  getRejectedFile,
+  getReportFile,
   writeReport,
   type Report,
 } from "./report.ts";
@@ -38,8 +38,8 @@ export interface SynthesisListeners {
 }
 
 /**
- * Appends tasks until there are as many as the options ask for, or no more come. Attempts that the
- * files hold already are made again and compared instead of written.
+ * Appends tasks until there are as many as the options request, or no attempts are left. Attempts
+ * that the files already contain are compared with them instead of written.
  */
 export async function writeSynthesis(
   file: string,
@@ -58,7 +58,7 @@ export async function writeSynthesis(
     const counts = new ReportCounts();
     await writeAttempts(file, attempts, counts, options.count, listeners);
     const report = counts.createReport(options);
-    await writeReport(reportFileFor(file), report);
+    await writeReport(getReportFile(file), report);
     return report;
   } finally {
     releaseLock();
@@ -74,12 +74,12 @@ async function writeAttempts(
 ): Promise<void> {
   // rejections and a report without their tasks belong to a file that was deleted
   if (!existsSync(file))
-    for (const it of [rejectedFileFor(file), reportFileFor(file)]) rmSync(it, { force: true });
+    for (const it of [getRejectedFile(file), getReportFile(file)]) rmSync(it, { force: true });
   const tasks = new LineWriter(file);
-  const rejections = new LineWriter(rejectedFileFor(file));
+  const rejections = new LineWriter(getRejectedFile(file));
   try {
     if (tasks.torn !== undefined) onRemark(`${file} ended in a torn line, which was cut off`);
-    let storedRejections = await countLines(rejectedFileFor(file), signal);
+    let storedRejections = await countLines(getRejectedFile(file), signal);
     const storedTasks = readTasks(file, { signal });
     let stored = await nextTask(storedTasks);
     const started = readClock();

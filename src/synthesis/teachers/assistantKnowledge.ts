@@ -6,10 +6,10 @@ import { canonicalJson, type Json } from "../../environment/json.ts";
 import type { Call } from "../../policy/policy.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import { findEntities } from "../graph/resultEntities.ts";
-import { entityKey, type EntityInstance } from "../user/entityInstance.ts";
+import { getEntityKey, type EntityInstance } from "../user/entityInstance.ts";
 import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
 import type { EntityMention, Intent } from "../user/intent.ts";
-import { partialNameKey } from "../user/lookUpPlan.ts";
+import { getPartialNameKey } from "../user/lookUpPlan.ts";
 import { findLookUps, type LookUp } from "../user/lookUps.ts";
 import type { UserTurn } from "../user/userPlan.ts";
 
@@ -18,9 +18,9 @@ const maxDepth = 2;
 
 export class AssistantKnowledge {
   readonly #feasibility: FeasibilityChecker;
-  /** Entities whose ids are known, by `entityKey`. */
+  /** Entities whose ids are known, by `getEntityKey`. */
   readonly #known = new Set<string>();
-  /** The latest result of each call, by `callKey`. */
+  /** The latest result of each call, by `getCallKey`. */
   readonly #results = new Map<string, string>();
 
   constructor(feasibility: FeasibilityChecker) {
@@ -31,22 +31,22 @@ export class AssistantKnowledge {
   learnFromTurn({ intents }: UserTurn): void {
     for (const it of intents)
       for (const { instance, isIdSpoken } of it.mentions)
-        if (isIdSpoken) this.#known.add(entityKey(instance));
+        if (isIdSpoken) this.#known.add(getEntityKey(instance));
   }
 
   /** Learns the ids in a result. */
   learnFromCall(event: CallEvent): void {
-    const key = callKey(event.name, event.arguments);
+    const key = getCallKey(event.name, event.arguments);
     this.#results.set(key, canonicalJson(getCallValue(event) ?? null));
     const declaration = this.#feasibility.context.declarations.get(event.name);
     if (event.outcome.kind === "ok" && declaration)
       for (const it of findEntities(declaration, event.outcome.value))
-        this.#known.add(entityKey(it));
+        this.#known.add(getEntityKey(it));
   }
 
   /** Lists the mentioned entities whose ids are not known yet. */
   listUnknown({ mentions }: Intent): EntityMention[] {
-    return mentions.filter(it => !it.isIdSpoken && !this.#known.has(entityKey(it.instance)));
+    return mentions.filter(it => !it.isIdSpoken && !this.#known.has(getEntityKey(it.instance)));
   }
 
   /** The intent itself, or the read that has to be made before it and has not been made yet. */
@@ -55,7 +55,7 @@ export class AssistantKnowledge {
     if (!prerequisite) return intent;
     const { tool, arguments: args } = prerequisite.intent;
     const isDone =
-      this.#results.get(callKey(tool.name, args)) === canonicalJson(prerequisite.result);
+      this.#results.get(getCallKey(tool.name, args)) === canonicalJson(prerequisite.result);
     return isDone ? intent : this.findDueIntent(prerequisite.intent);
   }
 
@@ -64,19 +64,19 @@ export class AssistantKnowledge {
     const calls = this.listUnknown(intent).flatMap(
       it => this.#planLookUp(it.instance, 0, it.partialName) ?? [],
     );
-    return [...new Map(calls.map(it => [callKey(it.name, it.arguments), it])).values()];
+    return [...new Map(calls.map(it => [getCallKey(it.name, it.arguments), it])).values()];
   }
 
   /** The next calls of a look-up, or undefined where every way has been tried. */
   #planLookUp(instance: EntityInstance, depth: number, partialName?: string): Call[] | undefined {
     for (const lookUp of this.#listLookUps(instance, partialName)) {
-      const unknown = lookUp.requiredInstances.filter(it => !this.#known.has(entityKey(it)));
+      const unknown = lookUp.requiredInstances.filter(it => !this.#known.has(getEntityKey(it)));
       if (unknown.length > 0) {
         if (depth > maxDepth) continue;
         return unknown.flatMap(it => this.#planLookUp(it, depth + 1) ?? []);
       }
       const { tool } = lookUp.declaration;
-      if (!this.#results.has(callKey(tool.name, lookUp.arguments)))
+      if (!this.#results.has(getCallKey(tool.name, lookUp.arguments)))
         return [{ name: tool.name, arguments: lookUp.arguments }];
     }
     return undefined;
@@ -90,8 +90,8 @@ export class AssistantKnowledge {
     const byPartialName =
       partialName === undefined
         ? undefined
-        : partialNameLookUps.get(partialNameKey(instance, partialName));
-    const checked = partialName === undefined ? lookUps.get(entityKey(instance)) : undefined;
+        : partialNameLookUps.get(getPartialNameKey(instance, partialName));
+    const checked = partialName === undefined ? lookUps.get(getEntityKey(instance)) : undefined;
     const others =
       byPartialName ??
       findLookUps(instance, context.declarations, context.sample, {
@@ -104,4 +104,4 @@ export class AssistantKnowledge {
 }
 
 /** Identifies a call by its tool and arguments. */
-export const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;
+export const getCallKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;

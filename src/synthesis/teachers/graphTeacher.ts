@@ -6,11 +6,11 @@
 import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
 import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { StyleGuide } from "../text/personas.ts";
-import { entityKey } from "../user/entityInstance.ts";
+import { getEntityKey } from "../user/entityInstance.ts";
 import { substitutePartialNames } from "../user/partialMention.ts";
 import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
-import { AssistantKnowledge, callKey } from "./assistantKnowledge.ts";
+import { AssistantKnowledge, getCallKey } from "./assistantKnowledge.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 import {
   renderGivingUp,
@@ -26,14 +26,14 @@ export class GraphTeacher implements Teacher {
   readonly #simulator: UserSimulator;
   readonly #style: StyleGuide;
   readonly #knowledge: AssistantKnowledge;
-  /** Entities whose partial names have been tried, by `entityKey`. */
+  /** Entities whose partial names have been tried, by `getEntityKey`. */
   readonly #triedPartialNames = new Set<string>();
   #eventsRead = 0;
   #turn: UserTurn | undefined;
   /** Index of the turn's first intent that is not fulfilled. */
   #current = 0;
   #results: IntentResult[] = [];
-  /** The calls made for intents, by `callKey`. */
+  /** The calls made for intents, by `getCallKey`. */
   readonly #requests: { readonly intent: PlannedIntent; readonly key: string }[] = [];
 
   /** `simulator` plans what the user wants and how the entities can be looked up. */
@@ -117,7 +117,7 @@ export class GraphTeacher implements Teacher {
 
   /** The intent for which a call was made; undefined for a look-up. */
   #findIntent(call: CallEvent): PlannedIntent | undefined {
-    const key = callKey(call.name, call.arguments);
+    const key = getCallKey(call.name, call.arguments);
     return this.#requests.findLast(it => it.key === key)?.intent;
   }
 
@@ -154,7 +154,7 @@ export class GraphTeacher implements Teacher {
     const partial = this.#tryPartialNames(first);
     if (partial) return makeCalls([partial]);
     for (const it of intents)
-      this.#requests.push({ intent: it, key: callKey(it.tool.name, it.arguments) });
+      this.#requests.push({ intent: it, key: getCallKey(it.tool.name, it.arguments) });
     return makeCalls(intents.map(it => ({ name: it.tool.name, arguments: it.arguments })));
   }
 
@@ -163,10 +163,10 @@ export class GraphTeacher implements Teacher {
     const args = substitutePartialNames(intent);
     const keys = intent.mentions
       .filter(it => it.isIdSpoken && it.partialName !== undefined)
-      .map(it => entityKey(it.instance));
+      .map(it => getEntityKey(it.instance));
     if (!args || keys.every(it => this.#triedPartialNames.has(it))) return undefined;
     for (const it of keys) this.#triedPartialNames.add(it);
-    this.#requests.push({ intent, key: callKey(intent.tool.name, args) });
+    this.#requests.push({ intent, key: getCallKey(intent.tool.name, args) });
     return { name: intent.tool.name, arguments: args };
   }
 }

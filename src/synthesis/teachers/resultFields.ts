@@ -5,7 +5,7 @@ import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import { findEntities } from "../graph/resultEntities.ts";
 import { formatReplyValue, isMoney } from "../text/formatValue.ts";
 import type { ConversationContext } from "../user/conversationContext.ts";
-import { entityKey, type EntityInstance } from "../user/entityInstance.ts";
+import { getEntityKey, type EntityInstance } from "../user/entityInstance.ts";
 import { pointingWords } from "../user/entityMentions.ts";
 import type { Intent } from "../user/intent.ts";
 import { markVerbatim, removeMarks, endMark } from "../text/valueMarks.ts";
@@ -76,7 +76,7 @@ function renderName(
 ): string | undefined {
   const mentioned = mentions.find(it => it.instance.id === args[key])?.instance;
   const instance: EntityInstance | undefined =
-    mentioned && (known.get(entityKey(mentioned)) ?? mentioned);
+    mentioned && (known.get(getEntityKey(mentioned)) ?? mentioned);
   const entityTemplates = instance && templates.entities[instance.entity];
   if (!entityTemplates) return undefined;
   const template = [...(entityTemplates.known ?? []), ...entityTemplates.mention].find(it => {

@@ -3,14 +3,14 @@ import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";
 import type { Json } from "../../environment/json.ts";
 import type { ResultEntity } from "../graph/resultEntities.ts";
-import { entityKey, type EntityInstance } from "./entityInstance.ts";
+import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
 import type { Intent } from "./intent.ts";
 
 export class ChangeHistory {
   readonly #requests = new Set<string>();
-  /** Instances that writes have named or returned, by `entityKey`. */
+  /** Instances that writes have named or returned, by `getEntityKey`. */
   readonly #changed = new Set<string>();
-  /** Instances that did not exist before the conversation, by `entityKey`. */
+  /** Instances that did not exist before the conversation, by `getEntityKey`. */
   readonly #created = new Set<string>();
   /** Instances that a write has had in one call. */
   readonly #combinations = new Set<string>();
@@ -22,11 +22,11 @@ export class ChangeHistory {
   }
 
   wasChanged(instance: EntityInstance): boolean {
-    return this.#changed.has(entityKey(instance));
+    return this.#changed.has(getEntityKey(instance));
   }
 
   wasCreated(instance: EntityInstance): boolean {
-    return this.#created.has(entityKey(instance));
+    return this.#created.has(getEntityKey(instance));
   }
 
   /** Whether a write has had the same instances in one call. */
@@ -59,11 +59,11 @@ export class ChangeHistory {
     this.#combinations.add(getCombinationKey(intent));
     this.#replacedValues = new Map(patches.map(it => [it.path, getValueAt(before, it.path)]));
     for (const it of [...intent.mentions.map(mention => mention.instance), ...results])
-      this.#changed.add(entityKey(it));
+      this.#changed.add(getEntityKey(it));
   }
 
   recordCreated(entity: ResultEntity): void {
-    this.#created.add(entityKey(entity));
+    this.#created.add(getEntityKey(entity));
   }
 }
 
@@ -87,7 +87,7 @@ function getValueAt(state: State, path: string): Json | undefined {
 function getCombinationKey({ tool, mentions, arguments: args }: Intent): string {
   if (mentions.length < 2 || hasAmount(args)) return `${tool.name} ${JSON.stringify(args)}`;
   return mentions
-    .map(it => entityKey(it.instance))
+    .map(it => getEntityKey(it.instance))
     .toSorted()
     .join(" ");
 }
@@ -95,7 +95,7 @@ function getCombinationKey({ tool, mentions, arguments: args }: Intent): string 
 /** Equal for writes on the same instances, unless by an amount; for reads, by their arguments. */
 function getRequestKey({ tool, mentions, arguments: args }: Intent): string {
   const isByInstance = tool.effect === "write" && mentions.length > 0 && !hasAmount(args);
-  return `${tool.name} ${isByInstance ? mentions.map(it => entityKey(it.instance)).join(" ") : JSON.stringify(args)}`;
+  return `${tool.name} ${isByInstance ? mentions.map(it => getEntityKey(it.instance)).join(" ") : JSON.stringify(args)}`;
 }
 
 const hasAmount = (args: Intent["arguments"]): boolean =>

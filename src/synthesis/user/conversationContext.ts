@@ -16,7 +16,7 @@ export interface ConversationContext extends ConversationDomain {
   readonly persona: Persona;
   readonly now: string;
   readonly random: Random;
-  /** Instances that results have shown or the user has named, by `entityKey`. */
+  /** Instances that results have shown or the user has named, by `getEntityKey`. */
   readonly known: ReadonlyMap<string, EntityInstance>;
   /** Instances of the last intent: the next one may be about them, and `it` may refer to them. */
   readonly focus: readonly EntityInstance[];

@@ -3,7 +3,7 @@ import { formatValue } from "../text/formatValue.ts";
 import type { EntityInput } from "../graph/declarations.ts";
 import { generateValue } from "./argumentValues.ts";
 import type { ConversationContext } from "./conversationContext.ts";
-import { entityKey, type EntityInstance } from "./entityInstance.ts";
+import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
 import { mentionEntity, type MentionText } from "./entityMentions.ts";
 import type { IntentDraft, IntentRequest, PassedValues } from "./intent.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
@@ -123,7 +123,9 @@ export function pickInstance(
   isAllowed: (it: EntityInstance) => boolean = () => true,
 ): EntityInstance | undefined {
   const { sample, known, random } = context;
-  const instances = (sample.instances.get(entity) ?? []).map(it => known.get(entityKey(it)) ?? it);
+  const instances = (sample.instances.get(entity) ?? []).map(
+    it => known.get(getEntityKey(it)) ?? it,
+  );
   const choices = instances.filter(
     it => !excludedIds.includes(it.id) && !isSelf(context, it) && isAllowed(it),
   );

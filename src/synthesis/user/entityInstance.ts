@@ -20,7 +20,7 @@ export interface EntitySample {
 }
 
 /** A key that is unique among the instances of a conversation. */
-export const entityKey = ({ entity, id }: Pick<EntityInstance, "entity" | "id">): string =>
+export const getEntityKey = ({ entity, id }: Pick<EntityInstance, "entity" | "id">): string =>
   `${entity} ${id}`;
 
 /** The ids, by entity, that a call was given as arguments: the parents of the rows it returns. */

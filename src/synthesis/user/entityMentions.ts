@@ -4,7 +4,7 @@
  */
 import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { ConversationContext } from "./conversationContext.ts";
-import { entityKey, type EntityInstance } from "./entityInstance.ts";
+import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import { chooseAlternatives, fillSlots, findSlots } from "../text/templateText.ts";
 
@@ -40,7 +40,7 @@ export function mentionEntity(
     return { text: position, isIdSpoken: false };
   if (pronouns.length > 0 && random.boolean(odds.pronoun))
     return { text: random.pick(pronouns), isIdSpoken: false };
-  const isKnown = known.has(entityKey(instance));
+  const isKnown = known.has(getEntityKey(instance));
   const partial = isKnown ? undefined : mentionPartially(context, instance, maySayId);
   if (partial) return partial;
   const named = mentionByName(context, instance, { isKnown, maySayId });

@@ -10,7 +10,7 @@ import { ChangeHistory, changesNothing } from "./changeHistory.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { createIntent } from "./createIntent.ts";
 import {
-  entityKey,
+  getEntityKey,
   getParentIds,
   mergeResultEntity,
   type EntityInstance,
@@ -142,7 +142,7 @@ export class FeasibilityChecker {
     if (intent.tool.effect === "write") {
       this.#history.recordWrite(intent, patches, before, entities);
       for (const it of entities)
-        if (!known.has(entityKey(it)) && !sample.find(it.entity, it.id))
+        if (!known.has(getEntityKey(it)) && !sample.find(it.entity, it.id))
           this.#history.recordCreated(it);
     }
     this.last = { intent, result: outcome.value };
@@ -151,7 +151,7 @@ export class FeasibilityChecker {
     const resultInstances = entities.map(it => this.#getResultInstance(it, parents));
     const mentioned = intent.mentions.map(
       ({ instance }) =>
-        resultInstances.find(it => entityKey(it) === entityKey(instance)) ?? instance,
+        resultInstances.find(it => getEntityKey(it) === getEntityKey(instance)) ?? instance,
     );
     const focus = [...mentioned, ...this.#selectFocus(resultInstances, mentioned)];
     this.context = {
@@ -169,7 +169,7 @@ export class FeasibilityChecker {
     parents: Readonly<Record<string, string>>,
   ): EntityInstance {
     const { known, sample } = this.context;
-    const instance = known.get(entityKey(entity)) ?? sample.find(entity.entity, entity.id);
+    const instance = known.get(getEntityKey(entity)) ?? sample.find(entity.entity, entity.id);
     return {
       ...mergeResultEntity(instance, entity, parents),
       ...(entity.label === undefined ? {} : { label: entity.label }),
@@ -182,7 +182,7 @@ export class FeasibilityChecker {
     mentioned: readonly EntityInstance[],
   ): EntityInstance[] {
     const others = resultInstances.filter(
-      it => !mentioned.some(other => entityKey(other) === entityKey(it)),
+      it => !mentioned.some(other => getEntityKey(other) === getEntityKey(it)),
     );
     return others.filter(
       it =>
@@ -237,7 +237,9 @@ export class FeasibilityChecker {
     const { known, sample } = this.context;
     this.context = {
       ...this.context,
-      listed: rows.flatMap(it => known.get(entityKey(it)) ?? sample.find(it.entity, it.id) ?? []),
+      listed: rows.flatMap(
+        it => known.get(getEntityKey(it)) ?? sample.find(it.entity, it.id) ?? [],
+      ),
     };
   }
 
@@ -270,7 +272,7 @@ export class FeasibilityChecker {
 }
 
 const mapByKey = (instances: readonly EntityInstance[]): Map<string, EntityInstance> =>
-  new Map(instances.map(it => [entityKey(it), it]));
+  new Map(instances.map(it => [getEntityKey(it), it]));
 
 /** The texts among an intent's arguments that are not ids. */
 function listPlainTexts({ arguments: args, mentions }: Intent): string[] {

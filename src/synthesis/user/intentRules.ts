@@ -1,5 +1,5 @@
 /** Rules about which intents and clauses make sense next to each other. */
-import { entityKey } from "./entityInstance.ts";
+import { getEntityKey } from "./entityInstance.ts";
 import type { Intent } from "./intent.ts";
 
 /**
@@ -12,7 +12,7 @@ export function isReversal(before: Intent | undefined, intent: Intent): boolean 
   if (before.tool.effect === "read" || intent.tool.effect === "read") return false;
   const { instance } = mention;
   if (before.mentions.length === 1)
-    return entityKey(before.mentions[0]!.instance) === entityKey(instance);
+    return getEntityKey(before.mentions[0]!.instance) === getEntityKey(instance);
   return (
     intent.tool.destructive && before.mentions.every(it => it.instance.entity !== instance.entity)
   );

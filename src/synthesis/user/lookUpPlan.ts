@@ -5,7 +5,7 @@
 import type { Session } from "../../environment/session.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
 import type { ConversationContext } from "./conversationContext.ts";
-import { entityKey, type EntityInstance } from "./entityInstance.ts";
+import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
 import type { EntityMention, Intent } from "./intent.ts";
 import {
   findLookUps,
@@ -21,13 +21,13 @@ const maxDepth = 2;
 const noTools: ReadonlySet<string> = new Set();
 
 /** The key of a partial name in `LookUpPlan.partialNameLookUps`. */
-export const partialNameKey = (instance: EntityInstance, partialName: string): string =>
-  `${entityKey(instance)} ${partialName}`;
+export const getPartialNameKey = (instance: EntityInstance, partialName: string): string =>
+  `${getEntityKey(instance)} ${partialName}`;
 
 export class LookUpPlan {
-  /** The look-up that finds an instance, by `entityKey`. */
+  /** The look-up that finds an instance, by `getEntityKey`. */
   readonly lookUps = new Map<string, LookUp>();
-  /** The look-ups, in order, that find an instance by a partial name, by `partialNameKey`. */
+  /** The look-ups, in order, that find an instance by a partial name, by `getPartialNameKey`. */
   readonly partialNameLookUps = new Map<string, readonly LookUp[]>();
   readonly #options: LookUpOptions;
 
@@ -87,7 +87,7 @@ export class LookUpPlan {
     depth = 0,
   ): boolean {
     const { known, declarations, sample } = context;
-    const key = entityKey(instance);
+    const key = getEntityKey(instance);
     if (known.has(key) || this.lookUps.has(key)) return true;
     if (depth > maxDepth) return false;
     const lookUps = findLookUps(instance, declarations, sample, this.#options);
@@ -107,8 +107,8 @@ export class LookUpPlan {
     { known, declarations, sample }: ConversationContext,
     session: Session,
   ): boolean {
-    if (known.has(entityKey(instance))) return true;
-    const key = partialNameKey(instance, partialName);
+    if (known.has(getEntityKey(instance))) return true;
+    const key = getPartialNameKey(instance, partialName);
     if (this.partialNameLookUps.has(key)) return true;
     const renamed = { ...instance, label: partialName };
     const lookUps = findLookUps(renamed, declarations, sample, this.#options).filter(

@@ -1,5 +1,5 @@
 /** Withholds a value, so that the assistant has to ask for it, and answers the question. */
-import { entityKey } from "./entityInstance.ts";
+import { getEntityKey } from "./entityInstance.ts";
 import { describeProblem } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";
 import { findsSomething, maxAttempts, type IntentSearch } from "./intentSearch.ts";
@@ -32,7 +32,7 @@ export function withholdValue(name: string, search: IntentSearch): WithheldValue
     const isObvious = intent.mentions.some(
       ({ instance }) =>
         instance.id === intent.arguments[key] &&
-        focus.some(it => entityKey(it) === entityKey(instance)),
+        focus.some(it => getEntityKey(it) === getEntityKey(instance)),
     );
     if (isObvious) continue;
     const renderSlot = (slot: string) => intent.argumentTexts[slot]?.replace(/^my /, "your ");
