@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call } from "../../src/cli/call.ts";
 import { tools } from "../../src/cli/tools.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;

@@ -12,7 +12,7 @@ import type {
 } from "../../src/protocol/work.ts";
 import type { SynthesisResult } from "../../src/synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../../src/synthesis/pipeline/synthesisProgress.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 
 export interface EditorOptions {
   /** Answers a request for one of the editor's models. */

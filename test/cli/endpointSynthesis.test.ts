@@ -9,7 +9,7 @@ import { replay } from "../../src/cli/replay.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { createRequestBody, parseAnswer } from "../../src/policy/endpointFormat.ts";
 import type { SynthesisWork } from "../../src/protocol/work.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { chatServer, type Answering, type ChatBody } from "../policy/chatServer.ts";
 import { createScriptedModel } from "../synthesis/scriptedChatModel.ts";
 import { requestWork } from "./editor.ts";

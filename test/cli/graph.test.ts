@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { graph } from "../../src/cli/graph.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { chatServer, says } from "../policy/chatServer.ts";
 import { runCommand } from "./terminal.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
 import { commands } from "../../src/cli/commands.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { emptyFolder, run } from "./program.ts";
 
 const listed = commands.filter(it => it.group !== undefined);

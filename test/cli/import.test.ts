@@ -14,7 +14,7 @@ import { scoreAttempt } from "../../src/reward/reward.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { parseTask } from "../../src/trajectory/file.ts";
-import { catalog } from "../contracts/doors.ts";
+import { catalog } from "../contracts/transports.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { emptyFolder } from "./program.ts";
 
 describe.runIf(process.platform !== "win32")("an interruption", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSchemaFiles } from "../../src/cli/schemas.ts";
 import { version } from "../../src/version.ts";
-import { catalog, root } from "../contracts/doors.ts";
+import { catalog, root } from "../contracts/transports.ts";
 import { emptyFolder, run } from "./program.ts";
 
 test("servers --json lists name, category, tools and summary", async () => {

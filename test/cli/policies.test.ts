@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { checkUnseen } from "../../src/cli/policies.ts";
 import type { StoredModel } from "../../src/model/modelFolder.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { moveFifty } from "../trajectory/made.ts";
+import { moveFifty } from "../trajectory/sampleTasks.ts";
 
 const move = await moveFifty();
 const student = {

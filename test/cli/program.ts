@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 
 export interface Ran {
   code: number | null;

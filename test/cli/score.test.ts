@@ -22,7 +22,7 @@ import {
   readOnly,
   saying,
   transfer,
-} from "../trajectory/made.ts";
+} from "../trajectory/sampleTasks.ts";
 import { runCommand } from "./terminal.ts";
 
 const contract = {

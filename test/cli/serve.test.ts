@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import { root } from "../contracts/doors.ts";
-import { ask } from "../service/ground.ts";
+import { root } from "../contracts/transports.ts";
+import { sendRequest } from "../service/countingService.ts";
 import { emptyFolder, run } from "./program.ts";
 
 interface Started {
@@ -52,15 +52,15 @@ test("the first line tells the address, where everything is served", async () =>
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const id = createSessionId();
   expect(
-    (await ask(`${url}/v1/sessions/${id}`, "PUT", { body: { fixture: "small" } })).status,
+    (await sendRequest(`${url}/v1/sessions/${id}`, "PUT", { body: { fixture: "small" } })).status,
   ).toBe(200);
-  const called = await ask(`${url}/v1/sessions/${id}/call`, "POST", {
+  const called = await sendRequest(`${url}/v1/sessions/${id}/call`, "POST", {
     body: { seq: 1, name: "banking_get_balance", arguments: { account_id: "acc_101" } },
   });
   expect(called.json.is_error).toBe(false);
   expect(
     (
-      await ask(`${url}/s/${id}/calendar/mcp`, "POST", {
+      await sendRequest(`${url}/s/${id}/calendar/mcp`, "POST", {
         body: { jsonrpc: "2.0", id: 1, method: "ping" },
       })
     ).status,
@@ -72,7 +72,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   "%s ends it with sessions open, connections idle and one in the middle of a request",
   async signal => {
     const { child, url, ended } = await start();
-    await ask(`${url}/v1/sessions/${createSessionId()}`, "PUT", {
+    await sendRequest(`${url}/v1/sessions/${createSessionId()}`, "PUT", {
       headers: { connection: "keep-alive" },
       body: {},
     });
@@ -94,11 +94,12 @@ test.each(["SIGINT", "SIGTERM"] as const)(
 test("a token lets in, and is never printed", async () => {
   const token = "planted-token-0123456789";
   const { child, url, printed, ended } = await start([], { PROVE_TOKEN: token });
-  expect((await ask(`${url}/health`, "GET")).status).toBe(401);
+  expect((await sendRequest(`${url}/health`, "GET")).status).toBe(401);
   expect(
-    (await ask(`${url}/health`, "GET", { headers: { authorization: `Bearer ${token}` } })).status,
+    (await sendRequest(`${url}/health`, "GET", { headers: { authorization: `Bearer ${token}` } }))
+      .status,
   ).toBe(200);
-  await ask(`${url}/v1/sessions/${token}`, "PUT", {
+  await sendRequest(`${url}/v1/sessions/${token}`, "PUT", {
     headers: { authorization: `Bearer ${token}` },
     body: {},
   });
@@ -107,7 +108,7 @@ test("a token lets in, and is never printed", async () => {
   expect(printed()).not.toContain(token);
 });
 
-test("a port that is taken is said so", async () => {
+test("a port that is in use is an error", async () => {
   const { url } = await start();
   const { port } = new URL(url);
   expect(await run(["serve", "--port", port])).toMatchObject({

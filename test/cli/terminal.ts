@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { join } from "node:path";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
-import { catalog, root } from "../contracts/doors.ts";
+import { catalog, root } from "../contracts/transports.ts";
 
 export interface CommandOutput {
   readonly code: number;

@@ -11,7 +11,7 @@ import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
 import { findLatestCheckpoint, listRuns, readMetrics } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { endTrainer } from "../train/endTrainer.ts";
 import { runCommand } from "./terminal.ts";
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { SynthesisWork } from "../../src/protocol/work.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import { UserError } from "../../src/userError.ts";
-import { root } from "../contracts/doors.ts";
+import { root } from "../contracts/transports.ts";
 import { requestWork } from "./editor.ts";
 import { emptyFolder } from "./program.ts";
 

@@ -1,10 +1,10 @@
 /**
- * What every tool of every server declares, so that a model can choose it, a form can ask for it
- * and a graph can be read from it.
+ * What every tool must declare, so that models can choose it, forms can ask for its arguments and the
+ * dependency graph can be built.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";
-import { catalog } from "./doors.ts";
+import { catalog } from "./transports.ts";
 
 const tools = [...catalog.tools.values()];
 const properties = (schema: JsonSchema) =>
@@ -31,13 +31,13 @@ const unbounded = (kind: string, isBounded: (schema: JsonSchema) => boolean) =>
 const has = (schema: JsonSchema, ...keywords: string[]) =>
   keywords.some(it => schema[it] !== undefined);
 
-test("every text has a longest length, a pattern, a format or a list of values", () =>
+test("every string has a maximum length, a pattern, a format or a list of values", () =>
   expect(
     unbounded("string", it => has(it, "maxLength", "pattern", "format", "enum", "const")),
   ).toEqual([]));
-test("every list has a longest length", () =>
+test("every list has a maximum length", () =>
   expect(unbounded("array", it => has(it, "maxItems"))).toEqual([]));
-test("every number has a least and a greatest value", () =>
+test("every number has a minimum and a maximum", () =>
   expect(
     ["number", "integer"].flatMap(kind =>
       unbounded(
@@ -65,7 +65,7 @@ test("every result is an object with named fields", () =>
       .map(it => it.name),
   ).toEqual([]));
 
-test("no two tools are told apart by their name alone", () => {
+test("no two tools differ only in their names", () => {
   const seen = new Map<string, string>();
   const alike = tools.flatMap(it => {
     const other = seen.get(it.summary);
@@ -75,7 +75,7 @@ test("no two tools are told apart by their name alone", () => {
   expect(alike).toEqual([]);
 });
 
-test("names are identifiers that no engine keeps for itself", () => {
+test("names are identifiers that no engine reserves", () => {
   const kept = new Set([
     "reset",
     "get_reward",
@@ -102,7 +102,7 @@ for (const server of catalog.servers.values())
         typeof it["x-entity"] === "string" ? [it["x-entity"]] : [],
       );
 
-    test("gives every entity that a tool of it needs", () => {
+    test("returns every entity that one of its tools needs", () => {
       const given = new Set(
         own.flatMap(it => [...entitiesIn(it.outputSchema), ...labelsIn(it.outputSchema)]),
       );
@@ -117,7 +117,7 @@ for (const server of catalog.servers.values())
     test("both reads and writes", () =>
       expect(new Set(own.map(it => it.effect))).toEqual(new Set(["read", "write"])));
 
-    test("destroys only where it writes", () =>
+    test("marks only writes as destructive", () =>
       expect(own.filter(it => it.destructive && it.effect === "read").map(it => it.name)).toEqual(
         [],
       ));

@@ -1,12 +1,9 @@
-/**
- * What every server answers to arguments that mean harm: turned down in words, quickly, with the
- * state as it was.
- */
+/** Every server refuses hostile arguments quickly and leaves its state unchanged. */
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { Json, JsonObject } from "../../src/environment/json.ts";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";
-import { catalog } from "./doors.ts";
+import { catalog } from "./transports.ts";
 
 const megabyte = "x".repeat(1_000_000);
 const long = Array.from({ length: 100_000 }, (_, i) => i);
@@ -111,14 +108,14 @@ for (const server of catalog.servers.values())
       return 1;
     };
 
-    test("turns down every parameter's hostile values", () => {
+    test("refuses hostile values of every parameter", () => {
       for (const tool of server.tools.values())
         for (const [key, schema] of Object.entries(properties(tool)))
           for (const [what, value] of hostile[typeOf(schema)]!)
             check(tool, { ...plausible(tool), [key]: value }, `${key}: ${what}`);
     });
 
-    test("turns down prototype keys and keys of its own making", () => {
+    test("refuses prototype keys and unknown keys", () => {
       for (const tool of server.tools.values()) {
         check(
           tool,
@@ -132,7 +129,7 @@ for (const server of catalog.servers.values())
       }
     });
 
-    test("finds nothing under the names that objects inherit", () => {
+    test("finds nothing under names that objects inherit", () => {
       let checked = 0;
       for (const tool of server.tools.values())
         for (const [key, schema] of Object.entries(properties(tool)))
@@ -142,7 +139,7 @@ for (const server of catalog.servers.values())
       expect(checked).toBeGreaterThan(server.name === "filesystem" ? -1 : 5);
     });
 
-    test("turns down days that do not exist", () => {
+    test("refuses days that do not exist", () => {
       let checked = 0;
       for (const tool of server.tools.values())
         for (const [key, schema] of Object.entries(properties(tool))) {

@@ -1,9 +1,9 @@
-/** What every server's session keeps, in process, over stdio and over HTTP. */
+/** The contract of every server's session, in process, over stdio and over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { JsonSchema } from "../../src/environment/server.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { catalog, inProcess, overHttp, overStdio, type Door } from "./doors.ts";
+import { catalog, inProcess, overHttp, overStdio, type Transport } from "./transports.ts";
 import { walk } from "./walk.ts";
 
 const servers = await loadServers();
@@ -81,21 +81,21 @@ for (const server of servers) {
     });
   });
 
-  const doors: Record<string, () => Door | Promise<Door>> = {
+  const transports: Record<string, () => Transport | Promise<Transport>> = {
     "in process": () => inProcess(server.name),
     "over stdio": () => overStdio(server.name),
     "over HTTP": () => overHttp(server.name),
   };
-  for (const [way, open] of Object.entries(doors)) {
+  for (const [way, open] of Object.entries(transports)) {
     describe(`${server.name} ${way}`, () => {
-      let door: Door;
+      let transport: Transport;
       beforeAll(async () => {
-        door = await open();
+        transport = await open();
       });
-      afterAll(() => door.shut());
+      afterAll(() => transport.close());
 
-      test("a read and a refused call leave the state, a write that succeeds changes it", async () => {
-        const session = await door.open("full", 5);
+      test("reads and refused calls leave the state unchanged; successful writes change it", async () => {
+        const session = await transport.open("full", 5);
         let before = await session.digest();
         const seen = { read: 0, refused: 0, written: 0 };
         for (const { name, arguments: args } of sendable.slice(0, 200)) {
@@ -114,9 +114,9 @@ for (const server of servers) {
         await session.close();
       });
 
-      test("same seed and calls give the same bytes, another seed other ids", async () => {
+      test("the same seed and calls give the same bytes, another seed gives other ids", async () => {
         const run = async (seed: number) => {
-          const session = await door.open("full", seed);
+          const session = await transport.open("full", seed);
           const texts: string[] = [];
           for (const { name, arguments: args } of sendable)
             texts.push((await session.call(name, args)).text);
@@ -129,8 +129,8 @@ for (const server of servers) {
         expect(await run(6)).not.toEqual(first);
       });
 
-      test("two sessions never see each other", async () => {
-        const [one, other] = [await door.open("small", 1), await door.open("small", 1)];
+      test("two sessions are independent", async () => {
+        const [one, other] = [await transport.open("small", 1), await transport.open("small", 1)];
         const before = await other.digest();
         for (const { name, arguments: args } of sendable) await one.call(name, args);
         expect(await one.digest()).not.toBe(before);
@@ -147,10 +147,10 @@ test.each([
   ["HTTP", overHttp],
 ] as const)("%s answers as the session in process does, byte for byte", async (_, open) => {
   for (const server of servers) {
-    const door = await open(server.name);
+    const transport = await open(server.name);
     try {
       const [wire, here] = [
-        await door.open("full", 9),
+        await transport.open("full", 9),
         await inProcess(server.name).open("full", 9),
       ];
       const calls = walk(
@@ -163,7 +163,7 @@ test.each([
         expect(await wire.call(name, args)).toEqual(await here.call(name, args));
       expect(await wire.digest()).toBe(await here.digest());
     } finally {
-      await door.shut();
+      await transport.close();
     }
   }
 });

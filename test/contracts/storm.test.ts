@@ -11,7 +11,7 @@ import { findTypeMismatch } from "../../src/environment/typeCheck.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
 import { maxStateSize, type Session } from "../../src/environment/session.ts";
-import { catalog } from "./doors.ts";
+import { catalog } from "./transports.ts";
 import { walk, type Call } from "./walk.ts";
 
 const times = Number(process.env["STORM"] ?? "1") * 10;
@@ -46,7 +46,7 @@ const spoiling: fc.Arbitrary<Spoiling> = fc.record({
   junk,
 });
 
-function spoiled(call: Call, { how, at, junk }: Spoiling, others: readonly Call[]): Call {
+function spoilCall(call: Call, { how, at, junk }: Spoiling, others: readonly Call[]): Call {
   if (
     how === "not" ||
     call.arguments === null ||
@@ -143,7 +143,7 @@ for (const server of catalog.servers.values())
                 callsInARun,
                 seed,
               );
-              const calls = walked.map((it, i) => spoiled(it, spoilings[i]!, walked));
+              const calls = walked.map((it, i) => spoilCall(it, spoilings[i]!, walked));
               const session = openSessionByName(catalog, pins(fixture));
               const first = calls.map(it => checkCall(server, session, bystander, it));
               // the digest that followed every write is that of the state as a whole

@@ -1,7 +1,4 @@
-/**
- * Seeded walks over a server: calls whose arguments come from its own schemas and from what earlier
- * calls gave.
- */
+/** Seeded random walks on a server: arguments come from its schemas and from earlier results. */
 import type { Json, JsonObject } from "../../src/environment/json.ts";
 import type { JsonSchema, Server } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
@@ -37,16 +34,16 @@ export function walk(server: Server, session: Session, n: number, seed: number):
     const args =
       random() < 0.05
         ? pick<Json>([{}, [], null, "x", { __proto__x: 1 }, { id: 7 }])
-        : invent(tool.inputSchema, known, random);
+        : createValue(tool.inputSchema, known, random);
     calls.push({ name: tool.name, arguments: args });
     const { outcome } = session.call(tool.name, args);
-    if (outcome.kind === "ok") remember(tool.outputSchema, outcome.value, known);
+    if (outcome.kind === "ok") collectIds(tool.outputSchema, outcome.value, known);
   }
   return calls;
 }
 
 /** A value that a schema's types allow; entities seen before are preferred to invented ones. */
-function invent(
+function createValue(
   schema: JsonSchema,
   known: ReadonlyMap<string, string[]>,
   random: () => number,
@@ -57,7 +54,7 @@ function invent(
   if (Array.isArray(schema["enum"])) return pick(schema["enum"] as Json[]);
   if (Array.isArray(schema["examples"])) return pick(schema["examples"] as Json[]);
   if (Array.isArray(schema["anyOf"]))
-    return invent(pick(schema["anyOf"] as JsonSchema[]), known, random);
+    return createValue(pick(schema["anyOf"] as JsonSchema[]), known, random);
   switch (schema["type"]) {
     case "object": {
       const required = (schema["required"] ?? []) as readonly string[];
@@ -65,12 +62,12 @@ function invent(
       return Object.fromEntries(
         entries
           .filter(([key]) => required.includes(key) || random() < 0.4)
-          .map(([key, it]) => [key, invent(it, known, random)]),
+          .map(([key, it]) => [key, createValue(it, known, random)]),
       );
     }
     case "array":
       return Array.from({ length: Math.floor(random() * 3) + 1 }, () =>
-        invent(schema["items"] as JsonSchema, known, random),
+        createValue(schema["items"] as JsonSchema, known, random),
       );
     case "integer":
       return Math.floor(random() * 40);
@@ -88,17 +85,17 @@ function invent(
 }
 
 /** Keeps every entity and label that a result carries. */
-function remember(schema: JsonSchema, value: Json, known: Map<string, string[]>): void {
+function collectIds(schema: JsonSchema, value: Json, known: Map<string, string[]>): void {
   const key = schema["x-entity"] ?? schema["x-label"];
   if (typeof key === "string" && typeof value === "string") {
     const list = known.get(key) ?? [];
     if (!list.includes(value)) known.set(key, [...list.slice(-30), value]);
   }
   if (Array.isArray(value))
-    for (const it of value) remember((schema["items"] ?? {}) as JsonSchema, it as Json, known);
+    for (const it of value) collectIds((schema["items"] ?? {}) as JsonSchema, it as Json, known);
   else if (value !== null && typeof value === "object")
     for (const [name, it] of Object.entries(
       (schema["properties"] ?? {}) as Record<string, JsonSchema>,
     ))
-      if (Object.hasOwn(value, name)) remember(it, (value as JsonObject)[name]!, known);
+      if (Object.hasOwn(value, name)) collectIds(it, (value as JsonObject)[name]!, known);
 }

@@ -1,6 +1,6 @@
 /**
- * Drafts against the plain way: the same changes on a deep copy. What comes out is equal, what was
- * frozen stands, patches lead from one to the other.
+ * Drafts compared with deep copies: the same changes give the same value, the frozen value stays as
+ * it was, and the patches lead from one to the other.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -78,7 +78,7 @@ function act(root: Tree, { path, what, key, value }: Step): void {
 }
 
 /** RFC 6902 on a copy, the plain way. */
-function patched(base: Json, changes: readonly DraftChange[]): Json {
+function applyChanges(base: Json, changes: readonly DraftChange[]): Json {
   const root = { it: structuredClone(base) } as unknown as Record<string, Json>;
   for (const { op, path, value } of changes) {
     const steps = ["it", ...path];
@@ -97,7 +97,7 @@ function patched(base: Json, changes: readonly DraftChange[]): Json {
   return root["it"]!;
 }
 
-test("any changes on a draft come out as on a deep copy, and leave the frozen value alone", () => {
+test("changes to a draft give the same value as changes to a deep copy, and leave the original unchanged", () => {
   fc.assert(
     fc.property(record, fc.array(step, { maxLength: 12 }), (start, steps) => {
       const frozen = deepFreeze(structuredClone(start)) as Json & object;
@@ -112,7 +112,7 @@ test("any changes on a draft come out as on a deep copy, and leave the frozen va
       const { after, changes } = draft.finish();
       expect(after).toEqual(plain);
       expect(frozen).toEqual(start);
-      expect(patched(frozen, changes)).toEqual(plain);
+      expect(applyChanges(frozen, changes)).toEqual(plain);
       expect(computeDigest(after)).toBe(computeDigest(deepFreeze(structuredClone(plain))));
       expect(isDeeplyFrozen(after)).toBe(true);
     }),
@@ -131,7 +131,7 @@ describe("a draft", () => {
     names: { a: "A" },
   });
 
-  test("shares with the frozen value all that was not written", () => {
+  test("shares with the original everything that was not written", () => {
     const draft = createDraft(bank);
     (draft.value.accounts.a as { balance: number }).balance = 6;
     const { after, changes } = draft.finish();
@@ -141,13 +141,13 @@ describe("a draft", () => {
     expect(changes).toEqual([{ op: "replace", path: ["accounts", "a", "balance"], value: 6 }]);
   });
 
-  test("that wrote nothing new is the frozen value itself", () => {
+  test("without changes is the original itself", () => {
     const draft = createDraft(bank);
     (draft.value.accounts.a as { balance: number }).balance = 5;
     expect(draft.finish()).toEqual({ after: bank, changes: [] });
   });
 
-  test("tells what was there before, however much has been written", () => {
+  test("returns the original, whatever has been written", () => {
     const draft = createDraft(bank);
     (draft.value.accounts.a as { balance: number }).balance = 6;
     expect(getOriginal(draft.value.accounts)).toBe(bank.accounts);
@@ -166,7 +166,7 @@ describe("digests", () => {
 
   test("do not depend on the order of keys", () =>
     expect(digest({ a: 1, b: { c: 2, d: 3 } })).toBe(digest({ b: { d: 3, c: 2 }, a: 1 })));
-  test("take 0 and -0 for the same, as JSON does", () =>
+  test("treat 0 and -0 as equal, as JSON does", () =>
     expect(digest({ a: 0 })).toBe(digest({ a: -0 })));
 
   const apart: [string, object, object][] = [

@@ -1,4 +1,4 @@
-/** State as a value: what opening, forking, failing and restoring do to it. */
+/** A session's state after opening, calls, failures, forking and restoring. */
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
 import { parseFixture } from "../../src/environment/fixture.ts";
@@ -90,7 +90,7 @@ const open = (seed = 1, menu?: string[]) =>
   openSession({ servers: [{ server: notes, fixture }], seed, ...(menu ? { menu } : {}) });
 
 describe("a session", () => {
-  test("moves its clock a minute with each write that succeeds, over the end of a month", () => {
+  test("advances its clock by a minute with each successful write, past the end of a month", () => {
     const session = open();
     session.call("notes_read", { note_id: "note_101" });
     expect(session.call("notes_add", { text: "a" }).outcome).toMatchObject({
@@ -101,7 +101,7 @@ describe("a session", () => {
     });
   });
 
-  test("leaves the state, clock and draws as they were when a write is refused half way", () => {
+  test("leaves state, clock and draws unchanged if a write is refused halfway", () => {
     const session = open();
     session.call("notes_tag", { note_id: "note_101", tag: "a" });
     session.call("notes_tag", { note_id: "note_101", tag: "b" });
@@ -117,7 +117,7 @@ describe("a session", () => {
     expect(session.state).toBe(before);
   });
 
-  test("calls a bug of the server broken, and keeps the state", () => {
+  test("reports a bug of the server as broken and keeps the state", () => {
     const session = open();
     const before = session.state;
     expect(session.call("notes_crash", {}).outcome).toMatchObject({
@@ -128,7 +128,7 @@ describe("a session", () => {
     expect(session.state).toBe(before);
   });
 
-  test("knows only its menu", () => {
+  test("has only the tools of its menu", () => {
     const session = open(1, ["notes_read"]);
     expect(session.call("notes_add", { text: "a" }).outcome).toMatchObject({
       kind: "unknown-tool",
@@ -140,7 +140,7 @@ describe("a session", () => {
     });
   });
 
-  test("forks without a copy, and the two part ways", () => {
+  test("forks without a copy into two independent sessions", () => {
     const session = open();
     const fork = session.fork();
     expect(fork.state).toBe(session.state);
@@ -149,7 +149,7 @@ describe("a session", () => {
     expect(fork.digest).not.toBe(session.digest);
   });
 
-  test("goes on from a restored state with the same ids and chance", () => {
+  test("continues from a restored state with the same ids and random numbers", () => {
     const session = open();
     session.call("notes_add", { text: "a" });
     const snapshot = session.state;
@@ -158,7 +158,7 @@ describe("a session", () => {
     expect(session.call("notes_add", { text: "b" })).toEqual(first);
   });
 
-  test("never gives an id twice, and none that a fixture could have", () => {
+  test("never creates an id twice, nor one that a fixture could have", () => {
     const session = open();
     const ids = Array.from({ length: 200 }, () => {
       const { outcome } = session.call("notes_add", { text: "x" });
@@ -168,7 +168,7 @@ describe("a session", () => {
     for (const it of ids) expect(it).toMatch(/^note_[1-9]\d{3}$/);
   });
 
-  test("gives patches that say where the world changed", () => {
+  test("returns patches with the paths of the changes", () => {
     const { patches } = open().call("notes_tag", { note_id: "note_101", tag: "a" });
     expect(patches).toContainEqual({
       op: "add",
@@ -183,7 +183,7 @@ describe("a session", () => {
   });
 });
 
-test("a definition that requires a tool it does not have is refused where it is written", () =>
+test("a definition that requires a tool it does not have throws", () =>
   expect(() =>
     defineServer({
       name: "bad",
@@ -218,7 +218,7 @@ test("the digest follows the value, not the order of its keys", () => {
   expect(computeDigest(deepFreeze({ a: "1" }))).not.toBe(computeDigest(deepFreeze({ a: 1 })));
 });
 
-test("so it does in a wide table: one entry changed, added or moved to another key is seen, order is not", () => {
+test("the digest of a wide table depends on its entries and keys, not on their order", () => {
   const table = (change: (entries: [string, Json][]) => [string, Json][]) =>
     computeDigest(
       deepFreeze(

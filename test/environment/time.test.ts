@@ -9,26 +9,26 @@ import {
   getWeekday,
 } from "../../src/environment/time.ts";
 
-test("a minute later is over midnight, a month's end and a year's end", () => {
+test("adding a minute crosses midnight, the end of a month and of a year", () => {
   expect(addMinutes("2026-03-09T23:59", 1)).toBe("2026-03-10T00:00");
   expect(addMinutes("2026-12-31T23:30", 45)).toBe("2027-01-01T00:15");
   expect(addMinutes("2026-03-01T00:10", -20)).toBe("2026-02-28T23:50");
 });
 
-test("a day later counts leap days, from a day or from a minute", () => {
+test("adding a day handles leap days, from a day or a minute", () => {
   expect(addDays("2028-02-28", 1)).toBe("2028-02-29");
   expect(addDays("2026-02-28", 1)).toBe("2026-03-01");
   expect(addDays("2026-03-09T09:00", -9)).toBe("2026-02-28");
 });
 
-test("spans are signed, and know no summer time", () => {
+test("spans are signed and ignore daylight saving time", () => {
   expect(minutesBetween("2026-03-28T12:00", "2026-03-29T12:00")).toBe(1440);
   expect(minutesBetween("2026-03-09T09:30", "2026-03-09T09:00")).toBe(-30);
   expect(daysBetween("2026-03-09T23:00", "2026-03-10T01:00")).toBe(1);
   expect(daysBetween("2026-04-01", "2026-03-09")).toBe(-23);
 });
 
-test("a day is its first minute, and 9 March 2026 is a Monday", () => {
+test("a day starts at its first minute, and 9 March 2026 is a Monday", () => {
   expect(toMinutes("2026-03-09")).toBe(toMinutes("2026-03-09T00:00"));
   expect([getWeekday("2026-03-09"), getWeekday("2026-03-08T22:00")]).toEqual([1, 0]);
 });

@@ -1,11 +1,11 @@
-/** A variant of a fixture is the same state with other ids. */
+/** Variants of fixtures: the same state with other ids. */
 import { expect, test } from "vitest";
 import { computeDigest } from "../../src/environment/digest.ts";
 import { createFixtureSchema } from "../../src/environment/fixture.ts";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { parseVariantName, createVariant } from "../../src/environment/variant.ts";
-import { catalog } from "../contracts/doors.ts";
+import { catalog } from "../contracts/transports.ts";
 
 const servers = await loadServers();
 
@@ -36,7 +36,7 @@ test.each(servers.map(it => [it.name, it] as const))(
   },
 );
 
-test("every id is another, no two are the same, and what refers to them goes along", () => {
+test("every id changes, all are different, and references follow", () => {
   const ask = (fixture: string) => {
     const session = openSessionByName(catalog, {
       servers: [{ name: "banking", fixture }],
@@ -61,7 +61,7 @@ test("every id is another, no two are the same, and what refers to them goes alo
   expect(variant.ids.every(it => /^acc_\d{3}$/.test(it))).toBe(true);
 });
 
-test("a variant of no fixture is a mistake that names the fixtures there are", () => {
+test("a variant of a missing fixture is an error that lists the fixtures", () => {
   expect(() => catalog.getFixture("banking", "huge~3")).toThrow(
     /banking has no fixture huge: choose one of full, small/,
   );

@@ -1,4 +1,4 @@
-/** A policy's metrics over tasks, from attempts that really ran. */
+/** The metrics of policies, from real rollouts. */
 import { describe, expect, test } from "vitest";
 import { computeChange } from "../../src/evaluation/metrics.ts";
 import { evaluate } from "../../src/evaluation/evaluate.ts";
@@ -17,7 +17,7 @@ import {
   moveTwice,
   readOnly,
   saying,
-} from "../trajectory/made.ts";
+} from "../trajectory/sampleTasks.ts";
 
 const tasks = await Promise.all([moveFifty(), moveTwice(), readOnly(), abstain()]);
 
@@ -69,7 +69,7 @@ test("a policy that does nothing: 0 on tasks with goals, 1/4 of all tasks done",
   });
 });
 
-test("errors are shares of all calls, by what was wrong", async () => {
+test("errors are shares of all calls, by kind", async () => {
   const messy = createScriptedPolicy("messy", [
     calling(
       { name: "", arguments: "{{" },

@@ -1,4 +1,4 @@
-/** Third-party servers as environments: real ones from the registry, and one that misbehaves. */
+/** Sessions on third-party servers: published ones, and one that misbehaves. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,20 +21,20 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const script = (name: string) =>
+const getScript = (name: string) =>
   join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
-const entryOf = (name: string, more: object): ServerEntry =>
+const createEntry = (name: string, more: object): ServerEntry =>
   parseServerEntries(
     JSON.stringify({ servers: { [name]: { command: process.execPath, ...more } } }),
     "prove/mcp.json",
     folder,
   ).get(name)!;
-const rude = (manner = "", more: object = {}) =>
-  entryOf("rude", {
-    args: [join(root, "test/mcp/rude.ts"), manner, "${workspaceFolder}/pids"],
+const misbehavingEntry = (manner = "", more: object = {}) =>
+  createEntry("rude", {
+    args: [join(root, "test/mcp/misbehavingServer.ts"), manner, "${workspaceFolder}/pids"],
     ...more,
   });
-async function opened(entry: ServerEntry, limits?: Timeouts): Promise<ConnectedSession> {
+async function openSession(entry: ServerEntry, limits?: Timeouts): Promise<ConnectedSession> {
   const session = await connectServer(entry, stop.signal, limits);
   open.push(session);
   return session;
@@ -49,15 +49,15 @@ const isAlive = (pid: number) => {
 
 describe("server-memory", () => {
   const memory = (more: object) =>
-    entryOf("memory", {
-      args: [script("memory")],
+    createEntry("memory", {
+      args: [getScript("memory")],
       env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" },
       ...more,
     });
   const ana = { entities: [{ name: "Ana", entityType: "person", observations: ["likes tea"] }] };
 
-  test("lists its tools with what they do", async () => {
-    const session = await opened(memory({}));
+  test("lists its tools with their effects", async () => {
+    const session = await openSession(memory({}));
     const tools = [...session.tools.values()];
     expect(
       tools.map(it => `${it.name} ${it.effect}${it.destructive ? " destructive" : ""}`),
@@ -79,8 +79,8 @@ describe("server-memory", () => {
     });
   });
 
-  test("without the word of a person only its reads are run", async () => {
-    const session = await opened(memory({}));
+  test("runs only its reads unless it is marked as disposable", async () => {
+    const session = await openSession(memory({}));
     expect(await session.call("read_graph", {})).toEqual({
       kind: "ok",
       value: { entities: [], relations: [] },
@@ -97,8 +97,8 @@ describe("server-memory", () => {
     });
   });
 
-  test("a disposable one is written to, answers in structured values, and says what it cannot do", async () => {
-    const session = await opened(memory({ disposable: true }));
+  test("runs writes if it is disposable, with structured values and refusals", async () => {
+    const session = await openSession(memory({ disposable: true }));
     expect(await session.call("create_entities", ana)).toEqual({ kind: "ok", value: ana });
     expect(await session.call("search_nodes", { query: "tea" })).toMatchObject({
       kind: "ok",
@@ -112,8 +112,8 @@ describe("server-memory", () => {
     });
   });
 
-  test("what is turned down without asking it", async () => {
-    const session = await opened(memory({ disposable: true }));
+  test("refuses invalid calls without asking the server", async () => {
+    const session = await openSession(memory({ disposable: true }));
     expect(await session.call("create_entities", {})).toMatchObject({
       kind: "bad-arguments",
       message: "missing required argument entities",
@@ -132,8 +132,8 @@ describe("server-memory", () => {
     });
   });
 
-  test("a fresh start does not undo what it keeps in files, and a replay says so", async () => {
-    const session = await opened(memory({ disposable: true }));
+  test("keeps its files over a restart, and the replay reports the differences", async () => {
+    const session = await openSession(memory({ disposable: true }));
     await session.call("read_graph", {});
     await session.call("create_entities", ana);
     const differences = await session.restart(2);
@@ -148,15 +148,18 @@ describe("server-memory", () => {
 
 describe("server-filesystem", () => {
   const filesystem = () =>
-    entryOf("files", { args: [script("filesystem"), "${workspaceFolder}/play"], disposable: true });
+    createEntry("files", {
+      args: [getScript("filesystem"), "${workspaceFolder}/play"],
+      disposable: true,
+    });
 
   beforeEach(() => {
     mkdirSync(join(folder, "play"));
     writeFileSync(join(folder, "play/note.txt"), "milk, bread");
   });
 
-  test("reads and writes the folder it was given, and nothing beside it", async () => {
-    const session = await opened(filesystem());
+  test("reads and writes its own folder only", async () => {
+    const session = await openSession(filesystem());
     expect(await session.call("read_text_file", { path: join(folder, "play/note.txt") })).toEqual({
       kind: "ok",
       value: { content: "milk, bread" },
@@ -174,10 +177,10 @@ describe("server-filesystem", () => {
 
 describe("server-everything", () => {
   const everything = (more: object = {}) =>
-    entryOf("everything", { args: [script("everything")], ...more });
+    createEntry("everything", { args: [getScript("everything")], ...more });
 
-  test("texts stay texts, structured values are values, pictures are told of", async () => {
-    const session = await opened(everything());
+  test("returns text as text, structured values as values and images as a description", async () => {
+    const session = await openSession(everything());
     expect(await session.call("echo", { message: "hi" })).toEqual({
       kind: "ok",
       value: "Echo: hi",
@@ -193,9 +196,9 @@ describe("server-everything", () => {
     });
   });
 
-  test("it sees its own environment and PATH, and nothing of ours", async () => {
+  test("receives its own environment and PATH only", async () => {
     vi.stubEnv("PROVE_SECRET", "do-not-tell");
-    const session = await opened(everything({ env: { COLOUR: "blue" } }));
+    const session = await openSession(everything({ env: { COLOUR: "blue" } }));
     const outcome = (await session.call("get-env", {})) as { value: Record<string, string> };
     // macOS adds variables of its own to every process
     expect(
@@ -208,8 +211,8 @@ describe("server-everything", () => {
 });
 
 describe("a server that misbehaves", () => {
-  test("greets on stdout, lists its tools twice, and is used all the same", async () => {
-    const session = await opened(rude());
+  test("works although it prints a greeting and lists its tools twice", async () => {
+    const session = await openSession(misbehavingEntry());
     expect(await session.call("count", {})).toEqual({ kind: "ok", value: { n: 1, of: 1 } });
     expect(session.tools.size).toBe(12);
     expect(session.tools.get("silent_about_itself")).toMatchObject({
@@ -219,8 +222,8 @@ describe("a server that misbehaves", () => {
     });
   });
 
-  test("however it says that it failed, it is a refusal in its own words", async () => {
-    const session = await opened(rude());
+  test("every way of reporting a failure becomes a refusal with the server's message", async () => {
+    const session = await openSession(misbehavingEntry());
     expect(await session.call("fail", {})).toEqual({
       kind: "refused",
       type: "precondition_failed",
@@ -248,8 +251,8 @@ describe("a server that misbehaves", () => {
     });
   });
 
-  test("the entry says which keys tell of a fault", async () => {
-    const session = await opened(rude("", { errorKeys: ["code"] }));
+  test("the error keys of the entry mark a result as a failure", async () => {
+    const session = await openSession(misbehavingEntry("", { errorKeys: ["code"] }));
     expect(await session.call("shrug", {})).toMatchObject({ kind: "ok" });
     expect(await session.call("mutter", {})).toMatchObject({
       kind: "refused",
@@ -257,8 +260,8 @@ describe("a server that misbehaves", () => {
     });
   });
 
-  test("calls are answered in the order they were made", async () => {
-    const session = await opened(rude());
+  test("calls are answered in order", async () => {
+    const session = await openSession(misbehavingEntry());
     const outcomes = await Promise.all([
       session.call("count", {}),
       session.call("count", {}),
@@ -269,8 +272,8 @@ describe("a server that misbehaves", () => {
     );
   });
 
-  test("a time-out is broken, and so is every call until a fresh start", async () => {
-    const session = await opened(rude(), { start: 30_000, call: 2000 });
+  test("a time-out is broken, and so is every call until a restart", async () => {
+    const session = await openSession(misbehavingEntry(), { start: 30_000, call: 2000 });
     expect(await session.call("hang", {})).toEqual({
       kind: "broken",
       type: "internal",
@@ -284,22 +287,22 @@ describe("a server that misbehaves", () => {
     expect(await session.call("count", {})).toMatchObject({ kind: "ok", value: { n: 1 } });
   });
 
-  test("a crash is broken for the open call, and the next session starts afresh", async () => {
-    const session = await opened(rude());
+  test("a crash makes the open call broken, and a new session works", async () => {
+    const session = await openSession(misbehavingEntry());
     await session.call("count", {});
     expect(await session.call("crash", {})).toMatchObject({
       kind: "broken",
       message: "rude ended with exit code 3 while it answered crash",
     });
     expect(await session.call("count", {})).toMatchObject({ kind: "broken" });
-    expect(await (await opened(rude())).call("count", {})).toMatchObject({
+    expect(await (await openSession(misbehavingEntry())).call("count", {})).toMatchObject({
       kind: "ok",
       value: { n: 1 },
     });
   });
 
-  test("a flood and a result that is none are broken", async () => {
-    const session = await opened(rude());
+  test("too long a line and an invalid result are broken", async () => {
+    const session = await openSession(misbehavingEntry());
     expect(await session.call("nonsense", {})).toMatchObject({
       kind: "broken",
       message: expect.stringContaining("no MCP result"),
@@ -310,8 +313,8 @@ describe("a server that misbehaves", () => {
     });
   });
 
-  test("a fork is a process of its own, brought as far by the same calls", async () => {
-    const session = await opened(rude());
+  test("a fork is another process in which the calls are repeated", async () => {
+    const session = await openSession(misbehavingEntry());
     await session.call("count", {});
     await session.call("pid", {});
     const fork = await session.fork(stop.signal);
@@ -328,55 +331,58 @@ describe("a server that misbehaves", () => {
     ["ancient", /^rude is no MCP server that can be spoken to .*1999-01-01/],
     ["endless", /^rude is no MCP server that can be spoken to .*100 pages/],
   ];
-  test.each(refusals)("one that is %s is a mistake that names the entry", async (manner, what) => {
-    const limits = { start: manner === "mute" ? 400 : 30_000, call: 1000 };
-    await expect(opened(rude(manner), limits)).rejects.toMatchObject({
-      name: "UserError",
-      what: expect.stringMatching(what),
-      remedy: expect.stringContaining("entry rude of prove/mcp.json"),
-    });
+  test.each(refusals)(
+    "a server that is %s is an error that names the entry",
+    async (manner, what) => {
+      const limits = { start: manner === "mute" ? 400 : 30_000, call: 1000 };
+      await expect(openSession(misbehavingEntry(manner), limits)).rejects.toMatchObject({
+        name: "UserError",
+        what: expect.stringMatching(what),
+        remedy: expect.stringContaining("entry rude of prove/mcp.json"),
+      });
+    },
+  );
+
+  test("a server without tools has an empty list", async () => {
+    expect((await openSession(misbehavingEntry("empty"))).tools.size).toBe(0);
   });
 
-  test("one that has no tools has none", async () => {
-    expect((await opened(rude("empty"))).tools.size).toBe(0);
-  });
-
-  test("a program that is not there is a mistake", async () => {
-    const entry = { ...rude(), command: "no-such-program" };
-    await expect(opened(entry)).rejects.toMatchObject({
+  test("a program that does not exist is an error", async () => {
+    const entry = { ...misbehavingEntry(), command: "no-such-program" };
+    await expect(openSession(entry)).rejects.toMatchObject({
       what: "rude cannot be started (spawn no-such-program ENOENT)",
       remedy: expect.stringContaining("correct command and cwd in entry rude"),
     });
   });
 });
 
-describe("nothing outlives its session", () => {
-  // an orphan that has ended is there until the system's first process looks after it
+describe("no process outlives its session", () => {
+  // an orphan that has ended stays in the process table until it is reaped
   const reaped = { timeout: 30_000, interval: 50 };
   const pids = () => readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
 
   test("closing ends the server and what it started", async () => {
-    const session = await opened(rude("parent"));
+    const session = await openSession(misbehavingEntry("parent"));
     expect(pids().map(isAlive)).toEqual([true, true]);
     await session.close();
     await vi.waitFor(() => expect(pids().map(isAlive)).toEqual([false, false]), reaped);
     expect(await session.call("count", {})).toMatchObject({ kind: "broken" });
   });
 
-  test("so does aborting, in the middle of a call and of a start", async () => {
-    const session = await opened(rude("parent"));
+  test("aborting ends it too, during a call and during a start", async () => {
+    const session = await openSession(misbehavingEntry("parent"));
     const hanging = session.call("hang", {});
     stop.abort(new Error("enough"));
     expect(await hanging).toMatchObject({ kind: "broken" });
     await vi.waitFor(() => expect(pids().map(isAlive)).toEqual([false, false]), reaped);
     stop = new AbortController();
-    const starting = opened(rude("mute"));
+    const starting = openSession(misbehavingEntry("mute"));
     stop.abort(new Error("enough"));
     await expect(starting).rejects.toThrow("enough");
   });
 
-  test("one that does not listen to a signal is ended all the same", async () => {
-    const session = await opened(rude("stubborn"));
+  test("a server that ignores SIGTERM is killed", async () => {
+    const session = await openSession(misbehavingEntry("stubborn"));
     const { value: pid } = (await session.call("pid", {})) as { value: string };
     await session.close();
     expect(isAlive(Number(pid))).toBe(false);
@@ -409,11 +415,11 @@ describe("prove/mcp.json", () => {
       /has \$\{input:key\} in server a/,
     ],
   ];
-  test.each(cases)("%s is a mistake at its place", (_, text, why) =>
+  test.each(cases)("%s is an error with its place", (_, text, why) =>
     expect(parse(text)).toThrow(why),
   );
 
-  test("an entry that is not there is answered with how to write it, or with those there are", () => {
+  test("a missing entry lists the others, or shows how to write one", () => {
     const file = join(folder, "mcp.json");
     expect(() => findServerEntry(file, folder, "memory")).toThrow(
       /has no server memory: write {"servers": {"memory": {"command"/,

@@ -1,7 +1,7 @@
 /**
- * Whatever the official conformance suite wants to meet in a server (images, sounds, logs,
- * progress, questions to the client, prompts, completions), on the very transport and behind the
- * request guard that serve the product's own servers.
+ * An MCP server with every feature that the official conformance suite tests (images, audio, logs,
+ * progress, elicitation, prompts, completions), on the transport and behind the request guard of our
+ * own servers.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";

@@ -1,13 +1,10 @@
-/**
- * MCP over Streamable HTTP: what clients other than the SDK's may send, and what the address
- * decides.
- */
+/** MCP over Streamable HTTP, with requests that the SDK's own client would not send. */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import { catalog, clientAt } from "../contracts/doors.ts";
-import { ask, countingCatalog, type Asked } from "../service/ground.ts";
+import { catalog, clientAt } from "../contracts/transports.ts";
+import { sendRequest, countingCatalog, type RequestOptions } from "../service/countingService.ts";
 import { serveFixture } from "./fixtureServer.ts";
 
 let serving: RunningHttpServer;
@@ -23,8 +20,8 @@ beforeEach(async () => {
 afterEach(() => serving.close());
 
 const address = (session = id) => `${serving.url}${serving.mcpPath(session, "counting")}`;
-const post = (body: unknown, asked: Asked = {}, session = id) =>
-  ask(address(session), "POST", { ...asked, body });
+const post = (body: unknown, asked: RequestOptions = {}, session = id) =>
+  sendRequest(address(session), "POST", { ...asked, body });
 const request = (number: number | string, method: string, params?: object) => ({
   jsonrpc: "2.0",
   id: number,
@@ -44,7 +41,7 @@ const initialize = (protocolVersion: string) =>
     clientInfo: { name: "test", version: "1" },
   });
 
-describe("shaking hands", () => {
+describe("the handshake", () => {
   test.each([
     ["2025-11-25", "2025-11-25"],
     ["2025-06-18", "2025-06-18"],
@@ -53,11 +50,11 @@ describe("shaking hands", () => {
   ])(
     "asked for %s answers %s, as plain JSON and without a session of headers",
     async (wanted, given) => {
-      const said = await post(initialize(wanted));
-      expect(said.status).toBe(200);
-      expect(said.headers["content-type"]).toBe("application/json");
-      expect(said.headers["mcp-session-id"]).toBeUndefined();
-      expect(said.json).toMatchObject({
+      const response = await post(initialize(wanted));
+      expect(response.status).toBe(200);
+      expect(response.headers["content-type"]).toBe("application/json");
+      expect(response.headers["mcp-session-id"]).toBeUndefined();
+      expect(response.json).toMatchObject({
         jsonrpc: "2.0",
         id: 0,
         result: {
@@ -69,14 +66,14 @@ describe("shaking hands", () => {
     },
   );
 
-  test("is not needed: the address says it all", async () => {
+  test("is not needed, because the URL names the session", async () => {
     expect((await post(add("first", 3))).json).toMatchObject({
       id: "first",
       result: { structuredContent: { counter_id: "cnt_1", value: 3 } },
     });
   });
 
-  test("a notification is taken in silence", async () => {
+  test("is followed by a notification, which gets no reply", async () => {
     expect(await post({ jsonrpc: "2.0", method: "notifications/initialized" })).toMatchObject({
       status: 202,
       text: "",
@@ -86,21 +83,21 @@ describe("shaking hands", () => {
     ).toMatchObject({ status: 202, text: "" });
   });
 
-  test("there is no stream to open and no session of headers to end", async () => {
+  test("GET and DELETE are refused", async () => {
     for (const method of ["GET", "DELETE", "OPTIONS", "PATCH"]) {
-      const said = await ask(address(), method, {
+      const response = await sendRequest(address(), method, {
         headers: { accept: "text/event-stream", "mcp-session-id": id },
       });
-      expect(said.status).toBe(405);
-      expect(said.headers["allow"]).toBe("POST");
+      expect(response.status).toBe(405);
+      expect(response.headers["allow"]).toBe("POST");
     }
   });
 });
 
 describe("calls", () => {
-  test("give the value as text and as structured content", async () => {
-    const said = await post(add(1, 2));
-    expect(said.json).toEqual({
+  test("return the value as text and as structured content", async () => {
+    const response = await post(add(1, 2));
+    expect(response.json).toEqual({
       jsonrpc: "2.0",
       id: 1,
       result: {
@@ -139,7 +136,7 @@ describe("calls", () => {
       request(1, "tools/call", { name: "counting_crash" }),
       { error_type: "internal", message: "counting_crash broke: TypeError: planted" },
     ],
-  ])("tell %s in words that a model can act on", async (_, message, fault) => {
+  ])("report %s in text that a model can act on", async (_, message, fault) => {
     expect((await post(message)).json).toEqual({
       jsonrpc: "2.0",
       id: 1,
@@ -151,7 +148,7 @@ describe("calls", () => {
     });
   });
 
-  test("with arguments a hundred thousand deep are refused like any other", async () => {
+  test("with arguments nested 100,000 levels deep are refused", async () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"counting_add","arguments":{"counter_id":${"[".repeat(100_000)}${"]".repeat(100_000)},"by":1}}}`;
     expect((await post(body)).json.result).toEqual({
       isError: true,
@@ -164,16 +161,16 @@ describe("calls", () => {
     });
   });
 
-  test("in a list run in its order, each answered", async () => {
-    const said = await post([
+  test("in a list run in order, each with a reply", async () => {
+    const response = await post([
       add(1, 1),
       request(2, "ping"),
       add("c", 2),
       { jsonrpc: "2.0", method: "notifications/initialized" },
       request(4, "tools/call", { name: "counting_list" }),
     ]);
-    expect(said.status).toBe(200);
-    const answers = said.json as unknown as {
+    expect(response.status).toBe(200);
+    const answers = response.json as unknown as {
       id: number | string;
       result: { structuredContent?: object };
     }[];
@@ -195,7 +192,7 @@ describe("calls", () => {
     );
   });
 
-  test("of clients who use the same numbers do not mix", async () => {
+  test("of clients that use the same ids do not mix", async () => {
     const other = serving.sessions.open({
       owner: "other",
       servers: [{ name: "counting", fixture: "full" }],
@@ -219,7 +216,7 @@ describe("calls", () => {
 });
 
 describe("the session", () => {
-  test("is the address's, whatever a request says of another", async () => {
+  test("is that of the URL, even if a request names another", async () => {
     const other = serving.sessions.open({
       owner: "other",
       servers: [{ name: "counting", fixture: "full" }],
@@ -233,36 +230,36 @@ describe("the session", () => {
     expect(serving.sessions.get(id)!.callCount).toBe(1);
   });
 
-  test("is shared with `/v1`, whose numbers do not count calls made here", async () => {
+  test("is shared with `/v1`, whose numbering does not count these calls", async () => {
     await post(add(1, 4));
-    const said = await ask(`${serving.url}/v1/sessions/${id}/call`, "POST", {
+    const response = await sendRequest(`${serving.url}/v1/sessions/${id}/call`, "POST", {
       body: { seq: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } },
     });
-    expect(said.json.structured.value).toBe(5);
+    expect(response.json.structured.value).toBe(5);
   });
 
-  test("that is not there, or has no such server, is not found", async () => {
+  test("that does not exist, or lacks the server, is not found", async () => {
     const gone = createSessionId();
     expect(await post(add(1, 1), {}, gone)).toMatchObject({
       status: 404,
       json: { error: { code: "UNKNOWN_SESSION" } },
     });
     expect(
-      await ask(address().replace("/counting/", "/banking/"), "POST", { body: add(1, 1) }),
+      await sendRequest(address().replace("/counting/", "/banking/"), "POST", { body: add(1, 1) }),
     ).toMatchObject({
       status: 404,
       json: { error: { code: "UNKNOWN_SERVER", message: `session ${id} has no server banking` } },
     });
-    await ask(`${serving.url}/v1/sessions/${id}`, "DELETE");
+    await sendRequest(`${serving.url}/v1/sessions/${id}`, "DELETE");
     expect((await post(add(1, 1))).status).toBe(404);
   });
 
-  test("cannot be reset by the agent", async () => {
+  test("cannot be reset by an agent", async () => {
     for (const method of ["prove/restore", "prove/open", "prove/close", "prove/state"])
       expect((await post(request(1, method, {}))).json.error).toMatchObject({ code: -32601 });
   });
 
-  test("offers its menu and no more", async () => {
+  test("offers only its menu", async () => {
     const narrow = serving.sessions.open({
       owner: "test",
       servers: [{ name: "counting", fixture: "full" }],
@@ -275,7 +272,7 @@ describe("the session", () => {
     expect((await post(add(1, 1), {}, narrow)).json.result).toMatchObject({ isError: true });
   });
 
-  test("on several servers answers for each at its own address", async () => {
+  test("on several servers has an address for each", async () => {
     const all = await startHttpServer({ catalog });
     try {
       const both = all.sessions.open({
@@ -305,7 +302,7 @@ describe("the session", () => {
   });
 });
 
-describe("what is no request", () => {
+describe("an invalid request", () => {
   test.each([
     ["no JSON-RPC", { hello: 1 }, 400, -32600],
     ["JSON-RPC of another version", { jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
@@ -320,9 +317,9 @@ describe("what is no request", () => {
       -32600,
     ],
   ])("is refused: %s", async (_, body, status, code) => {
-    const said = await post(body);
-    expect(said.status).toBe(status);
-    expect(said.json).toMatchObject({ jsonrpc: "2.0", id: null, error: { code } });
+    const response = await post(body);
+    expect(response.status).toBe(status);
+    expect(response.json).toMatchObject({ jsonrpc: "2.0", id: null, error: { code } });
   });
 
   test.each([
@@ -365,7 +362,7 @@ describe("what is no request", () => {
   });
 });
 
-test("whoever leaves before the answer takes nobody else's", async () => {
+test("a client that disconnects does not affect the replies of others", async () => {
   const { hostname, port, pathname } = new URL(address());
   for (let i = 0; i < 20; i++) {
     const socket = connect(Number(port), hostname);
@@ -377,20 +374,22 @@ test("whoever leaves before the answer takes nobody else's", async () => {
   }
 });
 
-describe("on a server that takes its time", () => {
+describe("a slow server", () => {
   let fixture: Awaited<ReturnType<typeof serveFixture>>;
   beforeEach(async () => {
     fixture = await serveFixture();
   });
   afterEach(() => fixture.close());
   const asked = (name: string, more: object = {}) =>
-    ask(fixture.url, "POST", { body: request(1, "tools/call", { name, arguments: {}, ...more }) });
+    sendRequest(fixture.url, "POST", {
+      body: request(1, "tools/call", { name, arguments: {}, ...more }),
+    });
 
-  test("what is said before the answer makes the reply a stream, which ends with the answer", async () => {
-    const said = await asked("test_tool_with_progress", { _meta: { progressToken: "mine" } });
-    expect(said.status).toBe(200);
-    expect(said.headers["content-type"]).toBe("text/event-stream");
-    const events = said.text
+  test("sends messages before its reply as a stream that ends with the reply", async () => {
+    const response = await asked("test_tool_with_progress", { _meta: { progressToken: "mine" } });
+    expect(response.status).toBe(200);
+    expect(response.headers["content-type"]).toBe("text/event-stream");
+    const events = response.text
       .trimEnd()
       .split("\n\n")
       .map(
@@ -407,7 +406,7 @@ describe("on a server that takes its time", () => {
     );
   });
 
-  test("clients who use the same numbers at the same time each get their own", async () => {
+  test("answers concurrent clients that use the same ids", async () => {
     const [slow, quick, other] = await Promise.all([
       asked("test_tool_with_progress"),
       asked("test_simple_text"),
@@ -420,14 +419,14 @@ describe("on a server that takes its time", () => {
     expect(other.text.match(/"progressToken":8/g)).toHaveLength(3);
   });
 
-  test("a list is answered when its last request is", async () => {
-    const said = await ask(fixture.url, "POST", {
+  test("answers a list when its last request is answered", async () => {
+    const response = await sendRequest(fixture.url, "POST", {
       body: [request("a", "tools/call", { name: "test_tool_with_progress" }), request("b", "ping")],
     });
-    expect((said.json as unknown as { id: string }[]).map(it => it.id)).toEqual(["b", "a"]);
+    expect((response.json as unknown as { id: string }[]).map(it => it.id)).toEqual(["b", "a"]);
   });
 
-  test("a client that leaves is not waited for", async () => {
+  test("drops the reply of a client that has disconnected", async () => {
     const { hostname, port } = new URL(fixture.url);
     const socket = connect(Number(port), hostname);
     const body = JSON.stringify(
@@ -445,7 +444,7 @@ describe("on a server that takes its time", () => {
 });
 
 describe("the state as resources", () => {
-  test("is listed, all of it and table by table, and read as it is now", async () => {
+  test("is listed as a whole and by table, and read as it is now", async () => {
     const client = await clientAt(address());
     expect((await client.listResources()).resources.map(it => [it.uri, it.mimeType])).toEqual([
       ["state://counting", "application/json"],

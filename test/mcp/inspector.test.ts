@@ -1,9 +1,9 @@
-/** The MCP Inspector's command-line client, as a person would point it at a server of ours. */
+/** The MCP Inspector's command-line client, used on our servers over stdio and HTTP. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { catalog, root } from "../contracts/doors.ts";
+import { catalog, root } from "../contracts/transports.ts";
 
 const token = "inspector-token-0123456789";
 let serving: RunningHttpServer;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => serving.close());
 
 /** What the inspector prints, as JSON. */
-function inspected(target: readonly string[], args: readonly string[]): Promise<unknown> {
+function runInspector(target: readonly string[], args: readonly string[]): Promise<unknown> {
   const program = join(root, "node_modules/@modelcontextprotocol/inspector-cli/build/index.js");
   // it looks for its own package.json from the folder that it is started in
   const child = spawn(process.execPath, [program, ...target, ...args], { cwd: join(root, "test") });
@@ -49,7 +49,7 @@ const targets = {
 
 describe.each(["stdio", "HTTP"] as const)("over %s", way => {
   const ask = (method: string, ...more: readonly string[]) =>
-    inspected(targets[way](), ["--method", method, ...more]);
+    runInspector(targets[way](), ["--method", method, ...more]);
 
   test("lists the tools and calls one", async () => {
     const { tools } = (await ask("tools/list")) as {

@@ -1,10 +1,10 @@
-/** MCP over lines: whatever a client writes and however its bytes are cut. */
+/** MCP over stdio: valid and invalid lines, however they are split into chunks. */
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createConnectionSessions } from "../../src/mcp/connectionSessions.ts";
 import { exposeServer } from "../../src/mcp/exposedServer.ts";
 import { StdioTransport } from "../../src/mcp/stdioTransport.ts";
-import { counting, countingCatalog } from "../service/ground.ts";
+import { counting, countingCatalog } from "../service/countingService.ts";
 
 interface Reply {
   readonly id: number | string | null;
@@ -17,12 +17,12 @@ let replies: Reply[];
 let arrived: () => void;
 let isClosed: boolean;
 beforeEach(async () => {
-  const { getSession: sessionOf, methods } = createConnectionSessions(counting, {
+  const { getSession, methods } = createConnectionSessions(counting, {
     catalog: countingCatalog(),
     fixture: "full",
     seed: 1,
   });
-  const exposed = exposeServer(counting, sessionOf, methods);
+  const exposed = exposeServer(counting, getSession, methods);
   input = new PassThrough();
   const output = new PassThrough({ encoding: "utf8" });
   replies = [];
@@ -63,14 +63,14 @@ const answered = (n: number) =>
 const valueOf = (it: Reply) =>
   (it.result?.["structuredContent"] as { value: number } | undefined)?.value;
 
-test("many requests at once are answered in their order", async () => {
+test("requests that arrive together are answered in order", async () => {
   input.write(Array.from({ length: 50 }, (_, i) => add(i, 1)).join(""));
   const all = await answered(50);
   expect(all.map(it => it.id)).toEqual(Array.from({ length: 50 }, (_, i) => i));
   expect(all.map(valueOf)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
 });
 
-test("a message may come in pieces, of letters too", async () => {
+test("a message may arrive in chunks, even within a character", async () => {
   const bytes = Buffer.from(
     line("naïve ✓", "tools/call", {
       name: "counting_add",
@@ -83,18 +83,18 @@ test("a message may come in pieces, of letters too", async () => {
   ]);
 });
 
-test("a piece may hold the end of one message and the beginning of the next", async () => {
+test("a chunk may contain the end of one message and the beginning of the next", async () => {
   const whole = Array.from({ length: 12 }, (_, i) => add(i, 1)).join("");
   for (let at = 0; at < whole.length; at += 97) input.write(whole.slice(at, at + 97));
   expect((await answered(12)).map(valueOf)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 });
 
-test("lines may end as on Windows, and empty ones mean nothing", async () => {
+test("Windows line breaks are accepted and empty lines ignored", async () => {
   input.write(`\n\r\n${add(1, 1).trimEnd()}\r\n\n`);
   expect((await answered(1)).map(valueOf)).toEqual([1]);
 });
 
-test("what is no message is said so, and the next one is answered", async () => {
+test("an invalid message gets an error, and the next one is answered", async () => {
   input.write(`{"jsonrpc":\n[1]\n{"jsonrpc":"2.0","id":null,"method":"ping"}\n${add(1, 1)}`);
   expect((await answered(4)).map(it => [it.id, it.error?.code ?? valueOf(it)])).toEqual([
     [null, -32700],
@@ -104,7 +104,7 @@ test("what is no message is said so, and the next one is answered", async () => 
   ]);
 });
 
-test("the SDK's own requests are answered among ours", async () => {
+test("requests that the SDK answers may be mixed with others", async () => {
   input.write(
     line(1, "initialize", {
       protocolVersion: "2025-11-25",
@@ -133,7 +133,7 @@ test("the SDK's own requests are answered among ours", async () => {
   );
 });
 
-test("the state is there as resources", async () => {
+test("the state is available as resources", async () => {
   input.write(
     add(1, 3) +
       line(2, "resources/list") +
@@ -166,7 +166,7 @@ test("the end of the input ends the connection", async () => {
   expect([isClosed, replies.map(valueOf)]).toEqual([true, [1]]);
 });
 
-test("a message that never ends is not waited for", async () => {
+test("a message that is too long closes the connection", async () => {
   const piece = "x".repeat(2 ** 20);
   for (let i = 0; i < 17; i++) input.write(piece);
   await answered(2);
@@ -174,8 +174,8 @@ test("a message that never ends is not waited for", async () => {
   expect(replies).toMatchObject([{ id: null, error: { code: -32600 } }]);
 });
 
-describe("control", () => {
-  test("sessions of one connection keep to themselves, and are opened, read, put back and closed without waiting", async () => {
+describe("session requests", () => {
+  test("sessions of one connection are independent, and are opened, read, restored and closed in order", async () => {
     input.write(
       control(1, "prove/open", "a") +
         control(2, "prove/open", "b", { seed: 2 }) +
@@ -202,7 +202,7 @@ describe("control", () => {
     });
   });
 
-  test("a restore without a state gives back what the session was opened with", async () => {
+  test("a restore without a state restores the initial state", async () => {
     input.write(
       control(1, "prove/open", "a") +
         control(2, "prove/state", "a") +
@@ -230,7 +230,7 @@ describe("control", () => {
     expect(valueOf(all[2]!)).toBe(1);
   });
 
-  test("a session's name is a text of some length", async () => {
+  test("a session id must be a non-empty text", async () => {
     input.write(
       line(1, "tools/list", { _meta: { "prove/sessionId": 7 } }) +
         control(2, "prove/open", "x".repeat(201)),

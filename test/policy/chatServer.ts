@@ -1,7 +1,4 @@
-/**
- * A real small HTTP server that answers as a test tells it, and the time that passes between a
- * client's tries.
- */
+/** A small HTTP server with the responses of a test, and a clock that the test controls. */
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -77,12 +74,12 @@ export async function chatServer(
     });
   });
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
-  const close = () => closed(server);
+  const close = () => closeServer(server);
   onTestFinished(close);
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, close };
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   server.closeAllConnections();
   return new Promise(resolve => server.close(() => resolve()));
 }

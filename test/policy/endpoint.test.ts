@@ -1,7 +1,4 @@
-/**
- * An endpoint against a real server: what is sent, what comes back, and every way in which it can
- * go wrong.
- */
+/** An endpoint with a real HTTP server: requests, answers, retries and every kind of failure. */
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { ChatRequest } from "../../src/policy/chatModel.ts";
@@ -25,7 +22,7 @@ const shaped: ChatRequest = {
   },
 };
 
-async function opened(answering: Answering, more: Partial<EndpointOptions> = {}) {
+async function openTestEndpoint(answering: Answering, more: Partial<EndpointOptions> = {}) {
   const server = await chatServer(answering);
   const time = ownTime();
   return {
@@ -41,7 +38,7 @@ const inTurn =
   (_, n) =>
     replies[Math.min(n, replies.length - 1)];
 
-async function faultOf(answer: Promise<unknown>): Promise<EndpointFault> {
+async function catchFault(answer: Promise<unknown>): Promise<EndpointFault> {
   const error = await answer.then(
     () => undefined,
     (it: unknown) => it,
@@ -51,9 +48,9 @@ async function faultOf(answer: Promise<unknown>): Promise<EndpointFault> {
   return error as EndpointFault;
 }
 
-describe("what is asked and answered", () => {
-  test("messages, tools, temperature and limit go out in the endpoint's own words, with the key", async () => {
-    const { endpoint, asked } = await opened(inTurn(says("Hi.")), { key: ` ${key}\n` });
+describe("requests and answers", () => {
+  test("a request contains messages, tools, temperature and limit in the endpoint's format, and the key", async () => {
+    const { endpoint, asked } = await openTestEndpoint(inTurn(says("Hi.")), { key: ` ${key}\n` });
     const answer = await endpoint.complete({
       messages: [
         { role: "system", content: "Be kind." },
@@ -120,21 +117,21 @@ describe("what is asked and answered", () => {
     ["prose, which fits no tool", "the city of Graz", "the city of Graz"],
     ["a list, which fits no tool", "[1]", [1]],
   ])("a call's arguments may be %s", async (_, text, args) => {
-    const { endpoint } = await opened(inTurn(callsFor(["maps_geocode", text])));
+    const { endpoint } = await openTestEndpoint(inTurn(callsFor(["maps_geocode", text])));
     expect((await endpoint.complete(hello)).calls).toEqual([
       { id: "c0", name: "maps_geocode", arguments: args },
     ]);
   });
 
-  test("an answer that was cut says so, and thoughts spoken aloud are left out", async () => {
-    const { endpoint } = await opened(
+  test("an answer that was cut off is marked, and thinking is removed", async () => {
+    const { endpoint } = await openTestEndpoint(
       inTurn(says("<think>hm, well</think>\nIt is", { finish_reason: "length" })),
     );
     expect(await endpoint.complete(hello)).toMatchObject({ text: "It is", cut: true });
   });
 
-  test("structured output is asked for by schema; where that is declined, in words, and so from then on", async () => {
-    const { endpoint, asked } = await opened(({ body }) =>
+  test("structured output uses a schema; an endpoint that rejects it gets the schema in the prompt from then on", async () => {
+    const { endpoint, asked } = await openTestEndpoint(({ body }) =>
       "response_format" in body
         ? { status: 400, body: { error: { message: "unknown field" } } }
         : says('{"text":"Hi"}'),
@@ -151,8 +148,8 @@ describe("what is asked and answered", () => {
     );
   });
 
-  test("what a model does not take is left out, and so from then on", async () => {
-    const { endpoint, asked } = await opened(({ body }) =>
+  test("an option that a model rejects is left out from then on", async () => {
+    const { endpoint, asked } = await openTestEndpoint(({ body }) =>
       "temperature" in body || "max_tokens" in body
         ? {
             status: 400,
@@ -170,11 +167,11 @@ describe("what is asked and answered", () => {
     expect(asked[3]!.body).toMatchObject({ max_completion_tokens: 9 });
   });
 
-  test("a 400 that has another reason is a fault, and nothing is remembered of it", async () => {
-    const { endpoint, asked } = await opened((_, n) =>
+  test("a 400 for another reason is a fault and changes no later request", async () => {
+    const { endpoint, asked } = await openTestEndpoint((_, n) =>
       n < 2 ? { status: 400, body: { error: { message: "the prompt is too long" } } } : says("{}"),
     );
-    expect(await faultOf(endpoint.complete(shaped))).toMatchObject({
+    expect(await catchFault(endpoint.complete(shaped))).toMatchObject({
       kind: "declined",
       message: expect.stringContaining("400 (the prompt is too long)") as string,
     });
@@ -183,7 +180,7 @@ describe("what is asked and answered", () => {
   });
 });
 
-describe("what may pass is tried again", () => {
+describe("temporary failures are retried", () => {
   test.each([
     ["500 then fine", { status: 500, body: "oops" }],
     [
@@ -193,16 +190,16 @@ describe("what may pass is tried again", () => {
     ["half a JSON, then fine", { body: '{"choices":[{"mess' }],
     ["no choices, then fine", { body: { choices: [] } }],
   ] satisfies [string, Reply][])("%s", async (_, reply) => {
-    const { endpoint, asked, time } = await opened(inTurn(reply, says("Hi.")));
+    const { endpoint, asked, time } = await openTestEndpoint(inTurn(reply, says("Hi.")));
     expect((await endpoint.complete(hello)).text).toBe("Hi.");
     expect(asked).toHaveLength(2);
     expect(time.waits).toHaveLength(1);
   });
 
-  test("longer each time, the same for the same seed", async () => {
+  test("with growing pauses, which depend on the seed only", async () => {
     const waits = async (seed: number) => {
-      const { endpoint, time } = await opened(inTurn({ status: 503 }), { seed });
-      expect((await faultOf(endpoint.complete(hello))).kind).toBe("overloaded");
+      const { endpoint, time } = await openTestEndpoint(inTurn({ status: 503 }), { seed });
+      expect((await catchFault(endpoint.complete(hello))).kind).toBe("overloaded");
       return time.waits;
     };
     const [first, again, other] = [await waits(1), await waits(1), await waits(2)];
@@ -218,8 +215,8 @@ describe("what may pass is tried again", () => {
   test.each([
     ["seconds", "7", 7000],
     ["a date", new Date(Date.UTC(2026, 2, 2, 9, 0, 30)).toUTCString(), 30_000],
-  ])("Retry-After in %s is waited for, by everybody", async (_, asks, pause) => {
-    const { endpoint, time, asked } = await opened(
+  ])("Retry-After in %s delays all requests", async (_, asks, pause) => {
+    const { endpoint, time, asked } = await openTestEndpoint(
       inTurn({ status: 429, headers: { "retry-after": asks } }, says("Hi.")),
       { concurrency: 1 },
     );
@@ -228,43 +225,43 @@ describe("what may pass is tried again", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("a Retry-After of an hour is not waited for", async () => {
-    const { endpoint, time } = await opened(
+  test("a Retry-After of an hour is a fault", async () => {
+    const { endpoint, time } = await openTestEndpoint(
       inTurn({ status: 429, headers: { "retry-after": "3600" } }),
     );
-    expect((await faultOf(endpoint.complete(hello))).message).toContain(
+    expect((await catchFault(endpoint.complete(hello))).message).toContain(
       "cannot answer at present: 429, and asks for 3600 s of quiet",
     );
     expect(time.waits).toEqual([]);
   });
 
-  test("nobody there from the first: said with the address, soon and once for all", async () => {
-    const { endpoint, url, close, time } = await opened(inTurn(says("Hi.")));
+  test("an endpoint that never answered is a permanent fault after two attempts", async () => {
+    const { endpoint, url, close, time } = await openTestEndpoint(inTurn(says("Hi.")));
     await close();
-    const fault = await faultOf(endpoint.complete(hello));
+    const fault = await catchFault(endpoint.complete(hello));
     expect(fault).toMatchObject({
       kind: "unreachable",
       message: `nobody answers at ${url} (ECONNREFUSED)`,
       remedy: expect.stringContaining("correct its base URL") as string,
     });
     expect(fault.cause).toBeDefined();
-    await faultOf(endpoint.complete(hello));
+    await catchFault(endpoint.complete(hello));
     expect(time.waits).toHaveLength(1);
   });
 
-  test("gone after it answered: after some requests in vain nothing is tried any more", async () => {
-    const { endpoint, close, time } = await opened(inTurn(says("Hi.")));
+  test("an endpoint that stops answering is a permanent fault after several failed requests", async () => {
+    const { endpoint, close, time } = await openTestEndpoint(inTurn(says("Hi.")));
     await endpoint.complete(hello);
     await close();
     for (let i = 0; i < 8; i++)
-      expect((await faultOf(endpoint.complete(hello))).kind).toBe("unreachable");
+      expect((await catchFault(endpoint.complete(hello))).kind).toBe("unreachable");
     expect(time.waits).toHaveLength(32);
-    await faultOf(endpoint.complete(hello));
+    await catchFault(endpoint.complete(hello));
     expect(time.waits).toHaveLength(32);
   });
 
-  test("slow: no whole answer in time", async () => {
-    const { endpoint, asked } = await opened(
+  test("a slow answer is retried", async () => {
+    const { endpoint, asked } = await openTestEndpoint(
       (_, n, response) => {
         // the second one begins to answer and never ends
         if (n === 1)
@@ -277,16 +274,16 @@ describe("what may pass is tried again", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("always slow: a fault that says so", async () => {
-    const { endpoint } = await opened(() => undefined, { timeout: 20 });
-    expect(await faultOf(endpoint.complete(hello))).toMatchObject({
+  test("an endpoint that is always slow is a fault", async () => {
+    const { endpoint } = await openTestEndpoint(() => undefined, { timeout: 20 });
+    expect(await catchFault(endpoint.complete(hello))).toMatchObject({
       kind: "timed-out",
       message: expect.stringContaining("gave no whole answer within 0.02 s") as string,
     });
   });
 });
 
-describe("what will not pass is a fault at once", () => {
+describe("permanent failures are faults at once", () => {
   test.each([
     [
       "prose",
@@ -325,25 +322,25 @@ describe("what will not pass is a fault at once", () => {
       /no such page or model: 404 \(model not found\)/,
     ],
   ] satisfies [string, Reply, string, RegExp][])("%s", async (_, reply, kind, message) => {
-    const { endpoint, asked } = await opened(inTurn(reply));
-    const fault = await faultOf(endpoint.complete(hello));
+    const { endpoint, asked } = await openTestEndpoint(inTurn(reply));
+    const fault = await catchFault(endpoint.complete(hello));
     expect(fault).toMatchObject({ kind, message: expect.stringMatching(message) as string });
     expect(asked).toHaveLength(1);
   });
 
-  test("a redirect to another origin is not followed, and no key goes there", async () => {
+  test("a redirect to another origin is not followed, and the key is not sent there", async () => {
     const elsewhere = await chatServer(inTurn(says("give me the key")));
-    const { endpoint, asked } = await opened(
+    const { endpoint, asked } = await openTestEndpoint(
       inTurn({ status: 307, headers: { location: `${elsewhere.url}/chat/completions` } }),
       { key },
     );
-    expect(await faultOf(endpoint.complete(hello))).toMatchObject({
+    expect(await catchFault(endpoint.complete(hello))).toMatchObject({
       kind: "redirected",
       message: expect.stringContaining(
         `points to ${new URL(elsewhere.url).origin}, where nothing was sent`,
       ) as string,
     });
-    await faultOf(endpoint.complete(hello));
+    await catchFault(endpoint.complete(hello));
     expect(elsewhere.asked).toEqual([]);
     expect(asked).toHaveLength(1);
   });
@@ -356,16 +353,16 @@ describe("what will not pass is a fault at once", () => {
       "https://me:secret@host.example/v1",
       /^the address of the endpoint at host\.example holds a name or a password/,
     ],
-  ])("an address that is %s is a mistake", (_, url, message) => {
+  ])("an address that is %s is an error", (_, url, message) => {
     expect(() => openEndpoint({ url, model: "m" })).toThrow(message);
   });
 });
 
 describe("limits", () => {
-  test("no more requests at a time than allowed", async () => {
+  test("no more concurrent requests than allowed", async () => {
     let [now, most] = [0, 0];
     const waiting: (() => void)[] = [];
-    const { endpoint } = await opened(
+    const { endpoint } = await openTestEndpoint(
       async () => {
         most = Math.max(most, ++now);
         await new Promise<void>(resolve => {
@@ -383,35 +380,38 @@ describe("limits", () => {
   });
 
   test("30 requests a minute are two seconds apart", async () => {
-    const { endpoint, time } = await opened(inTurn(says("Hi.")), { perMinute: 30, concurrency: 1 });
+    const { endpoint, time } = await openTestEndpoint(inTurn(says("Hi.")), {
+      perMinute: 30,
+      concurrency: 1,
+    });
     for (let i = 0; i < 3; i++) await endpoint.complete(hello);
     expect(time.waits).toEqual([2000, 2000]);
   });
 
-  test("a token budget that is spent is a fault, and nothing more is sent", async () => {
-    const { endpoint, asked } = await opened(inTurn(says("Hi.")), { tokens: 30 });
+  test("after the token budget is spent, requests fail without being sent", async () => {
+    const { endpoint, asked } = await openTestEndpoint(inTurn(says("Hi.")), { tokens: 30 });
     await endpoint.complete(hello);
     await endpoint.complete(hello);
     expect(endpoint.usedTokens).toBe(30);
-    expect(await faultOf(endpoint.complete(hello))).toMatchObject({
+    expect(await catchFault(endpoint.complete(hello))).toMatchObject({
       kind: "spent",
       message: "the budget of 30 tokens is spent (30 were read and written)",
     });
     expect(asked).toHaveLength(2);
   });
 
-  test("a budget holds where the endpoint does not count", async () => {
-    const { endpoint } = await opened(
+  test("the budget holds even if the endpoint does not report usage", async () => {
+    const { endpoint } = await openTestEndpoint(
       inTurn({ body: { choices: [{ message: { content: "Hi." } }] } }),
       { tokens: 10 },
     );
     await endpoint.complete(hello);
-    expect((await faultOf(endpoint.complete(hello))).kind).toBe("spent");
+    expect((await catchFault(endpoint.complete(hello))).kind).toBe("spent");
   });
 
-  test("cancelling ends what is under way and what waits for its place", async () => {
+  test("cancelling ends running and queued requests", async () => {
     const stop = new AbortController();
-    const { endpoint, asked } = await opened(
+    const { endpoint, asked } = await openTestEndpoint(
       () => {
         stop.abort(new Error("enough"));
         return undefined;
@@ -429,8 +429,8 @@ describe("limits", () => {
 });
 
 describe("the key", () => {
-  test("is taken out of whatever the endpoint sends back, and shows in nothing that is printed", async () => {
-    const { endpoint } = await opened(
+  test("is removed from every response and does not appear in printed values", async () => {
+    const { endpoint } = await openTestEndpoint(
       inTurn(says(`Your key is ${key}.`), callsFor(["mail_send", `{"body":"${key}"}`]), {
         status: 401,
         body: { error: { message: `Incorrect API key: ${key}` } },
@@ -440,19 +440,21 @@ describe("the key", () => {
     const [text, calls] = [await endpoint.complete(hello), await endpoint.complete(hello)];
     expect(text.text).toBe("Your key is [key].");
     expect(calls.calls[0]!.arguments).toEqual({ body: "[key]" });
-    const fault = await faultOf(endpoint.complete(hello));
+    const fault = await catchFault(endpoint.complete(hello));
     expect(fault.message).toContain("Incorrect API key: [key]");
     expect(inspect([endpoint, fault], { depth: 10, showHidden: true })).not.toContain(key);
     expect(JSON.stringify([endpoint, fault])).not.toContain(key);
   });
 
-  test.each(["EMPTY", "none", "lm-studio"])("%s is none, and stays a word", async word => {
-    const { endpoint, asked } = await opened(inTurn(says(`It is ${word}.`)), { key: word });
+  test.each(["EMPTY", "none", "lm-studio"])("%s is not secret and is not removed", async word => {
+    const { endpoint, asked } = await openTestEndpoint(inTurn(says(`It is ${word}.`)), {
+      key: word,
+    });
     expect((await endpoint.complete(hello)).text).toBe(`It is ${word}.`);
     expect(asked[0]!.headers.authorization).toBe(`Bearer ${word}`);
   });
 
-  test("with a line break in it is a mistake that does not repeat it", () => {
+  test("with a line break is an error that does not repeat it", () => {
     expect(() =>
       openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` }),
     ).toThrow(/^the endpoint's key holds characters that no key has/);

@@ -1,4 +1,4 @@
-/** One attempt as it is recorded: turns, calls, limits and faults. */
+/** Rollouts: turns, calls, limits and faults. */
 import { describe, expect, test } from "vitest";
 import { PolicyFault, type AssistantMessage, type Policy } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
@@ -17,7 +17,7 @@ import {
   readOnly,
   saying,
   transfer,
-} from "../trajectory/made.ts";
+} from "../trajectory/sampleTasks.ts";
 
 /** An attempt as a line an event. */
 const lines = (events: readonly Event[]) =>
@@ -56,7 +56,7 @@ const first = "user: Move 50 to Savings and 20 to the holiday fund.";
 const second = "user: And what is left?";
 
 describe("a rollout", () => {
-  test("gives the next user turn when the policy answers in words, and ends after the last", () =>
+  test("continues with the next user turn after an answer, and ends after the last", () =>
     check(
       [
         calling(transfer("acc_108", 50), transfer("acc_115", 20)),
@@ -77,7 +77,7 @@ describe("a rollout", () => {
         "ended by policy",
       ],
     ));
-  test("goes on after refused calls and calls to tools that are not there", () =>
+  test("continues after refused calls and calls of unknown tools", () =>
     check(
       [
         calling(transfer("acc_108", 1e6), call("rob"), { name: "", arguments: "{{" }),
@@ -96,7 +96,7 @@ describe("a rollout", () => {
         "ended by policy",
       ],
     ));
-  test("runs the calls of the last message that is allowed, then ends by limit", () =>
+  test("runs the calls of the last allowed message, then ends by limit", () =>
     check(
       [calling(balance), calling(balance), saying("Late.")],
       [
@@ -109,9 +109,9 @@ describe("a rollout", () => {
       ],
       2,
     ));
-  test("asks no user who would get no answer", () =>
+  test("adds no user turn that could not be answered", () =>
     check([saying("One.")], [first, "0: One.", "ended by limit"], 1));
-  test("ends by limit after a cut message", () =>
+  test("ends by limit after a message that was cut off", () =>
     check(
       [{ ...calling(balance), cut: true }],
       [first, "0: ", "0> banking_get_balance ok", "ended by limit"],
@@ -132,13 +132,13 @@ test("a policy's fault ends the attempt and is recorded", async () => {
   expect(events.at(-1)).toEqual({ kind: "ended", by: "fault", fault: "the endpoint answered 503" });
 });
 
-test("a bug in a policy goes up", async () => {
+test("a bug in a policy is rethrown", async () => {
   await expect(
     rollout(await readOnly(), throwing(new TypeError("x is undefined")), catalog),
   ).rejects.toThrow(TypeError);
 });
 
-test("an abort rejects with its reason and tells the policy", async () => {
+test("an abort rejects with its reason and releases the policy", async () => {
   const stop = new AbortController();
   const said: string[] = [];
   const policy: Policy = {
@@ -169,7 +169,7 @@ test("the header pins fixtures, tools, seed and menu", async () => {
   expect(header.menu).toHaveLength(17);
 });
 
-test("the teacher does again what it did", async () => {
+test("the teacher policy repeats the teacher's trajectory", async () => {
   const task = await moveTwice();
   const { events } = (await rollout(task, createTeacherPolicy(task), catalog)).trajectory;
   expect(events.map(it => ("digest" in it ? it.digest : it.kind))).toEqual(
@@ -177,7 +177,7 @@ test("the teacher does again what it did", async () => {
   );
 });
 
-test("a policy sees the menu only, without the enums that were stripped", async () => {
+test("a policy sees only the menu, without the stripped enums", async () => {
   const made = await readOnly();
   const task = {
     ...made,
@@ -207,7 +207,7 @@ test("a policy sees the menu only, without the enums that were stripped", async 
   expect(JSON.stringify(seen[0])).not.toContain("enum");
 });
 
-test("a menu with a tool that no server has is the person's mistake", async () => {
+test("a menu with a tool that no server has is an error that the user can fix", async () => {
   const task = { ...(await readOnly()), menu: [{ name: "banking_rob" }] };
   await expect(rollout(task, idlePolicy, catalog)).rejects.toThrow(
     "task t-read offers banking_rob, which none of its servers has: synthesize the task anew",

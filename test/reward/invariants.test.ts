@@ -1,4 +1,4 @@
-/** What holds of the reward for all attempts, not only the worked ones. */
+/** Properties of the reward that hold for all attempts, tested on random ones. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/environment/json.ts";
@@ -41,7 +41,7 @@ const goals: fc.Arbitrary<ScoredGoal[]> = fc
     })),
   );
 
-test("the total is what the equations, written down a second time, say", () => {
+test("the total equals that of the reference implementation", () => {
   const grouped = fc
     .tuple(calls, fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }))
     .map(([list, breaks]) => {
@@ -58,7 +58,7 @@ test("the total is what the equations, written down a second time, say", () => {
   );
 });
 
-test("no attempt earns more than 1.3", () => {
+test("no attempt has a reward above 1.3", () => {
   fc.assert(
     fc.property(goals, calls, (goals, calls) => {
       expect(total(goals, calls)).toBeLessThanOrEqual(1.3 + 1e-9);
@@ -66,7 +66,7 @@ test("no attempt earns more than 1.3", () => {
   );
 });
 
-test("without goals an attempt earns 1 or 0", () => {
+test("without goals the reward is 1 or 0", () => {
   fc.assert(
     fc.property(calls, calls => {
       expect(total([], calls)).toBe(calls.length === 0 ? 1 : 0);
@@ -74,7 +74,7 @@ test("without goals an attempt earns 1 or 0", () => {
   );
 });
 
-test("a call serves one goal call at most", () => {
+test("a call serves at most one goal call", () => {
   fc.assert(
     fc.property(goals, calls, (goals, calls) => {
       const served = scoreCalls({ goals, calls }, paperProfile).goals.flatMap(it =>
@@ -94,7 +94,7 @@ test("within the budget efficiency is 0, beyond it negative", () => {
   );
 });
 
-test("steps of different names that depend on nothing may come in any order", () => {
+test("independent goals with different names may be served in any order", () => {
   const distinct = fc.uniqueArray(fc.tuple(fc.constantFrom("f", "g", "h", "i"), args), {
     selector: it => it[0],
     minLength: 2,
@@ -118,7 +118,7 @@ test("steps of different names that depend on nothing may come in any order", ()
   );
 });
 
-test("where every call is valid, one more beside the point never raises the total", () => {
+test("if every call is valid, an irrelevant call never raises the total", () => {
   fc.assert(
     fc.property(goals, fc.array(call, { minLength: 1, maxLength: 10 }), (goals, list) => {
       const valid = list

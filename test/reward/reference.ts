@@ -1,7 +1,4 @@
-/**
- * The reward written down a second time, as plainly as the equations read and without an eye to
- * speed or evidence.
- */
+/** A reference implementation of the reward, as close to the paper's equations as possible. */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../src/environment/json.ts";
 import type { ScoredGoal, ScoredCall } from "../../src/reward/align.ts";

@@ -1,6 +1,4 @@
-/**
- * Attempts on the live server, scored: success by worlds, the profiles, and what cannot be scored.
- */
+/** Scores of attempts on a real server: success, profiles, and attempts that cannot be scored. */
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
@@ -29,7 +27,7 @@ import {
   saying,
   taskOf,
   transfer,
-} from "../trajectory/made.ts";
+} from "../trajectory/sampleTasks.ts";
 
 const attemptOf = createAttemptFactory(catalog);
 const attempt = async (task: Task, messages: readonly AssistantMessage[]) =>
@@ -47,9 +45,9 @@ async function check(task: Promise<Task>, messages: readonly AssistantMessage[],
 const done = saying("Done.");
 
 describe("success", () => {
-  test("the teacher's way", () =>
+  test("the teacher's calls", () =>
     check(moveFifty(), [calling(lookUp), calling(transfer("acc_108", 50)), done], "yes"));
-  test("asks for look-ups too", () =>
+  test("requires look-ups too", () =>
     check(
       moveFifty(),
       [calling(transfer("acc_108", 50)), done],
@@ -61,7 +59,7 @@ describe("success", () => {
       [calling(lookUp), calling(transfer("acc_115", 50)), done],
       "/banking/world/accounts/acc_108/balance is 3500, not 3550",
     ));
-  test("refused calls and further looks do no harm", () =>
+  test("refused calls and additional look-ups are allowed", () =>
     check(
       moveFifty(),
       [
@@ -71,13 +69,13 @@ describe("success", () => {
       ],
       "yes",
     ));
-  test("a transfer too many does", () =>
+  test("an additional transfer is not", () =>
     check(
       moveFifty(),
       [calling(lookUp, transfer("acc_108", 50), transfer("acc_108", 50)), done],
       "/banking/world/accounts/acc_101/balance is 3048.95, not 3098.95",
     ));
-  test("goals that depend on nothing may run in any order: ids and times fall out differently, and mean the same", () =>
+  test("independent goals may run in any order, although ids and times then differ", () =>
     check(
       moveTwice(),
       [calling(transfer("acc_115", 20), transfer("acc_108", 50)), done, calling(balance), done],
@@ -89,21 +87,21 @@ describe("success", () => {
       [calling(balance, transfer("acc_115", 20), transfer("acc_108", 50)), done, done],
       'no banking_get_balance {"account_id":"acc_101"} in its place',
     ));
-  test("the same amounts the other way round are not the same", () =>
+  test("the same amounts in the other order are not a success", () =>
     check(
       moveTwice(),
       [calling(transfer("acc_115", 50), transfer("acc_108", 20)), done, calling(balance), done],
       "/banking/world/accounts/acc_108/balance is 3520, not 3550",
     ));
-  test("a read with other arguments is another read", () =>
+  test("a read with other arguments does not count", () =>
     check(
       readOnly(),
       [calling(call("get_balance", { account_id: "acc_108" })), done],
       'no banking_get_balance {"account_id":"acc_101"}',
     ));
-  test("a task without goals wants no call", () =>
+  test("a task without goals requires no call", () =>
     check(abstain(), [calling(balance), done], "1 calls where none was wanted"));
-  test("a task without goals is done by words", () =>
+  test("a task without goals succeeds with an answer", () =>
     check(abstain(), [saying("I cannot.")], "yes"));
 });
 
@@ -119,8 +117,8 @@ const undoing = () => {
   });
 };
 
-describe("goals that undo each other", () => {
-  test("are done by doing both", async () =>
+describe("goals that cancel each other out", () => {
+  test("are achieved by both calls", async () =>
     check(
       undoing(),
       [
@@ -130,7 +128,7 @@ describe("goals that undo each other", () => {
       ],
       "yes",
     ));
-  test("are not done by doing nothing", () =>
+  test("are not achieved without calls", () =>
     check(
       undoing(),
       [done],
@@ -155,7 +153,7 @@ const planAndCancel = async (between: readonly AssistantMessage[]) => {
   return { plan, other, ids };
 };
 
-test("an attempt is held to its own generated ids, not to the teacher's", async () => {
+test("an attempt is compared by its own generated ids, not the teacher's", async () => {
   const cancel = (scheduled_id: string) => call("cancel_scheduled_transfer", { scheduled_id });
   const straight = await planAndCancel([]);
   const goals = [
@@ -188,7 +186,7 @@ describe("a policy that does nothing", () => {
         task.id,
       ).toBe(false);
   });
-  test("earns 0 on a task with goals and 1 on one without", async () => {
+  test("has the reward 0 on a task with goals and 1 on one without", async () => {
     const total = async (task: Task) =>
       scoreAttempt(
         attemptOf(task, (await rollout(task, idlePolicy, catalog)).trajectory),
@@ -199,7 +197,7 @@ describe("a policy that does nothing", () => {
   });
 });
 
-test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus", async () => {
+test("the teacher's reward is 1.3 with paper, and 1 more for success with prove-plus", async () => {
   const task = await moveTwice();
   const trajectory = (await rollout(task, createTeacherPolicy(task), catalog)).trajectory;
   expect(scoreAttempt(attemptOf(task, trajectory), paperProfile)).toMatchObject({
@@ -212,7 +210,7 @@ test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus",
   });
 });
 
-test("a wrong but valid id costs a tenth of one argument in three by the paper, and the success term in prove-plus", async () => {
+test("a wrong but valid id costs a tenth of one argument in three with paper, and the success term with prove-plus", async () => {
   const wrong = await attempt(await moveFifty(), [
     calling(lookUp),
     calling(transfer("acc_115", 50)),
@@ -226,7 +224,7 @@ test("a wrong but valid id costs a tenth of one argument in three by the paper, 
   });
 });
 
-test("evidence stands on the call that earned it", async () => {
+test("evidence is attached to its call", async () => {
   const result = scoreAttempt(
     await attempt(await moveFifty(), [
       calling(lookUp),
@@ -248,13 +246,13 @@ test("evidence stands on the call that earned it", async () => {
   });
 });
 
-test("tasks that only look things up are known as such", async () => {
+test("tasks with reads only are recognized", async () => {
   expect(isReadOnly(await attempt(await readOnly(), []))).toBe(true);
   expect(isReadOnly(await attempt(await moveFifty(), []))).toBe(false);
   expect(isReadOnly(await attempt(await abstain(), []))).toBe(false);
 });
 
-describe("what cannot be scored", () => {
+describe("attempts that cannot be scored", () => {
   test("an attempt with a broken call, whatever else it did", async () => {
     const { task, trajectory } = await attempt(await moveFifty(), [
       calling(lookUp),
@@ -273,7 +271,7 @@ describe("what cannot be scored", () => {
       unscorable: "no answer within 10 s",
     });
   });
-  test("an attempt that a fault cut off", async () => {
+  test("an attempt that ended by a fault", async () => {
     const { task, trajectory } = await attempt(await moveFifty(), []);
     const events = [
       ...trajectory.events.slice(0, -1),
@@ -287,7 +285,7 @@ describe("what cannot be scored", () => {
   });
 });
 
-test("a task whose goals no longer run says which, and what to do", async () => {
+test("a task whose goals no longer run is an error that names the goal and a remedy", async () => {
   const task = await moveFifty();
   const stale = { ...task, goals: [goal([transfer("acc_999", 50)])] };
   expect(() => attemptOf(stale, asFinished(task.trajectory)!)).toThrow(

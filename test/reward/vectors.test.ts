@@ -1,6 +1,6 @@
 /**
- * The reward's formulas against hand-worked cases; the arithmetic is in each name. Goes through the
- * calls-only door, names are opaque.
+ * The reward's formulas on cases worked by hand, with the arithmetic in each title. They use calls
+ * without a server, so names are opaque.
  */
 import { describe, expect, test } from "vitest";
 import type { Breakdown } from "../../src/reward/breakdown.ts";
@@ -139,10 +139,10 @@ describe("abstention: no goals", () => {
   };
   test("no call: 1", () => check([], 1));
   test("a call: 0", () => check([list], 0));
-  test("a call that no tool answers: 0", () => check([nope], 0));
+  test("a call of an unknown tool: 0", () => check([nope], 0));
 });
 
-describe("junk ladder: four goals done, then k valid calls beside the point; B = 4 + 2 = 6", () => {
+describe("four goals achieved, then k valid but irrelevant calls; B = 4 + 2 = 6", () => {
   const done = ["a", "b", "c", "d"].map(it => call(it, { x: 1 }));
   const goals = done.map(it => goal([it]));
   const ladder: readonly (readonly [number, number, string])[] = [
@@ -202,26 +202,26 @@ describe("which call serves which goal", () => {
   ) => scoreCalls({ goals, calls }, profile).goals.map(it => it.calls);
   const get = (id: number, extra: JsonObject = {}) => call("get", { id, ...extra });
 
-  test("a call serves one goal call only", () =>
+  test("a call serves only one goal call", () =>
     expect(served([goal([list]), goal([list])], [list])).toEqual([[0], [null]]));
-  test("more equal values win over an earlier place", () =>
+  test("more equal values win over an earlier position", () =>
     expect(served([goal([get(2)])], [get(1), get(2)])).toEqual([[1]]));
-  test("among equals the earlier wins", () =>
+  test("among equal candidates the earlier one wins", () =>
     expect(served([goal([get(2)])], [get(2), get(2)])).toEqual([[0]]));
-  test("order kept wins over more equal values", () =>
+  test("correct order wins over more equal values", () =>
     expect(served([goal([list]), goal([get(2)], 0)], [get(2), list, get(1)])).toEqual([[1], [2]]));
-  test("extra keys do no harm, a missing one does", () =>
+  test("extra keys are allowed, missing ones are not", () =>
     expect(
       served([goal([get(1)]), goal([get(2)])], [get(1, { q: 1 }), call("get", { q: 1 })]),
     ).toEqual([[0], [null]]));
-  test("arguments that are no object serve nothing", () =>
+  test("arguments that are not an object serve no goal", () =>
     expect(
       served(
         [goal([list])],
         [{ name: "list_accounts", arguments: "{}", outcome: { kind: "bad-arguments" } }],
       ),
     ).toEqual([[null]]));
-  test("a block that could not be parsed is a call worth nothing", () => {
+  test("a block that could not be parsed is a call with validity 0", () => {
     const breakdown = scoreCalls(
       {
         goals: [goal([list])],
@@ -236,7 +236,7 @@ describe("which call serves which goal", () => {
       message: "the call could not be parsed",
     });
   });
-  test("a failed call serves its goal in the paper, and not where success is required", () => {
+  test("a failed call serves its goal in the paper, but not if success is required", () => {
     const goals = [goal([transfer])];
     expect(served(goals, [wrong])).toEqual([[0]]);
     expect(served(goals, [wrong], { ...paperProfile, coverageRequiresSuccess: true })).toEqual([
@@ -268,8 +268,9 @@ describe("a value cannot flow within one message", () => {
   const together = [balance, transfer].map(it => ({ ...it, message: 0 }));
   const coverage = (calls: readonly ScoredCall[], strictMessageOrder: boolean, goals = explicit) =>
     scoreCalls({ goals, calls }, { ...paperProfile, strictMessageOrder }).parts.coverage.score;
-  test("by the paper both count", () => expect(coverage(together, false)).toBe(1));
-  test("strictly the second does not: 1/2", () => expect(coverage(together, true)).toBe(0.5));
+  test("in the paper both count", () => expect(coverage(together, false)).toBe(1));
+  test("with strict message order the second does not: 1/2", () =>
+    expect(coverage(together, true)).toBe(0.5));
   test("in two messages both count", () =>
     expect(
       coverage(
@@ -280,7 +281,7 @@ describe("a value cannot flow within one message", () => {
         true,
       ),
     ).toBe(1));
-  test("an implicit edge asks for order alone", () =>
+  test("an implicit edge requires only the order", () =>
     expect(coverage(together, true, [goal([balance]), goal([transfer], 0)])).toBe(1));
 });
 
@@ -322,11 +323,11 @@ describe("equal arguments", () => {
 
   test("a masked value is not compared: 1 of 1", () =>
     expect(share({ to: "ada", body: "Hello" }, { to: "ada", body: "Hi" }, ["body"])).toBe(1));
-  test("a masked key is still needed: no pair", () =>
+  test("a masked key is still required: no pair", () =>
     expect(share({ to: "ada", body: "Hello" }, { to: "ada" }, ["body"])).toBe(0));
   test("all masked scores 1", () =>
     expect(share({ body: "Hello" }, { body: "Hi" }, ["body"])).toBe(1));
-  test("unique items have no order where the schema says so", () => {
+  test("the order of items does not matter if the schema says that they are unique", () => {
     const goals: readonly ScoredGoal[] = [
       { calls: [{ name: "f", arguments: { a: [1, 2], b: [1, 2] } }], after: [] },
     ];
@@ -340,7 +341,7 @@ describe("equal arguments", () => {
   });
 });
 
-test("the efficiency part has no floor in the paper, and the profile's where it has one", () => {
+test("the efficiency part has no floor in the paper, and that of the profile if it has one", () => {
   const goals = [goal([list])];
   const calls = times(100, list);
   expect(scoreCalls({ goals, calls }, paperProfile).parts.efficiency.score).toBeCloseTo(

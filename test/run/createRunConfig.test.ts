@@ -38,7 +38,7 @@ test("choices replace defaults, one setting of a method at a time", () => {
   });
 });
 
-describe("a value that cannot be used is named", () => {
+describe("an invalid value is named in the error", () => {
   test.each([
     [{ backend: "abacus" }, /the run's backend cannot be used/],
     [{ workers: 0 }, /the run's workers cannot be used/],

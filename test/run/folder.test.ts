@@ -1,4 +1,4 @@
-/** A run as files: what is written whole, what is read back, and what a crash leaves behind. */
+/** The files of a run: written atomically, read back, and after a crash. */
 import {
   appendFileSync,
   mkdirSync,
@@ -82,7 +82,7 @@ const mistakeOf = (act: () => unknown): string => {
 };
 
 describe("a run folder", () => {
-  test("gives back what it was made with, its start as checkpoint 0", () => {
+  test("contains its configuration, and its starting model as checkpoint 0", () => {
     createRun(folder, config, start);
     expect(readRun(folder)).toEqual(config);
     expect(findLatestCheckpoint(folder)).toEqual({
@@ -95,12 +95,12 @@ describe("a run folder", () => {
     expect(listRuns(join(root, "runs"))).toEqual([folder]);
   });
 
-  test("is not written over", () => {
+  test("is not overwritten", () => {
     createRun(folder, config, start);
     expect(mistakeOf(() => createRun(folder, config, start))).toContain("already holds a run");
   });
 
-  test("that is none, torn, of another version or without a checkpoint says so", () => {
+  test("that is missing, torn, of another version or without a checkpoint is an error", () => {
     expect(mistakeOf(() => readRun(root))).toContain("is not a run folder");
     createRun(folder, config, start);
     writeFileSync(getRunFile(folder), "{");
@@ -113,7 +113,7 @@ describe("a run folder", () => {
     expect(mistakeOf(() => findLatestCheckpoint(folder))).toContain("has no checkpoint");
   });
 
-  test("keeps how its last training ended", () => {
+  test("stores how its last training ended", () => {
     createRun(folder, config, start);
     expect(readEnd(folder)).toBeUndefined();
     writeEnd(folder, { by: "failed", step: 3, what: "it broke", remedy: "mend it" });
@@ -124,7 +124,7 @@ describe("a run folder", () => {
 describe("metrics", () => {
   beforeEach(() => createRun(folder, config, start));
 
-  test("come back line by line, and a torn one is told of, not dropped in silence", () => {
+  test("are read line by line, and a torn line is reported", () => {
     for (const n of [1, 2]) appendMetrics(folder, step(n));
     appendFileSync(getMetricsFile(folder), `{"step":3,"meth`);
     const { lines, skipped } = readMetrics(folder);
@@ -132,13 +132,13 @@ describe("metrics", () => {
     expect(skipped.map(it => it.line)).toEqual([3]);
   });
 
-  test("written after a torn line stand on their own", () => {
+  test("after a torn line begin on a new line", () => {
     appendFileSync(getMetricsFile(folder), `{"step":1,"meth`);
     appendMetrics(folder, step(2));
     expect(readMetrics(folder).lines.map(it => it.step)).toEqual([2]);
   });
 
-  test("past a checkpoint move aside, the torn one with them, and their groups go", () => {
+  test("after a checkpoint are moved, torn ones too, and their groups are deleted", () => {
     for (const n of [1, 2, 3]) {
       appendMetrics(folder, step(n));
       writeFileSync(join(folder, "groups", `${n}.jsonl`), "");
@@ -157,7 +157,7 @@ describe("metrics", () => {
 describe("a checkpoint", () => {
   beforeEach(() => createRun(folder, config, start));
 
-  test("appears whole or not at all", async () => {
+  test("is written atomically", async () => {
     const at = await writeCheckpoint(folder, 2, async temporary =>
       writeFileSync(join(temporary, "config.json"), "{}"),
     );

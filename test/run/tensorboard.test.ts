@@ -1,4 +1,4 @@
-/** The event file, read back as TensorBoard reads it: frames, checksums, protobuf fields. */
+/** Event files, parsed as TensorBoard parses them: records, checksums and protobuf fields. */
 import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,10 +64,10 @@ function fieldsOf(message: Buffer): { field: number; value: number | Buffer }[] 
 }
 
 describe("an event file", () => {
-  test("has the checksum that the format names, CRC-32C", () =>
+  test("uses the format's checksum, CRC-32C", () =>
     expect(crc32c(Buffer.from("123456789"))).toBe(0xe3069283));
 
-  test("opens with its version, says from which step it holds, and gives each step's numbers by path", () => {
+  test("begins with its version and first step, and contains each step's numbers by path", () => {
     const folder = mkdtempSync(join(tmpdir(), "prove-events-"));
     const append = openEventWriter(folder, { seconds: 1000.5, firstStep: 300 });
     append(1001, metrics);

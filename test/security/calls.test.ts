@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { maxStateSize, type Session } from "../../src/environment/session.ts";
-import { catalog } from "../contracts/doors.ts";
+import { catalog } from "../contracts/transports.ts";
 
 const open = (server: string): Session =>
   openSessionByName(catalog, { servers: [{ name: server, fixture: "full" }], seed: 1 });

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
-import { ask, countingCatalog } from "../service/ground.ts";
+import { sendRequest, countingCatalog } from "../service/countingService.ts";
 
 const catalog = countingCatalog();
 const token = "correct-horse-battery-staple";
@@ -38,7 +38,7 @@ const hosts: [host: string, status: number][] = [
 test.each(hosts)(
   "another site's name that resolves to this machine: Host %s",
   async (host, status) => {
-    const response = await ask(url("/health"), "GET", { headers: { ...headers, host } });
+    const response = await sendRequest(url("/health"), "GET", { headers: { ...headers, host } });
     expect(response.status).toBe(status);
   },
 );
@@ -46,8 +46,8 @@ test.each(hosts)(
 test("a number that is used again does not return the result of another call", async () => {
   const session = createSessionId();
   const call = (body: object) =>
-    ask(url(`/v1/sessions/${session}/call`), "POST", { headers, body });
-  await ask(url(`/v1/sessions/${session}`), "PUT", { headers, body: {} });
+    sendRequest(url(`/v1/sessions/${session}/call`), "POST", { headers, body });
+  await sendRequest(url(`/v1/sessions/${session}`), "PUT", { headers, body: {} });
   const add = { seq: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 2 } };
   const first = await call(add);
   expect(first.json.structured.value).toBe(2);

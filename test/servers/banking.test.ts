@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { server as banking } from "../../src/servers/banking/server.ts";
-import { catalog } from "../contracts/doors.ts";
+import { catalog } from "../contracts/transports.ts";
 import { walk } from "../contracts/walk.ts";
 import { createChecks, refuses, returns, type Call } from "./check.ts";
 

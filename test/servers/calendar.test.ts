@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
 import { server as calendar } from "../../src/servers/calendar/server.ts";
-import { catalog } from "../contracts/doors.ts";
+import { catalog } from "../contracts/transports.ts";
 import { walk } from "../contracts/walk.ts";
 
 type Call = [tool: string, args: Record<string, Json>];

@@ -19,7 +19,7 @@ import { getDependencyGraph } from "../../src/synthesis/graph/dependencyGraph.ts
 import { parseTemplates } from "../../src/synthesis/text/templates.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
-import { clientAt, root } from "../contracts/doors.ts";
+import { clientAt, root } from "../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { generator } from "./example/plantCare/generate.ts";
 import { server } from "./example/plantCare/server.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../src/servers/generateFixtures.ts";
 import { createCast } from "../../src/servers/shared/cast.ts";
 import type { FixtureSize } from "../../src/servers/shared/generator.ts";
-import { catalog, root } from "../contracts/doors.ts";
+import { catalog, root } from "../contracts/transports.ts";
 
 const servers = await loadServers();
 const generators = await loadGenerators();

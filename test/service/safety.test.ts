@@ -1,4 +1,4 @@
-/** Who may come in and what may be sent, rule by rule, through real HTTP. */
+/** Which requests the HTTP service refuses: by Host, Origin, token, content type, size and path. */
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { UserError } from "../../src/userError.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { readToken } from "../../src/service/token.ts";
-import { ask, countingCatalog } from "./ground.ts";
+import { sendRequest, countingCatalog } from "./countingService.ts";
 
 const catalog = countingCatalog();
 const id = createSessionId();
@@ -18,7 +18,7 @@ describe("on loopback without a token", () => {
   let serving: RunningHttpServer;
   beforeAll(async () => {
     serving = await startHttpServer({ catalog });
-    await ask(`${serving.url}/v1/sessions/${id}`, "PUT", { body: {} });
+    await sendRequest(`${serving.url}/v1/sessions/${id}`, "PUT", { body: {} });
   });
   afterAll(() => serving.close());
 
@@ -36,7 +36,7 @@ describe("on loopback without a token", () => {
   const statuses = (headers: Record<string, string>) =>
     Promise.all(
       routes().map(
-        async ([method, url, body]) => (await ask(url, method, { headers, body })).status,
+        async ([method, url, body]) => (await sendRequest(url, method, { headers, body })).status,
       ),
     );
 
@@ -56,7 +56,7 @@ describe("on loopback without a token", () => {
     "localhost/..",
     "localhost:",
     "local host",
-  ])("turns every route down for the Host %j", async host => {
+  ])("refuses every route for the Host %j", async host => {
     expect(await statuses({ host })).toEqual(routes().map(() => 403));
   });
 
@@ -67,17 +67,22 @@ describe("on loopback without a token", () => {
     "vscode-webview://abc",
     "file://",
     "http://localhost/page",
-  ])("turns every route down for the Origin %s", async origin => {
+  ])("refuses every route for the Origin %s", async origin => {
     expect(await statuses({ origin })).toEqual(routes().map(() => 403));
   });
 
-  test("answers a page of this machine, but gives no page leave to read", async () => {
+  test("answers a page of this machine without CORS headers", async () => {
     for (const [method, url, body] of routes()) {
-      const said = await ask(url, method, { headers: { origin: "http://localhost:3000" }, body });
-      expect(said.status).toBe(200);
-      expect(Object.keys(said.headers).filter(it => it.startsWith("access-control-"))).toEqual([]);
+      const response = await sendRequest(url, method, {
+        headers: { origin: "http://localhost:3000" },
+        body,
+      });
+      expect(response.status).toBe(200);
+      expect(Object.keys(response.headers).filter(it => it.startsWith("access-control-"))).toEqual(
+        [],
+      );
     }
-    const preflight = await ask(`${serving.url}/v1/sessions/${id}/call`, "OPTIONS", {
+    const preflight = await sendRequest(`${serving.url}/v1/sessions/${id}/call`, "OPTIONS", {
       headers: { origin: "http://localhost:3000", "access-control-request-method": "POST" },
     });
     expect(preflight.status).toBe(405);
@@ -92,39 +97,39 @@ describe("on loopback without a token", () => {
     "application/jsonp",
     "text/plain; application/json",
     "",
-  ])("takes no body of type %j", async type => {
+  ])("refuses a body of type %j", async type => {
     const posts = routes().filter(([method]) => method === "POST" || method === "PUT");
     const got = await Promise.all(
       posts.map(
         async ([method, url, body]) =>
-          (await ask(url, method, { headers: { "content-type": type }, body })).status,
+          (await sendRequest(url, method, { headers: { "content-type": type }, body })).status,
       ),
     );
     expect(got).toEqual(posts.map(() => 415));
   });
 
-  test("takes JSON with a charset, and no text that is none", async () => {
+  test("accepts JSON with a charset, and refuses invalid JSON", async () => {
     const url = `${serving.url}/v1/sessions/${id}/reset`;
     expect(
       (
-        await ask(url, "POST", {
+        await sendRequest(url, "POST", {
           headers: { "content-type": "application/json; charset=utf-8" },
           body: {},
         })
       ).status,
     ).toBe(200);
-    expect((await ask(url, "POST", { body: "{" })).json.error).toMatchObject({
+    expect((await sendRequest(url, "POST", { body: "{" })).json.error).toMatchObject({
       code: "INVALID_REQUEST",
       message: expect.stringMatching(/^the body is not JSON/),
     });
-    expect((await ask(url, "POST", { body: "" })).status).toBe(400);
+    expect((await sendRequest(url, "POST", { body: "" })).status).toBe(400);
   });
 
-  test("takes no more than eight megabytes, announced or not", async () => {
+  test("refuses bodies of more than eight megabytes, announced or not", async () => {
     const url = new URL(`${serving.url}/v1/sessions/${id}/restore`);
     expect(
       (
-        await ask(url.href, "POST", {
+        await sendRequest(url.href, "POST", {
           headers: { "content-length": String(9 * 2 ** 20) },
           body: "{",
         })
@@ -153,10 +158,10 @@ describe("on loopback without a token", () => {
     ["a path", "..%2f..%2f..%2f..%2fetc%2fpasswd"],
     ["__proto__", "__proto__"],
     ["endless", "aB3_".repeat(40)],
-  ])("takes no session id that is %s", async (_, bad) => {
-    const said = await ask(`${serving.url}/v1/sessions/${bad}`, "PUT", { body: {} });
-    expect(said.status).toBe(400);
-    expect(said.json.error).toMatchObject({
+  ])("refuses a session id that is %s", async (_, bad) => {
+    const response = await sendRequest(`${serving.url}/v1/sessions/${bad}`, "PUT", { body: {} });
+    expect(response.status).toBe(400);
+    expect(response.json.error).toMatchObject({
       code: "INVALID_REQUEST",
       message: expect.stringMatching(/session id/),
     });
@@ -165,9 +170,9 @@ describe("on loopback without a token", () => {
   test.each(["q9XbC4nZtR7mK2vLw8yP5a", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"])(
     "takes the session id %s",
     async good => {
-      expect((await ask(`${serving.url}/v1/sessions/${good}`, "PUT", { body: {} })).status).toBe(
-        200,
-      );
+      expect(
+        (await sendRequest(`${serving.url}/v1/sessions/${good}`, "PUT", { body: {} })).status,
+      ).toBe(200);
     },
   );
 
@@ -194,9 +199,9 @@ describe("on loopback without a token", () => {
     expect(text).toMatch(/"code":"UNKNOWN_(ROUTE|SESSION)"/);
   });
 
-  test("keeps a connection for the ten minutes that a slow model may think", async () => {
+  test("keeps connections open for the ten minutes that a slow model may need", async () => {
     expect(
-      (await ask(`${serving.url}/health`, "GET", { headers: { connection: "keep-alive" } }))
+      (await sendRequest(`${serving.url}/health`, "GET", { headers: { connection: "keep-alive" } }))
         .headers["keep-alive"],
     ).toBe("timeout=620");
   });
@@ -217,7 +222,7 @@ describe("with a token", () => {
     ["more than the token", { authorization: `Bearer ${token}x` }],
     ["the token alone", { authorization: token }],
     ["the token as a query", {}, `?token=${token}`],
-  ])("lets nobody in with %s", async (_, headers, query = "") => {
+  ])("refuses %s", async (_, headers, query = "") => {
     for (const [method, path] of [
       ["GET", "/health"],
       ["GET", "/v1/catalog"],
@@ -225,26 +230,32 @@ describe("with a token", () => {
       ["POST", `/s/${id}/counting/mcp`],
       ["GET", "/nowhere"],
     ] as const) {
-      const said = await ask(`${local()}${path}${query}`, method, {
+      const response = await sendRequest(`${local()}${path}${query}`, method, {
         headers,
         ...(method === "GET" ? {} : { body: {} }),
       });
-      expect(said.status).toBe(401);
-      expect(said.headers["www-authenticate"]).toBe("Bearer");
-      expect(said.text).not.toContain(token);
+      expect(response.status).toBe(401);
+      expect(response.headers["www-authenticate"]).toBe("Bearer");
+      expect(response.text).not.toContain(token);
     }
   });
 
-  test("lets the token in, by address or by the machine's name, but not under another domain", async () => {
+  test("accepts the token for the machine's addresses and names, but not for another domain", async () => {
     const headers = { authorization: `Bearer ${token}` };
-    expect((await ask(`${local()}/health`, "GET", { headers })).status).toBe(200);
+    expect((await sendRequest(`${local()}/health`, "GET", { headers })).status).toBe(200);
     expect(
-      (await ask(`${local()}/health`, "GET", { headers: { ...headers, host: "192.168.7.7:8970" } }))
-        .status,
+      (
+        await sendRequest(`${local()}/health`, "GET", {
+          headers: { ...headers, host: "192.168.7.7:8970" },
+        })
+      ).status,
     ).toBe(200);
     expect(
-      (await ask(`${local()}/health`, "GET", { headers: { ...headers, host: "evil.example.com" } }))
-        .status,
+      (
+        await sendRequest(`${local()}/health`, "GET", {
+          headers: { ...headers, host: "evil.example.com" },
+        })
+      ).status,
     ).toBe(403);
   });
 });
@@ -274,7 +285,7 @@ describe("a token", () => {
     expect(readToken("", undefined)).toBeUndefined();
   });
 
-  test("comes from a file that is its owner's alone, which is asked for more plainly than the environment", () => {
+  test("comes from a file that only its owner can read, before the environment", () => {
     write(`${token}\n`, 0o600);
     expect(readToken("another-token-from-outside", file)).toBe(token);
   });
@@ -289,7 +300,7 @@ describe("a token", () => {
     },
   );
 
-  test("that is short, empty or broken over lines is a mistake, which does not repeat it", () => {
+  test("that is short, empty or on several lines is an error that does not repeat it", () => {
     for (const bad of ["hunter2", "", "two words of sixteen letters", `${token}\n${token}`]) {
       write(bad, 0o600);
       expect(() => readToken(undefined, file)).toThrow(

@@ -1,10 +1,10 @@
-/** Sessions over `/v1`, through real HTTP: what trainers rely on. */
+/** The `/v1` API that trainers use, over real HTTP. */
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import type { SessionChange } from "../../src/service/tableSession.ts";
-import { ask, countingCatalog, type Said } from "./ground.ts";
+import { sendRequest, countingCatalog, type HttpResponse } from "./countingService.ts";
 
 let serving: RunningHttpServer;
 let id: string;
@@ -15,17 +15,17 @@ beforeEach(async () => {
 afterEach(() => serving.close());
 
 const at = (path = "", session = id) => `${serving.url}/v1/sessions/${session}${path}`;
-const open = (body: object = {}, session = id) => ask(at("", session), "PUT", { body });
+const open = (body: object = {}, session = id) => sendRequest(at("", session), "PUT", { body });
 const call = (seq: number, name: string, args: object = {}, session = id) =>
-  ask(at("/call", session), "POST", { body: { seq, name, arguments: args } });
+  sendRequest(at("/call", session), "POST", { body: { seq, name, arguments: args } });
 const add = (seq: number, by = 1, session = id) =>
   call(seq, "counting_add", { counter_id: "cnt_1", by }, session);
 const value = async (session = id): Promise<number> =>
-  (await ask(at("/state", session), "GET")).json.state.counting.world.counters.cnt_1.value;
-const failure = ({ status, json }: Said) => ({ status, ...json.error });
+  (await sendRequest(at("/state", session), "GET")).json.state.counting.world.counters.cnt_1.value;
+const failure = ({ status, json }: HttpResponse) => ({ status, ...json.error });
 
 describe("opening", () => {
-  test("tells the digest and where each server speaks MCP, and the same words again give the same session", async () => {
+  test("returns the digest and the MCP address of each server; repeating it returns the same session", async () => {
     const opened = await open({ seed: 7, owner: "trl", ttl_s: 60 });
     expect(opened.status).toBe(200);
     expect(opened.json).toEqual({
@@ -40,7 +40,7 @@ describe("opening", () => {
     expect(serving.sessions.all.map(it => it.owner)).toEqual(["trl"]);
   });
 
-  test("refuses other words under an id that is in use", async () => {
+  test("refuses other options for an id that is in use", async () => {
     await open();
     expect(failure(await open({ seed: 2 }))).toMatchObject({
       status: 400,
@@ -89,7 +89,7 @@ describe("opening", () => {
     expect(serving.sessions.size).toBe(0);
   });
 
-  test("knows no tasks yet", async () => {
+  test("refuses a task id", async () => {
     expect(failure(await open({ task_id: "T5", seed: 1, turn: 2 }))).toEqual({
       status: 404,
       code: "UNKNOWN_TASK",
@@ -97,10 +97,10 @@ describe("opening", () => {
     });
   });
 
-  test("with a menu offers those tools alone", async () => {
+  test("with a menu offers only those tools", async () => {
     await open({ menu: ["counting_list"] });
-    const said = await add(1);
-    expect(said.json).toMatchObject({
+    const response = await add(1);
+    expect(response.json).toMatchObject({
       is_error: true,
       structured: { error_type: "unknown_tool", message: "there is no tool counting_add" },
     });
@@ -110,14 +110,14 @@ describe("opening", () => {
 describe("calling", () => {
   beforeEach(() => open());
 
-  test("answers what the model sees, the value, and the digest after it", async () => {
-    const said = await add(1, 2);
-    expect(said.status).toBe(200);
-    expect(said.json).toEqual({
+  test("returns the text for the model, the value and the new digest", async () => {
+    const response = await add(1, 2);
+    expect(response.status).toBe(200);
+    expect(response.json).toEqual({
       is_error: false,
       text: `{"counter_id":"cnt_1","value":2}`,
       structured: { counter_id: "cnt_1", value: 2 },
-      digest: (await ask(at("/state"), "GET")).json.digest,
+      digest: (await sendRequest(at("/state"), "GET")).json.digest,
       elapsed_ms: expect.any(Number),
       truncated: false,
     });
@@ -153,9 +153,9 @@ describe("calling", () => {
   ])(
     "answers %s as a result, not as a failure of the request",
     async (_, name, args, structured) => {
-      const said = await call(1, name, args);
-      expect(said.status).toBe(200);
-      expect(said.json).toMatchObject({
+      const response = await call(1, name, args);
+      expect(response.status).toBe(200);
+      expect(response.json).toMatchObject({
         is_error: true,
         structured,
         text: JSON.stringify(structured),
@@ -163,7 +163,7 @@ describe("calling", () => {
     },
   );
 
-  test("a tool that throws is a fault of ours, ends that call only, and leaves the state", async () => {
+  test("a tool that throws is an internal error that leaves the state unchanged", async () => {
     await add(1, 4);
     expect(failure(await call(2, "counting_crash"))).toEqual({
       status: 500,
@@ -174,14 +174,14 @@ describe("calling", () => {
     expect((await add(3, 1)).json.structured.value).toBe(5);
   });
 
-  test("a long result is cut to JSON that says how much is missing, and given in full beside it", async () => {
-    const said = await call(1, "counting_recite", { lines: 3_000, length: 30 });
-    expect(said.json.truncated).toBe(true);
-    expect(said.json.text.length).toBeLessThanOrEqual(8_192);
-    const shown = JSON.parse(said.json.text) as { lines: string[]; total: number };
+  test("a long result is shortened for the model and complete in `structured`", async () => {
+    const response = await call(1, "counting_recite", { lines: 3_000, length: 30 });
+    expect(response.json.truncated).toBe(true);
+    expect(response.json.text.length).toBeLessThanOrEqual(8_192);
+    const shown = JSON.parse(response.json.text) as { lines: string[]; total: number };
     expect(shown.total).toBe(3_000);
     expect(shown.lines.at(-1)).toBe(`… (${3_000 - (shown.lines.length - 1)} more left out)`);
-    expect(said.json.structured.lines).toHaveLength(3_000);
+    expect(response.json.structured.lines).toHaveLength(3_000);
   });
 
   test.each([
@@ -197,11 +197,11 @@ describe("calling", () => {
       `{"counter_id":"cnt_1","by":1e999}`,
       "by must be an integer, not Infinity",
     ],
-  ])("answers %s as bad arguments, with the state untouched", async (_, args, message) => {
-    const said = await ask(at("/call"), "POST", {
+  ])("answers %s as bad arguments and leaves the state unchanged", async (_, args, message) => {
+    const response = await sendRequest(at("/call"), "POST", {
       body: `{"seq":1,"name":"counting_add","arguments":${args}}`,
     });
-    expect(said.json).toMatchObject({
+    expect(response.json).toMatchObject({
       is_error: true,
       structured: {
         error_type: "invalid_params",
@@ -211,7 +211,7 @@ describe("calling", () => {
     expect(await value()).toBe(0);
   });
 
-  test("calls sent at once on one connection run in their order", async () => {
+  test("calls that are sent together on one connection run in order", async () => {
     const bodies = Array.from({ length: 20 }, (_, i) =>
       JSON.stringify({
         seq: i + 1,
@@ -229,7 +229,7 @@ describe("calling", () => {
 describe("seq", () => {
   beforeEach(() => open());
 
-  test("repeats the last answer without running it again", async () => {
+  test("returns the last response again without running the call", async () => {
     const first = await add(1, 10);
     expect((await add(1, 10)).text).toBe(first.text);
     expect(await value()).toBe(10);
@@ -245,20 +245,20 @@ describe("seq", () => {
     ],
   ])("that %s is refused and changes nothing", async (_, seq, message) => {
     await add(1);
-    const said = failure(await add(seq));
-    if (message) expect(said).toEqual({ status: 409, code: "OUT_OF_ORDER", message });
-    else expect(said).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    const response = failure(await add(seq));
+    if (message) expect(response).toEqual({ status: 409, code: "OUT_OF_ORDER", message });
+    else expect(response).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
     expect(await value()).toBe(1);
   });
 
-  test("an older answer is gone", async () => {
+  test("does not keep older responses", async () => {
     await add(1);
     await add(2);
     expect(failure(await add(1))).toMatchObject({ status: 409, code: "OUT_OF_ORDER" });
     expect(await value()).toBe(2);
   });
 
-  test("of a broken call repeats the fault as well", async () => {
+  test("returns the error of a broken call again", async () => {
     const first = await call(1, "counting_crash");
     expect(await call(1, "counting_crash")).toMatchObject({ status: 500, text: first.text });
   });
@@ -268,7 +268,7 @@ describe("seq", () => {
     expect((await add(2)).json.is_error).toBe(false);
   });
 
-  test("runs a call exactly once when the connection is cut before the answer", async () => {
+  test("runs a call exactly once if the connection is lost before the response", async () => {
     for (let seq = 1; seq <= 20; seq++) {
       const ran = new Promise<void>(resolve => {
         const off = serving.sessions.onChange(it => {
@@ -292,7 +292,7 @@ describe("seq", () => {
     expect(serving.sessions.all[0]!.callCount).toBe(20);
   });
 
-  test("a call whose body is cut off never runs", async () => {
+  test("does not run a call whose body is incomplete", async () => {
     const socket = connect(Number(new URL(serving.url).port), "127.0.0.1");
     const whole = posted(
       JSON.stringify({ seq: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }),
@@ -303,44 +303,48 @@ describe("seq", () => {
   });
 });
 
-describe("the session's own verbs", () => {
+describe("the other requests of a session", () => {
   beforeEach(() => open());
 
-  test("a fork starts from the state as it is and goes its own way", async () => {
+  test("a fork starts from the current state and is independent", async () => {
     await add(1, 10);
     const other = createSessionId();
-    const forked = await ask(at("/fork"), "POST", { body: { session_id: other } });
+    const forked = await sendRequest(at("/fork"), "POST", { body: { session_id: other } });
     expect(forked.json).toEqual({
       session_id: other,
-      digest: (await ask(at("/state"), "GET")).json.digest,
+      digest: (await sendRequest(at("/state"), "GET")).json.digest,
       mcp: { counting: `/s/${other}/counting/mcp` },
     });
-    expect((await ask(at("/fork"), "POST", { body: { session_id: other } })).json).toEqual(
+    expect((await sendRequest(at("/fork"), "POST", { body: { session_id: other } })).json).toEqual(
       forked.json,
     );
     await add(1, 1, other);
     await add(2, 5);
     expect([await value(), await value(other)]).toEqual([15, 11]);
     // back to the fixture, not to where it was forked
-    await ask(at("/reset", other), "POST", { body: {} });
+    await sendRequest(at("/reset", other), "POST", { body: {} });
     expect([await value(), await value(other)]).toEqual([15, 0]);
-    expect(failure(await ask(at("/fork"), "POST", { body: { session_id: other } }))).toMatchObject({
+    expect(
+      failure(await sendRequest(at("/fork"), "POST", { body: { session_id: other } })),
+    ).toMatchObject({
       status: 400,
       code: "INVALID_REQUEST",
     });
   });
 
-  test("a state that was read can be put back, here and in another session", async () => {
+  test("a state can be restored, in the same session and in another one", async () => {
     await add(1, 10);
-    const { state, digest } = (await ask(at("/state"), "GET")).json;
+    const { state, digest } = (await sendRequest(at("/state"), "GET")).json;
     await add(2, 10);
-    expect((await ask(at("/restore"), "POST", { body: { state } })).json.digest).toBe(digest);
+    expect((await sendRequest(at("/restore"), "POST", { body: { state } })).json.digest).toBe(
+      digest,
+    );
     expect((await add(3, 1)).json.structured.value).toBe(11);
     const other = createSessionId();
     await open({}, other);
-    expect((await ask(at("/restore", other), "POST", { body: { state } })).json.digest).toBe(
-      digest,
-    );
+    expect(
+      (await sendRequest(at("/restore", other), "POST", { body: { state } })).json.digest,
+    ).toBe(digest);
   });
 
   test.each([
@@ -362,32 +366,32 @@ describe("the session's own verbs", () => {
       "/counting/clock",
     ],
   ])("refuses to restore %s", async (_, state, place) => {
-    const said = failure(await ask(at("/restore"), "POST", { body: { state } }));
-    expect(said).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
-    expect(said.message).toContain(place);
+    const response = failure(await sendRequest(at("/restore"), "POST", { body: { state } }));
+    expect(response).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    expect(response.message).toContain(place);
     expect(await value()).toBe(0);
   });
 
-  test("a reset gives the fixture back, and the numbers go on", async () => {
-    const first = (await ask(at("/state"), "GET")).json;
+  test("a reset restores the fixture, and the numbering continues", async () => {
+    const first = (await sendRequest(at("/state"), "GET")).json;
     await add(1, 10);
-    await ask(at("/reset"), "POST", { body: {} });
-    expect((await ask(at("/state"), "GET")).json).toEqual(first);
+    await sendRequest(at("/reset"), "POST", { body: {} });
+    expect((await sendRequest(at("/state"), "GET")).json).toEqual(first);
     expect((await add(2, 1)).json.structured.value).toBe(1);
   });
 
-  test("one server's state can be asked for alone", async () => {
-    const said = await ask(at("/state?server=counting"), "GET");
-    expect(Object.keys(said.json.state)).toEqual(["counting"]);
-    expect(failure(await ask(at("/state?server=__proto__"), "GET"))).toMatchObject({
+  test("the state of one server can be read", async () => {
+    const response = await sendRequest(at("/state?server=counting"), "GET");
+    expect(Object.keys(response.json.state)).toEqual(["counting"]);
+    expect(failure(await sendRequest(at("/state?server=__proto__"), "GET"))).toMatchObject({
       status: 404,
       code: "UNKNOWN_SERVER",
     });
   });
 
-  test("deleted is gone, and deleting twice is fine", async () => {
-    expect((await ask(at(), "DELETE")).json).toEqual({});
-    expect((await ask(at(), "DELETE")).json).toEqual({});
+  test("a deleted session is gone, and deleting it twice is allowed", async () => {
+    expect((await sendRequest(at(), "DELETE")).json).toEqual({});
+    expect((await sendRequest(at(), "DELETE")).json).toEqual({});
     expect(failure(await add(1))).toEqual({
       status: 404,
       code: "UNKNOWN_SESSION",
@@ -396,13 +400,13 @@ describe("the session's own verbs", () => {
   });
 });
 
-test("what happens in a session is told to whoever listens, with the state before and after", async () => {
+test("listeners receive the changes of a session with the states before and after", async () => {
   const changes: SessionChange[] = [];
   serving.sessions.onChange(it => changes.push(it));
   await open({ owner: "verl" });
   await add(1, 2);
-  await ask(at("/reset"), "POST", { body: {} });
-  await ask(at(), "DELETE");
+  await sendRequest(at("/reset"), "POST", { body: {} });
+  await sendRequest(at(), "DELETE");
   expect(changes.map(it => [it.kind, it.session.owner])).toEqual([
     ["opened", "verl"],
     ["called", "verl"],
@@ -422,24 +426,24 @@ test("what happens in a session is told to whoever listens, with the state befor
   expect(called.call.after["counting"]!.world).toMatchObject({ counters: { cnt_1: { value: 2 } } });
 });
 
-test("addresses and methods that are not there are told apart", async () => {
+test("unknown addresses and methods have different errors", async () => {
   await open();
-  expect(failure(await ask(`${serving.url}/v2/sessions`, "GET"))).toMatchObject({
+  expect(failure(await sendRequest(`${serving.url}/v2/sessions`, "GET"))).toMatchObject({
     status: 404,
     code: "UNKNOWN_ROUTE",
   });
-  expect(failure(await ask(at("/user"), "GET"))).toMatchObject({
+  expect(failure(await sendRequest(at("/user"), "GET"))).toMatchObject({
     status: 404,
     code: "UNKNOWN_ROUTE",
   });
-  const said = await ask(at("/call"), "GET");
-  expect(failure(said)).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
-  expect(said.headers["allow"]).toBe("POST");
+  const response = await sendRequest(at("/call"), "GET");
+  expect(failure(response)).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
+  expect(response.headers["allow"]).toBe("POST");
 });
 
-test("health counts, and the catalog lists what is there", async () => {
+test("health counts the sessions, and the catalog lists servers and tools", async () => {
   await open();
-  const health = (await ask(`${serving.url}/health`, "GET")).json;
+  const health = (await sendRequest(`${serving.url}/health`, "GET")).json;
   expect(health).toEqual({
     status: "healthy",
     sessions: 1,
@@ -447,7 +451,7 @@ test("health counts, and the catalog lists what is there", async () => {
     version: expect.stringMatching(/^\d/),
     catalog_hash: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
-  const catalog = (await ask(`${serving.url}/v1/catalog`, "GET")).json;
+  const catalog = (await sendRequest(`${serving.url}/v1/catalog`, "GET")).json;
   expect(catalog).toMatchObject({
     protocol: "prove/1",
     servers: [

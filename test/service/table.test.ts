@@ -1,11 +1,11 @@
-/** How many sessions there may be and how long they stay, with a clock of the test's own. */
+/** The capacity and the time to live of sessions, with a clock that the test controls. */
 import { afterEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { SessionTable } from "../../src/service/sessionTable.ts";
 import type { SessionChange } from "../../src/service/tableSession.ts";
-import { catalog as everything } from "../contracts/doors.ts";
-import { ask, countingCatalog } from "./ground.ts";
+import { catalog as everything } from "../contracts/transports.ts";
+import { sendRequest, countingCatalog } from "./countingService.ts";
 
 let serving: RunningHttpServer;
 afterEach(() => serving?.close());
@@ -18,17 +18,17 @@ async function serveWith(options: { capacity?: number } = {}) {
   const session = (id: string, verb = "") => `${serving.url}/v1/sessions/${id}${verb}`;
   return {
     passes: (ms: number) => void (now += ms),
-    open: (id: string, body: object = {}) => ask(session(id), "PUT", { body }),
+    open: (id: string, body: object = {}) => sendRequest(session(id), "PUT", { body }),
     add: (id: string, seq: number) =>
-      ask(session(id, "/call"), "POST", {
+      sendRequest(session(id, "/call"), "POST", {
         body: { seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } },
       }),
-    close: (id: string) => ask(session(id), "DELETE"),
+    close: (id: string) => sendRequest(session(id), "DELETE"),
   };
 }
 
 describe("capacity", () => {
-  test("one more than there is room for is told to come back, and no session is dropped for it", async () => {
+  test("one session too many is refused, and no other is closed for it", async () => {
     const { open, add, close } = await serveWith({ capacity: 2 });
     const [a, b, c] = [createSessionId(), createSessionId(), createSessionId()];
     await open(a);
@@ -40,7 +40,7 @@ describe("capacity", () => {
       message: "all 2 sessions are in use; delete one, or try again later",
     });
     expect(full.headers["retry-after"]).toBe("5");
-    const forked = await ask(`${serving.url}/v1/sessions/${a}/fork`, "POST", {
+    const forked = await sendRequest(`${serving.url}/v1/sessions/${a}/fork`, "POST", {
       body: { session_id: c },
     });
     expect(forked.status).toBe(503);
@@ -53,11 +53,11 @@ describe("capacity", () => {
     expect((await open(c)).status).toBe(200);
   });
 
-  test("is 16,384 where nothing else is said", () => {
+  test("is 16,384 by default", () => {
     expect(new SessionTable({ catalog: countingCatalog() }).capacity).toBe(16_384);
   });
 
-  test("what is idle for too long makes room", async () => {
+  test("sessions that are idle for too long make room", async () => {
     const { open, passes } = await serveWith({ capacity: 1 });
     await open(createSessionId());
     passes(31 * minute);
@@ -66,7 +66,7 @@ describe("capacity", () => {
 });
 
 describe("an idle session", () => {
-  test("is closed after half an hour without a call, and its owner is told so", async () => {
+  test("is closed after half an hour without a call, and the error says so", async () => {
     const { open, add, passes } = await serveWith();
     const id = createSessionId();
     const changes: SessionChange[] = [];
@@ -89,7 +89,7 @@ describe("an idle session", () => {
     });
   });
 
-  test("is closed when its time is over, reaped or not", async () => {
+  test("is closed when its time is over, even before the next clean-up", async () => {
     const { open, add, passes } = await serveWith();
     const id = createSessionId();
     await open(id, { ttl_s: 5 });
@@ -97,7 +97,7 @@ describe("an idle session", () => {
     expect((await add(id, 1)).status).toBe(404);
   });
 
-  test("opened anew is a new session whose calls count from 1", async () => {
+  test("opened again is a new session whose calls count from 1", async () => {
     const { open, add, passes } = await serveWith();
     const id = createSessionId();
     await open(id);
@@ -109,7 +109,7 @@ describe("an idle session", () => {
     expect((await add(id, 1)).json.structured.value).toBe(1);
   });
 
-  test("stays as long as its owner says", async () => {
+  test("stays open for the ttl_s of its owner", async () => {
     const { passes } = await serveWith();
     serving.sessions.open({
       owner: "editor",
@@ -123,7 +123,7 @@ describe("an idle session", () => {
   });
 });
 
-test("512 sessions at once keep to themselves", async () => {
+test("512 sessions at once are independent", async () => {
   const { open, add } = await serveWith();
   const ids = Array.from({ length: 512 }, createSessionId);
   await Promise.all(ids.map(id => open(id)));
@@ -141,15 +141,17 @@ test("512 sessions at once keep to themselves", async () => {
   expect(new Set(serving.sessions.all.map(it => it.digest)).size).toBe(7);
 });
 
-test("a session on every server of the catalog is opened by one request", async () => {
+test("one request opens a session on every server of the catalog", async () => {
   serving = await startHttpServer({ catalog: everything });
-  const said = await ask(`${serving.url}/v1/sessions/${createSessionId()}`, "PUT", { body: {} });
-  expect(Object.keys((said.json as unknown as { mcp: object }).mcp)).toEqual([
+  const response = await sendRequest(`${serving.url}/v1/sessions/${createSessionId()}`, "PUT", {
+    body: {},
+  });
+  expect(Object.keys((response.json as unknown as { mcp: object }).mcp)).toEqual([
     ...everything.servers.keys(),
   ]);
 });
 
-test("closing ends sessions and connections, and says so", async () => {
+test("closing the server ends sessions and connections and notifies listeners", async () => {
   const { open } = await serveWith();
   const changes: SessionChange[] = [];
   serving.sessions.onChange(it => changes.push(it));
@@ -157,5 +159,7 @@ test("closing ends sessions and connections, and says so", async () => {
   const { url } = serving;
   await serving.close();
   expect(changes.at(-1)).toMatchObject({ kind: "closed", why: "ended" });
-  await expect(ask(`${url}/health`, "GET")).rejects.toThrow(/ECONNREFUSED|hang up|ECONNRESET/);
+  await expect(sendRequest(`${url}/health`, "GET")).rejects.toThrow(
+    /ECONNREFUSED|hang up|ECONNRESET/,
+  );
 });

@@ -9,7 +9,7 @@ import { writeFileAtomically, writeFileAtomicallySync } from "../../src/storage/
 const folder = mkdtempSync(join(tmpdir(), "prove-atomic-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("a file is replaced whole, and no temporary file is left", async () => {
+test("a file is replaced completely, and no temporary file is left", async () => {
   const file = join(folder, "a");
   writeFileSync(file, "before");
   await writeFileAtomically(file, "after");

@@ -1,4 +1,4 @@
-/** Which running process holds a run folder, recognized by its id and start time. */
+/** The lock of a run folder, whose process is identified by its id and start time. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ describe("a lock", () => {
     expect(readTrainerLock(folder)).toBeUndefined();
   });
 
-  test("of a process that has gone is stale, and can be taken", async () => {
+  test("of a process that has ended is stale and can be taken over", async () => {
     const child = spawn(process.execPath, ["-e", ""]);
     await once(child, "exit");
     lockOf(child.pid!, "then");
@@ -45,7 +45,7 @@ describe("a lock", () => {
     expect(readTrainerLock(folder)).toBeUndefined();
   });
 
-  test("of a living process keeps others out", async () => {
+  test("of a running process cannot be taken", async () => {
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     lockOf(child.pid!, findProcessStart(child.pid!)!);
     expect(() => acquireTrainerLock(folder, "/mine")).toThrow(

@@ -4,7 +4,7 @@ import type { RejectedAttempt } from "../../src/synthesis/pipeline/report.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import type { SynthesisOptions } from "../../src/synthesis/pipeline/synthesisOptions.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { catalog, root } from "../contracts/doors.ts";
+import { catalog, root } from "../contracts/transports.ts";
 
 export const resources = join(root, "resources");
 

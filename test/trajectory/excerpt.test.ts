@@ -1,6 +1,4 @@
-/**
- * What a model is shown of a long result: always JSON, within the budget, honest about the rest.
- */
+/** Long results are shortened to valid JSON within the budget that says how much is missing. */
 import { expect, test } from "vitest";
 import { excerptJson } from "../../src/trajectory/excerpt.ts";
 
@@ -28,7 +26,7 @@ test.each([
   expect(shown.text.length).toBeLessThanOrEqual(budget);
 });
 
-test("a long text loses its end, before any list loses an item", () => {
+test("long strings are shortened before lists", () => {
   const { text } = excerptJson({
     path: "/home/ana/notes.txt",
     content: words(20_000),
@@ -43,7 +41,7 @@ test("a long text loses its end, before any list loses an item", () => {
   expect(text.length).toBeLessThanOrEqual(8_192);
 });
 
-test("rows are shown whole, as many as fit", () => {
+test("as many complete rows as fit are kept", () => {
   const rows = Array.from({ length: 500 }, (_, i) => ({ id: `row_${i}`, note: words(100) }));
   const { text, truncated } = excerptJson({ rows });
   const shown = (JSON.parse(text) as { rows: unknown[] }).rows;
@@ -53,7 +51,7 @@ test("rows are shown whole, as many as fit", () => {
   expect(shown.at(-1)).toBe(`… (${501 - shown.length} more left out)`);
 });
 
-test("long texts in a long list lose both", () => {
+test("long strings in a long list are shortened together with the list", () => {
   const { text } = excerptJson({
     mails: Array.from({ length: 40 }, (_, i) => ({ id: `msg_${i}`, body: words(9_000) })),
   });
@@ -66,7 +64,7 @@ test("long texts in a long list lose both", () => {
   });
 });
 
-test("a sign of two halves is not cut in two", () => {
+test("a surrogate pair is not split", () => {
   expect(excerptJson("😀".repeat(60), 64)).toEqual({
     text: expect.stringMatching(/^"(😀)+… \(\d+ more characters left out\)"$/u),
     truncated: true,

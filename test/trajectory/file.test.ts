@@ -11,7 +11,7 @@ import {
   type TrajectoryLine,
 } from "../../src/trajectory/trajectoryLine.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import { moveFifty, moveTwice, readOnly } from "./made.ts";
+import { moveFifty, moveTwice, readOnly } from "./sampleTasks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,13 +59,13 @@ async function check(
 const [one, two, three] = [formatTaskLine(move), formatTaskLine(twice), formatTaskLine(read)];
 
 describe("reading tasks", () => {
-  test("whole lines", () =>
+  test("complete lines", () =>
     check(`${one}\n${two}\n${three}\n`, { ids: ["t-move", "t-twice", "t-read"] }));
   test("no line break at the end", () => check(`${one}\n${two}`, { ids: ["t-move", "t-twice"] }));
   test("Windows line breaks, a byte order mark, blank lines", () =>
     check(`\uFEFF${one}\r\n\r\n${two}\r\n`, { ids: ["t-move", "t-twice"] }));
-  test("nothing", () => check("", { ids: [] }));
-  test("a torn last line is skipped and said", () =>
+  test("an empty file", () => check("", { ids: [] }));
+  test("a torn last line is skipped and reported", () =>
     check(`${one}\n${two.slice(0, 100)}`, {
       ids: ["t-move"],
       torn: ["F:2 is torn (a write was cut off) and was skipped"],
@@ -75,7 +75,7 @@ describe("reading tasks", () => {
       ids: ["t-move"],
       error: "F:2 is not JSON (…): correct or delete that line",
     }));
-  test("a line that does not fit says where", () =>
+  test("an invalid line is reported with its place", () =>
     check(`${one}\n${formatTaskLine({ ...twice, seed: "seven" as unknown as number })}\n`, {
       ids: ["t-move"],
       error:
@@ -99,7 +99,7 @@ describe("reading tasks", () => {
       error:
         "F:1 has the format prove/task@3, which is newer than prove/task@2, the newest this program reads: update PROVE",
     }));
-  test("something else altogether", () =>
+  test("a file of another format", () =>
     check('{"hello": 1}\n', {
       ids: [],
       error: "F:1 is not a task (format missing): its format must be prove/task@2",
@@ -109,7 +109,7 @@ describe("reading tasks", () => {
       ids: [],
       error: "F:1 is not a task (format missing): its format must be prove/task@2",
     }));
-  test("the format before is brought up to date as it is read", async () => {
+  test("the previous format is migrated when it is read", async () => {
     const file = join(import.meta.dirname, "older.tasks.jsonl");
     const text = readFileSync(file, "utf8").trim();
     const older = JSON.parse(text) as Omit<Task, "provenance" | "trajectory"> & {
@@ -130,7 +130,7 @@ describe("reading tasks", () => {
     expect(formatTaskLine(task!).length).toBeLessThan(text.length * 0.8);
     await check(formatTaskLine(task!), { ids: [older.id] });
   });
-  test("a header that says something else than its task is kept", async () => {
+  test("a header that differs from its task is kept", async () => {
     const other = {
       ...move,
       trajectory: { ...move.trajectory, header: { ...move.trajectory.header, id: "by/hand" } },
@@ -141,14 +141,14 @@ describe("reading tasks", () => {
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(allOf(readTasks(fileOf(one), { signal }))).rejects.toThrow("enough");
   });
-  test("no such file", async () => {
+  test("a missing file", async () => {
     await expect(allOf(readTasks(join(folder, "none.jsonl")))).rejects.toThrow(
       /there is no file .*none\.jsonl: check the path/,
     );
   });
 });
 
-test("keys that JavaScript keeps for itself come through as they were written", async () => {
+test("keys such as __proto__ are preserved", async () => {
   const call = move.trajectory.events.find(it => it.kind === "call")!;
   const text = one.replace(JSON.stringify(call.arguments), '{"__proto__":{"x":1},"constructor":2}');
   const [task] = await allOf(readTasks(fileOf(text)));
@@ -157,7 +157,7 @@ test("keys that JavaScript keeps for itself come through as they were written", 
 
 describe("a trajectory file", () => {
   const text = formatTrajectory(twice.trajectory);
-  test("comes back as it was", async () => {
+  test("is read as it was written", async () => {
     const file = join(folder, "a.trajectory.jsonl");
     await writeTrajectory(file, twice.trajectory);
     expect(await allOf(readTrajectories(file))).toEqual([twice.trajectory]);
@@ -167,7 +167,7 @@ describe("a trajectory file", () => {
       (await allOf(readTrajectories(fileOf(text + text)))).map(it => it.events.length),
     ).toEqual([twice.trajectory.events.length, twice.trajectory.events.length]);
   });
-  test("gives what there is of an attempt that was cut off", async () => {
+  test("returns the complete part of an attempt that was cut off", async () => {
     const torn: string[] = [];
     const [it] = await allOf(
       readTrajectories(fileOf(text.slice(0, -20)), { onTorn: it => torn.push(it) }),

@@ -1,4 +1,4 @@
-/** Replaying and standing in a trajectory: the same again, what differs and why, forth and back. */
+/** Replaying a trajectory, describing differences, and stepping forward and back. */
 import { describe, expect, test } from "vitest";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { deepFreeze } from "../../src/environment/digest.ts";
@@ -8,7 +8,7 @@ import { TrajectoryCursor, type CursorPosition } from "../../src/trajectory/curs
 import { checkReplay, replayTrajectory } from "../../src/trajectory/replay.ts";
 import type { CallEvent, Trajectory } from "../../src/trajectory/trajectory.ts";
 import { z } from "zod";
-import { catalog, moveFifty, moveTwice } from "./made.ts";
+import { catalog, moveFifty, moveTwice } from "./sampleTasks.ts";
 
 const servers = await loadServers();
 
@@ -43,9 +43,9 @@ const edited = (change: Partial<CallEvent>): Trajectory => {
 };
 
 describe("a replay", () => {
-  test("is the same, byte for byte", () =>
+  test("is identical to the record", () =>
     expect(checkReplay(catalog, trajectory)).toEqual({ verdict: "same", steps: 3 }));
-  test("brings back the patches that the file does not keep", () => {
+  test("restores the patches that the file omits", () => {
     const [first] = replayTrajectory(catalog, trajectory);
     expect(first!.recorded.patches).toBeUndefined();
     expect(first!.replayed.patches).toContainEqual({
@@ -54,7 +54,7 @@ describe("a replay", () => {
       value: 3550,
     });
   });
-  test("of an edited record differs, and says in what", () =>
+  test("of an edited record reports the fields that differ", () =>
     expect(
       checkReplay(catalog, edited({ outcome: { kind: "ok", value: { balance: 1 } } })),
     ).toMatchObject({
@@ -62,7 +62,7 @@ describe("a replay", () => {
       what: "call 1, banking_transfer, gives another value",
       remedy: "the record was edited, or a tool is not deterministic: report it with this file",
     }));
-  test("of an edited call differs from there on", () => {
+  test("of an edited call differs from that call on", () => {
     const verdicts = [
       ...replayTrajectory(
         catalog,
@@ -71,13 +71,13 @@ describe("a replay", () => {
     ].map(it => it.verdict);
     expect(verdicts).toEqual(["differs", "differs", "differs"]);
   });
-  test("on another fixture says that the fixture changed", () =>
+  test("on another fixture reports that the fixture changed", () =>
     expect(checkReplay(catalogWith({ balance: 5000 }), trajectory)).toMatchObject({
       verdict: "fixture changed",
       what: "the fixture small of banking has changed since",
       remedy: "restore that fixture, or synthesize the tasks anew",
     }));
-  test("with other tools says that the tools changed", () => {
+  test("with other tools reports that the tools changed", () => {
     const Nothing = z.looseObject({});
     const tool = createToolFactory(Nothing);
     const server = defineServer({
@@ -100,11 +100,11 @@ describe("a replay", () => {
       what: "the tools of banking have changed since",
     });
   });
-  test("of a broken call asks only for the state", () => {
+  test("of a broken call compares only the state", () => {
     const broken = edited({ outcome: { kind: "broken" } });
     expect([...replayTrajectory(catalog, broken)][0]).toMatchObject({ verdict: "differs" });
   });
-  test("of a server that is gone is the person's mistake", () => {
+  test("of a missing server is an error that the user can fix", () => {
     const gone = {
       ...trajectory,
       header: {
@@ -114,7 +114,7 @@ describe("a replay", () => {
     };
     expect(() => checkReplay(catalog, gone)).toThrow(/there is no server robbing: choose one of/);
   });
-  test("of one whose other tools are new is the same where no step differs", () => {
+  test("is the same if the server's tools changed but no step differs", () => {
     const pinned = { ...trajectory, header: { ...trajectory.header, catalog: "older" } };
     expect(checkReplay(catalog, pinned).verdict).toBe("same");
   });
@@ -129,7 +129,7 @@ describe("a cursor", () => {
   const walk = (cursor: TrajectoryCursor, ...moves: ("step" | "stepBack")[]) =>
     moves.map(it => seen(cursor[it]()));
 
-  test("steps forth over messages of calls alone, and stays at the end", () => {
+  test("steps forward over messages that only make calls, and stays at the end", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
     expect(seen(cursor.current)).toBe("0 start 3148.95");
     expect(walk(cursor, ...Array.from({ length: 9 }, () => "step" as const))).toEqual([
@@ -145,7 +145,7 @@ describe("a cursor", () => {
     ]);
     expect(cursor.current.atEnd).toBe(true);
   });
-  test("steps back to the state that was, and stays at the start", () => {
+  test("steps back to the earlier state, and stays at the start", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
     cursor.goTo(5);
     expect(walk(cursor, "stepBack", "stepBack", "stepBack", "stepBack", "stepBack")).toEqual([
@@ -156,7 +156,7 @@ describe("a cursor", () => {
       "0 start 3148.95",
     ]);
   });
-  test("continues to the next event that passes, forth and back, or to the end", () => {
+  test("continues to the next matching event in both directions, or to the end", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
     const onTransfers = (index: number) =>
       (trajectory.events[index] as CallEvent).name === "banking_transfer";
@@ -175,18 +175,18 @@ describe("a cursor", () => {
       ].map(it => it.position),
     ).toEqual([4, 3, 0]);
   });
-  test("knows what the call it stands on changed", () => {
+  test("returns the changes of the current call", () => {
     const place = new TrajectoryCursor(catalog, trajectory).goTo(3);
     expect(place.patches.map(it => it.path)).toContain("/banking/world/accounts/acc_101/balance");
     expect(place.before).not.toBe(place.state);
     expect(place.step!.verdict).toBe("same");
   });
-  test("looks anywhere without going there", () => {
+  test("describes other positions without going there", () => {
     const cursor = new TrajectoryCursor(catalog, trajectory);
     expect(seen(cursor.at(4))).toBe("4 banking_transfer 3078.95");
     expect(seen(cursor.current)).toBe("0 start 3148.95");
   });
-  test("goes no further than there is", async () => {
+  test("stays within the trajectory", async () => {
     const cursor = new TrajectoryCursor(catalog, (await moveFifty()).trajectory);
     expect([cursor.goTo(-5).position, cursor.goTo(999).atEnd]).toEqual([0, true]);
   });

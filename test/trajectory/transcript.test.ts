@@ -1,4 +1,4 @@
-/** Transcripts as they are read, and the way from lines to events and back. */
+/** The text of transcripts, and the mapping between lines and events. */
 import { describe, expect, test } from "vitest";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
@@ -25,7 +25,7 @@ import {
   moveTwice,
   saying,
   transfer,
-} from "./made.ts";
+} from "./sampleTasks.ts";
 
 /** An attempt at moving fifty euros in which nearly everything goes wrong once. */
 const stumbling = async () => {
@@ -55,7 +55,7 @@ test("a task with its teacher's trajectory", async () => {
   checkGolden("transcript-task.txt", formatTranscript(task.trajectory, { task }).text);
 });
 
-test("an attempt with what each call earned", async () => {
+test("an attempt with a note on each call", async () => {
   const { task, trajectory } = await stumbling();
   const breakdown = scoreAttempt(createAttemptFactory(catalog)(task, trajectory), paperProfile);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
@@ -69,7 +69,7 @@ test("an attempt with what each call earned", async () => {
   );
 });
 
-test("a task that wants no call, and an attempt that makes one", async () => {
+test("a task without goals, and an attempt that makes a call", async () => {
   const task = await abstain();
   const trajectory = (
     await rollout(task, createScriptedPolicy("eager", [calling(balance)]), catalog)
@@ -94,7 +94,7 @@ describe("lines and events", async () => {
   const eventWith = (part: string) =>
     trajectory.events.findIndex(it => JSON.stringify(it).includes(part));
 
-  test("every event has its lines, and every line of its own leads back to it", () => {
+  test("every event has lines that map back to it", () => {
     const shown = [...trajectory.events.entries()].filter(
       ([i]) => !isCallOnlyMessage(trajectory.events, i),
     );
@@ -107,30 +107,30 @@ describe("lines and events", async () => {
       "banking_list_transactions",
     );
   });
-  test("a message of calls alone stands on its first call", () => {
+  test("a message that only makes calls has the line of its first call", () => {
     const at = trajectory.events.findIndex(it => it.kind === "assistant" && it.text === "");
     expect(transcript.ranges[at]!.first).toBe(transcript.ranges[at + 1]!.first);
   });
-  test("the lines between belong to nothing", () =>
+  test("lines between events belong to no event", () =>
     expect(transcript.eventAt(lineWith("✗ banking_transfer") - 1)).toBeUndefined());
-  test("a breakpoint on a line between takes hold on the next event", () => {
+  test("a breakpoint between events moves to the next event", () => {
     const line = lineWith("✗ banking_transfer") - 1;
     const event = transcript.eventFrom(line)!;
     expect(transcript.ranges[event]!.first).toBe(line + 1);
   });
-  test("one on a call's first line takes hold on the call, not on the silent message above it", () => {
+  test("a breakpoint on a call's first line is on the call, not on its message", () => {
     const event = eventWith('"limit":4');
     expect(transcript.eventFrom(transcript.ranges[event]!.first)).toBe(event);
   });
-  test("one on a call's answer takes hold on the call", () => {
+  test("a breakpoint on a call's result is on the call", () => {
     const event = eventWith('"limit":4');
     expect(transcript.eventFrom(transcript.ranges[event]!.first + 2)).toBe(event);
   });
-  test("one after the end takes hold nowhere", () =>
+  test("a breakpoint after the end is on no event", () =>
     expect(transcript.eventFrom(lines.length)).toBeUndefined());
 });
 
-describe("what is hidden is shown", () => {
+describe("invisible characters are escaped", () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ["an escape", "\u001b[2J", "␛[2J"],
     ["line breaks and tabs in a line", "a\n\tb\r", "a␊␉b␍"],
@@ -148,7 +148,7 @@ describe("what is hidden is shown", () => {
   for (const [name, text, expected] of cases)
     test(name, () => expect(escapeInvisible(text)).toBe(expected));
 
-  test("wherever it stands in a trajectory", async () => {
+  test("everywhere in a trajectory", async () => {
     const evil = "\u202e\u001b[31m";
     const { header } = (await moveFifty()).trajectory;
     const refusal = { kind: "refused", type: "not_found", message: evil, hint: evil } as const;
@@ -179,16 +179,16 @@ describe("what is hidden is shown", () => {
   });
 });
 
-describe("a call in words", () => {
+describe("the text of a call", () => {
   test("keys and values", () =>
     expect(formatCall("f", { a: 1, b: ["x", null], c: {} })).toBe('f(a: 1, b: ["x",null], c: {})'));
   test("no arguments", () => expect(formatCall("f", {})).toBe("f()"));
-  test("arguments that are no object", () => expect(formatCall("f", [1])).toBe("f([1])"));
+  test("arguments that are not an object", () => expect(formatCall("f", [1])).toBe("f([1])"));
   test("a block that could not be parsed", () =>
     expect(formatCall("", "{oops")).toBe("(not parsed) {oops"));
 });
 
-test("a long result shows its beginning and says how much is left out; text of several lines stands as such", async () => {
+test("a long result is shortened, and text of several lines stays on several lines", async () => {
   const { header } = (await moveFifty()).trajectory;
   const value = {
     content: "first\nsecond",

@@ -4,7 +4,7 @@ import { listEntities } from "../../../src/editor/servers/entities.ts";
 import { describeEntity } from "../../../src/editor/shared/valueText.ts";
 import { readForm, type Field } from "../../../src/editor/servers/argumentForm.ts";
 import { openSessionByName } from "../../../src/environment/catalog.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 
 const open = (server: string, fixture: string) =>
   openSessionByName(catalog, { servers: [{ name: server, fixture }], seed: 1 });

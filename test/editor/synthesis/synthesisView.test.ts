@@ -19,7 +19,7 @@ import {
   type Report,
 } from "../../../src/synthesis/pipeline/report.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
-import { moveFifty } from "../../trajectory/made.ts";
+import { moveFifty } from "../../trajectory/sampleTasks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-synthesis-view-"));
 afterAll(() => rmSync(folder, { recursive: true }));

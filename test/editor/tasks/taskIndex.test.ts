@@ -8,7 +8,7 @@ import { parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
 import { indexTasks, readTask } from "../../../src/editor/tasks/taskIndex.ts";
 import { searchTasks, type SearchHit } from "../../../src/editor/tasks/taskSearch.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
-import { abstain, moveFifty, moveTwice } from "../../trajectory/made.ts";
+import { abstain, moveFifty, moveTwice } from "../../trajectory/sampleTasks.ts";
 import { writeManyTasks } from "../manyTasks.ts";
 import { measureLongestBlock } from "../meter.ts";
 

@@ -10,7 +10,14 @@ import { createScriptedPolicy } from "../../../src/policy/scripted.ts";
 import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { checkGolden } from "../../golden.ts";
-import { calling, catalog, lookUp, moveFifty, saying, transfer } from "../../trajectory/made.ts";
+import {
+  calling,
+  catalog,
+  lookUp,
+  moveFifty,
+  saying,
+  transfer,
+} from "../../trajectory/sampleTasks.ts";
 
 const source = "prove:/transcripts/made/t-move.transcript";
 

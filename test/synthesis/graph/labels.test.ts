@@ -37,7 +37,7 @@ import { readTemplates } from "../../../src/synthesis/text/templates.ts";
 import { createVerificationSetup } from "../../../src/synthesis/user/edgeArguments.ts";
 import { graph } from "../../../src/cli/graph.ts";
 import { runCommand } from "../../cli/terminal.ts";
-import { catalog, root } from "../../contracts/doors.ts";
+import { catalog, root } from "../../contracts/transports.ts";
 import { fixture, library } from "../libraryServer.ts";
 
 let folder: string;

@@ -25,7 +25,7 @@ import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { listCalls, asFinished } from "../../../src/trajectory/trajectory.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
-import { catalog, root } from "../../contracts/doors.ts";
+import { catalog, root } from "../../contracts/transports.ts";
 import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
 
 const getServerName = (tool: string) => catalog.tools.get(tool)!.server;

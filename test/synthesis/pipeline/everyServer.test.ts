@@ -5,7 +5,7 @@ import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
 
 describe.each([...catalog.servers.values()].map(it => [it.name, it] as const))(

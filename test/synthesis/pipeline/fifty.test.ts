@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import { checkGolden } from "../../golden.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
 

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { DuplicateFilter, findRejection } from "../../../src/synthesis/pipeline/filter.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { CallEvent } from "../../../src/trajectory/trajectory.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];

@@ -15,7 +15,7 @@ import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split
 import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 

@@ -8,7 +8,7 @@ import { computeSplit } from "../../../src/synthesis/pipeline/split.ts";
 import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];

@@ -4,7 +4,7 @@ import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipelin
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
 
 let tasks: Task[];

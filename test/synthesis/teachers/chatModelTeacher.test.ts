@@ -10,7 +10,7 @@ import type { AttemptResult } from "../../../src/synthesis/pipeline/attemptTask.
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import {
   callsFor,
   chatServer,

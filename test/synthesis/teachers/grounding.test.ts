@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../src/environment/json.ts";
 import type { TurnPlan } from "../../../src/synthesis/teachers/turnPlan.ts";
 import { findGroundingFlaw } from "../../../src/synthesis/teachers/grounding.ts";
 import type { Intent } from "../../../src/synthesis/user/intent.ts";
-import { catalog } from "../../contracts/doors.ts";
+import { catalog } from "../../contracts/transports.ts";
 import type { EntityInstance } from "../../../src/synthesis/user/entityInstance.ts";
 
 const createInstance = (entity: string, id: string, label?: string): EntityInstance => ({

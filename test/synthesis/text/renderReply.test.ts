@@ -13,7 +13,7 @@ import { markVerbatim, endMark } from "../../../src/synthesis/text/valueMarks.ts
 import { isFullClause, formatRefusal } from "../../../src/synthesis/text/formatRefusal.ts";
 import { renderReply } from "../../../src/synthesis/text/renderReply.ts";
 import { omitRepeatedDays, fixSingular } from "../../../src/synthesis/text/grammar.ts";
-import { catalog, root } from "../../contracts/doors.ts";
+import { catalog, root } from "../../contracts/transports.ts";
 
 const style = readStyleGuide(join(root, "resources"));
 const plainStyle = {

@@ -18,7 +18,7 @@ import {
 import { selectReplies } from "../../../src/synthesis/text/selectReplies.ts";
 import { findTemplateErrors } from "../../../src/synthesis/text/templateErrors.ts";
 import { parseTemplates, readTemplates } from "../../../src/synthesis/text/templates.ts";
-import { root } from "../../contracts/doors.ts";
+import { root } from "../../contracts/transports.ts";
 import { library } from "../libraryServer.ts";
 
 const servers = await loadServers();

@@ -1,4 +1,4 @@
-/** The ways to a server's session, behind one shape, so that one contract holds for each. */
+/** A session over each transport, with one interface, so that one contract can test them all. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -16,31 +16,29 @@ const servers = await loadServers();
 export const root = join(import.meta.dirname, "../..");
 export const catalog = openCatalog(servers, [join(root, "resources/servers")]);
 
-/**
- * An answer as any client can see it: the value's canonical text, or the error's type and words.
- */
+/** An outcome as every client sees it: the value as canonical text, or the error. */
 export interface Answer {
   ok: boolean;
   text: string;
 }
 
-export interface Opened {
+export interface TransportSession {
   call(name: string, args: Json): Promise<Answer>;
   digest(): Promise<string>;
   close(): Promise<void>;
 }
 
-export interface Door {
+export interface Transport {
   name: string;
   /** Opens one more private session. */
-  open(fixture: string, seed: number): Promise<Opened>;
-  shut(): Promise<void>;
+  open(fixture: string, seed: number): Promise<TransportSession>;
+  close(): Promise<void>;
 }
 
-const errorText = (type: string, message: string, hint: string | undefined) =>
+const formatErrorText = (type: string, message: string, hint: string | undefined) =>
   canonicalJson({ error_type: type, message, ...(hint === undefined ? {} : { hint }) });
 
-export const inProcess = (server: string): Door => ({
+export const inProcess = (server: string): Transport => ({
   name: "in process",
   async open(fixture, seed) {
     const session = openSessionByName(catalog, { servers: [{ name: server, fixture }], seed });
@@ -49,13 +47,13 @@ export const inProcess = (server: string): Door => ({
         const { outcome } = session.call(name, args);
         return outcome.kind === "ok"
           ? { ok: true, text: canonicalJson(outcome.value) }
-          : { ok: false, text: errorText(outcome.type, outcome.message, outcome.hint) };
+          : { ok: false, text: formatErrorText(outcome.type, outcome.message, outcome.hint) };
       },
       digest: async () => session.digest,
       close: async () => {},
     };
   },
-  shut: async () => {},
+  close: async () => {},
 });
 
 async function callOver(
@@ -74,7 +72,7 @@ async function callOver(
 }
 
 /** The built program as a child process, driven by the SDK's own client. */
-export async function overStdio(server: string): Promise<Door & { client: Client }> {
+export async function overStdio(server: string): Promise<Transport & { client: Client }> {
   const client = new Client({ name: "contract", version: "1" });
   await client.connect(
     new StdioClientTransport({
@@ -101,20 +99,20 @@ export async function overStdio(server: string): Promise<Door & { client: Client
         close: async () => void (await ask("prove/close", {}, z.object({}))),
       };
     },
-    shut: () => client.close(),
+    close: () => client.close(),
   };
 }
 
-/** One service for all servers' doors. It listens from the first to the last of them. */
+/** One service for all servers' transports. It listens from the first to the last of them. */
 let serving: Promise<RunningHttpServer> | undefined;
-let doors = 0;
+let transports = 0;
 
 /**
  * The service over real HTTP: sessions by `/v1`, calls by the SDK's own client at the session's
  * address.
  */
-export async function overHttp(server: string): Promise<Door> {
-  doors++;
+export async function overHttp(server: string): Promise<Transport> {
+  transports++;
   const { url, mcpPath, close } = await (serving ??= startHttpServer({ catalog }));
   let isListed = false;
   return {
@@ -143,8 +141,8 @@ export async function overHttp(server: string): Promise<Door> {
         },
       };
     },
-    async shut() {
-      if (--doors > 0) return;
+    async close() {
+      if (--transports > 0) return;
       serving = undefined;
       await close();
     },

@@ -1,4 +1,4 @@
-/** Tasks over the banking server, made by hand, with a teacher that really ran. */
+/** Sample tasks on the banking server, written by hand, with the trajectories of real rollouts. */
 import { computeDigest } from "../../src/environment/digest.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { JsonObject } from "../../src/environment/json.ts";

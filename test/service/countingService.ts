@@ -1,7 +1,4 @@
-/**
- * A service to test against: a small server that counts, on a free port, and a client that sends
- * exactly what it is told.
- */
+/** A small server of counters to run the HTTP service on, and a client without any defaults. */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -87,8 +84,8 @@ export function countingCatalog(): Catalog {
   return openCatalog([counting], [folder]);
 }
 
-/** Every field that a test reads of some answer. */
-export interface Answered {
+/** Every field of a response that tests read. */
+export interface ResponseJson {
   readonly error: { readonly code: string; readonly message: string };
   readonly digest: string;
   readonly is_error: boolean;
@@ -106,26 +103,26 @@ export interface Answered {
   readonly result: Readonly<Record<string, unknown>>;
 }
 
-export interface Said {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   /** The text as JSON. */
-  readonly json: Answered;
+  readonly json: ResponseJson;
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly headers?: Record<string, string>;
   /** JSON, or text that is sent as it is. */
   readonly body?: unknown;
 }
 
 /** Sends one request with exactly these headers. */
-export function ask(
+export function sendRequest(
   url: string,
   method: string,
-  { headers = {}, body }: Asked = {},
-): Promise<Said> {
+  { headers = {}, body }: RequestOptions = {},
+): Promise<HttpResponse> {
   const text =
     body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
   const all =
@@ -142,7 +139,7 @@ export function ask(
           headers: response.headers,
           text: answer,
           get json() {
-            return JSON.parse(answer) as Answered;
+            return JSON.parse(answer) as ResponseJson;
           },
         }),
       );
