@@ -37,6 +37,10 @@ export const minute = () =>
     })
     .refine(it => !it.endsWith("Z"), "must be in the session's own time, without Z");
 
+/** The time of a session, which must be able to advance without leaving the four-digit years. */
+export const clock = () =>
+  minute().refine(it => it >= "1000" && it < "9900", "must be in the years 1000 to 9899");
+
 /**
  * Whole cents, positive or negative. The check is not part of the published schema: common
  * validators compute JSON Schema's multipleOf in binary, where 3048.95 is not a multiple of 0.01.

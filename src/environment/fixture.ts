@@ -6,7 +6,7 @@ import { readIfExists } from "../storage/fileErrors.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { deepFreeze } from "./digest.ts";
-import { minute } from "./fieldSchemas.ts";
+import { clock } from "./fieldSchemas.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
@@ -30,7 +30,7 @@ export const createFixtureSchema = (server: Server) =>
     format: z.literal(fixtureFormat),
     server: z.literal(server.name),
     name: z.string().regex(/^[a-z][a-z0-9-]{0,40}$/),
-    now: minute(),
+    now: clock(),
     seed: z.int().min(0).optional(),
     state: server.schema,
   });

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { checkJson } from "../storage/parseJson.ts";
 import { deepFreeze } from "./digest.ts";
-import { minute } from "./fieldSchemas.ts";
+import { clock } from "./fieldSchemas.ts";
 import type { Fixture } from "./fixture.ts";
 import type { JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
@@ -89,7 +89,7 @@ const stateSchemas = new WeakMap<Server, z.ZodType>();
 function getStateSchema(server: Server): z.ZodType {
   let schema = stateSchemas.get(server);
   if (!schema) {
-    schema = z.strictObject({ world: server.schema, clock: minute(), draws: z.int().min(0) });
+    schema = z.strictObject({ world: server.schema, clock: clock(), draws: z.int().min(0) });
     stateSchemas.set(server, schema);
   }
   return schema;

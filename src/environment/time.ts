@@ -3,6 +3,8 @@
  * without time zones.
  */
 
+import { refuse } from "./server.ts";
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
@@ -21,13 +23,25 @@ export type Weekday = (typeof weekdays)[number];
 export const toMinutes = (time: string): number =>
   Date.parse(time.length === 10 ? `${time}T00:00Z` : `${time}:00Z`) / minuteMs;
 
-/** The minute this many minutes later, or earlier if the number is negative. */
+/**
+ * The minute this many minutes later, or earlier if the number is negative. Refuses the call where
+ * the result is outside the years 0000 to 9999.
+ */
 export const addMinutes = (time: string, minutes: number): string =>
-  new Date((toMinutes(time) + minutes) * minuteMs).toISOString().slice(0, 16);
+  formatTime((toMinutes(time) + minutes) * minuteMs).slice(0, 16);
 
-/** The day this many days after a day, or after the day of a minute. */
+/** The day this many days after a day, or after the day of a minute. Refuses as `addMinutes` does. */
 export const addDays = (time: string, days: number): string =>
-  new Date(Date.parse(time.slice(0, 10)) + days * dayMs).toISOString().slice(0, 10);
+  formatTime(Date.parse(time.slice(0, 10)) + days * dayMs).slice(0, 10);
+
+const [minTime, maxTime] = [Date.parse("0000-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];
+
+function formatTime(milliseconds: number): string {
+  // the format has four digits for the year
+  if (milliseconds < minTime || milliseconds > maxTime)
+    refuse("invalid_params", "the date would be outside the years 0000 to 9999");
+  return new Date(milliseconds).toISOString();
+}
 
 export const minutesBetween = (from: string, to: string): number => toMinutes(to) - toMinutes(from);
 

@@ -1,5 +1,6 @@
 /** Calendar arithmetic over the ends of hours, days, months and years. */
 import { expect, test } from "vitest";
+import { Refusal } from "../../src/environment/server.ts";
 import {
   addDays,
   daysBetween,
@@ -31,4 +32,11 @@ test("spans are signed and ignore daylight saving time", () => {
 test("a day starts at its first minute, and 9 March 2026 is a Monday", () => {
   expect(toMinutes("2026-03-09")).toBe(toMinutes("2026-03-09T00:00"));
   expect([getWeekday("2026-03-09"), getWeekday("2026-03-08T22:00")]).toEqual([1, 0]);
+});
+
+test("a time that four digits cannot name is refused, not written with six", () => {
+  expect(() => addMinutes("9999-12-31T23:59", 1)).toThrow(Refusal);
+  expect(() => addDays("9999-12-31", 1)).toThrow("outside the years 0000 to 9999");
+  expect(() => addDays("2026-01-01", -1e6)).toThrow("outside the years 0000 to 9999");
+  expect(addMinutes("9999-12-31T23:58", 1)).toBe("9999-12-31T23:59");
 });

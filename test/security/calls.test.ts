@@ -1,6 +1,7 @@
 /** Attacks through tool calls, which a policy in training finds if they pay. */
 import { expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
+import { parseFixture } from "../../src/environment/fixture.ts";
 import { maxStateSize, type Session } from "../../src/environment/session.ts";
 import { catalog } from "../contracts/transports.ts";
 
@@ -36,4 +37,12 @@ test("archives of archives do not multiply the state until memory is full", () =
   expect(measure(session, "filesystem")).toBeLessThan(maxStateSize * 1.05);
   // what is there can still be deleted
   run("rm", { path: "~/bomb", recursive: true, permanent: true });
+});
+
+test("a fixture near the end of the calendar does not make the clock leave it", () => {
+  const server = catalog.getServer("banking");
+  const fixture = { ...catalog.getFixture("banking", "small"), now: "9999-12-31T23:59" };
+  expect(() => parseFixture(server, JSON.stringify(fixture), "late.fixture.json")).toThrow(
+    "must be in the years 1000 to 9899",
+  );
 });
