@@ -60,24 +60,43 @@ function addSmallFixture(builder: ShoppingBuilder): void {
 }
 
 function addFullFixture(builder: ShoppingBuilder): void {
-  const { context, state } = builder;
-  const { random, cast } = context;
+  const { state } = builder;
   const coupons = new Map(couponPlans.map(it => [it.code, builder.addCoupon(it)]));
   const productNames = Object.values(state.products).map(it => it.name);
-  const pickItems = (n: number) =>
-    random
-      .shuffle(productNames)
-      .slice(0, n)
-      .map(
-        name =>
-          [
-            name,
-            random.pickWeighted([1, 2, 3], it => [0, 8, 3, 1][it]!),
-            random.boolean(0.25)
-              ? computeEarlierPrice(state.products[builder.getProductId(name)]!.price)
-              : undefined,
-          ] as const,
-      );
+  addPastOrders(builder, productNames, coupons);
+  addOpenOrders(builder, productNames);
+  addReviews(builder, productNames);
+  addWishes(builder, productNames);
+  for (const [name, quantity] of [
+    ["Insulated bottle", 2],
+    ["Dotted notebook", 3],
+    ["Bamboo cutting board", 1],
+    ["Head torch", 1],
+  ] as const)
+    builder.addCartLine(name, quantity);
+  state.cart.coupon = coupons.get("SPRING10")!;
+}
+
+/** Some products with quantities; a quarter of them cost more when they were ordered. */
+const pickItems = (builder: ShoppingBuilder, productNames: readonly string[], n: number) => {
+  const { random } = builder.context;
+  return random
+    .shuffle(productNames)
+    .slice(0, n)
+    .map(name => {
+      const quantity = random.pickWeighted([1, 2, 3], it => [0, 8, 3, 1][it]!);
+      const price = random.boolean(0.25) ? getEarlierPrice(builder, name) : undefined;
+      return [name, quantity, price] as const;
+    });
+};
+
+/** Adds delivered and cancelled orders, some with coupons and returns. */
+function addPastOrders(
+  builder: ShoppingBuilder,
+  productNames: readonly string[],
+  coupons: ReadonlyMap<string, string>,
+): void {
+  const { random } = builder.context;
   const days = [
     214, 201, 188, 176, 163, 155, 147, 139, 128, 117, 108, 99, 90, 83, 76, 68, 61, 54, 47, 40, 33,
     29, 26, 22, 19, 16, 13, 10, 8,
@@ -97,7 +116,7 @@ function addFullFixture(builder: ShoppingBuilder): void {
           ["Record player", 1],
           ["Moka pot", 1],
         ] as const)
-      : pickItems(1 + random.integer(4));
+      : pickItems(builder, productNames, 1 + random.integer(4));
     const key = builder.addOrder(daysAgo, stage, bought, {
       express: random.boolean(0.2),
       ...(coupon ? { coupon: coupons.get(coupon)! } : {}),
@@ -113,20 +132,38 @@ function addFullFixture(builder: ShoppingBuilder): void {
         daysAgo > 30 ? "refunded" : "requested",
       );
   }
+}
+
+/** Adds orders that were shipped or are being processed. */
+function addOpenOrders(builder: ShoppingBuilder, productNames: readonly string[]): void {
+  const { random } = builder.context;
   for (const [daysAgo, express] of [
     [3, false],
     [3, false],
     [2, false],
     [1, true],
   ] as const)
-    builder.addOrder(daysAgo, "shipped", pickItems(1 + random.integer(3)), { express });
+    builder.addOrder(daysAgo, "shipped", pickItems(builder, productNames, 1 + random.integer(3)), {
+      express,
+    });
   for (const [daysAgo, pay_with] of [
     [1, "card"],
     [1, "store_credit"],
     [0, "on_delivery"],
     [0, "card"],
   ] as const)
-    builder.addOrder(daysAgo, "processing", pickItems(1 + random.integer(3)), { pay_with });
+    builder.addOrder(
+      daysAgo,
+      "processing",
+      pickItems(builder, productNames, 1 + random.integer(3)),
+      { pay_with },
+    );
+}
+
+/** Adds reviews by friends and colleagues, and by the user of delivered products. */
+function addReviews(builder: ShoppingBuilder, productNames: readonly string[]): void {
+  const { context, state } = builder;
+  const { random, cast } = context;
   const authors = [...cast.friends, ...cast.colleagues].map(it => it.name);
   for (const name of random.shuffle(productNames).slice(0, 26))
     for (const author of random.shuffle(authors).slice(0, 1 + random.integer(4)))
@@ -143,31 +180,23 @@ function addFullFixture(builder: ShoppingBuilder): void {
   );
   for (const name of random.shuffle([...bought]).slice(0, 7))
     builder.addReview(name, cast.user.name, 3 + random.integer(3), 2 + random.integer(90));
-  const wishedNames = random
+}
+
+/** Adds products to the wish list; a third of them cost more when they were added. */
+function addWishes(builder: ShoppingBuilder, productNames: readonly string[]): void {
+  const { context, state } = builder;
+  const wishedNames = context.random
     .shuffle(
       productNames.filter(it => state.products[builder.getProductId(it)]!.status === "active"),
     )
     .slice(0, 7);
   for (const [i, name] of wishedNames.entries())
-    builder.addWish(
-      name,
-      3 + 9 * i,
-      i % 3 === 1
-        ? computeEarlierPrice(state.products[builder.getProductId(name)]!.price)
-        : undefined,
-    );
-  for (const [name, quantity] of [
-    ["Insulated bottle", 2],
-    ["Dotted notebook", 3],
-    ["Bamboo cutting board", 1],
-    ["Head torch", 1],
-  ] as const)
-    builder.addCartLine(name, quantity);
-  state.cart.coupon = coupons.get("SPRING10")!;
+    builder.addWish(name, 3 + 9 * i, i % 3 === 1 ? getEarlierPrice(builder, name) : undefined);
 }
 
 /** The price of a product before it was reduced. */
-const computeEarlierPrice = (price: number) => Math.round(price * 11) / 10;
+const getEarlierPrice = (builder: ShoppingBuilder, name: string) =>
+  Math.round(builder.state.products[builder.getProductId(name)]!.price * 11) / 10;
 
 function* findContradictions(state: ShoppingState, cast: SharedCast): Generator<string> {
   if (state.customer !== cast.user.name || state.address !== cast.getPlace("home").address)
