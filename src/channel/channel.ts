@@ -63,7 +63,10 @@ export interface Channel<Local extends Messages, Remote extends Messages> {
     method: M,
     listener: (params: Local["notifications"][M]) => void,
   ): void;
-  /** The listener runs once, when the other end has disconnected or sent what is not JSON-RPC. */
+  /**
+   * The listener runs once, when either end has disconnected or the other end has sent what is not
+   * JSON-RPC.
+   */
   onClose(listener: () => void): void;
   /** Starts to read messages. Set handlers and listeners before. */
   open(): void;

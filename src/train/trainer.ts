@@ -3,10 +3,8 @@
  * starts the replicas and writes their results to files, in order. It computes nothing, so that it
  * can always answer.
  */
-import { writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { countParameters } from "../model/architecture.ts";
@@ -14,10 +12,6 @@ import {
   checkTools,
   createServerDigest,
   readModelFolder,
-  addSeenTasks,
-  writeModelFolder,
-  type TaskTopic,
-  type ModelConfig,
   type StoredModel,
 } from "../model/modelFolder.ts";
 import type {
@@ -34,7 +28,6 @@ import {
   discardAfter,
   findLatestCheckpoint,
   readRun,
-  writeCheckpoint,
   writeEnd,
   type RunEnd,
 } from "../run/folder.ts";
@@ -42,6 +35,7 @@ import { writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
+import { createTrainedConfig, readSpentSeconds, saveCheckpoint } from "./checkpoint.ts";
 import type {
   ReplicaCommand,
   ReplicaMessage,
@@ -49,11 +43,9 @@ import type {
   SaveMessage,
   StepMessage,
 } from "./loop.ts";
-import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
-import { readTextFile } from "../storage/readTextFile.ts";
 
 /** Milliseconds that replicas have to finish their step after a request to stop. */
 const stopTimeout = 1_500;
@@ -125,7 +117,7 @@ class Trainer {
 
   async #train(config: RunConfig): Promise<RunEnd> {
     const checkpoint = findLatestCheckpoint(this.#folder);
-    const { spent } = readState(checkpoint.folder, checkpoint.step);
+    const spent = readSpentSeconds(checkpoint.folder, checkpoint.step);
     this.#step = checkpoint.step;
     this.#spent = spent;
     discardAfter(this.#folder, checkpoint.step);
@@ -266,25 +258,9 @@ class Trainer {
     this.#publish({ kind: "stepped", metrics: metrics! });
   }
 
-  async #saveCheckpoint(
-    { step, spent, weights, optimizer }: SaveMessage,
-    { config, tokenizer }: StoredModel,
-  ): Promise<void> {
-    const training = config.training.toSpliced(-1, 1, {
-      ...config.training.at(-1)!,
-      steps: step,
-      seconds: Math.round(spent * 10) / 10,
-    });
-    const folder = await writeCheckpoint(this.#folder, step, async temporary => {
-      await writeOptimizer(join(temporary, "optimizer.safetensors"), optimizer);
-      await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step, spent })}\n`);
-      await writeModelFolder(
-        temporary,
-        { config: { ...config, training }, tokenizer, weights },
-        "F32",
-      );
-    });
-    this.#publish({ kind: "saved", step, folder });
+  async #saveCheckpoint(message: SaveMessage, model: StoredModel): Promise<void> {
+    const folder = await saveCheckpoint(this.#folder, message, model);
+    this.#publish({ kind: "saved", step: message.step, folder });
   }
 
   #handleRequest(request: TrainerRequest): void {
@@ -341,45 +317,6 @@ const sortAttempts = (groups: readonly GroupLine[]): readonly GroupLine[] =>
 /** The index of the task within its step, from the id `task/step.index.attempt`. */
 const getTaskIndex = ({ trajectory }: GroupLine): number =>
   Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
-
-/** The configuration of a model that this run has trained on these tasks. */
-function createTrainedConfig(
-  start: ModelConfig,
-  run: RunConfig,
-  topics: readonly TaskTopic[],
-  catalog: Catalog,
-): ModelConfig {
-  const entry = {
-    method: run.method,
-    steps: 0,
-    seconds: 0,
-    seed: run.seed,
-    tasks: topics.length,
-    ...(run.method === "grpo" ? { profile: run.profile } : {}),
-    from: start.name,
-  };
-  return {
-    ...start,
-    saw: addSeenTasks(start.saw, topics, createServerDigest(catalog.servers)),
-    training: [...start.training, entry],
-  };
-}
-
-/** Seconds of training before a checkpoint. Checkpoint 0 has no state.json. */
-function readState(folder: string, step: number): { readonly spent: number } {
-  if (step === 0) return { spent: 0 };
-  try {
-    return z
-      .object({ spent: z.number() })
-      .parse(JSON.parse(readTextFile(join(folder, "state.json"))));
-  } catch (cause) {
-    throw new UserError(
-      `${folder} has no readable state.json`,
-      "delete that checkpoint's folder and resume from the one before",
-      { cause },
-    );
-  }
-}
 
 function describeFailure(error: unknown, step: number): RunEnd {
   // an error of a worker is the cause of another error

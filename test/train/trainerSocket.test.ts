@@ -61,7 +61,7 @@ async function connectRaw(): Promise<Socket> {
 }
 
 describe("an attached client", () => {
-  test("receives the status first, then every event, whoever else is attached", async () => {
+  test("receives the status first and then every event, like the other clients", async () => {
     const [one, other] = [await attach(), await attach()];
     await Promise.all([one.request("status"), other.request("status")]);
     socket.publish(saved(1));
@@ -76,7 +76,7 @@ describe("an attached client", () => {
     expect(await readEvents(late)).toEqual([{ kind: "status", status }, saved(2)]);
   });
 
-  test("is answered with the status after its request, and told when the trainer has gone", async () => {
+  test("gets the status after its request, and an error once the trainer has exited", async () => {
     const client = await attach();
     expect(await client.request("pause")).toMatchObject({ state: "paused" });
     expect(requests).toEqual(["pause"]);

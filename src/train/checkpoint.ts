@@ -1,0 +1,83 @@
+/**
+ * Reads and writes checkpoints of a run: the model folder with its training history, the state of
+ * the optimizer and the training time.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Catalog } from "../environment/catalog.ts";
+import {
+  addSeenTasks,
+  createServerDigest,
+  writeModelFolder,
+  type ModelConfig,
+  type StoredModel,
+  type TaskTopic,
+} from "../model/modelFolder.ts";
+import type { RunConfig } from "../run/config.ts";
+import { writeCheckpoint } from "../run/folder.ts";
+import { readTextFile } from "../storage/readTextFile.ts";
+import { UserError } from "../userError.ts";
+import type { SaveMessage } from "./loop.ts";
+import { writeOptimizer } from "./optimizerFile.ts";
+
+/** The configuration of a model that this run trains on these tasks, before its first step. */
+export function createTrainedConfig(
+  start: ModelConfig,
+  run: RunConfig,
+  topics: readonly TaskTopic[],
+  catalog: Catalog,
+): ModelConfig {
+  const entry = {
+    method: run.method,
+    steps: 0,
+    seconds: 0,
+    seed: run.seed,
+    tasks: topics.length,
+    ...(run.method === "grpo" ? { profile: run.profile } : {}),
+    from: start.name,
+  };
+  return {
+    ...start,
+    saw: addSeenTasks(start.saw, topics, createServerDigest(catalog.servers)),
+    training: [...start.training, entry],
+  };
+}
+
+/** Writes a checkpoint to a run folder and returns the checkpoint's folder. */
+export function saveCheckpoint(
+  runFolder: string,
+  { step, spent, weights, optimizer }: SaveMessage,
+  { config, tokenizer }: Pick<StoredModel, "config" | "tokenizer">,
+): Promise<string> {
+  const training = config.training.toSpliced(-1, 1, {
+    ...config.training.at(-1)!,
+    steps: step,
+    seconds: Math.round(spent * 10) / 10,
+  });
+  return writeCheckpoint(runFolder, step, async temporary => {
+    await writeOptimizer(join(temporary, "optimizer.safetensors"), optimizer);
+    await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step, spent })}\n`);
+    await writeModelFolder(
+      temporary,
+      { config: { ...config, training }, tokenizer, weights },
+      "F32",
+    );
+  });
+}
+
+/** The seconds of training before a checkpoint. Checkpoint 0 has no state.json. */
+export function readSpentSeconds(folder: string, step: number): number {
+  if (step === 0) return 0;
+  try {
+    return z
+      .object({ spent: z.number() })
+      .parse(JSON.parse(readTextFile(join(folder, "state.json")))).spent;
+  } catch (cause) {
+    throw new UserError(
+      `${folder} has no readable state.json`,
+      "delete that checkpoint's folder and resume from the one before",
+      { cause },
+    );
+  }
+}
