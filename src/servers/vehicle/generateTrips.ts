@@ -36,7 +36,7 @@ const islands = new Set(["United Kingdom", "Ireland"]);
 
 export interface VehicleMap {
   readonly places: VehicleState["places"];
-  /** Destination ids by role. */
+  /** Place ids by role. */
   readonly by: ReadonlyMap<string, string>;
 }
 
