@@ -9,7 +9,7 @@ import type { Json } from "../../src/environment/json.ts";
 import type { ErrorType } from "../../src/environment/outcome.ts";
 import type { Server } from "../../src/environment/server.ts";
 
-/** A tool's short name and its arguments; an argument may take a value from the call before it. */
+/** A tool's short name and its arguments. */
 export type Call = readonly [tool: string, args: Record<string, Json>];
 
 export interface Checks {

@@ -4,7 +4,13 @@
  */
 import { computeBalance, server, type Budget } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
-import { cashPools, categoryPlans, goalPlans, type CategoryPlan } from "./generateValues.ts";
+import {
+  cashPools,
+  categoryPlans,
+  goalPlans,
+  type CategoryPlan,
+  type GoalPlan,
+} from "./generateValues.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import {
   defineGenerator,
@@ -96,9 +102,9 @@ function generate({ cast, random, states, size, nextId }: GeneratorContext): Bud
       income: income.get(month)!,
     };
   const plans = categoryPlans.filter(it => isFull || it.small !== undefined);
-  const ids = new Map<string, string>();
-  for (const it of plans) ids.set(it.key, openCategory(state, it, months, isFull, nextId));
-  const lines = [
+  const categoryIds = new Map<string, string>();
+  for (const it of plans) categoryIds.set(it.key, openCategory(state, it, months, isFull, nextId));
+  const expenses = [
     ...listPayments(ledger).map(it => ({
       ...it,
       source: "bank" as const,
@@ -110,27 +116,39 @@ function generate({ cast, random, states, size, nextId }: GeneratorContext): Bud
       source: "own" as const,
     })),
   ].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
-  for (const { key, ...it } of lines)
-    state.expenses[nextId("exp")] = { category_id: ids.get(key)!, ...it };
-  for (const it of goalPlans.filter(of => isFull || of.small)) {
-    const goalId = nextId("goal");
-    state.goals[goalId] = {
-      name: it.name,
-      target: it.target,
-      created: dayAfterStart(-90),
-      ...(it.by === undefined ? {} : { by: dayAfterStart(it.by) }),
-    };
-    for (const [i, amount] of (isFull ? it.saved : it.saved.slice(-2)).entries()) {
-      const month = months.slice(-(isFull ? it.saved.length : Math.min(2, it.saved.length)))[i];
-      if (month && amount > 0)
-        state.contributions[nextId("con")] = {
-          goal_id: goalId,
-          day: `${month}-0${2 + (i % 4)}`,
-          amount,
-        };
-    }
-  }
+  for (const { key, ...it } of expenses)
+    state.expenses[nextId("exp")] = { category_id: categoryIds.get(key)!, ...it };
+  for (const it of goalPlans.filter(plan => isFull || plan.small))
+    addGoal(state, it, months, isFull, nextId);
   return state;
+}
+
+/** Adds a goal with its contributions; in the small fixture, only those of the last two months. */
+function addGoal(
+  state: Budget,
+  plan: GoalPlan,
+  months: readonly string[],
+  isFull: boolean,
+  nextId: GeneratorContext["nextId"],
+): void {
+  const goalId = nextId("goal");
+  state.goals[goalId] = {
+    name: plan.name,
+    target: plan.target,
+    created: dayAfterStart(-90),
+    ...(plan.by === undefined ? {} : { by: dayAfterStart(plan.by) }),
+  };
+  const amounts = isFull ? plan.saved : plan.saved.slice(-2);
+  const ownMonths = months.slice(-(isFull ? plan.saved.length : Math.min(2, plan.saved.length)));
+  for (const [i, amount] of amounts.entries()) {
+    const month = ownMonths[i];
+    if (month && amount > 0)
+      state.contributions[nextId("con")] = {
+        goal_id: goalId,
+        day: `${month}-0${2 + (i % 4)}`,
+        amount,
+      };
+  }
 }
 
 function openCategory(

@@ -154,5 +154,5 @@ function* findInconsistencies(state: Deliveries, cast: SharedCast): Generator<st
 export const generator = defineGenerator<Deliveries>({
   server,
   generate: context => (context.size === "full" ? generateFull(context) : generateSmall(context)),
-  findInconsistencies: (state, _world, cast) => [...findInconsistencies(state, cast)],
+  findInconsistencies: (state, _states, cast) => [...findInconsistencies(state, cast)],
 });

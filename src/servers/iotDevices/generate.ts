@@ -263,72 +263,72 @@ function createLog(
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-export const generator = defineGenerator<Home>({
-  server,
-  generate(context) {
-    const { cast, size, random, nextId } = context;
-    const isSmall = size === "small";
-    const rooms: Home["rooms"] = {};
-    const devices: Home["devices"] = {};
-    const sensors: Home["sensors"] = {};
-    const roomIds = new Map<string, string>();
-    for (const {
+/** Creates the rooms with their devices and sensors. */
+function createRooms(context: GeneratorContext): Pick<Home, "rooms" | "devices" | "sensors"> {
+  const { cast, size, nextId } = context;
+  const isSmall = size === "small";
+  const rooms: Home["rooms"] = {};
+  const devices: Home["devices"] = {};
+  const sensors: Home["sensors"] = {};
+  for (const plan of isSmall ? roomPlans.filter(it => it.few) : roomPlans) {
+    const { name, circuit, daylight, temperature, threshold, few } = plan;
+    const room = { id: nextId("room"), name };
+    rooms[room.id] = {
       name,
       circuit,
       daylight,
-      temperature,
-      threshold,
-      few: smallPlan,
-      fittings,
-      sensors: roomSensors,
-    } of isSmall ? roomPlans.filter(it => it.few) : roomPlans) {
-      const room = { id: nextId("room"), name };
-      roomIds.set(name, room.id);
-      rooms[room.id] = {
-        name,
-        circuit,
-        daylight,
-        climate: { temperature, at: cast.now },
-        ...(threshold ? { threshold } : {}),
-      };
-      for (const it of isSmall
-        ? fittings.filter(fitting => smallPlan!.fittings.includes(fitting.name))
-        : fittings)
-        devices[nextId("dev")] = createDevice(it, room, context);
-      for (const [kind, level] of isSmall ? roomSensors.slice(0, smallPlan!.sensors) : roomSensors)
-        sensors[nextId("sen")] = createSensor(kind, level, room, context);
-    }
-    const removed: Home["removed"] = {};
-    const scenes = createScenes(
-      isSmall ? scenePlans.slice(0, smallCounts.scenes) : scenePlans,
-      { rooms: roomIds, devices },
-      removed,
-      context,
-    );
-    const automations = createAutomations(
-      isSmall ? automationPlans.slice(0, smallCounts.automations) : automationPlans,
-      scenes,
-      sensors,
-      nextId,
-    );
-    const log: Home["log"] = {};
-    for (const [lock_id, it] of Object.entries(devices))
-      if (it.kind === "lock" && it.codes.length > 0)
-        for (const entry of createLog(it, isSmall ? smallCounts.log : 7, random))
-          log[nextId("log")] = { lock_id, ...entry };
-    return {
-      owner: cast.user.name,
-      address: cast.getPlace("home").address,
-      mode: "home",
-      outside: 9,
-      rooms,
-      devices,
-      removed,
-      sensors,
-      scenes,
-      automations,
-      log,
+      climate: { temperature, at: cast.now },
+      ...(threshold ? { threshold } : {}),
     };
-  },
+    for (const it of plan.fittings)
+      if (!isSmall || few!.fittings.includes(it.name))
+        devices[nextId("dev")] = createDevice(it, room, context);
+    for (const [kind, level] of isSmall ? plan.sensors.slice(0, few!.sensors) : plan.sensors)
+      sensors[nextId("sen")] = createSensor(kind, level, room, context);
+  }
+  return { rooms, devices, sensors };
+}
+
+function generate(context: GeneratorContext): Home {
+  const { cast, size, random, nextId } = context;
+  const isSmall = size === "small";
+  const { rooms, devices, sensors } = createRooms(context);
+  const roomIds = new Map(Object.entries(rooms).map(([roomId, it]) => [it.name, roomId]));
+  const removed: Home["removed"] = {};
+  const scenes = createScenes(
+    isSmall ? scenePlans.slice(0, smallCounts.scenes) : scenePlans,
+    { rooms: roomIds, devices },
+    removed,
+    context,
+  );
+  const automations = createAutomations(
+    isSmall ? automationPlans.slice(0, smallCounts.automations) : automationPlans,
+    scenes,
+    sensors,
+    nextId,
+  );
+  const log: Home["log"] = {};
+  for (const [lock_id, it] of Object.entries(devices))
+    if (it.kind === "lock" && it.codes.length > 0)
+      for (const entry of createLog(it, isSmall ? smallCounts.log : 7, random))
+        log[nextId("log")] = { lock_id, ...entry };
+  return {
+    owner: cast.user.name,
+    address: cast.getPlace("home").address,
+    mode: "home",
+    outside: 9,
+    rooms,
+    devices,
+    removed,
+    sensors,
+    scenes,
+    automations,
+    log,
+  };
+}
+
+export const generator = defineGenerator<Home>({
+  server,
+  generate,
   findInconsistencies: (home, _states, cast) => findInconsistencies(home, cast),
 });

@@ -32,19 +32,19 @@ type Rename = readonly [before: string, after: string];
 /** The names of each role in both casts. If two roles share a name, the first one listed counts. */
 function listRenames(from: SharedCast, to: SharedCast): Rename[] {
   const renames = [
-    ...zip(listPeople(from), listPeople(to)).flatMap(renamesOfPerson),
+    ...zip(listPeople(from), listPeople(to)).flatMap(listPersonRenames),
     ...zip([...from.clients, ...from.prospects], [...to.clients, ...to.prospects]).flatMap(
       ([before, after]): Rename[] => [
         [before.legalName, after.legalName],
         [before.name, after.name],
         [before.domain, after.domain],
-        [firstWordOf(before.name), firstWordOf(after.name)],
-        [firstWordOf(before.name).toLowerCase(), firstWordOf(after.name).toLowerCase()],
+        [getFirstWord(before.name), getFirstWord(after.name)],
+        [getFirstWord(before.name).toLowerCase(), getFirstWord(after.name).toLowerCase()],
       ],
     ),
     ...zip(from.places, to.places).flatMap(([before, after]): Rename[] => [
       [before.name, after.name],
-      [streetOf(before.address), streetOf(after.address)],
+      [getStreet(before.address), getStreet(after.address)],
     ]),
     [from.studio.domain, to.studio.domain] as const,
     [from.home.name, to.home.name] as const,
@@ -52,7 +52,7 @@ function listRenames(from: SharedCast, to: SharedCast): Rename[] {
   return [...new Map(renames.toReversed())].toReversed();
 }
 
-const renamesOfPerson = ([before, after]: readonly [Person, Person]): Rename[] => [
+const listPersonRenames = ([before, after]: readonly [Person, Person]): Rename[] => [
   [before.email, after.email],
   [before.name, after.name],
   [before.firstName, after.firstName],
@@ -68,5 +68,5 @@ const listPeople = (cast: SharedCast): Person[] => [
 const zip = <T>(left: readonly T[], right: readonly T[]) =>
   left.map((it, i) => [it, right[i]!] as const);
 
-const firstWordOf = (name: string) => name.split(" ")[0]!;
-const streetOf = (address: string) => address.split(",")[0]!;
+const getFirstWord = (name: string) => name.split(" ")[0]!;
+const getStreet = (address: string) => address.split(",")[0]!;
