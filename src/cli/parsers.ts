@@ -78,7 +78,7 @@ export const existingPath = (noun: string): Parser<string> => ({
  * is more likely a slip than a name.
  */
 export const outputPath = (example: string): Parser<string> => ({
-  hint: "a new one named by a number: ./5",
+  hint: "./5 for one named 5",
   parse(text, { name, cwd }) {
     if (!/^[+-]?\d+(\.\d+)?$/.test(text) || existsSync(resolve(cwd, text))) return text;
     throw new UserError(

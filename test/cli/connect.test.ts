@@ -25,14 +25,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-test("tools --connect lists them as its server tells of them, and says what it starts", async () => {
-  const { code, out, said } = await runCommand(tools, ["--connect", "memory"], { cwd });
+test("tools --connect lists the tools of the server and notes what it starts", async () => {
+  const { code, out, notes } = await runCommand(tools, ["--connect", "memory"], { cwd });
   expect(code).toBe(0);
   expect(out.slice(0, 2)).toEqual([
     "create_entities(entities)  write",
     "    Create multiple new entities in the knowledge graph",
   ]);
-  expect(said).toEqual([
+  expect(notes).toEqual([
     expect.stringMatching(/^starting .*server-memory.* in .*prove-cli-connect/),
   ]);
 });
@@ -55,13 +55,13 @@ describe("call --connect", () => {
   const cases: [what: string, args: string[], code: number, text: RegExp][] = [
     ["a read", ["read_graph", "{}", "--connect", "memory"], 0, /^ok \{/],
     [
-      "a write on what is not disposable",
+      "a write on a server that is not disposable",
       ["create_entities", ana, "--connect", "memory"],
       1,
       /^refused \(permission_denied\): create_entities is not marked as read-only.*\n {2}hint: write "disposable": true/,
     ],
     [
-      "a write on what is disposable",
+      "a write on a disposable server",
       ["create_entities", ana, "--connect", "play", "--json"],
       0,
       /"kind": "ok"/,
@@ -74,7 +74,7 @@ describe("call --connect", () => {
     expect(code).toBe(expected);
   });
 
-  test("a name that mcp.json does not have is a mistake that lists those it has", async () => {
+  test("a name that mcp.json does not have is refused with a list of its names", async () => {
     await expect(
       runCommand(call, ["read_graph", "{}", "--connect", "nope"], { cwd }),
     ).rejects.toThrow(/has no server nope: choose one of memory, play/);

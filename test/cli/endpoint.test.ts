@@ -1,5 +1,5 @@
 /**
- * `evaluate --policy endpoint:MODEL` against a real server, what is said before anything leaves the
+ * `evaluate --policy endpoint:MODEL` against a real server, what is noted before anything leaves the
  * machine, and where keys do not turn up.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -17,16 +17,16 @@ const key = "sk-planted-77d0e1b2";
 
 afterEach(() => void vi.unstubAllEnvs());
 
-async function folderWithTasks(): Promise<string> {
+async function createFolderWithTasks(): Promise<string> {
   const cwd = emptyFolder();
   const { tasks } = await synthesizeTasks(4, { servers: ["banking"], split: "train" });
   writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
   return cwd;
 }
 
-async function evaluated(answering: Answering, ...more: string[]) {
-  const [cwd, server] = [await folderWithTasks(), await chatServer(answering)];
-  const shown = await runCommand(
+async function runEvaluation(answering: Answering, ...more: string[]) {
+  const [cwd, server] = [await createFolderWithTasks(), await chatServer(answering)];
+  const output = await runCommand(
     evaluate,
     [
       "--tasks",
@@ -41,19 +41,19 @@ async function evaluated(answering: Answering, ...more: string[]) {
     ],
     { cwd },
   );
-  return { ...shown, asked: server.asked, cwd };
+  return { ...output, asked: server.asked, cwd };
 }
 
 describe("evaluate --policy endpoint:MODEL", () => {
-  test("measures the model: talk, date and tools go out, results come back as tool messages", async () => {
-    const { code, out, asked, said } = await evaluated(({ body }) => {
+  test("measures the model: conversation, date and tools are sent, results come back as tool messages", async () => {
+    const { code, out, asked, notes } = await runEvaluation(({ body }) => {
       const offered = body.tools!.find(it => it.function.name.startsWith("banking_list"));
       return offered && body.messages.at(-1)!.role === "user"
         ? callsFor([offered.function.name, "{}"])
         : says("That is all I can say.");
     }, "--json");
     expect(code).toBe(0);
-    expect(said).toEqual([]);
+    expect(notes).toEqual([]);
     expect(JSON.parse(out.join(""))).toMatchObject({
       policy: "endpoint:tiny",
       attempts: 4,
@@ -72,8 +72,8 @@ describe("evaluate --policy endpoint:MODEL", () => {
     for (const it of results) expect(it.content.length).toBeLessThanOrEqual(8192);
   });
 
-  test("arguments that are no JSON are a call that does not fit, and the attempt goes on", async () => {
-    const { out } = await evaluated(
+  test("arguments that are not JSON make a failed call, and the attempt continues", async () => {
+    const { out } = await runEvaluation(
       ({ body }) =>
         body.messages.at(-1)!.role === "user"
           ? callsFor([body.tools![0]!.function.name, '{"account_id": "acc'])
@@ -86,21 +86,21 @@ describe("evaluate --policy endpoint:MODEL", () => {
     });
   });
 
-  test("where no attempt could be made it says why, once, and ends with 1", async () => {
-    const { code, said } = await evaluated(() => ({
+  test("if no attempt can be made, it notes the reason once and exits with 1", async () => {
+    const { code, notes } = await runEvaluation(() => ({
       status: 401,
       body: { error: { message: "no key" } },
     }));
     expect(code).toBe(1);
-    expect(said).toEqual([
+    expect(notes).toEqual([
       expect.stringMatching(
         /^an attempt was cut off: http:\/\/127\.0\.0\.1:\d+\/v1 does not let us in: 401 \(no key\)$/,
       ),
     ]);
   });
 
-  test("a token budget ends it with what was measured", async () => {
-    const { said, asked } = await evaluated(
+  test("a spent token budget ends it and keeps what was measured", async () => {
+    const { notes, asked } = await runEvaluation(
       () => says("No."),
       "--token-budget",
       "15",
@@ -108,18 +108,18 @@ describe("evaluate --policy endpoint:MODEL", () => {
       "1",
     );
     expect(asked).toHaveLength(1);
-    expect(said.join()).toContain("the budget of 15 tokens is spent");
+    expect(notes.join()).toContain("the budget of 15 tokens is spent");
   });
 
-  test("a planted key is in no line and no file, though the server sends it back", async () => {
+  test("a key is in no printed line and no file, even if the server returns it", async () => {
     vi.stubEnv("PROVE_API_KEY", key);
-    const { out, said, cwd, asked } = await evaluated((_, n) =>
+    const { out, notes, cwd, asked } = await runEvaluation((_, n) =>
       n % 2 === 0
         ? says(`I was given ${key}.`)
         : { status: 403, body: { error: { message: `${key} may not` } } },
     );
     expect(asked[0]!.headers.authorization).toBe(`Bearer ${key}`);
-    expect([...out, ...said].join("\n")).not.toContain(key);
+    expect([...out, ...notes].join("\n")).not.toContain(key);
     for (const it of readdirSync(cwd, { recursive: true, encoding: "utf8" }))
       if (statSync(join(cwd, it)).isFile())
         expect(readFileSync(join(cwd, it), "utf8")).not.toContain(key);
@@ -127,69 +127,69 @@ describe("evaluate --policy endpoint:MODEL", () => {
 
   test.each([
     [
-      "a concurrency of none",
+      "a concurrency of 0",
       ["--concurrency", "0"],
       /--concurrency 0 is not a number: give a whole number from 1 on/,
     ],
     ["a budget in words", ["--token-budget", "plenty"], /--token-budget plenty is not a number/],
     ["no model", ["--policy", "endpoint:"], /endpoint: names no model/],
-  ])("%s is a mistake", async (_, args, message) => {
-    await expect(evaluated(() => says("Hi."), ...args)).rejects.toThrow(message);
+  ])("%s is refused", async (_, args, message) => {
+    await expect(runEvaluation(() => says("Hi."), ...args)).rejects.toThrow(message);
   });
 });
 
 describe("before anything leaves the machine", () => {
-  const told = (url: string | undefined, env: Record<string, string>) => {
-    const said: string[] = [];
+  const openAndRecord = (url: string | undefined, env: Record<string, string>) => {
+    const notes: string[] = [];
     const { endpoint } = openEndpointFor(
       { url, model: "m" },
       "what users say",
-      { printNote: it => void said.push(it) },
+      { printNote: it => void notes.push(it) },
       env,
     );
-    return { said, address: endpoint.address.href };
+    return { notes, address: endpoint.address.href };
   };
 
-  test("the address and what is sent are said", () => {
-    expect(told("https://models.example/v1", { PROVE_API_KEY: key }).said).toEqual([
+  test("the address and what is sent are noted", () => {
+    expect(openAndRecord("https://models.example/v1", { PROVE_API_KEY: key }).notes).toEqual([
       "asking m at https://models.example/v1/chat/completions, which is not on this machine: it is sent what users say, and your key",
     ]);
   });
 
-  test("plain http is said too", () => {
-    expect(told("http://10.0.0.5:8000/v1/", { OPENAI_API_KEY: key }).said).toEqual([
+  test("plain http is noted too", () => {
+    expect(openAndRecord("http://10.0.0.5:8000/v1/", { OPENAI_API_KEY: key }).notes).toEqual([
       "asking m at http://10.0.0.5:8000/v1/chat/completions, which is not on this machine: it is sent what users say, and your key",
       "  10.0.0.5 uses plain http: anyone on the network path can read all of it, including the key",
     ]);
   });
 
   test.each(["http://localhost:1234/v1", "http://127.0.0.1:8000/v1", "http://[::1]:8000/v1"])(
-    "%s is this machine",
+    "%s is this machine, and is not noted",
     url => {
-      expect(told(url, {}).said).toEqual([]);
+      expect(openAndRecord(url, {}).notes).toEqual([]);
     },
   );
 
   test.each([
     [
-      "PROVE_BASE_URL where no address is given",
+      "PROVE_BASE_URL without an address",
       undefined,
       { PROVE_BASE_URL: "http://localhost:9/v1" },
       "http://localhost:9/v1/chat/completions",
     ],
     [
-      "this machine where nothing is said",
+      "this machine without any setting",
       undefined,
       {},
       "http://127.0.0.1:8000/v1/chat/completions",
     ],
     [
-      "the address that was given first",
+      "the address of the option before the environment's",
       "http://localhost:1/v1",
       { PROVE_BASE_URL: "http://localhost:9/v1" },
       "http://localhost:1/v1/chat/completions",
     ],
   ])("it is %s", (_, url, env, address) => {
-    expect(told(url, env).address).toBe(address);
+    expect(openAndRecord(url, env).address).toBe(address);
   });
 });

@@ -20,12 +20,12 @@ const key = "sk-planted-0c55e1aa";
 
 afterEach(() => void vi.unstubAllEnvs());
 
-const competent = (): Answering => {
+const createCompetentAnswers = (): Answering => {
   const model = createScriptedModel();
   return ({ body }) => model(body);
 };
 
-const made = (cwd: string, url: string, ...more: string[]) =>
+const synthesizeWith = (cwd: string, url: string, ...more: string[]) =>
   runCommand(
     synthesize,
     [
@@ -45,23 +45,23 @@ const made = (cwd: string, url: string, ...more: string[]) =>
   );
 
 /** Every file under a folder that holds the text. */
-const filesWith = (folder: string, text: string): string[] =>
+const listFilesWith = (folder: string, text: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     it =>
       statSync(join(folder, it)).isFile() && readFileSync(join(folder, it), "utf8").includes(text),
   );
 
-const lines = (cwd: string, file: string) =>
+const readLines = (cwd: string, file: string) =>
   readFileSync(join(cwd, file), "utf8").trimEnd().split("\n");
 
-test("five tasks are made, replay, and say who taught them", async () => {
-  const [cwd, server] = [emptyFolder(), await chatServer(competent())];
-  const { code, out, said } = await made(cwd, server.url, "--count", "5");
-  expect(said).toEqual([]);
+test("five tasks are made, can be replayed, and name their teacher", async () => {
+  const [cwd, server] = [emptyFolder(), await chatServer(createCompetentAnswers())];
+  const { code, out, notes } = await synthesizeWith(cwd, server.url, "--count", "5");
+  expect(notes).toEqual([]);
   expect(code).toBe(0);
   expect(out[0]).toMatch(/^5 tasks in .*a\.tasks\.jsonl/);
   expect(
-    lines(cwd, "a.tasks.jsonl").map(
+    readLines(cwd, "a.tasks.jsonl").map(
       it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher,
     ),
   ).toEqual(Array.from({ length: 5 }, () => "endpoint:scripted"));
@@ -72,36 +72,36 @@ test("five tasks are made, replay, and say who taught them", async () => {
   expect((await runCommand(replay, ["a.tasks.jsonl"], { cwd })).code).toBe(0);
 });
 
-test("a spent budget stops it with what was made, and --resume goes on behind that", async () => {
-  const [cwd, server] = [emptyFolder(), await chatServer(competent())];
+test("a spent budget stops it and keeps the tasks, and --resume continues after them", async () => {
+  const [cwd, server] = [emptyFolder(), await chatServer(createCompetentAnswers())];
   await expect(
-    made(cwd, server.url, "--count", "8", "--token-budget", "600", "--concurrency", "1"),
+    synthesizeWith(cwd, server.url, "--count", "8", "--token-budget", "600", "--concurrency", "1"),
   ).rejects.toThrow(
     /^the budget of 600 tokens is spent \(6\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, then continue with --resume$/,
   );
-  const before = lines(cwd, "a.tasks.jsonl");
-  const { code } = await made(cwd, server.url, "--count", "8", "--resume");
+  const before = readLines(cwd, "a.tasks.jsonl");
+  const { code } = await synthesizeWith(cwd, server.url, "--count", "8", "--resume");
   expect(code).toBe(0);
-  const after = lines(cwd, "a.tasks.jsonl");
+  const after = readLines(cwd, "a.tasks.jsonl");
   expect(after.slice(0, before.length)).toEqual(before);
   expect(after).toHaveLength(8);
   expect(new Set(after.map(it => (JSON.parse(it) as { id: string }).id)).size).toBe(8);
 });
 
-test("a file of another teacher's is not gone on with", async () => {
-  const [cwd, server] = [emptyFolder(), await chatServer(competent())];
+test("a file of another teacher is not continued", async () => {
+  const [cwd, server] = [emptyFolder(), await chatServer(createCompetentAnswers())];
   await runCommand(
     synthesize,
     ["--out", "a.tasks.jsonl", "--servers", "filesystem", "--count", "2"],
     { cwd },
   );
-  await expect(made(cwd, server.url, "--count", "4", "--resume")).rejects.toThrow(
+  await expect(synthesizeWith(cwd, server.url, "--count", "4", "--resume")).rejects.toThrow(
     /the teacher of .*a\.tasks\.jsonl was graph, not endpoint:scripted: repeat the command/,
   );
   expect(server.asked).toEqual([]);
 });
 
-test("a planted key is in no file and no line, whatever the endpoint does with it", async () => {
+test("a key is in no file and no printed line, whatever the endpoint does with it", async () => {
   vi.stubEnv("PROVE_API_KEY", key);
   const model = createScriptedModel();
   const [cwd, server] = [
@@ -111,7 +111,7 @@ test("a planted key is in no file and no line, whatever the endpoint does with i
       if (n > 250)
         return { status: 401, body: { error: { message: `${key} is not known any more` } } };
       const reply = model(body);
-      // it says the key wherever it may
+      // repeats the key where it can
       return {
         body: JSON.parse(
           JSON.stringify(reply.body).replace("That is done.", `That is done, ${key}.`),
@@ -119,17 +119,17 @@ test("a planted key is in no file and no line, whatever the endpoint does with i
       };
     }),
   ];
-  const shown = await made(cwd, server.url, "--count", "40").catch(
+  const shown = await synthesizeWith(cwd, server.url, "--count", "40").catch(
     (error: unknown) => error as Error,
   );
   expect(shown).toBeInstanceOf(Error);
   expect(String((shown as Error).stack)).toContain("[key] is not known any more");
   expect(String((shown as Error).stack)).not.toContain(key);
-  expect(filesWith(cwd, "[key]")).not.toEqual([]);
-  expect(filesWith(cwd, key)).toEqual([]);
+  expect(listFilesWith(cwd, "[key]")).not.toEqual([]);
+  expect(listFilesWith(cwd, key)).toEqual([]);
 });
 
-describe("mistakes", () => {
+describe("invalid options", () => {
   test.each([
     ["no model", ["--teacher", "endpoint"], /--teacher endpoint needs a model: add --model/],
     [
@@ -149,12 +149,12 @@ describe("mistakes", () => {
     ).rejects.toThrow(message);
   });
 
-  test("nobody there", async () => {
+  test("an endpoint that is not running", async () => {
     const server = await chatServer(() => undefined);
     await server.close();
     vi.stubEnv("PROVE_API_KEY", key);
     await expect(
-      made(emptyFolder(), server.url.replace("http:", "https:"), "--count", "2"),
+      synthesizeWith(emptyFolder(), server.url.replace("http:", "https:"), "--count", "2"),
     ).rejects.toThrow(
       /^nobody answers at https:\/\/127\.0\.0\.1:\d+\/v1 \(ECONNREFUSED\); 0 tasks are in /,
     );
@@ -172,7 +172,7 @@ describe("for the editor", () => {
   });
   const editorTeacher = { kind: "editor", model: "copilot-4" } as const;
 
-  test("the editor's own model teaches over the channel, and is given only the conversation's tools", async () => {
+  test("the editor's own model teaches over the channel, with only the conversation's tools", async () => {
     const [cwd, model] = [emptyFolder(), createScriptedModel()];
     const { result, completions } = await requestWork(createWork(cwd, editorTeacher), {
       complete: ({ model: name, messages, tools }) => {
@@ -190,13 +190,13 @@ describe("for the editor", () => {
     for (const { tools = [] } of completions)
       for (const it of tools) expect(it.name).toMatch(/^filesystem_/);
     expect(
-      lines(cwd, "a.tasks.jsonl").map(
+      readLines(cwd, "a.tasks.jsonl").map(
         it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher,
       ),
     ).toEqual(["editor:copilot-4"]);
   });
 
-  test("a model that fails ends it with the reason", async () => {
+  test("a failing model ends it with the reason", async () => {
     const { error } = await requestWork(createWork(emptyFolder(), editorTeacher), {
       complete: () => {
         throw new Error("the quota is used up");
@@ -210,7 +210,7 @@ describe("for the editor", () => {
     });
   });
 
-  test("a cancellation is passed on to the requests that are still open", async () => {
+  test("a cancellation reaches the requests that are still open", async () => {
     const cancellation = new AbortController();
     let [open, canceled] = [0, 0];
     const { error } = await requestWork(
@@ -237,7 +237,7 @@ describe("for the editor", () => {
   });
 
   test("an endpoint is given the key of the request and none of the environment's, and no key is printed or written", async () => {
-    const [cwd, server] = [emptyFolder(), await chatServer(competent())];
+    const [cwd, server] = [emptyFolder(), await chatServer(createCompetentAnswers())];
     const outcome = await requestWork(
       createWork(cwd, { kind: "endpoint", url: server.url, model: "scripted", key }),
       { env: { OPENAI_API_KEY: "sk-of-the-environment" } },
@@ -247,8 +247,8 @@ describe("for the editor", () => {
       new Set([`Bearer ${key}`]),
     );
     expect(JSON.stringify(outcome)).not.toContain(key);
-    expect(filesWith(cwd, key)).toEqual([]);
-    const bare = await chatServer(competent());
+    expect(listFilesWith(cwd, key)).toEqual([]);
+    const bare = await chatServer(createCompetentAnswers());
     await requestWork(
       createWork(emptyFolder(), { kind: "endpoint", url: bare.url, model: "scripted" }),
       { env: { OPENAI_API_KEY: "sk-of-the-environment", PROVE_API_KEY: "sk-of-the-environment" } },

@@ -1,7 +1,4 @@
-/**
- * The dependency graph from the terminal: labelled by a model behind a real endpoint, and on
- * servers that are not ours.
- */
+/** `graph` with labels of a model behind a real endpoint, and on connected servers. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +39,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-interface Found {
+interface ServerGraph {
   readonly by: string;
   readonly edges: readonly {
     readonly a: string;
@@ -55,7 +52,7 @@ interface Found {
 const isRemoval = ({ a, b }: { readonly a: string; readonly b: string }) =>
   a === "read_graph" && b === "delete_entities";
 
-interface Question {
+interface LabelRequest {
   readonly pairs: readonly {
     readonly pair: number;
     readonly first: string;
@@ -63,10 +60,15 @@ interface Question {
   }[];
 }
 
-/** Labels like somebody who has read that a meeting's id is what ends it, and nothing more. */
-const oneEdge = (content: string, a: string, b: string, via: { output: string; input: string }) =>
+/** Labels one pair of tools as an edge, and all others as none. */
+const labelOneEdge = (
+  content: string,
+  a: string,
+  b: string,
+  via: { output: string; input: string },
+) =>
   JSON.stringify({
-    labels: (JSON.parse(content) as Question).pairs.map(({ pair, first, second }) => {
+    labels: (JSON.parse(content) as LabelRequest).pairs.map(({ pair, first, second }) => {
       const isIt = [first, second].includes(a) && [first, second].includes(b);
       return {
         pair,
@@ -79,10 +81,10 @@ const oneEdge = (content: string, a: string, b: string, via: { output: string; i
     }),
   });
 
-test("a model labels all 45 pairs of ten tools in three requests, is held against the declarations, and is not asked again", async () => {
+test("a model labels all 45 pairs of ten tools in three requests, is compared with the declarations, and is not asked again", async () => {
   const { url, asked } = await chatServer(({ body }) =>
     says(
-      oneEdge(
+      labelOneEdge(
         body.messages[1]!.content,
         "video_meeting_list_meetings",
         "video_meeting_end_meeting",
@@ -111,7 +113,7 @@ test("a model labels all 45 pairs of ten tools in three requests, is held agains
 test("a labelled edge is run like a declared one", async () => {
   const { url } = await chatServer(({ body }) =>
     says(
-      oneEdge(
+      labelOneEdge(
         body.messages[1]!.content,
         "video_meeting_end_meeting",
         "video_meeting_start_meeting",
@@ -127,7 +129,7 @@ test("a labelled edge is run like a declared one", async () => {
   expect(out[0]).toBe("video_meeting: 1 edges by model, run: 0 work, 1 fail, 0 untried");
 });
 
-test("an endpoint that is down says so, and what it had labelled stays", async () => {
+test("an endpoint that is not running is reported", async () => {
   const { url, close } = await chatServer(() => undefined);
   await close();
   await expect(
@@ -137,9 +139,9 @@ test("an endpoint that is down says so, and what it had labelled stays", async (
 
 test("a connected server is labelled by names, and a write that its entry does not allow is not run", async () => {
   const { out } = await runCommand(graph, ["--connect", "memory", "--verify", "--json"], { cwd });
-  const [found] = JSON.parse(out.join("\n")) as Found[];
-  expect(found!.by).toBe("names");
-  expect(found!.edges.find(isRemoval)).toMatchObject({
+  const [serverGraph] = JSON.parse(out.join("\n")) as ServerGraph[];
+  expect(serverGraph!.by).toBe("names");
+  expect(serverGraph!.edges.find(isRemoval)).toMatchObject({
     via: { output: "entities[].name", input: "entityNames" },
     verified: "untried",
     why: expect.stringContaining("is not disposable") as string,
@@ -147,14 +149,14 @@ test("a connected server is labelled by names, and a write that its entry does n
   expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
-test("where the entry is disposable, the write is run with what the read showed", async () => {
+test("if the entry is disposable, the write is run with the result of the read", async () => {
   const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], { cwd });
-  expect((JSON.parse(out.join("\n")) as Found[])[0]!.edges.find(isRemoval)).toMatchObject({
+  expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
     verified: "works",
   });
 });
 
-test("what cannot be asked is a mistake", async () => {
+test("options that do not fit together are refused", async () => {
   const run = (...args: string[]) => runCommand(graph, args, { cwd });
   await expect(run("budget", "--by", "hearsay")).rejects.toThrow("nobody labels by hearsay");
   await expect(run("budget", "--by", "model")).rejects.toThrow(

@@ -1,7 +1,4 @@
-/**
- * Others' abstention sets, in the shapes they are published in, become tasks on which the right
- * thing is to call nothing.
- */
+/** `import`: published abstention data sets become tasks whose right answer is no call. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,13 +77,13 @@ const irrelevantRow = {
   answers: "[]",
 };
 
-const written = (name: string) =>
+const readWritten = (name: string) =>
   readFileSync(join(cwd, name), "utf8")
     .trim()
     .split("\n")
     .map((line, i) => parseTask(JSON.parse(line), { file: name, line: i + 1 }));
 
-test("When2Call: rows whose answer is words become tasks, those that call or go on are skipped and counted", async () => {
+test("When2Call: rows answered with text become tasks; rows with a call or more questions are skipped and counted", async () => {
   writeFileSync(
     join(cwd, "sft.jsonl"),
     trainingRows.map(it => JSON.stringify(it)).join("\n") + "\n",
@@ -100,7 +97,7 @@ test("When2Call: rows whose answer is words become tasks, those that call or go 
     0,
     "1 tasks in /a.tasks.jsonl; 1 skipped: a call; 1 skipped: not one question",
   ]);
-  const [task] = written("a.tasks.jsonl");
+  const [task] = readWritten("a.tasks.jsonl");
   expect(task).toMatchObject({
     id: "when2call-1",
     kind: "abstain",
@@ -119,20 +116,20 @@ test("When2Call: rows whose answer is words become tasks, those that call or go 
 test("rows of When2Call's test set are held out", async () => {
   writeFileSync(join(cwd, "mcq.jsonl"), `${JSON.stringify(testRow)}\n`);
   await runCommand(importTasks, ["when2call", "mcq.jsonl", "--out", "b.tasks.jsonl"], { cwd });
-  expect(written("b.tasks.jsonl")[0]).toMatchObject({
+  expect(readWritten("b.tasks.jsonl")[0]).toMatchObject({
     split: "heldout-server",
     turns: [{ user: "Book me a table.", reply: "I have nothing to book tables with." }],
   });
 });
 
-test("xLAM-irrelevance, one JSON array: Python's types become JSON's, and what has a default need not be given", async () => {
+test("xLAM-irrelevance, one JSON array: Python types become JSON types, and parameters with a default are optional", async () => {
   writeFileSync(join(cwd, "x.json"), JSON.stringify([irrelevantRow, irrelevantRow]));
   await runCommand(
     importTasks,
     ["xlam-irrelevance", "x.json", "--out", "c.tasks.jsonl", "--count", "1"],
     { cwd },
   );
-  const tasks = written("c.tasks.jsonl");
+  const tasks = readWritten("c.tasks.jsonl");
   expect(tasks).toHaveLength(1);
   expect(tasks[0]!.tools![0]!.parameters).toMatchObject({
     type: "object",
@@ -141,8 +138,8 @@ test("xLAM-irrelevance, one JSON array: Python's types become JSON's, and what h
   });
 });
 
-test("an imported task is attempted like any other: silence earns 1, a call of a tool that nobody stands behind earns 0, and both replay", async () => {
-  const [task] = written("c.tasks.jsonl");
+test("an imported task is attempted like any other: no call earns 1, a call earns 0, and both can be replayed", async () => {
+  const [task] = readWritten("c.tasks.jsonl");
   const good = (await rollout(task!, createTeacherPolicy(task!), catalog)).trajectory;
   const bad = (
     await rollout(
@@ -153,11 +150,10 @@ test("an imported task is attempted like any other: silence earns 1, a call of a
       catalog,
     )
   ).trajectory;
-  const attemptOf = createAttemptFactory(catalog);
-  expect([good, bad].map(it => scoreAttempt(attemptOf(task!, it), paperProfile))).toMatchObject([
-    { total: 1 },
-    { total: 0 },
-  ]);
+  const createAttempt = createAttemptFactory(catalog);
+  expect([good, bad].map(it => scoreAttempt(createAttempt(task!, it), paperProfile))).toMatchObject(
+    [{ total: 1 }, { total: 0 }],
+  );
   expect(bad.events.find(it => it.kind === "call")).toMatchObject({
     outcome: { kind: "unknown-tool" },
   });
@@ -165,7 +161,7 @@ test("an imported task is attempted like any other: silence earns 1, a call of a
   expect(code).toBe(0);
 });
 
-test("what cannot be imported is a mistake that says so", async () => {
+test("files that cannot be imported are refused", async () => {
   writeFileSync(join(cwd, "other.jsonl"), '{"text":"hello"}\n');
   const run = (...args: string[]) => runCommand(importTasks, args, { cwd });
   await expect(run("bfcl", "other.jsonl", "--out", "d.tasks.jsonl")).rejects.toThrow(

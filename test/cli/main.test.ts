@@ -1,4 +1,4 @@
-/** The terminal program's looking commands, and how it speaks of a person's mistakes. */
+/** `servers`, `tools`, `call` and `schemas`, and the messages for invalid input and fixtures. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ test("tools --json gives function schemas with effect and returns", async () => 
 });
 
 describe("call", () => {
-  test("shows the outcome and what changed", async () => {
+  test("prints the outcome and the changes", async () => {
     const { code, stdout } = await run([
       "call",
       "banking_deposit",
@@ -85,7 +85,7 @@ describe("call", () => {
       /refused \(not_found\): there is no account acc_1\n {2}hint: banking_list_accounts/,
     ],
     [
-      "text that is no JSON",
+      "text that is not JSON",
       ["banking_get_balance", "{account}"],
       2,
       /the arguments are not JSON .*\n {2}write them as/,
@@ -97,7 +97,7 @@ describe("call", () => {
       /banking has no fixture huge\n {2}choose one of full, small/,
     ],
     [
-      "a seed that is no number",
+      "a seed that is not a number",
       ["banking_get_balance", "{}", "--seed", "abc"],
       2,
       /--seed abc is not a whole number/,
@@ -105,7 +105,7 @@ describe("call", () => {
     ["an unknown option", ["banking_get_balance", "{}", "--fast"], 2, /--fast/],
   ];
   for (const [what, args, expected, text] of cases)
-    test(`${what} ends with ${expected} and says what to do`, async () => {
+    test(`${what} exits with ${expected} and says what to do`, async () => {
       const { code, stdout, stderr } = await run(["call", ...args]);
       expect(stdout + stderr).toMatch(text);
       expect(stderr).not.toMatch(/\n\s+at /);
@@ -113,13 +113,13 @@ describe("call", () => {
     });
 });
 
-test("an unknown command names the ones there are", async () => {
+test("an unknown command is refused with a list of the commands", async () => {
   const { code, stderr } = await run(["fly"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/there is no command fly\n {2}choose one of servers, tools, call/);
 });
 
-test("the workspace's fixture wins over the shipped one of its name", async () => {
+test("a fixture of the workspace comes before the shipped one with the same name", async () => {
   const cwd = emptyFolder();
   const text = readFileSync(
     join(root, "resources/servers/banking/fixtures/small.fixture.json"),
@@ -139,8 +139,8 @@ test("the workspace's fixture wins over the shipped one of its name", async () =
   expect(await balance()).toMatch(/"name": "Rainy days"/);
 });
 
-describe("a fixture that does not fit", () => {
-  const cases: [what: string, spoil: (text: string) => string, says: RegExp][] = [
+describe("an invalid fixture", () => {
+  const cases: [what: string, invalidate: (text: string) => string, message: RegExp][] = [
     [
       "its schema",
       text => text.replace('"kind": "savings"', '"kind": "gold"'),
@@ -158,28 +158,28 @@ describe("a fixture that does not fit", () => {
       /at \/state\/scheduled\/sch_601\/date/,
     ],
   ];
-  for (const [what, spoil, says] of cases)
-    test(`${what}: the file and the place are named`, async () => {
+  for (const [what, invalidate, message] of cases)
+    test(`${what}: the message names the file and the place`, async () => {
       const cwd = emptyFolder();
       mkdirSync(join(cwd, "prove/fixtures/banking"), { recursive: true });
       const shipped = readFileSync(
         join(root, "resources/servers/banking/fixtures/small.fixture.json"),
         "utf8",
       );
-      const spoiled = spoil(shipped);
-      expect(spoiled).not.toBe(shipped);
-      writeFileSync(join(cwd, "prove/fixtures/banking/small.fixture.json"), spoiled);
+      const invalidText = invalidate(shipped);
+      expect(invalidText).not.toBe(shipped);
+      writeFileSync(join(cwd, "prove/fixtures/banking/small.fixture.json"), invalidText);
       const { code, stderr } = await run(
         ["call", "banking_list_accounts", "{}", "--fixture", "small"],
         { cwd },
       );
       expect(stderr).toContain(join("prove", "fixtures", "banking", "small.fixture.json"));
-      expect(stderr).toMatch(says);
+      expect(stderr).toMatch(message);
       expect(code).toBe(2);
     });
 });
 
-test("the shipped JSON Schemas are those of today's definitions (prove-rl schemas writes them)", () => {
+test("the shipped JSON Schemas match the definitions (prove-rl schemas writes them)", () => {
   const names = readdirSync(join(root, "resources"), { recursive: true, encoding: "utf8" })
     .map(it => it.replaceAll("\\", "/"))
     .filter(it => it.endsWith(".schema.json"));

@@ -1,7 +1,4 @@
-/**
- * What counts as held out for a student: the servers that a task is about, not those that only lend
- * tools that do not help.
- */
+/** Held-out tasks are checked by the servers that they are about, not by their distractors. */
 import { expect, test } from "vitest";
 import { checkUnseen } from "../../src/cli/policies.ts";
 import type { StoredModel } from "../../src/model/modelFolder.ts";
@@ -19,35 +16,39 @@ const student = {
     },
   },
 } as unknown as StoredModel;
-const pinned = (name: string) => ({ name, fixture: "small", digest: "" });
+const createPin = (name: string) => ({ name, fixture: "small", digest: "" });
 
-const about = (server: string, more: Partial<Task> = {}): Task => ({
+const createTaskAbout = (server: string, more: Partial<Task> = {}): Task => ({
   ...move,
   split: "heldout-server",
-  servers: [pinned(server), pinned("banking"), pinned("maps")],
+  servers: [createPin(server), createPin("banking"), createPin("maps")],
   goals: [{ calls: [{ name: `${server}_get_order`, arguments: {} }], after: [], turn: 0 }],
   ...more,
 });
 
 test.each([
-  ["its goals are", about("trading"), undefined],
+  ["its goals are on", createTaskAbout("trading"), undefined],
   [
-    "its chain is, where it has no goals",
-    about("trading", { goals: [], chain: ["trading_get_order"] }),
+    "its chain is on, without goals",
+    createTaskAbout("trading", { goals: [], chain: ["trading_get_order"] }),
     undefined,
   ],
-  ["its first is, where it has neither", about("trading", { goals: [], chain: [] }), undefined],
   [
-    "a goal's is one it learned on",
-    about("banking"),
+    "comes first, without goals and chain",
+    createTaskAbout("trading", { goals: [], chain: [] }),
+    undefined,
+  ],
+  [
+    "its goals are on, and that the student was trained on",
+    createTaskAbout("banking"),
     /is not held out for the model in student: it was trained on the servers banking/,
   ],
   [
-    "a set of tools it learned",
+    "its tools are on, which the student was trained on together",
     { ...move, split: "heldout-chain" as const },
     /trained on the tools banking_list_accounts, banking_transfer together/,
   ],
-])("a task counts by the server that %s", (_, task, complaint) => {
-  if (complaint) expect(() => checkUnseen(student, [task])).toThrow(complaint);
+])("a task counts by the server that %s", (_, task, message) => {
+  if (message) expect(() => checkUnseen(student, [task])).toThrow(message);
   else expect(() => checkUnseen(student, [task])).not.toThrow();
 });

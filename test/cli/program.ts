@@ -1,11 +1,11 @@
-/** The built terminal program as a person starts it: a process in a folder. */
+/** Runs the built terminal program as a process in a folder. */
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../contracts/transports.ts";
 
-export interface Ran {
+export interface ProgramResult {
   code: number | null;
   stdout: string;
   stderr: string;
@@ -21,7 +21,7 @@ export function run(
     input = "",
     env = {},
   }: { cwd?: string; input?: string; env?: Record<string, string> } = {},
-): Promise<Ran> {
+): Promise<ProgramResult> {
   const child = spawn(process.execPath, [join(root, "dist/cli.js"), ...args], {
     cwd,
     env: { ...process.env, ...env },

@@ -92,7 +92,7 @@ describe("score --calls --json", () => {
       },
       exact,
     ));
-  test("a call without a name is one that could not be parsed", () =>
+  test("a call without a name could not be parsed", () =>
     check(
       { goals, calls: [{ arguments: "{oops", outcome: "unknown-tool" }] },
       { ...exact, validity: 0, coverage: 0, name: 0, argument: 0, total: 0 },
@@ -103,7 +103,7 @@ describe("score --calls --json", () => {
       exact,
     ));
 
-  test("text that is no JSON", () =>
+  test("text that is not JSON", () =>
     check("nope", { error: expect.stringMatching(/^not JSON/) as string }, 1));
   test("a list", () =>
     check([], { error: "line: Invalid input: expected object, received array" }, 1));
@@ -113,7 +113,7 @@ describe("score --calls --json", () => {
       { id: "x", error: "calls: Invalid input: expected array, received undefined" },
       1,
     ));
-  test("an outcome there is not", () =>
+  test("an unknown outcome", () =>
     check(
       { id: "x", goals, calls: [{ ...calls[0], outcome: "fine" }] },
       { id: "x", error: "calls.0.outcome: must be ok, refused, bad-arguments or unknown-tool" },
@@ -131,13 +131,13 @@ describe("score --calls --json", () => {
       { id: "x", error: "goals.0.after: a goal can only follow goals before it, not 0" },
       1,
     ));
-  test("arguments nested beyond reason", async () => {
+  test("arguments that are nested too deeply", async () => {
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     const line = `{"goals":[{"calls":[{"name":"f","arguments":${deep}}]}],"calls":[{"name":"f","arguments":${deep},"outcome":"ok"}]}`;
     await check(line, { error: "arguments are nested too deeply" }, 1);
   });
 
-  test("goes on after a bad line, skips blank ones, and ends with 1", async () => {
+  test("continues after an invalid line, skips blank ones, and exits with 1", async () => {
     const stdin = `${JSON.stringify(contract)}\nnope\n\n{"id":"last","goals":[],"calls":[]}`;
     const { out, code } = await runCommand(score, ["--calls", "--json"], { stdin });
     expect(out.map(it => Object.keys(JSON.parse(it) as object)[1] ?? "error")).toEqual([
@@ -147,7 +147,7 @@ describe("score --calls --json", () => {
     ]);
     expect(code).toBe(1);
   });
-  test("needs a profile that calls alone can satisfy", () =>
+  test("needs a profile that does not score success", () =>
     expect(runCommand(score, ["--calls", "--profile", "prove-plus"])).rejects.toThrow(
       "profile prove-plus needs the final worlds, which calls alone do not give: score a tasks file, or use --profile paper",
     ));
@@ -184,7 +184,7 @@ const attemptsFile = write("some.trajectory.jsonl", attempts.map(formatTrajector
 
 describe("score F", () => {
   test("the teachers of a tasks file", async () => {
-    const { out, said, code } = await runCommand(score, [tasksFile, "--json"], inFolder);
+    const { out, notes, code } = await runCommand(score, [tasksFile, "--json"], inFolder);
     expect(out.map(it => JSON.parse(it) as object)).toMatchObject([
       {
         id: "t-move/teacher",
@@ -197,19 +197,19 @@ describe("score F", () => {
       { id: "t-twice/teacher", total: 1.3, success: true },
       { id: "t-read/teacher", total: 1.3, success: true },
     ]);
-    expect(said).toEqual([
+    expect(notes).toEqual([
       "3 scored by paper: mean 1.3000, 3 done as asked",
       "  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 1.0000  without goals –",
     ]);
     expect(code).toBe(0);
   });
-  test("attempts, with the tasks they are attempts at", async () => {
-    const { out, said } = await runCommand(score, [attemptsFile, "--tasks", tasksFile], inFolder);
+  test("attempts, with their tasks from another file", async () => {
+    const { out, notes } = await runCommand(score, [attemptsFile, "--tasks", tasksFile], inFolder);
     expect(out).toEqual([
       "t-move/wrong  1.2833  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 0.8333  no success: /banking/world/accounts/acc_108/balance is 3500, not 3550",
       't-read/scripted:idle  0.0000  validity 0.0000  coverage 0.0000  efficiency 0.0000  name 0.0000  argument 0.0000  no success: no banking_get_balance {"account_id":"acc_101"}',
     ]);
-    expect(said[0]).toBe("2 scored by paper: mean 0.6417, 0 done as asked");
+    expect(notes[0]).toBe("2 scored by paper: mean 0.6417, 0 done as asked");
   });
   test("by a profile that counts success, with the evidence", async () => {
     const { out } = await runCommand(
@@ -226,12 +226,12 @@ describe("score F", () => {
       },
     });
   });
-  test("attempts without their tasks are told apart", async () => {
-    const { out, said, code } = await runCommand(score, [attemptsFile], inFolder);
+  test("attempts without their tasks are reported", async () => {
+    const { out, notes, code } = await runCommand(score, [attemptsFile], inFolder);
     expect(out[0]).toBe(
       "t-move/wrong  not scored: its task t-move is not at hand: name its file with --tasks",
     );
-    expect(said).toEqual(["2 not scored"]);
+    expect(notes).toEqual(["2 not scored"]);
     expect(code).toBe(1);
   });
   test("one broken attempt and one that never ended do not stop the others", async () => {
@@ -258,7 +258,7 @@ describe("score F", () => {
       ].map(it => it.slice(0, 60)),
     );
   });
-  test("says when the fixture is not what it was", async () => {
+  test("notes that a fixture has changed", async () => {
     const stale: Task = {
       ...fifty,
       trajectory: {
@@ -269,16 +269,16 @@ describe("score F", () => {
         },
       },
     };
-    const { said } = await runCommand(
+    const { notes } = await runCommand(
       score,
       [write("stale.tasks.jsonl", `${formatTaskLine(stale)}\n`)],
       inFolder,
     );
-    expect(said[0]).toBe(
+    expect(notes[0]).toBe(
       "the fixture small of banking has changed since, and success is judged by what it is now: restore that fixture, or synthesize the tasks anew",
     );
   });
-  test("needs a file, and a profile there is", async () => {
+  test("needs a file and an existing profile", async () => {
     await expect(runCommand(score, [])).rejects.toThrow(
       /^score needs a file, or --calls: usage: prove-rl score/,
     );
@@ -289,20 +289,20 @@ describe("score F", () => {
 });
 
 describe("files of all kinds", () => {
-  test("one that is missing or wrong is told, and the others are scored", async () => {
-    const { code, out, said } = await runCommand(
+  test("a missing or invalid file is reported, and the others are scored", async () => {
+    const { code, out, notes } = await runCommand(
       score,
       ["none.jsonl", write("odd.jsonl", '{"a":1}\n'), tasksFile],
       inFolder,
     );
     expect(out).toHaveLength(3);
-    expect(said.slice(0, 2).map(it => it.replaceAll(folder, "F"))).toEqual([
+    expect(notes.slice(0, 2).map(it => it.replaceAll(folder, "F"))).toEqual([
       "there is no file F/none.jsonl\n  check the path",
       "F/odd.jsonl:1 is neither a task nor the header of a trajectory\n  give *.tasks.jsonl or *.trajectory.jsonl files",
     ]);
     expect(code).toBe(2);
   });
-  test("a folder stands for the files in it, and a run's groups are read too", async () => {
+  test("a folder stands for its files, and the groups of a run are read too", async () => {
     mkdirSync(join(folder, "groups"));
     for (const step of [2, 10])
       write(
@@ -328,9 +328,9 @@ describe("files of all kinds", () => {
     ]);
     expect(code).toBe(0);
   });
-  test("a folder without any is a mistake", async () => {
+  test("a folder without files is reported", async () => {
     mkdirSync(join(folder, "empty"));
-    expect((await runCommand(replay, ["empty"], inFolder)).said[0]).toMatch(
+    expect((await runCommand(replay, ["empty"], inFolder)).notes[0]).toMatch(
       /there are no \*\.jsonl files in .*empty\n {2}give a folder that holds tasks or trajectories/,
     );
   });
@@ -349,15 +349,15 @@ describe("files of all kinds", () => {
 });
 
 describe("replay F", () => {
-  test("says nothing of what is the same", async () => {
-    const { out, said, code } = await runCommand(replay, [tasksFile, attemptsFile], inFolder);
-    expect({ out, said, code }).toEqual({
+  test("prints nothing for attempts that are the same", async () => {
+    const { out, notes, code } = await runCommand(replay, [tasksFile, attemptsFile], inFolder);
+    expect({ out, notes, code }).toEqual({
       out: [],
-      said: ["5 attempts, 8 calls: all the same"],
+      notes: ["5 attempts, 8 calls: all the same"],
       code: 0,
     });
   });
-  test("a line for each that differs, and ends with 1", async () => {
+  test("prints a line for each attempt that differs, and exits with 1", async () => {
     const edited = attempts[0]!.events.map(it =>
       it.kind === "call" && it.name === "banking_transfer"
         ? { ...it, outcome: { kind: "ok" as const, value: { ok: true } } }
@@ -378,7 +378,7 @@ describe("replay F", () => {
       ),
     ).toMatchObject([{ id: "t-move/wrong", verdict: "differs", call: 1, differs: ["value"] }]);
   });
-  test("what cannot be run is told, and the others are", async () => {
+  test("an attempt that cannot be replayed is reported, and the others are replayed", async () => {
     const [header] = formatTrajectory(attempts[0]!).split("\n") as [string];
     const file = write(
       "gone.trajectory.jsonl",
@@ -388,16 +388,16 @@ describe("replay F", () => {
           header.replace('"fixture":"small"', '"fixture":"lost"'),
         ),
     );
-    const { out, said } = await runCommand(replay, [file], inFolder);
+    const { out, notes } = await runCommand(replay, [file], inFolder);
     expect(out).toEqual([
       "t-move/wrong  gone: banking has no fixture lost; choose one of full, small",
     ]);
-    expect(said).toEqual(["2 attempts, 0 calls: 1 of them differs"]);
+    expect(notes).toEqual(["2 attempts, 0 calls: 1 of them differs"]);
   });
   test("needs a file of the right kind", async () => {
     await expect(runCommand(replay, [])).rejects.toThrow(/^replay needs a file/);
-    const { code, said } = await runCommand(replay, [write("x.jsonl", '{"a":1}\n')], inFolder);
-    expect(said[0]).toMatch(/x\.jsonl:1 is neither a task nor the header of a trajectory/);
+    const { code, notes } = await runCommand(replay, [write("x.jsonl", '{"a":1}\n')], inFolder);
+    expect(notes[0]).toMatch(/x\.jsonl:1 is neither a task nor the header of a trajectory/);
     expect(code).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-/** `serve` as a person starts it: its first line, its end, and what it refuses. */
+/** `serve`: its first line, its end, and the options it refuses. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -9,7 +9,7 @@ import { root } from "../contracts/transports.ts";
 import { sendRequest } from "../service/countingService.ts";
 import { emptyFolder, run } from "./program.ts";
 
-interface Started {
+interface RunningService {
   readonly child: ChildProcess;
   readonly url: string;
   readonly printed: () => string;
@@ -22,7 +22,7 @@ afterEach(() => children.splice(0).forEach(it => it.kill("SIGKILL")));
 async function start(
   args: readonly string[] = [],
   env: Record<string, string> = {},
-): Promise<Started> {
+): Promise<RunningService> {
   const child = spawn(
     process.execPath,
     [join(root, "dist/cli.js"), "serve", "--port", "0", ...args],
@@ -47,7 +47,7 @@ async function start(
   };
 }
 
-test("the first line tells the address, where everything is served", async () => {
+test("the first line has the address, which serves the API and MCP", async () => {
   const { url, printed } = await start();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const id = createSessionId();
@@ -91,7 +91,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("a token lets in, and is never printed", async () => {
+test("a token gives access and is never printed", async () => {
   const token = "planted-token-0123456789";
   const { child, url, printed, ended } = await start([], { PROVE_TOKEN: token });
   expect((await sendRequest(`${url}/health`, "GET")).status).toBe(401);
@@ -133,12 +133,8 @@ test.each([
     ["--token-file", readable],
     /others can read .*\n {2}make it yours alone: chmod 600/,
   ],
-  [
-    "a port that is none",
-    ["--port", "99999"],
-    /--port 99999 is not a whole number from 0 to 65535/,
-  ],
-  ["room for nobody", ["--capacity", "0"], /--capacity 0 is not a whole number from 1 to/],
+  ["an invalid port", ["--port", "99999"], /--port 99999 is not a whole number from 0 to 65535/],
+  ["a capacity of 0", ["--capacity", "0"], /--capacity 0 is not a whole number from 1 to/],
 ])("refuses %s", async (_, args, message) => {
   const { code, stdout, stderr } = await run(["serve", ...args]);
   expect([code, stdout]).toEqual([2, ""]);

@@ -25,7 +25,7 @@ import { runCommand } from "./terminal.ts";
 const make = (cwd: string, ...args: string[]) => runCommand(synthesize, args, { cwd });
 const text = (cwd: string, file: string) => readFileSync(join(cwd, file), "utf8");
 
-test("writes as many tasks as asked for, and says what became of the others", async () => {
+test("writes the number of tasks and reports the rejected ones", async () => {
   const cwd = emptyFolder();
   const { code, out } = await make(
     cwd,
@@ -39,7 +39,7 @@ test("writes as many tasks as asked for, and says what became of the others", as
   expect(code).toBe(0);
   expect(text(cwd, "tasks/a.tasks.jsonl").split("\n")).toHaveLength(31);
   expect(out[0]).toMatch(/^30 tasks in .*a\.tasks\.jsonl \([\d.]+ s\)$/);
-  const told = out.join("\n");
+  const report = out.join("\n");
   for (const it of [
     /by server: \w+ \d+, \w+ \d+, \w+ \d+/,
     /by kind: normal 23, abstain 3, clarify 3, irrelevant 1/,
@@ -48,10 +48,10 @@ test("writes as many tasks as asked for, and says what became of the others", as
     /rejected: \w+/,
     /distinct-1\/2\/3 0\.\d+/,
   ])
-    expect(told).toMatch(it);
+    expect(report).toMatch(it);
 });
 
-test("an edge that the workspace turns down is not walked", async () => {
+test("an edge that the workspace rejects is not used", async () => {
   const cwd = emptyFolder();
   const [a, b] = ["banking_list_accounts", "banking_get_account"];
   const walks = (file: string) =>
@@ -71,7 +71,7 @@ test("an edge that the workspace turns down is not walked", async () => {
   expect([walks("before.jsonl") > 0, walks("after.jsonl")]).toEqual([true, 0]);
 });
 
-test("the same seed writes the same bytes, whether in one go or two, over a torn line too", async () => {
+test("the same seed writes the same bytes, at once or resumed, even after a torn line", async () => {
   const cwd = emptyFolder();
   const options = ["--seed", "6", "--servers", "banking,filesystem"];
   await make(cwd, "--out", "whole.jsonl", "--count", "12", ...options);
@@ -88,7 +88,7 @@ test("the same seed writes the same bytes, whether in one go or two, over a torn
   expect(existsSync(join(cwd, "parts.jsonl.lock"))).toBe(false);
   for (const it of ["parts.jsonl", "parts.rejected.jsonl"])
     appendFileSync(join(cwd, it), '{"format":"prove/ta');
-  const { said, out } = await make(
+  const { notes, out } = await make(
     cwd,
     "--out",
     "parts.jsonl",
@@ -97,13 +97,13 @@ test("the same seed writes the same bytes, whether in one go or two, over a torn
     "--resume",
     ...options,
   );
-  expect(said.join()).toMatch(/ended in a torn line, which was cut off/);
+  expect(notes.join()).toMatch(/ended in a torn line, which was cut off/);
   expect(out[0]).toMatch(/^12 tasks/);
   for (const it of ["jsonl", "rejected.jsonl", "report.json"])
     expect(text(cwd, `parts.${it}`)).toBe(text(cwd, `whole.${it}`));
 });
 
-test("--resume writes nothing more to a file that is long enough", async () => {
+test("--resume adds nothing to a file that has enough tasks", async () => {
   const cwd = emptyFolder();
   await make(cwd, "--out", "a.jsonl", "--count", "5", "--servers", "banking");
   const before = text(cwd, "a.jsonl");
@@ -111,7 +111,7 @@ test("--resume writes nothing more to a file that is long enough", async () => {
   expect(text(cwd, "a.jsonl")).toBe(before);
 });
 
-test("what was turned down lies beside the tasks, each with why and with the way it took", async () => {
+test("rejected attempts are written beside the tasks, with their reason and state log", async () => {
   const cwd = emptyFolder();
   await make(cwd, "--out", "a.tasks.jsonl", "--count", "60");
   const report = readReport(join(cwd, "a.report.json"));
@@ -128,7 +128,7 @@ test("what was turned down lies beside the tasks, each with why and with the way
   expect(into("finish")).toBeGreaterThanOrEqual(60);
 });
 
-describe("two at a time into one file", () => {
+describe("two processes and one file", () => {
   const lock = (pid: number, began: string | undefined) =>
     JSON.stringify({ format: "prove/lock@1", pid, began });
 
@@ -142,10 +142,10 @@ describe("two at a time into one file", () => {
   });
 
   test.each([
-    ["whose process has gone", lock(2 ** 22 + 1, "long ago")],
-    ["whose process id another has now", lock(process.pid, "long ago")],
+    ["of a process that has ended", lock(2 ** 22 + 1, "long ago")],
+    ["whose process id is used by another process", lock(process.pid, "long ago")],
     ["that is torn", '{"format":"pro'],
-  ])("a lock %s is no lock", async (_, text) => {
+  ])("a lock %s is ignored", async (_, text) => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "a.jsonl.lock"), text);
     expect((await make(cwd, "--out", "a.jsonl", "--count", "2", "--servers", "banking")).code).toBe(
@@ -155,7 +155,7 @@ describe("two at a time into one file", () => {
   });
 });
 
-test("where the servers have no more to give it says so and ends with 1", async () => {
+test("if the servers give fewer tasks, it reports that and exits with 1", async () => {
   const cwd = emptyFolder();
   const { code, out } = await runCommand(synthesize, ["--out", "a.jsonl", "--count", "1000000"], {
     cwd,
@@ -181,7 +181,7 @@ test("progress includes the pace once it is known", () => {
   ]);
 });
 
-test("--json reports in one document", async () => {
+test("--json prints one document", async () => {
   const { out } = await make(
     emptyFolder(),
     "--out",
@@ -201,7 +201,7 @@ test("--json reports in one document", async () => {
   });
 });
 
-describe("mistakes", () => {
+describe("invalid options", () => {
   const cases: [what: string, args: string[], text: RegExp][] = [
     ["no file", ["--count", "3"], /needs a file to write to: add --out/],
     ["no count", ["--out", "a.jsonl"], /how many tasks to make: add --count/],
@@ -253,7 +253,7 @@ describe("mistakes", () => {
     await expect(make(emptyFolder(), ...args)).rejects.toThrow(words);
   });
 
-  test("a file that is there already is left alone", async () => {
+  test("an existing file is not changed", async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "a.jsonl"), "mine\n");
     await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(
@@ -262,7 +262,7 @@ describe("mistakes", () => {
     expect(text(cwd, "a.jsonl")).toBe("mine\n");
   });
 
-  test("going on with other options says so and adds nothing", async () => {
+  test("resuming with other options is refused and adds nothing", async () => {
     const cwd = emptyFolder();
     await make(cwd, "--out", "a.jsonl", "--count", "3", "--seed", "1", "--servers", "banking");
     const before = text(cwd, "a.jsonl");
@@ -283,7 +283,7 @@ describe("mistakes", () => {
     expect(text(cwd, "a.jsonl")).toBe(before);
   });
 
-  test("a file cut short by hand is made whole again", async () => {
+  test("a truncated file is completed", async () => {
     const cwd = emptyFolder();
     await make(cwd, "--out", "a.jsonl", "--count", "3", "--servers", "banking");
     const before = text(cwd, "a.jsonl");

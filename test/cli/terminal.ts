@@ -10,7 +10,7 @@ export interface CommandOutput {
   /** Lines of stdout. */
   readonly out: readonly string[];
   /** Notes on stderr. */
-  readonly said: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Runs a command to its end. A `UserError` rejects. */
@@ -26,7 +26,7 @@ export async function runCommand(
   > = {},
 ): Promise<CommandOutput> {
   let out = "";
-  const said: string[] = [];
+  const notes: string[] = [];
   const stdout = new Writable({
     write(chunk: Buffer, _encoding, done) {
       out += chunk.toString();
@@ -35,7 +35,7 @@ export async function runCommand(
   });
   const context: CliContext = {
     print: line => void (out += `${line}\n`),
-    printNote: line => void said.push(line),
+    printNote: line => void notes.push(line),
     showProgress: () => {},
     stdin: (async function* () {
       yield Buffer.from(stdin);
@@ -57,5 +57,5 @@ export async function runCommand(
       code = await it.run(context, positionals, options);
     },
   });
-  return { code, out: out.split("\n").slice(0, -1), said };
+  return { code, out: out.split("\n").slice(0, -1), notes };
 }

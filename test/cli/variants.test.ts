@@ -1,7 +1,4 @@
-/**
- * `variants` as a person uses it: more tasks like one of a file, the same bytes for the same seed,
- * and clear mistakes.
- */
+/** `variants`: more tasks like one of a file, the same bytes for the same seed, invalid options. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -21,10 +18,10 @@ beforeAll(async () => {
   writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
 });
 
-const vary = (...args: string[]) => runCommand(variants, args, { cwd });
+const runVariants = (...args: string[]) => runCommand(variants, args, { cwd });
 
-test("writes as many as asked for, and the same seed writes the same bytes", async () => {
-  const { code, out } = await vary(
+test("writes the number of variants, and the same seed writes the same bytes", async () => {
+  const { code, out } = await runVariants(
     "a.tasks.jsonl",
     "--task",
     task.id,
@@ -45,7 +42,7 @@ test("writes as many as asked for, and the same seed writes the same bytes", asy
     n++;
   }
   expect(n).toBe(3);
-  const { out: json } = await vary(
+  const { out: json } = await runVariants(
     "a.tasks.jsonl",
     "--task",
     task.id,
@@ -63,12 +60,12 @@ test("writes as many as asked for, and the same seed writes the same bytes", asy
   );
 });
 
-describe("says what to mend", () => {
+describe("refuses", () => {
   const cases: [what: string, args: string[], why: RegExp][] = [
     ["no file", ["--task", "x", "--count", "1", "--out", "z.jsonl"], /needs one tasks file/],
     ["no task", ["a.tasks.jsonl", "--count", "1", "--out", "z.jsonl"], /which task to vary/],
     [
-      "a task that is not there",
+      "a task that is not in the file",
       ["a.tasks.jsonl", "--task", "x", "--count", "1", "--out", "z.jsonl"],
       /has no task x among its 6/,
     ],
@@ -84,17 +81,17 @@ describe("says what to mend", () => {
       /--seed today/,
     ],
     [
-      "nowhere to write",
+      "no file to write",
       ["a.tasks.jsonl", "--task", "x", "--count", "1"],
       /needs a file to write to/,
     ],
     [
-      "a file that is there",
+      "a file that exists",
       ["a.tasks.jsonl", "--task", "x", "--count", "1", "--out", "a.tasks.jsonl"],
       /exists already/,
     ],
   ];
   test.each(cases)("%s", async (_, args, why) => {
-    await expect(vary(...args)).rejects.toThrow(why);
+    await expect(runVariants(...args)).rejects.toThrow(why);
   });
 });
