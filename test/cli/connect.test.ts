@@ -1,4 +1,4 @@
-/** The terminal program on a third-party server: its tools listed, one of them called. */
+/** `tools --connect` and `call --connect` on a third-party server. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Plays the editor's part: forks the terminal program, sends it work, and records its messages. */
+/** Acts as the editor: forks the terminal program, sends it work, and records its messages. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

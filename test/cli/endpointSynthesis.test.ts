@@ -1,6 +1,6 @@
 /**
- * `synthesize --teacher endpoint` against a real server: files that replay, going on after a stop,
- * budgets, and keys that turn up nowhere.
+ * `synthesize --teacher endpoint` against a real server: replay, resuming, budgets, and that keys
+ * are not printed or written.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -119,12 +119,12 @@ test("a key is in no file and no printed line, whatever the endpoint does with i
       };
     }),
   ];
-  const shown = await synthesizeWith(cwd, server.url, "--count", "40").catch(
+  const error = await synthesizeWith(cwd, server.url, "--count", "40").catch(
     (error: unknown) => error as Error,
   );
-  expect(shown).toBeInstanceOf(Error);
-  expect(String((shown as Error).stack)).toContain("[key] is not known any more");
-  expect(String((shown as Error).stack)).not.toContain(key);
+  expect(error).toBeInstanceOf(Error);
+  expect(String((error as Error).stack)).toContain("[key] is not known any more");
+  expect(String((error as Error).stack)).not.toContain(key);
   expect(listFilesWith(cwd, "[key]")).not.toEqual([]);
   expect(listFilesWith(cwd, key)).toEqual([]);
 });

@@ -1,7 +1,4 @@
-/**
- * `score` and `replay` as they are run: calls from outside on stdin, tasks and trajectories from
- * files.
- */
+/** `score` with calls on stdin, and `score` and `replay` with tasks and trajectories from files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,11 +48,11 @@ const calls = [{ name: "f", arguments: { x: 1 }, outcome: "ok" }];
 describe("score --calls --json", () => {
   /** What a line answers. */
   async function check(line: unknown, expected: object, code = 0) {
-    const shown = await runCommand(score, ["--calls", "--json"], {
+    const output = await runCommand(score, ["--calls", "--json"], {
       stdin: typeof line === "string" ? line : JSON.stringify(line),
     });
-    expect(shown.out.map(it => JSON.parse(it) as unknown)).toEqual([expected]);
-    expect(shown.code).toBe(code);
+    expect(output.out.map(it => JSON.parse(it) as unknown)).toEqual([expected]);
+    expect(output.code).toBe(code);
   }
   const exact = {
     rule: "tool",

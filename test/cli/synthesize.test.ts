@@ -1,7 +1,4 @@
-/**
- * `synthesize` as a person uses it: the same bytes for the same seed, going on after a stop, and
- * clear mistakes.
- */
+/** `synthesize`: the same bytes for the same seed, resuming, and invalid options. */
 import {
   appendFileSync,
   existsSync,

@@ -1,4 +1,4 @@
-/** The terminal program as the editor forks it for long work. */
+/** `work`: the terminal program as the editor forks it. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SynthesisWork } from "../../src/protocol/work.ts";
