@@ -4,20 +4,31 @@
  */
 import { expect, test } from "vitest";
 import { join } from "node:path";
-import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
-import type { Json } from "../../src/environment/json.ts";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import type { Fixture } from "../../src/environment/fixture.ts";
+import type { Json, JsonObject } from "../../src/environment/json.ts";
 import type { ErrorType } from "../../src/environment/outcome.ts";
 import type { Server } from "../../src/environment/server.ts";
+import { openSession } from "../../src/environment/session.ts";
 
 /** A tool's short name and its arguments. */
 export type Call = readonly [tool: string, args: Record<string, Json>];
 
+/** How the first state differs from the small fixture. */
+export interface Start {
+  /** The time of the first call. */
+  readonly now?: string;
+  /** Values by path, such as `"coupons.cpn_101.expires": "2026-03-09"`. */
+  readonly edits?: Readonly<Record<string, Json>>;
+}
+
 export interface Checks {
   /**
    * Makes the calls in order. All but the last must succeed. The last must have the expected outcome,
-   * and changes the state only if it is a write that succeeds.
+   * and changes the state only if it is a write that succeeds. Every state keeps the schema and the
+   * invariants of the server.
    */
-  check: (calls: readonly Call[], expected: object) => void;
+  check: (calls: readonly Call[], expected: object, start?: Start) => void;
   /**
    * Defines a test that every tool succeeded once and was refused once in the checks before it. Call
    * it at the end of the file.
@@ -33,28 +44,28 @@ export function createChecks(server: Server, folder = shippedFixtures): Checks {
   const succeededTools = new Set<string>();
   const refusedTools = new Set<string>();
   return {
-    check(calls, expected) {
-      const session = openSessionByName(catalog, {
-        servers: [{ name: server.name, fixture: "small" }],
-        seed: 1,
-      });
-      for (const [tool, args] of calls.slice(0, -1)) {
-        expect(session.call(`${server.name}_${tool}`, args).outcome, tool).toMatchObject({
-          kind: "ok",
-        });
-        succeededTools.add(tool);
+    check(calls, expected, start = {}) {
+      const fixture = editFixture(catalog.getFixture(server.name, "small"), start);
+      const session = openSession({ servers: [{ server, fixture }], seed: 1 });
+      checkState(server, session.state[server.name]!.world);
+      const call = ([tool, args]: Call) => {
+        const before = session.state[server.name]!.world;
+        const { outcome } = session.call(`${server.name}_${tool}`, args);
+        checkState(server, session.state[server.name]!.world, before);
+        return outcome;
+      };
+      for (const it of calls.slice(0, -1)) {
+        expect(call(it), it[0]).toMatchObject({ kind: "ok" });
+        succeededTools.add(it[0]);
       }
       const [tool, args] = calls.at(-1)!;
       const before = session.digest;
-      const { outcome } = session.call(`${server.name}_${tool}`, args);
+      const outcome = call([tool, args]);
       expect(outcome).toMatchObject(expected);
       const isWritten =
         outcome.kind === "ok" && server.tools.get(`${server.name}_${tool}`)!.effect === "write";
       if (!isWritten) expect(session.digest).toBe(before);
       (outcome.kind === "ok" ? succeededTools : refusedTools).add(tool);
-      expect(
-        server.schema.safeParse(session.state[server.name]!.world).error?.message,
-      ).toBeUndefined();
     },
     checkAllTools() {
       test("every tool has succeeded once and was refused once", () => {
@@ -66,6 +77,24 @@ export function createChecks(server: Server, folder = shippedFixtures): Checks {
       });
     },
   };
+}
+
+function editFixture(fixture: Fixture, { now = fixture.now, edits = {} }: Start): Fixture {
+  const state = structuredClone(fixture.state) as Record<string, Json>;
+  for (const [path, value] of Object.entries(edits)) {
+    const keys = path.split(".");
+    const last = keys.pop()!;
+    let parent = state;
+    for (const key of keys) parent = parent[key] as Record<string, Json>;
+    parent[last] = value;
+  }
+  return { ...fixture, now, state };
+}
+
+function checkState(server: Server, world: JsonObject, before?: JsonObject): void {
+  expect(server.schema.safeParse(world).error?.message).toBeUndefined();
+  for (const { rule, findViolation } of server.invariants)
+    expect(findViolation(world, before), rule).toBeUndefined();
 }
 
 /** The call succeeds, and its value contains at least this. */

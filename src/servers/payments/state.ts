@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import { createReferenceCheck } from "../../environment/referenceChecks.ts";
 import { findEntity, type ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
@@ -76,17 +77,24 @@ const Event = z.strictObject({
   deliveries: z.record(z.string(), z.enum(["delivered", "failed"])),
 });
 
-export const PaymentsState = z.strictObject({
-  /** For how many days after a payment it can be refunded. */
-  refund_days: z.record(z.enum(paymentMethods), z.int().min(0)),
-  /** The legal limit of cash payments for one invoice. */
-  cash_limit: money(),
-  customers: z.record(z.string(), Customer),
-  invoices: z.record(z.string(), Invoice),
-  payments: z.record(z.string(), Payment),
-  webhooks: z.record(z.string(), Webhook),
-  events: z.record(z.string(), Event),
+const checkReferences = createReferenceCheck({
+  "invoices.*.customer_id": "customers",
+  "payments.*.invoice_id": "invoices",
 });
+
+export const PaymentsState = z
+  .strictObject({
+    /** For how many days after a payment it can be refunded. */
+    refund_days: z.record(z.enum(paymentMethods), z.int().min(0)),
+    /** The legal limit of cash payments for one invoice. */
+    cash_limit: money(),
+    customers: z.record(z.string(), Customer),
+    invoices: z.record(z.string(), Invoice),
+    payments: z.record(z.string(), Payment),
+    webhooks: z.record(z.string(), Webhook),
+    events: z.record(z.string(), Event),
+  })
+  .superRefine(checkReferences);
 export type PaymentsState = z.infer<typeof PaymentsState>;
 
 export const computeLineAmount = (it: Line) => roundToCents(it.quantity * it.unit_price);
