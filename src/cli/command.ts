@@ -2,13 +2,14 @@
  * Defines what a command of the terminal program is: its arguments and options, declared once with
  * their types, and the function that runs it in a context.
  */
-import type { Writable } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
 
 /** What a command works with. Commands print only through it. */
 export interface CliContext {
   /** Prints one line on stdout. */
   readonly print: (line: string) => void;
+  /** Prints one line on stdout. Resolves once the reader of stdout has room for more. */
+  readonly printAndDrain: (line: string) => Promise<void>;
   /** Prints one line for the user on stderr. */
   readonly printNote: (line: string) => void;
   /**
@@ -17,7 +18,6 @@ export interface CliContext {
    */
   readonly showProgress: (line: string) => void;
   readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: Writable;
   /** Aborted by Ctrl-C, by SIGTERM, and when the editor cancels. */
   readonly signal: AbortSignal;
   /** The current folder, against which paths are resolved. */

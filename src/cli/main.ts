@@ -10,6 +10,9 @@ import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 import { runCommandLine } from "./commandLine.ts";
 import { commands } from "./commands.ts";
+import { createTerminal } from "./terminal.ts";
+
+const terminal = createTerminal(process.stdout, process.stderr);
 
 /** Aborted by Ctrl-C and by SIGTERM. */
 const interruption = new AbortController();
@@ -63,31 +66,14 @@ async function createContext(cwd: string): Promise<CliContext> {
   const prove = join(cwd, "prove");
   const fixtureFolders = [join(prove, "fixtures"), join(resources, "servers")];
   return {
-    print: line => void process.stdout.write(`${line}\n`),
-    printNote: line => void process.stderr.write(`${clearLine}${line}\n`),
-    showProgress: createProgressDisplay(process.stderr),
+    ...terminal,
     stdin: process.stdin,
-    stdout: process.stdout,
     signal: interruption.signal,
     cwd,
     resources,
     dist: join(resources, "..", "dist"),
     prove,
     catalog: openCatalog(await loadServers(), fixtureFolders),
-  };
-}
-
-const clearLine = process.stderr.isTTY ? "\r\u001b[K" : "";
-const progressInterval = 5_000;
-
-function createProgressDisplay(stderr: NodeJS.WriteStream): (line: string) => void {
-  if (stderr.isTTY) return line => void stderr.write(`${clearLine}${line}`);
-  let last = -Infinity;
-  return line => {
-    const now = performance.now();
-    if (now - last < progressInterval) return;
-    last = now;
-    stderr.write(`${line}\n`);
   };
 }
 
@@ -110,14 +96,14 @@ function report(error: unknown): number {
     if (hasReportedInterruption) return 2;
     hasReportedInterruption = true;
     const { what, remedy } = interruption.signal.reason as UserError;
-    process.stderr.write(`${clearLine}prove-rl: ${what}; ${remedy}\n`);
+    terminal.printNote(`prove-rl: ${what}; ${remedy}`);
     return 2;
   }
   if (error instanceof UserError) {
-    process.stderr.write(`${clearLine}prove-rl: ${error.what}\n  ${error.remedy}\n`);
+    terminal.printUserError(error);
     return 2;
   }
-  process.stderr.write(`${clearLine}${error instanceof Error ? error.stack : String(error)}\n`);
+  terminal.printNote(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 70;
 }
 

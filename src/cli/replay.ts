@@ -19,7 +19,7 @@ export const replay = defineCommand({
     const counts = { attempts: 0, calls: 0, different: 0, unreadable: 0 };
     const onUserError = ({ what, remedy }: UserError) => {
       counts.unreadable++;
-      printNote(`${what}\n  ${remedy}`);
+      printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
     };
     for await (const { trajectory } of readRecordedAttempts(
       files.map(it => resolve(cwd, it)),

@@ -1,9 +1,7 @@
 /**
  * `score`: scores recorded attempts, or goals and calls of other programs, which need no server.
  */
-import { once } from "node:events";
 import { resolve } from "node:path";
-import type { Writable } from "node:stream";
 import { UserError } from "../userError.ts";
 import {
   formatBreakdownLine,
@@ -84,7 +82,7 @@ export const score = defineCommand({
 });
 
 async function scoreStdin(
-  { stdin, stdout, signal }: CliContext,
+  { stdin, printAndDrain, signal }: CliContext,
   profile: Profile,
   json: boolean,
 ): Promise<number> {
@@ -93,7 +91,7 @@ async function scoreStdin(
     signal.throwIfAborted();
     const answer = scoreLine(text, profile);
     if ("error" in answer) errors++;
-    await writeLine(stdout, json ? JSON.stringify(answer) : formatScoredLine(answer, number));
+    await printAndDrain(json ? JSON.stringify(answer) : formatScoredLine(answer, number));
   }
   return errors > 0 ? 1 : 0;
 }
@@ -118,7 +116,7 @@ async function scoreFiles(
   files: readonly string[],
   { profile, json, evidence, show, tasks }: ScoreOptions,
 ): Promise<number> {
-  const { cwd, stdout, printNote, showProgress, signal } = context;
+  const { cwd, printAndDrain, printNote, showProgress, signal } = context;
   const taskById =
     tasks === undefined
       ? new Map<string, Task>()
@@ -128,7 +126,7 @@ async function scoreFiles(
   let unreadable = 0;
   const onUserError = ({ what, remedy }: UserError) => {
     unreadable++;
-    printNote(`${what}\n  ${remedy}`);
+    printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
   };
   for await (const recorded of readRecordedAttempts(
     files.map(it => resolve(cwd, it)),
@@ -139,8 +137,7 @@ async function scoreFiles(
     const attempt = task ? { ...recorded, task } : recorded;
     const judgement = judge(attempt);
     tally.add(judgement);
-    await writeLine(
-      stdout,
+    await printAndDrain(
       json
         ? JSON.stringify(toJson(attempt, judgement, evidence))
         : show
@@ -306,9 +303,4 @@ class Mean {
   get text(): string {
     return this.n === 0 ? "–" : (this.#sum / this.n).toFixed(4);
   }
-}
-
-/** Writes a line, and waits while the reader is slower than the program. */
-async function writeLine(stdout: Writable, line: string): Promise<void> {
-  if (!stdout.write(`${line}\n`)) await once(stdout, "drain");
 }

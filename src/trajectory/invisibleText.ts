@@ -13,6 +13,18 @@ const invisible =
 /** The text on one line, with invisible characters escaped. */
 export const escapeInvisible = (text: string): string => text.replace(invisible, escapeCharacter);
 
+/**
+ * The text on one line, with invisible characters escaped as in JSON: JSON keeps its value, and other
+ * text is readable.
+ */
+export const escapeInvisibleAsJson = (text: string): string =>
+  text.replace(invisible, character =>
+    Array.from(
+      { length: character.length },
+      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  );
+
 /** The lines of the text, with invisible characters escaped. */
 export const splitVisibleLines = (text: string): readonly string[] =>
   text.split(/\r\n|\r|\n/).map(escapeInvisible);

@@ -3,6 +3,7 @@ import { Writable } from "node:stream";
 import { join } from "node:path";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
+import { createTerminal } from "../../src/cli/terminal.ts";
 import { catalog, root } from "../contracts/transports.ts";
 
 export interface CommandOutput {
@@ -34,13 +35,12 @@ export async function runCommand(
     },
   });
   const context: CliContext = {
-    print: line => void (out += `${line}\n`),
+    ...createTerminal(stdout, stdout),
     printNote: line => void notes.push(line),
     showProgress: () => {},
     stdin: (async function* () {
       yield Buffer.from(stdin);
     })(),
-    stdout,
     signal: new AbortController().signal,
     cwd,
     resources: join(root, "resources"),
