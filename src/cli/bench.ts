@@ -9,6 +9,7 @@ import {
   measureLiveSessions,
   measureMemory,
 } from "./benchEnvironment.ts";
+import { measureDataset } from "./benchDataset.ts";
 import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
@@ -51,6 +52,7 @@ export const bench = defineCommand({
 async function* measureEnvironment(context: CliContext): AsyncGenerator<BenchmarkRow> {
   for (const it of await createEnvironmentBenchmarks(context))
     yield await measureBenchmark(it, context.signal);
+  yield* measureDataset(context);
   yield* measureMemory(context.signal);
   yield* measureServing(context.signal, ["bench", "--reference"]);
 }

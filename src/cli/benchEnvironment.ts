@@ -9,55 +9,22 @@ import { setImmediate } from "node:timers/promises";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
-import { synthesize } from "../synthesis/pipeline/synthesize.ts";
+import { recordCalls, type RecordedCalls } from "./benchRecording.ts";
 import { startProgram, type Benchmark, type BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
-
-type Pins = Parameters<typeof openSessionByName>[1];
-
-/** The calls of one trajectory, and what its session was opened on. */
-interface RecordedCalls {
-  readonly pins: Pins;
-  readonly calls: readonly (readonly [name: string, args: unknown])[];
-}
 
 const trajectoriesPerServer = 20;
 /** Passes over the mix before anything is measured: some fifty thousand calls. */
 const warmUpPasses = 40;
 
 /** Records about twenty trajectories on each server. */
-async function recordMix({
-  catalog,
-  resources,
-  signal,
-  showProgress,
-}: CliContext): Promise<readonly RecordedCalls[]> {
-  const servers = [...catalog.servers.keys()];
-  const mix: RecordedCalls[] = [];
-  for await (const it of synthesize({
-    catalog,
-    resources,
-    seed: 1,
-    servers,
+const recordMix = (context: CliContext): Promise<readonly RecordedCalls[]> =>
+  recordCalls(context, trajectoriesPerServer * context.catalog.servers.size, {
+    servers: [...context.catalog.servers.keys()],
     menu: "chain",
     preset: "student",
     variantsPerFixture: 0,
-  })) {
-    // lets an interruption be noticed
-    await setImmediate();
-    signal.throwIfAborted();
-    showProgress(`recording calls: ${mix.length} of ${trajectoriesPerServer * servers.length}`);
-    if (it.kind === "rejected") continue;
-    const { servers: pinned, seed, menu, trajectory } = it.task;
-    const calls = trajectory.events.flatMap(event =>
-      event.kind === "call" ? [[event.name, event.arguments] as const] : [],
-    );
-    if (calls.length > 0)
-      mix.push({ pins: { servers: pinned, seed, menu: menu.map(item => item.name) }, calls });
-    if (mix.length === trajectoriesPerServer * servers.length) break;
-  }
-  return mix;
-}
+  });
 
 const measureSeconds = (run: () => void): number => {
   const start = performance.now();

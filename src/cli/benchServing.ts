@@ -177,31 +177,45 @@ async function readUrl(child: ChildProcess): Promise<URL> {
   return new URL((JSON.parse(text.split("\n")[0]!) as { url: string }).url);
 }
 
-/** A connection with one request at a time. */
+/** A connection with one request at a time, which is opened again if the server has closed it. */
 class HttpConnection {
-  readonly #socket: Socket;
+  readonly #url: URL;
+  #socket: Socket;
   #text = "";
   #resolve: (answer: string) => void = () => {};
   #reject: (error: Error) => void = () => {};
 
-  constructor({ hostname, port }: URL) {
-    this.#socket = connect(Number(port), hostname).setNoDelay(true).setEncoding("latin1");
-    this.#socket.on("data", (chunk: string) => this.#read(chunk));
-    this.#socket.on("error", error => this.#reject(error));
+  constructor(url: URL) {
+    this.#url = url;
+    this.#socket = this.#connect();
   }
 
   request(method: string, path: string, body: string, more = ""): Promise<string> {
-    this.#socket.write(
-      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+    // servers close connections that are idle, as these are while the other server is measured
+    if (!this.#socket.writable) this.#socket = this.#connect();
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
+      this.#socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
     });
   }
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  #connect(): Socket {
+    const socket = connect(Number(this.#url.port), this.#url.hostname)
+      .setNoDelay(true)
+      .setEncoding("latin1");
+    socket.on("data", (chunk: string) => this.#read(chunk));
+    socket.on("error", error => this.#reject(error));
+    socket.on("close", () =>
+      this.#reject(new Error(`${this.#url.host} closed the connection before it answered`)),
+    );
+    return socket;
   }
 
   #read(chunk: string): void {
