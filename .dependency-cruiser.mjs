@@ -6,7 +6,7 @@
 
 const tensorflow = ["@tensorflow/tfjs-core"];
 const domain = ["environment", "servers", "mcp", "trajectory", "policy", "synthesis", "reward"];
-const programs = ["evaluation", "run", "service", "engine", "protocol", "channel"];
+const programs = ["evaluation", "run", "service", "protocol", "channel"];
 const numerics = ["compute", "model", "train"];
 
 /** @type {Record<string, { modules?: string[], packages?: string[], typesOnly?: boolean }>} */
@@ -27,9 +27,7 @@ const modules = {
       ...tensorflow,
       "@tensorflow/tfjs-backend-cpu",
       "@tensorflow/tfjs-backend-wasm",
-      "@tensorflow/tfjs-backend-webgpu",
       "@tensorflow/tfjs-node-gpu",
-      "webgpu",
     ],
   },
   model: { modules: ["compute", "policy", "trajectory", "environment"], packages: tensorflow },
@@ -52,7 +50,6 @@ const modules = {
     modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"],
     packages: ["lru-cache"],
   },
-  engine: { modules: ["run", "trajectory", "reward", "environment"] },
   protocol: {
     modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
     typesOnly: true,

@@ -11,7 +11,7 @@ import {
 } from "../reward/breakdown.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
-import { judgeSuccess, type Success } from "../reward/success.ts";
+import { getSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
@@ -122,7 +122,7 @@ async function scoreFiles(
       ? new Map<string, Task>()
       : await readTasksById(resolve(cwd, tasks), printNote);
   const tally = new Tally();
-  const judge = createJudge(context, profile, tally);
+  const scoreAttempt = createScorer(context, profile, tally);
   let unreadable = 0;
   const onUserError = ({ what, remedy }: UserError) => {
     unreadable++;
@@ -135,14 +135,14 @@ async function scoreFiles(
     signal.throwIfAborted();
     const task = recorded.task ?? taskById.get(recorded.trajectory.header.task);
     const attempt = task ? { ...recorded, task } : recorded;
-    const judgement = judge(attempt);
-    tally.add(judgement);
+    const result = scoreAttempt(attempt);
+    tally.add(result);
     await printAndDrain(
       json
-        ? JSON.stringify(toJson(attempt, judgement, evidence))
+        ? JSON.stringify(toJson(attempt, result, evidence))
         : show
-          ? formatAttempt(attempt, judgement)
-          : formatLine(attempt, judgement),
+          ? formatAttempt(attempt, result)
+          : formatLine(attempt, result),
     );
     showProgress(`scored ${tally.count}`);
   }
@@ -151,9 +151,9 @@ async function scoreFiles(
 }
 
 /** Returns the function that scores an attempt, or says why it has no score. */
-function createJudge({ catalog }: CliContext, profile: Profile, tally: Tally) {
+function createScorer({ catalog }: CliContext, profile: Profile, tally: Tally) {
   const createAttempt = createAttemptFactory(catalog);
-  return ({ trajectory, task }: RecordedAttempt): Judgement => {
+  return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
     const finished = asFinished(trajectory);
     if (!task)
       return {
@@ -166,7 +166,7 @@ function createJudge({ catalog }: CliContext, profile: Profile, tally: Tally) {
       const attempt = createAttempt(task, finished);
       const breakdown = scoreAttempt(attempt, profile);
       return isScored(breakdown)
-        ? { breakdown, success: judgeSuccess(attempt) }
+        ? { breakdown, success: getSuccess(attempt) }
         : { why: breakdown.unscorable };
     } catch (error) {
       // a task that can no longer be opened does not stop the others
@@ -176,7 +176,7 @@ function createJudge({ catalog }: CliContext, profile: Profile, tally: Tally) {
   };
 }
 
-type Judgement =
+type ScoreResult =
   { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
 
 /** Reads tasks by id, without the teachers' events, which scoring other attempts does not need. */
@@ -192,12 +192,12 @@ async function readTasksById(
 
 function toJson(
   { trajectory: { header } }: RecordedAttempt,
-  judgement: Judgement,
+  result: ScoreResult,
   evidence: boolean,
 ) {
   const { id, task, policy } = header;
-  if ("why" in judgement) return { id, task, policy, unscorable: judgement.why };
-  const { breakdown, success } = judgement;
+  if ("why" in result) return { id, task, policy, unscorable: result.why };
+  const { breakdown, success } = result;
   const { profile, rule, parts, extras, total } = breakdown;
   const scores =
     rule === "abstain"
@@ -217,25 +217,25 @@ function toJson(
   return evidence ? { ...line, breakdown: formatBreakdownLine(breakdown) } : line;
 }
 
-function formatLine({ trajectory: { header } }: RecordedAttempt, judgement: Judgement): string {
+function formatLine({ trajectory: { header } }: RecordedAttempt, result: ScoreResult): string {
   const id = escapeInvisible(header.id);
-  if ("why" in judgement) return `${id}  not scored: ${escapeInvisible(judgement.why)}`;
-  const { breakdown } = judgement;
+  if ("why" in result) return `${id}  not scored: ${escapeInvisible(result.why)}`;
+  const { breakdown } = result;
   const parts =
     breakdown.rule === "abstain"
       ? "(no goals)"
       : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
-  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${formatSuccess(judgement.success)}`;
+  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${formatSuccess(result.success)}`;
 }
 
-function formatAttempt({ trajectory, task }: RecordedAttempt, judgement: Judgement): string {
+function formatAttempt({ trajectory, task }: RecordedAttempt, result: ScoreResult): string {
   const taskOption = task ? { task } : {};
-  if ("why" in judgement)
+  if ("why" in result)
     return formatTranscript(trajectory, {
       ...taskOption,
-      closing: [`not scored: ${judgement.why}`],
+      closing: [`not scored: ${result.why}`],
     }).text;
-  const { breakdown, success } = judgement;
+  const { breakdown, success } = result;
   return formatTranscript(trajectory, {
     ...taskOption,
     describeCall: it => describeCall(breakdown, it),
@@ -262,14 +262,14 @@ class Tally {
     return this.#all.n + this.unscored;
   }
 
-  add(judgement: Judgement): void {
-    if ("why" in judgement) {
+  add(result: ScoreResult): void {
+    if ("why" in result) {
       this.unscored++;
       return;
     }
-    const { total, rule, parts } = judgement.breakdown;
+    const { total, rule, parts } = result.breakdown;
     this.#all.add(total);
-    if (judgement.success.achieved) this.#succeeded++;
+    if (result.success.achieved) this.#succeeded++;
     if (rule === "abstain") this.#abstaining.add(total);
     else for (const part of partNames) this.#parts[part].add(parts[part].score);
   }

@@ -5,7 +5,7 @@
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
-import { isReadOnly, judgeSuccess } from "../reward/success.ts";
+import { isReadOnly, getSuccess } from "../reward/success.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/trajectory.ts";
@@ -60,7 +60,7 @@ export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): 
     readOnly: isReadOnly(attempt),
     breakdowns: Object.fromEntries(results.filter(isScored).map(it => [it.profile, it])),
     ...(unscorable && !isScored(unscorable) ? { unscorable: unscorable.unscorable } : {}),
-    success: judgeSuccess(attempt).achieved,
+    success: getSuccess(attempt).achieved,
     calls: calls.length,
     budget: task.budget.calls,
     errors: countErrors(calls),

@@ -26,7 +26,7 @@ import { scoreCoverage } from "./coverage.ts";
 import { scoreEfficiency } from "./efficiency.ts";
 import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
-import { judgeSuccess } from "./success.ts";
+import { getSuccess } from "./success.ts";
 import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
@@ -47,7 +47,7 @@ export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Un
     profile,
   );
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
-  const success = createPart(judgeSuccess(attempt).achieved ? 1 : 0, profile.success);
+  const success = createPart(getSuccess(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Judges whether an attempt succeeded: it must end in the goals' state and make every look-up that
+ * Decides whether an attempt succeeded: it must end in the goals' state and make every look-up that
  * the goals make. Success is reported beside the reward; the paper's reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
@@ -22,8 +22,8 @@ export interface Success {
 
 const successes = new WeakMap<Attempt, Success>();
 
-/** Judges an attempt, once. On a task without goals, success is to make no call. */
-export function judgeSuccess(attempt: Attempt): Success {
+/** The success of an attempt, which is computed once. On a task without goals, success is to make no call. */
+export function getSuccess(attempt: Attempt): Success {
   let success = successes.get(attempt);
   if (!success) successes.set(attempt, (success = computeSuccess(attempt)));
   return success;
@@ -123,7 +123,7 @@ const shortenJson = (value: Json) => {
 
 /**
  * Finds the goal calls that read and have no `ok` call of their own, with equal unmasked arguments
- * and after the goals they follow. Writes are judged by the state; here they only decide from where
+ * and after the goals they follow. Writes are compared through the state; here they only decide from where
  * on a read counts. If the goals' writes cancel each other out, the state proves nothing, and the
  * writes are required too.
  */

@@ -23,7 +23,7 @@ import {
 import { rollout, type Rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
-import { judgeSuccess } from "../reward/success.ts";
+import { getSuccess } from "../reward/success.ts";
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { GrpoConfig } from "../run/config.ts";
 import { groupFormat, type GroupLine } from "../run/group.ts";
@@ -164,7 +164,7 @@ export function createAttemptScorer({
       trajectory,
       breakdown,
       paper: paperBreakdown.total,
-      success: judgeSuccess(attempt).achieved,
+      success: getSuccess(attempt).achieved,
       opening,
       branch,
       logprobs,

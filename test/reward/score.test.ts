@@ -9,7 +9,7 @@ import {
 } from "../../src/policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
-import { isReadOnly, judgeSuccess } from "../../src/reward/success.ts";
+import { isReadOnly, getSuccess } from "../../src/reward/success.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { asFinished, type CallEvent } from "../../src/trajectory/trajectory.ts";
@@ -38,7 +38,7 @@ const attempt = async (task: Task, messages: readonly AssistantMessage[]) =>
 
 /** What a list of messages achieves at a task: "yes", or why not. */
 async function check(task: Promise<Task>, messages: readonly AssistantMessage[], expected: string) {
-  const { achieved, reasons } = judgeSuccess(await attempt(await task, messages));
+  const { achieved, reasons } = getSuccess(await attempt(await task, messages));
   expect(achieved ? "yes" : reasons.join("; ")).toBe(expected);
 }
 
@@ -169,7 +169,7 @@ test("an attempt is compared by its own generated ids, not the teacher's", async
     teacher,
   });
   const run = async (messages: readonly AssistantMessage[]) =>
-    judgeSuccess(await attempt(task, messages)).achieved;
+    getSuccess(await attempt(task, messages)).achieved;
 
   // the other order draws the ids the other way round
   const [a, b] = straight.ids as [string, string];
@@ -181,8 +181,7 @@ describe("a policy that does nothing", () => {
   test("succeeds at no task with goals", async () => {
     for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly(), undoing()]))
       expect(
-        judgeSuccess(attemptOf(task, (await rollout(task, idlePolicy, catalog)).trajectory))
-          .achieved,
+        getSuccess(attemptOf(task, (await rollout(task, idlePolicy, catalog)).trajectory)).achieved,
         task.id,
       ).toBe(false);
   });

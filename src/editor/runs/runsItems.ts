@@ -1,6 +1,6 @@
 /** The tree items of the Runs view. */
 import { basename } from "node:path";
-import { ThemeColor, ThemeIcon, TreeItemCollapsibleState, type TreeItem } from "vscode";
+import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { RunState } from "../../protocol/runPage.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons, outcomeIcon, runIcon } from "../shared/icons.ts";
@@ -83,7 +83,7 @@ function createGroupItem({ task, entries }: Group): TreeItem {
   const mean = entries.reduce((sum, it) => sum + it.total, 0) / entries.length;
   const hasNoVariance = entries.every(it => Math.abs(it.total - entries[0]!.total) < 1e-9);
   return createTreeItem(task, Collapsed, {
-    icon: hasNoVariance ? new ThemeIcon("dash", new ThemeColor("disabledForeground")) : icons.group,
+    icon: hasNoVariance ? icons.groupWithoutVariance : icons.group,
     description: `mean ${mean.toFixed(3)}${hasNoVariance ? ", no variance" : ""}`,
     context: "group",
   });

@@ -95,7 +95,7 @@ export class Training {
     if (request !== "resume")
       throw new UserError(
         `${getRunName(monitor)} is not being trained`,
-        "there is nothing to stop",
+        "resume it, or choose a run that is being trained",
       );
     await this.#runTrainer(monitor.folder);
   }

@@ -21,6 +21,7 @@ export const icons = {
   task: createIcon("comment-discussion"),
   abstention: createIcon("comment-unresolved"),
   group: createIcon("layers"),
+  groupWithoutVariance: createIcon("dash", "disabledForeground"),
   checkpoint: createIcon("milestone"),
   metrics: createIcon("graph-line"),
   warning: createIcon("warning", "list.warningForeground"),

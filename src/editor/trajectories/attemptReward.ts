@@ -3,7 +3,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { profiles } from "../../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../reward/reward.ts";
-import { judgeSuccess, type Success } from "../../reward/success.ts";
+import { getSuccess, type Success } from "../../reward/success.ts";
 import { describeTotals } from "../../reward/breakdownText.ts";
 import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -28,7 +28,7 @@ export function computeReward(
     const results = profiles.map(it => scoreAttempt(attempt, it));
     const failed = results.find(it => !isScored(it));
     if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
-    return { breakdowns: results.filter(isScored), success: judgeSuccess(attempt) };
+    return { breakdowns: results.filter(isScored), success: getSuccess(attempt) };
   } catch (error) {
     // a fixture or a tool has changed, but the transcript can still be shown
     if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
