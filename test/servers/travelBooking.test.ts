@@ -564,4 +564,116 @@ describe("bookings, itineraries and insurance", () => {
     check([add("EJG918", "iti_9")], refuses("not_found", /no itinerary iti_9/)));
 });
 
+describe("loopholes", () => {
+  const modify = (hotel_booking_id: string, changes: Call[1]): Call => [
+    "modify_hotel_booking",
+    { hotel_booking_id, ...changes },
+  ];
+  const lateNights = { check_in: "2026-03-24", check_out: "2026-03-26" };
+  test("shortening a strict stay to one night does not give its price back", () =>
+    check(
+      [modify(lisbonStay, { check_out: "2026-03-13" })],
+      refuses(
+        "permission_denied",
+        /Alfama Terrace gives nothing back: the change would cost 130, and 520 is paid/,
+      ),
+    ));
+  test("a cheaper room at a strict hotel does not give a part of the price back", () =>
+    check(
+      [
+        ["book_hotel", { hotel_id: alfama, room: "double", ...lateNights }],
+        modify("hbk_8712", { room: "single" }),
+      ],
+      refuses("permission_denied", /the change would cost 208, and 260 is paid/),
+    ));
+  test("a strict stay can be made longer", () =>
+    check([modify(lisbonStay, { check_out: "2026-03-17" })], returns({ charged: 130 })));
+  test("cover of a short stay does not insure the nights that are added: 0.8 × 133.39", () =>
+    check(
+      [
+        [
+          "book_hotel",
+          { hotel_id: alfama, room: "double", check_in: "2026-03-24", check_out: "2026-03-25" },
+        ],
+        ["purchase_insurance", { reference: "EAS723", cover: "plus" }],
+        modify("hbk_8712", { check_out: "2026-03-30" }),
+        ["cancel_hotel", { hotel_booking_id: "hbk_8712" }],
+      ],
+      returns({ refund: 106.71 }),
+    ));
+  test("a cancelled light flight is not a free ticket to any other place", () =>
+    check(
+      [["change_flight", { flight_booking_id: stranded, flight_id: saturday }]],
+      refuses(
+        "permission_denied",
+        /the fare light: it is moved only to another flight from Port Alder to London/,
+      ),
+    ));
+  test("changing a stay does not bring two stays in one night into an itinerary", () =>
+    check(
+      [
+        [
+          "book_hotel",
+          {
+            hotel_id: belem,
+            room: "double",
+            check_in: "2026-03-18",
+            check_out: "2026-03-20",
+            traveller: "Paul Ruiz",
+          },
+        ],
+        ["add_to_itinerary", { itinerary_id: "iti_101", reference: "EAS723" }],
+        modify("hbk_8712", { check_in: "2026-03-15" }),
+      ],
+      refuses("conflict", /Belém Palace .* overlaps Alfama Terrace .* in Lisbon long weekend/),
+    ));
+  test("changing a flight does not bring two flights at one time into an itinerary", () =>
+    check(
+      [
+        ["book_flight", { flight_id: saturday, fare: "flex", traveller: "Paul Ruiz" }],
+        ["add_to_itinerary", { itinerary_id: "iti_101", reference: "EAS723" }],
+        ["change_flight", { flight_booking_id: "fbk_8712", flight_id: thursday }],
+      ],
+      refuses("conflict", /VL 214 \(EAS723, .* overlaps VL 214 .* in Lisbon long weekend/),
+    ));
+
+  const moderate = { [`hotels.${alfama}.cancellation`]: "moderate" };
+  test("a late stay is not moved to a later day, from which it could be cancelled for free", () =>
+    check(
+      [modify(lisbonStay, { check_in: "2026-03-25", check_out: "2026-03-28" })],
+      refuses(
+        "permission_denied",
+        /EJG918 at Alfama Terrace was free to cancel until 5 days before 2026-03-12: its first night cannot be moved/,
+      ),
+      { edits: moderate },
+    ));
+  test("a late stay is not moved to a cheaper room, whose first night would be kept instead", () =>
+    check(
+      [modify(lisbonStay, { room: "single" })],
+      refuses("permission_denied", /cannot be changed to a cheaper room any more/),
+      { edits: { ...moderate, [`hotel_bookings.${lisbonStay}.guests`]: 1 } },
+    ));
+  test("a late stay can be made shorter, which keeps its first night", () =>
+    check(
+      [modify(lisbonStay, { check_out: "2026-03-14" })],
+      returns({ given_back: 260 }),
+      { edits: moderate },
+    ));
+  test("a free replacement of a cancelled flight does not become money: 35 + 99 - 50 = 84", () =>
+    check(
+      [
+        ["change_flight", { flight_booking_id: stranded, flight_id: london }],
+        ["change_flight", { flight_booking_id: stranded, flight_id: saturday }],
+      ],
+      returns({ charged: 84, given_back: 0 }),
+      {
+        edits: {
+          [`flight_bookings.${stranded}.fare`]: "standard",
+          [`flight_bookings.${stranded}.paid`]: 50,
+          [`flights.${london}.price`]: 500,
+        },
+      },
+    ));
+});
+
 checkAllTools();

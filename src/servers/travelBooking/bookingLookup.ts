@@ -23,6 +23,12 @@ interface Booking {
   readonly paid: number;
 }
 
+/** The minutes at which a stay begins and ends. */
+export const getStayTimes = (it: { readonly check_in: string; readonly check_out: string }) => ({
+  begins: `${it.check_in}T15:00`,
+  ends: `${it.check_out}T11:00`,
+});
+
 export function listBookings(state: TravelBookingState): Booking[] {
   const getTravellerName = (travellerId: string) => state.travellers[travellerId]!.name;
   const flightBookings = Object.entries(state.flight_bookings).map(([id, it]): Booking => {
@@ -47,8 +53,7 @@ export function listBookings(state: TravelBookingState): Booking[] {
     reference: it.reference,
     name: state.hotels[it.hotel_id]!.name,
     description: state.hotels[it.hotel_id]!.name,
-    begins: `${it.check_in}T15:00`,
-    ends: `${it.check_out}T11:00`,
+    ...getStayTimes(it),
     traveller: getTravellerName(it.traveller_id),
     status: it.status,
     paid: it.paid,
@@ -68,6 +73,43 @@ export function findBooking(state: TravelBookingState, reference: string): Booki
       "travel_booking_list_bookings gives the references",
     )
   );
+}
+
+/**
+ * Refuses a flight or stay that overlaps another one of the same kind in an itinerary that contains
+ * the booking with that reference.
+ */
+export function requireNoItineraryOverlap(
+  state: TravelBookingState,
+  bookingReference: string,
+  it: Pick<Booking, "table" | "description" | "begins" | "ends">,
+): void {
+  for (const itinerary of Object.values(state.itineraries))
+    if (itinerary.bookings.includes(bookingReference))
+      requireItineraryGap(state, itinerary, { ...it, reference: bookingReference });
+}
+
+/** Refuses a flight or stay that overlaps another one of the same kind in the itinerary. */
+export function requireItineraryGap(
+  state: TravelBookingState,
+  itinerary: TravelBookingState["itineraries"][string],
+  it: Pick<Booking, "table" | "reference" | "description" | "begins" | "ends">,
+): void {
+  const overlapping = listBookings(state).find(
+    other =>
+      itinerary.bookings.includes(other.reference) &&
+      other.reference !== it.reference &&
+      other.status === "confirmed" &&
+      other.table === it.table &&
+      other.begins < it.ends &&
+      it.begins < other.ends,
+  );
+  if (overlapping)
+    refuse(
+      "conflict",
+      `${it.description} (${it.reference}, from ${it.begins}) overlaps ${overlapping.description} (${overlapping.reference}, until ${overlapping.ends}) in ${itinerary.name}`,
+      "choose another itinerary, or change one of the bookings",
+    );
 }
 
 /** `upcoming`, `past` or `cancelled`. */

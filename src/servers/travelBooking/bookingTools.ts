@@ -1,11 +1,11 @@
 /** Tools that list and show bookings and insure them. */
 import { z } from "zod";
-import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { chargeCard, insuranceCovers, TravelBookingState } from "./state.ts";
+import { computePremium } from "./insurance.ts";
 import { listBookings, findBooking, reference, getBookingState } from "./bookingLookup.ts";
 
 const tool = createToolFactory(TravelBookingState);
@@ -188,9 +188,7 @@ export const bookingTools = {
         );
       if (booking.insurance)
         refuse("conflict", `booking ${it.reference} has cover ${booking.insurance.cover} already`);
-      const price = roundToCents(
-        Math.max(cover === "basic" ? 6 : 12, it.paid * (cover === "basic" ? 0.04 : 0.09)),
-      );
+      const price = computePremium(cover, it.paid);
       chargeCard(state, price, `cover ${cover}`);
       booking.insurance = { cover, price };
       return { reference: it.reference, cover, price, card_left: state.card.left };

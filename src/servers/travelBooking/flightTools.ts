@@ -4,8 +4,11 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
 import { hoursUntil } from "./flightQueries.ts";
 import { computeFare, flightId, hasLegroom, getClosedReason } from "./flightLookup.ts";
+import { computeInsuredRefund } from "./insurance.ts";
+import { requireNoItineraryOverlap } from "./bookingLookup.ts";
 import {
   findUpcomingFlightBooking,
   requireBookable,
@@ -59,7 +62,7 @@ export const flightTools = {
       const seat = pickDefaultSeat(flight);
       updateFreeSeats(state, flight_id, { take: seat });
       const flight_booking_id = newId("fbk");
-      const reference = createReference(random);
+      const reference = createReference(original, random);
       state.flight_bookings[flight_booking_id] = {
         reference,
         flight_id,
@@ -139,7 +142,6 @@ export const flightTools = {
       const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
       const newFlight = findFlight(original, flight_id);
       const { changeFee, hours } = fareRules[booking.fare];
-      const isCancelledByAirline = flight.status === "cancelled";
       if (booking.flight_id === flight_id)
         refuse("conflict", `booking ${booking.reference} is for that flight already`);
       if (newFlight.from !== flight.from)
@@ -148,11 +150,18 @@ export const flightTools = {
           `${newFlight.number} goes from ${formatRoute(original, newFlight)}, the booking is for ${formatRoute(original, flight)}`,
           `choose a flight that leaves from ${original.airports[flight.from]!.city} as well`,
         );
-      if (changeFee === undefined && !isCancelledByAirline)
+      const isCancelledByAirline = flight.status === "cancelled";
+      // the airline replaces a cancelled flight with one to the same airport, in any fare
+      const isReplacement = isCancelledByAirline && newFlight.to === flight.to;
+      if (changeFee === undefined && !isReplacement)
         return refuse(
           "permission_denied",
-          `booking ${booking.reference} has the fare light, which cannot be changed`,
-          "book the other flight instead",
+          isCancelledByAirline
+            ? `booking ${booking.reference} has the fare light: it is moved only to another flight from ${formatRoute(original, flight)}`
+            : `booking ${booking.reference} has the fare light, which cannot be changed`,
+          isCancelledByAirline
+            ? "travel_booking_cancel_flight gives back everything that was paid for a cancelled flight"
+            : "book the other flight instead",
         );
       if (hoursUntil(flight.departs, now) < hours && !isCancelledByAirline)
         refuse(
@@ -162,13 +171,17 @@ export const flightTools = {
       requireBookable(original, newFlight, now);
       requireTravelDocuments(original, booking.traveller_id, newFlight);
       requireNoOverlap(original, booking.traveller_id, newFlight, flight_booking_id);
-      const charged = isCancelledByAirline
+      requireNoItineraryOverlap(original, booking.reference, {
+        table: "flight_bookings",
+        description: newFlight.number,
+        begins: newFlight.departs,
+        ends: addMinutes(newFlight.departs, newFlight.minutes),
+      });
+      // a replacement may have cost less than the fare of its flight, which is not given back
+      const oldFare = Math.min(booking.paid, computeFare(flight, booking.fare));
+      const charged = isReplacement
         ? 0
-        : roundToCents(
-            (changeFee ?? 0) +
-              computeFare(newFlight, booking.fare) -
-              computeFare(flight, booking.fare),
-          );
+        : roundToCents((changeFee ?? 0) + computeFare(newFlight, booking.fare) - oldFare);
       chargeCard(state, charged, `the change to ${newFlight.number}`);
       const seat = pickDefaultSeat(newFlight);
       updateFreeSeats(state, booking.flight_id, { release: booking.seat });
@@ -176,7 +189,7 @@ export const flightTools = {
       const draftBooking = state.flight_bookings[flight_booking_id]!;
       draftBooking.flight_id = flight_id;
       draftBooking.seat = seat;
-      draftBooking.paid = roundToCents(Math.max(0, booking.paid + charged));
+      draftBooking.paid = roundToCents(booking.paid + charged);
       return {
         reference: booking.reference,
         number: newFlight.number,
@@ -210,20 +223,23 @@ export const flightTools = {
       const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
       const { refund: share, hours } = fareRules[booking.fare];
       const isInTime = hoursUntil(flight.departs, now) >= hours;
-      const insuredShare = booking.insurance?.cover === "plus" ? 0.8 : 0;
-      const refundShare =
-        flight.status === "cancelled" ? 1 : Math.max(isInTime ? share : 0, insuredShare);
+      const refund =
+        flight.status === "cancelled"
+          ? booking.paid
+          : Math.max(
+              isInTime ? roundToCents(booking.paid * share) : 0,
+              computeInsuredRefund(booking.insurance, booking.paid),
+            );
       const reason =
         booking.fare === "light"
           ? "the fare light is not refundable"
           : `${flight.number} leaves in less than ${hours} hours`;
-      if (refundShare === 0 && !accept_no_refund)
+      if (refund === 0 && !accept_no_refund)
         refuse(
           "precondition_failed",
           `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${reason}`,
           "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it",
         );
-      const refund = roundToCents(booking.paid * refundShare);
       chargeCard(state, -refund, "");
       updateFreeSeats(state, booking.flight_id, { release: booking.seat });
       const draftBooking = state.flight_bookings[flight_booking_id]!;

@@ -5,6 +5,7 @@ import { id } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
 import {
   type TravelBookingState,
+  cancelDays,
   findHotelBooking,
   findHotel,
   countNights,
@@ -123,6 +124,48 @@ export function computeStayPrice(
       "travel_booking_check_room_availability shows the other rooms",
     );
   return roundToCents(roomOffer.price * count);
+}
+
+/** Whether cancelling the stay today refunds everything. */
+export function isFreeToCancel({ cancellation }: Hotel, checkIn: string, now: string): boolean {
+  const days = cancelDays[cancellation];
+  return days !== undefined && countNights(now.slice(0, 10), checkIn) >= days;
+}
+
+/**
+ * Refuses a change after which cancelling would cost less than cancelling now: less of a strict
+ * stay, or a later first night or a cheaper room of a stay that is no longer free to cancel.
+ */
+export function requireNoEvadedFee(
+  hotel: Hotel,
+  booking: HotelBooking,
+  change: Nights & { readonly price: number },
+  now: string,
+): void {
+  const { name, cancellation } = hotel;
+  const { reference, check_in, check_out, paid } = booking;
+  if (cancellation === "strict" && change.price < paid)
+    refuse(
+      "permission_denied",
+      `${name} gives nothing back: the change would cost ${change.price}, and ${paid} is paid for booking ${reference}`,
+      "choose a change that costs at least as much, or keep the stay as it is",
+    );
+  if (cancellation === "strict" || isFreeToCancel(hotel, check_in, now)) return;
+  const deadline = `booking ${reference} at ${name} was free to cancel until ${cancelDays[cancellation]} days before ${check_in}`;
+  if (change.check_in > check_in)
+    refuse(
+      "permission_denied",
+      `${deadline}: its first night cannot be moved to ${change.check_in} any more`,
+      "change the day of leaving, or book the later nights as well",
+    );
+  const getNightlyPrice = (price: number, nights: Nights) =>
+    roundToCents(price / countNights(nights.check_in, nights.check_out));
+  if (getNightlyPrice(change.price, change) < getNightlyPrice(paid, booking))
+    refuse(
+      "permission_denied",
+      `${deadline}: it cannot be changed to a cheaper room any more`,
+      "change the day of leaving, or keep the room",
+    );
 }
 
 /** Refuses two stays of one traveller in the same nights. */

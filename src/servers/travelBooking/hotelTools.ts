@@ -4,18 +4,21 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
+import { getStayTimes, requireNoItineraryOverlap } from "./bookingLookup.ts";
+import { computeInsuredRefund } from "./insurance.ts";
 import { traveller } from "./flightRules.ts";
 import {
   findUpcomingStay,
   guests,
   hotelBookingId,
   hotelId,
+  isFreeToCancel,
+  requireNoEvadedFee,
   requireNoSecondStay,
   computeStayPrice,
   room,
 } from "./hotelRules.ts";
 import {
-  cancelDays,
   chargeCard,
   findHotel,
   createReference,
@@ -59,7 +62,7 @@ export const hotelTools = {
       const hotel = findHotel(original, hotel_id).name;
       chargeCard(state, paid, `the stay at ${hotel}`);
       const hotel_booking_id = newId("hbk");
-      const reference = createReference(random);
+      const reference = createReference(original, random);
       state.hotel_bookings[hotel_booking_id] = {
         reference,
         hotel_id,
@@ -124,7 +127,13 @@ export const hotelTools = {
           "change the room or the day of leaving, or book anew",
         );
       const price = computeStayPrice(original, booking.hotel_id, stay, now, hotel_booking_id);
+      requireNoEvadedFee(hotel, booking, { ...stay, price }, now);
       requireNoSecondStay(original, booking.traveller_id, stay, hotel_booking_id);
+      requireNoItineraryOverlap(original, booking.reference, {
+        table: "hotel_bookings",
+        description: hotel.name,
+        ...getStayTimes(stay),
+      });
       const charged = roundToCents(price - booking.paid);
       chargeCard(state, charged, `the change at ${hotel.name}`);
       Object.assign(state.hotel_bookings[hotel_booking_id]!, {
@@ -165,22 +174,20 @@ export const hotelTools = {
     run(state, { hotel_booking_id, accept_no_refund }, { now }) {
       const original = getOriginal(state);
       const booking = findUpcomingStay(original, hotel_booking_id, now);
-      const { name, cancellation } = findHotel(original, booking.hotel_id);
-      const days = cancelDays[cancellation];
-      const isInTime =
-        days !== undefined && countNights(now.slice(0, 10), booking.check_in) >= days;
+      const hotel = findHotel(original, booking.hotel_id);
       const firstNight = booking.paid / countNights(booking.check_in, booking.check_out);
-      const insuredAmount = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
+      const hotelRefund = isFreeToCancel(hotel, booking.check_in, now)
+        ? booking.paid
+        : hotel.cancellation === "strict"
+          ? 0
+          : booking.paid - firstNight;
       const refund = roundToCents(
-        Math.max(
-          isInTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight,
-          insuredAmount,
-        ),
+        Math.max(hotelRefund, computeInsuredRefund(booking.insurance, booking.paid)),
       );
       if (refund === 0 && !accept_no_refund)
         refuse(
           "precondition_failed",
-          `${name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`,
+          `${hotel.name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`,
           "set accept_no_refund if the customer wants that, or change the stay with travel_booking_modify_hotel_booking",
         );
       chargeCard(state, -refund, "");

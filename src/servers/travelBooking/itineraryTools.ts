@@ -6,11 +6,17 @@ import { cents, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { countNights, TravelBookingState } from "./state.ts";
-import { listBookings, findBooking, reference, getBookingState } from "./bookingLookup.ts";
+import {
+  listBookings,
+  findBooking,
+  reference,
+  requireItineraryGap,
+  getBookingState,
+} from "./bookingLookup.ts";
 
 const tool = createToolFactory(TravelBookingState);
 
-const [maxBookings, maxItineraries] = [8, 15];
+export const [maxBookings, maxItineraries] = [8, 15];
 
 export const itineraryTools = {
   create_itinerary: tool({
@@ -97,18 +103,7 @@ export const itineraryTools = {
           `${itinerary.name} holds ${maxBookings} bookings, the most there may be`,
           "start another itinerary",
         );
-      const others = listBookings(original).filter(
-        other => itinerary.bookings.includes(other.reference) && other.status === "confirmed",
-      );
-      const overlapping = others.find(
-        other => other.table === it.table && other.begins < it.ends && it.begins < other.ends,
-      );
-      if (overlapping)
-        refuse(
-          "conflict",
-          `${it.description} (${it.reference}, from ${it.begins}) overlaps ${overlapping.description} (${overlapping.reference}, until ${overlapping.ends}) in ${itinerary.name}`,
-          "choose another itinerary, or change one of the bookings",
-        );
+      requireItineraryGap(original, itinerary, it);
       state.itineraries[itinerary_id]!.bookings.push(it.reference);
       return {
         name: itinerary.name,

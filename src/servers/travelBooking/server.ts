@@ -5,6 +5,7 @@ import { flightTools } from "./flightTools.ts";
 import { hotelQueries } from "./hotelQueries.ts";
 import { hotelTools } from "./hotelTools.ts";
 import { bookingTools } from "./bookingTools.ts";
+import { invariants } from "./invariants.ts";
 import { itineraryTools } from "./itineraryTools.ts";
 import { TravelBookingState } from "./state.ts";
 
@@ -16,6 +17,7 @@ export const server = defineServer({
   summary:
     "flights with seats and fares, hotels with rooms, travellers and documents, bookings, itineraries, insurance",
   schema: TravelBookingState,
+  invariants,
   tools: {
     ...flightQueries,
     ...flightTools,

@@ -202,10 +202,18 @@ export function chargeCard(state: TravelBookingState, amount: number, descriptio
   if (amount !== 0) card.left = roundToCents(card.left - amount);
 }
 
-/** Three letters and three digits. Letters that look like digits are not used. */
-export function createReference(random: () => number): string {
+/** A reference that no booking has: three letters, none that looks like a digit, three digits. */
+export function createReference(state: TravelBookingState, random: () => number): string {
   const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
   const pickCharacters = (characters: string, n: number) =>
     Array.from({ length: n }, () => characters[Math.floor(random() * characters.length)]!).join("");
-  return pickCharacters(letters, 3) + pickCharacters("0123456789", 3);
+  const used = new Set(
+    [...Object.values(state.flight_bookings), ...Object.values(state.hotel_bookings)].map(
+      it => it.reference,
+    ),
+  );
+  for (;;) {
+    const reference = pickCharacters(letters, 3) + pickCharacters("0123456789", 3);
+    if (!used.has(reference)) return reference;
+  }
 }
