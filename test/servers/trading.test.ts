@@ -1,6 +1,7 @@
 /** Tests every trading tool: results, changes to the state, and refusals. */
 import { describe, expect, test } from "vitest";
 import { server as trading } from "../../src/servers/trading/server.ts";
+import type { TradingState } from "../../src/servers/trading/state.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = createChecks(trading);
@@ -457,6 +458,63 @@ describe("alerts", () => {
     check(
       [51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62].map(price => alert("above", price)),
       refuses("limit_exceeded", /12 alerts wait/),
+    ));
+});
+
+describe("loopholes", () => {
+  const place = (symbol: string, side: string, shares: number, price?: number): Call => [
+    "place_order",
+    { symbol, side, shares, ...(price === undefined ? {} : { price }) },
+  ];
+  test("a price off the tick by less than a cent does not go ahead of the others", () =>
+    check([place("HLYN", "buy", 10, 11.9401)], {
+      ...refuses("precondition_failed", /priced in steps of 0.01, and 11.9401 is between two/),
+      hint: "choose 11.94",
+    }));
+  test("nor does an order that is changed to one", () =>
+    check(
+      [["modify_order", { order_id: buying, price: 11.8704 }]],
+      refuses("precondition_failed", /11.8704 is between two/),
+    ));
+  test("a market order does not exceed the largest order in an expensive book", () =>
+    check(
+      [place("HLYN", "buy", 200)],
+      refuses(
+        "limit_exceeded",
+        /an order may be worth 2390, and 200 HLYN at the prices in the book are 2394.97/,
+      ),
+      (state: TradingState) => (state.most_per_order = 2390),
+    ));
+  test("a sale with a low limit does not exceed the largest order: 80 × 11.94", () =>
+    check(
+      [place("HLYN", "sell", 80, 10)],
+      refuses("limit_exceeded", /80 HLYN at the prices in the book are 955.2/),
+      (state: TradingState) => (state.most_per_order = 900),
+    ));
+  test("an order does not exceed the largest order together with what it has traded", () =>
+    check(
+      [
+        place("HLYN", "buy", 320, 12.05),
+        ["modify_order", { order_id: "ord_4357", price: 11.5, shares: 330 }],
+      ],
+      refuses("limit_exceeded", /with what is traded/),
+      (state: TradingState) => {
+        Object.assign(state, { cash: 50_000, paid_in: 52_044, most_per_order: 3860 });
+      },
+    ));
+  test("a sale worth less than its fee does not overdraw the account", () =>
+    check(
+      [place("HLYN", "sell", 1)],
+      refuses(
+        "precondition_failed",
+        /the sale brings 11.94 and costs a fee of 1000, and 494.8 of the cash is free/,
+      ),
+      (state: TradingState) => (state.fee = 1000),
+    ));
+  test("orders placed while the exchange is closed do not trade with each other later", () =>
+    check(
+      [place("NUBE", "buy", 1, 127), place("NUBE", "sell", 1, 126.9)],
+      refuses("conflict", /would trade with the account's own order ord_4357/),
     ));
 });
 

@@ -6,7 +6,7 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { symbolId, limitPrice, examplePrices } from "./parameters.ts";
 import { findListing, TradingState } from "./state.ts";
 
-const maxWaitingAlerts = 12;
+export const maxWaitingAlerts = 12;
 /** How far from the last price an alert may lie, in percent. */
 const alertBand = 50;
 

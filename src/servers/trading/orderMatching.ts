@@ -58,7 +58,7 @@ export function validateOrder(
     );
   }
   if (price !== undefined) {
-    if (Math.round(price * 100) % Math.round(tick * 100) !== 0)
+    if (roundToCents(Math.round(price / tick) * tick) !== price)
       refuse(
         "precondition_failed",
         `${symbol} is priced in steps of ${tick}, and ${price} is between two`,
@@ -84,7 +84,10 @@ export function validateOrder(
     );
 }
 
-/** What the order would trade at once. Empty while the exchange is closed. */
+/**
+ * What the order would trade at once. Empty while the exchange is closed, when an order must not
+ * wait to trade with one of the account's own.
+ */
 function findMatches(
   state: TradingState,
   { symbol, side, shares, price }: OrderRequest,
@@ -100,7 +103,6 @@ function findMatches(
       description,
       "give a limit price: a limit order waits for the exchange to open",
     );
-  if (!isOpen) return [];
   const matches: BookMatch[] = [];
   let remaining = shares;
   for (const it of listBookSide(state, symbol, side === "buy" ? "sell" : "buy", now)) {
@@ -109,6 +111,7 @@ function findMatches(
       (price !== undefined && (side === "buy" ? it.price > price : it.price < price))
     )
       break;
+    if (!isOpen && it.order_id === undefined) continue;
     if (it.order_id !== undefined)
       refuse(
         "conflict",
@@ -139,26 +142,34 @@ export function planExecution(
 ): BookMatch[] {
   const { symbol, side, shares, price, orderId } = request;
   const matches = findMatches(state, request, now);
+  const traded = sumAmounts(matches.map(it => it.price * it.shares));
+  const rest = price === undefined ? 0 : shares - matches.reduce((sum, it) => sum + it.shares, 0);
+  requireValueLimit(state, request, sumAmounts([traded, rest * (price ?? 0)]));
+  const reserved = sumReservedCash(state, now, orderId);
+  const free = roundToCents(state.cash - reserved);
   if (side === "sell") {
     const heldShares = getPositionShares(state, symbol);
-    const reserved = sumReservedShares(state, symbol, now, orderId);
-    if (heldShares - reserved < shares)
+    const offered = sumReservedShares(state, symbol, now, orderId);
+    if (heldShares - offered < shares)
       refuse(
         "precondition_failed",
-        `${heldShares} ${symbol} are held${reserved > 0 ? `, ${reserved} of them offered in other orders` : ""}: ${shares} are too many`,
-        `at most ${heldShares - reserved} can be sold`,
+        `${heldShares} ${symbol} are held${offered > 0 ? `, ${offered} of them offered in other orders` : ""}: ${shares} are too many`,
+        `at most ${heldShares - offered} can be sold`,
+      );
+    if (matches.length > 0 && free + traded < state.fee)
+      refuse(
+        "precondition_failed",
+        `the sale brings ${traded} and costs a fee of ${state.fee}, and ${free} of the cash is free`,
+        "sell more shares, or trading_cancel_order frees cash",
       );
     return matches;
   }
-  const rest = price === undefined ? 0 : shares - matches.reduce((sum, it) => sum + it.shares, 0);
   const fees = (matches.length > 0 ? state.fee : 0) + (rest > 0 ? state.fee : 0);
   const needed = sumAmounts([
     ...matches.map(it => it.price * it.shares),
     rest * (price ?? 0),
     fees,
   ]);
-  const reserved = sumReservedCash(state, now, orderId);
-  const free = roundToCents(state.cash - reserved);
   if (free < needed)
     refuse(
       "precondition_failed",
@@ -166,6 +177,25 @@ export function planExecution(
       "buy less, or trading_cancel_order frees cash",
     );
   return matches;
+}
+
+/**
+ * Refuses an order that is worth too much at the prices at which it trades, which the last price or
+ * the limit of a sale does not tell. `value` is that of the shares still to trade.
+ */
+function requireValueLimit(
+  { orders, most_per_order }: TradingState,
+  { symbol, shares, orderId }: OrderRequest,
+  value: number,
+): void {
+  const fills = orderId === undefined ? [] : orders[orderId]!.fills;
+  const total = sumAmounts([value, ...fills.map(it => it.shares * it.price)]);
+  if (total > most_per_order)
+    refuse(
+      "limit_exceeded",
+      `an order may be worth ${most_per_order}, and ${shares} ${symbol} at the prices in the book are ${value}${fills.length > 0 ? `, ${total} with what is traded` : ""}`,
+      "split it or choose fewer shares",
+    );
 }
 
 /**

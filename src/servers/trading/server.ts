@@ -1,6 +1,7 @@
 /** The trading server: a brokerage account on invented exchanges. */
 import { defineServer } from "../../environment/server.ts";
 import { alertTools } from "./alertTools.ts";
+import { invariants } from "./invariants.ts";
 import { orderCommands } from "./orderCommands.ts";
 import { orderQueries } from "./orderQueries.ts";
 import { portfolioTools } from "./portfolioTools.ts";
@@ -12,5 +13,6 @@ export const server = defineServer({
   category: "Finance",
   summary: "symbols on three exchanges, order books, candles, a portfolio, orders and price alerts",
   schema: TradingState,
+  invariants,
   tools: { ...symbolTools, ...portfolioTools, ...orderCommands, ...orderQueries, ...alertTools },
 });
