@@ -12,7 +12,7 @@
 export type References = Readonly<Record<string, string>>;
 
 /** The part of zod's refinement context that a check uses. */
-interface IssueContext {
+export interface IssueContext {
   addIssue: (issue: {
     readonly code: "custom";
     readonly path: (string | number)[];
@@ -68,10 +68,11 @@ function* listEntries(
     yield* listEntries((value as Record<string, unknown>)[segment], rest, [...path, segment]);
 }
 
-/** `account` for `accounts`, `category` for `categories`, `dish` for `dishes`. */
+/** `account` for `accounts`, `person` for `people`, `category` for `categories`, `dish` for `dishes`. */
 const getSingular = (plural: string): string =>
   plural
     .replaceAll("_", " ")
+    .replace(/people$/, "person")
     .replace(/ies$/, "y")
     .replace(/(?<=s|x|ch|sh)es$/, "")
     .replace(/(?<=[^s])s$/, "");

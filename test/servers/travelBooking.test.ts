@@ -654,11 +654,9 @@ describe("loopholes", () => {
       { edits: { ...moderate, [`hotel_bookings.${lisbonStay}.guests`]: 1 } },
     ));
   test("a late stay can be made shorter, which keeps its first night", () =>
-    check(
-      [modify(lisbonStay, { check_out: "2026-03-14" })],
-      returns({ given_back: 260 }),
-      { edits: moderate },
-    ));
+    check([modify(lisbonStay, { check_out: "2026-03-14" })], returns({ given_back: 260 }), {
+      edits: moderate,
+    }));
   test("a free replacement of a cancelled flight does not become money: 35 + 99 - 50 = 84", () =>
     check(
       [

@@ -93,6 +93,7 @@ const ordersAreWithinLimits: TradingInvariant = {
         it.status === "working" ? countOpenShares(it) * (it.price ?? 0) : 0,
       ]);
       if (value > most_per_order) return `${id} is worth ${value}`;
+      if (it.status === "working" && it.price === undefined) return `${id} waits without a limit`;
       if (it.shares % symbols[it.symbol]!.lot !== 0) return `${id} is for part of a lot`;
       const filledShares = countFilledShares(it);
       if (filledShares > it.shares || (it.status === "filled") !== (filledShares === it.shares))

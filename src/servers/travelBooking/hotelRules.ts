@@ -143,7 +143,7 @@ export function requireNoEvadedFee(
   now: string,
 ): void {
   const { name, cancellation } = hotel;
-  const { reference, check_in, check_out, paid } = booking;
+  const { reference, check_in, paid } = booking;
   if (cancellation === "strict" && change.price < paid)
     refuse(
       "permission_denied",

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";
+import { createReferenceCheck, type IssueContext } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { roundToCents } from "../../environment/amounts.ts";
@@ -122,23 +123,64 @@ export type HotelBooking = z.infer<typeof HotelBooking>;
 
 const Itinerary = z.strictObject({ name: z.string(), bookings: z.array(z.string()).max(12) });
 
-export const TravelBookingState = z.strictObject({
-  customer: z.string(),
-  /** The traveller who is the customer. */
-  self: z.string(),
-  home_country: z.string(),
-  airlines: z.record(z.string(), z.string()),
-  /** By airport code. */
-  airports: z.record(z.string(), Airport),
-  flights: z.record(z.string(), Flight),
-  hotels: z.record(z.string(), Hotel),
-  travellers: z.record(z.string(), Traveller),
-  flight_bookings: z.record(z.string(), FlightBooking),
-  hotel_bookings: z.record(z.string(), HotelBooking),
-  itineraries: z.record(z.string(), Itinerary),
-  /** The card that pays, and the amount left on it. */
-  card: z.strictObject({ name: z.string(), left: cents() }),
+const checkReferences = createReferenceCheck({
+  self: "travellers",
+  "flights.*.from": "airports",
+  "flights.*.to": "airports",
+  "flight_bookings.*.flight_id": "flights",
+  "flight_bookings.*.traveller_id": "travellers",
+  "hotel_bookings.*.hotel_id": "hotels",
+  "hotel_bookings.*.traveller_id": "travellers",
 });
+
+/** Reports the bookings of itineraries that do not exist, and airlines that have no name. */
+function checkReferenceNumbers(
+  {
+    airlines,
+    flights,
+    flight_bookings,
+    hotel_bookings,
+    itineraries,
+  }: Pick<
+    TravelBookingState,
+    "airlines" | "flights" | "flight_bookings" | "hotel_bookings" | "itineraries"
+  >,
+  context: IssueContext,
+): void {
+  const addIssue = (path: (string | number)[], message: string) =>
+    context.addIssue({ code: "custom", path, message });
+  const references = new Set(
+    [...Object.values(flight_bookings), ...Object.values(hotel_bookings)].map(it => it.reference),
+  );
+  for (const [id, it] of Object.entries(flights))
+    if (!Object.hasOwn(airlines, it.number.slice(0, 2)))
+      addIssue(["flights", id, "number"], `there is no airline ${it.number.slice(0, 2)}`);
+  for (const [id, it] of Object.entries(itineraries))
+    for (const [i, reference] of it.bookings.entries())
+      if (!references.has(reference))
+        addIssue(["itineraries", id, "bookings", i], `there is no booking ${reference}`);
+}
+
+export const TravelBookingState = z
+  .strictObject({
+    customer: z.string(),
+    /** The traveller who is the customer. */
+    self: z.string(),
+    home_country: z.string(),
+    airlines: z.record(z.string(), z.string()),
+    /** By airport code. */
+    airports: z.record(z.string(), Airport),
+    flights: z.record(z.string(), Flight),
+    hotels: z.record(z.string(), Hotel),
+    travellers: z.record(z.string(), Traveller),
+    flight_bookings: z.record(z.string(), FlightBooking),
+    hotel_bookings: z.record(z.string(), HotelBooking),
+    itineraries: z.record(z.string(), Itinerary),
+    /** The card that pays, and the amount left on it. */
+    card: z.strictObject({ name: z.string(), left: cents() }),
+  })
+  .superRefine(checkReferences)
+  .superRefine(checkReferenceNumbers);
 export type TravelBookingState = z.infer<typeof TravelBookingState>;
 
 export const countNights = (from: string, to: string): number => daysBetween(from, to);

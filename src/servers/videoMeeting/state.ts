@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
+import { createReferenceCheck } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 
@@ -55,13 +56,23 @@ const Recording = z.strictObject({
   by: z.string(),
 });
 
-export const VideoMeetingState = z.strictObject({
-  user: z.string(),
-  domain: z.string(),
-  people: z.record(z.string(), Person),
-  meetings: z.record(z.string(), Meeting),
-  recordings: z.record(z.string(), Recording),
+const checkReferences = createReferenceCheck({
+  user: "people",
+  "meetings.*.host": "people",
+  "meetings.*.participants.@": "people",
+  "recordings.*.meeting_id": "meetings",
+  "recordings.*.by": "people",
 });
+
+export const VideoMeetingState = z
+  .strictObject({
+    user: z.string(),
+    domain: z.string(),
+    people: z.record(z.string(), Person),
+    meetings: z.record(z.string(), Meeting),
+    recordings: z.record(z.string(), Recording),
+  })
+  .superRefine(checkReferences);
 export type VideoMeetingState = z.infer<typeof VideoMeetingState>;
 
 export const getEnd = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
