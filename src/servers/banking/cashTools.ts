@@ -57,7 +57,7 @@ export const cashTools = {
           it.at.slice(0, 10) === context.now.slice(0, 10),
       );
       const used = roundToCents(today.reduce((total, [, it]) => total - it.amount, 0));
-      if (used + withdrawal > card.daily_limit)
+      if (roundToCents(used + withdrawal) > card.daily_limit)
         refuse(
           "limit_exceeded",
           `${card.name} allows ${card.daily_limit} in cash a day, and ${used} is used`,

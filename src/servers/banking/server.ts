@@ -6,6 +6,7 @@ import { defineServer } from "../../environment/server.ts";
 import { accountTools } from "./accountTools.ts";
 import { cardTools } from "./cardTools.ts";
 import { cashTools } from "./cashTools.ts";
+import { invariants } from "./invariants.ts";
 import { payeeTools } from "./payeeTools.ts";
 import { BankingState } from "./state.ts";
 import { transferTools } from "./transferTools.ts";
@@ -16,4 +17,5 @@ export const server = defineServer({
   summary: "accounts, cards, ledger, planned transfers, payees and their bills",
   schema: BankingState,
   tools: { ...accountTools, ...transferTools, ...cashTools, ...payeeTools, ...cardTools },
+  invariants,
 });
