@@ -57,9 +57,7 @@ export const listAddedRows = <Row>(before: Rows<Row>, after: Rows<Row>): [string
 /** Whether two values are the same JSON. */
 export const isSameJson = (a: unknown, b: unknown): boolean =>
   a === b ||
-  (a !== undefined &&
-    b !== undefined &&
-    canonicalJson(a as Json) === canonicalJson(b as Json));
+  (a !== undefined && b !== undefined && canonicalJson(a as Json) === canonicalJson(b as Json));
 
 /** The names of the fields that differ between two versions of a row. */
 export const listChangedFields = (before: object, after: object): string[] =>

@@ -283,6 +283,19 @@ describe("payees and bills", () => {
     ));
 });
 
+describe("loopholes", () => {
+  test("spaces around a name do not make a second payee of that name", () =>
+    check(
+      [["add_payee", { name: " Ben Okafor ", iban: "DE44500105175407" }]],
+      refuses("conflict", /already a payee Ben Okafor/),
+    ));
+  test("a payee has a name that can be seen", () =>
+    check(
+      [["add_payee", { name: "   ", iban: "DE44500105175407" }]],
+      refuses("invalid_params", /name/),
+    ));
+});
+
 const listBalances = (world: unknown) => {
   const { accounts, transactions } = world as {
     accounts: Record<string, { opening: number; balance: number }>;

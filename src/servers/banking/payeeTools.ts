@@ -90,9 +90,11 @@ export const payeeTools = {
         }),
     },
     returns: { name: label("payee"), payee_id: id("payee") },
-    run({ payees }, { name, iban }, { newId }) {
+    run({ payees }, { name: requestedName, iban }, { newId }) {
+      const name = requestedName.trim();
+      if (name === "") refuse("invalid_params", "the name of a payee cannot be blank");
       const duplicate = Object.values(payees).find(
-        it => it.name.toLowerCase() === name.toLowerCase() || it.iban === iban,
+        it => it.name.trim().toLowerCase() === name.toLowerCase() || it.iban === iban,
       );
       if (duplicate)
         refuse(
