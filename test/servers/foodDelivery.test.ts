@@ -489,4 +489,47 @@ describe("ordering again", () => {
     check([again(preparing)], refuses("precondition_failed", /order 4114 .* is preparing still/)));
 });
 
+describe("loopholes", () => {
+  const again: Call = ["reorder", { order_id: cancelled }];
+  test("ordering again does not put more than 20 of one dish into the basket", () =>
+    check([emptied, add(sourdough, 20), again], {
+      ...refuses(
+        "limit_exceeded",
+        /at most 20 of one dish, and 20 Sourdough loaf are in the basket/,
+      ),
+      hint: "food_delivery_remove_from_basket makes room",
+    }));
+  test("ordering again twice does not either: 18 + 2 + 2", () =>
+    check([emptied, add(sourdough, 18), again, again], refuses("limit_exceeded", /at most 20/)));
+  test("a promo code in the basket is worth nothing once it has expired", () =>
+    check(
+      [
+        emptied,
+        add(eggs, 2),
+        ["apply_promo", { code: "BREAKFAST20" }],
+        ["place_order", { at: "2026-04-01T12:00" }],
+      ],
+      {
+        ...refuses("precondition_failed", /BREAKFAST20 expired on 2026-03-31/),
+        hint: "food_delivery_apply_promo with another code takes its place; food_delivery_remove_from_basket without a dish empties the basket",
+      },
+      { now: "2026-03-31T23:57" },
+    ));
+  test("a basket below the promo code's minimum is ordered at the full price", () =>
+    check(
+      [
+        emptied,
+        add(eggs),
+        add(toast),
+        ["apply_promo", { code: "BREAKFAST20" }],
+        ["remove_from_basket", { dish_id: toast }],
+        add("dsh_125"),
+        ["remove_from_basket", { dish_id: eggs }],
+        add("dsh_125"),
+        ["place_order", {}],
+      ],
+      returns({ total: 14 }),
+    ));
+});
+
 checkAllTools();

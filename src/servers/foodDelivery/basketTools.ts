@@ -15,6 +15,7 @@ import {
 import { dishId } from "./parameters.ts";
 import {
   findDish,
+  countDishes,
   countPieces,
   computePrice,
   computeSubtotal,
@@ -140,7 +141,7 @@ export const basketTools = {
         ...(note === undefined ? {} : { note }),
       };
       const pieces = countPieces(deliveries.basket.lines);
-      const dishPieces = countPieces(deliveries.basket.lines.filter(it => it.dish_id === dish_id));
+      const dishPieces = countDishes(deliveries.basket.lines, dish_id);
       if (pieces + quantity > maxPieces)
         refuse(
           "limit_exceeded",

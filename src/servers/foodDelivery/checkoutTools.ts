@@ -10,6 +10,7 @@ import {
   describeBasket,
   computeBill,
   requireSameRestaurant,
+  maxPerDish,
   maxPieces,
   addLine,
 } from "./basket.ts";
@@ -19,12 +20,14 @@ import {
   computeEarliestArrival,
   checkKitchenHours,
   findOrder,
+  countDishes,
   countPieces,
   computePrice,
   getStage,
   computeStages,
   computeTotal,
   type Order,
+  type Promo,
 } from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
@@ -37,6 +40,16 @@ function findLastDelivered(deliveries: Deliveries, now: string): string {
     delivered.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ??
     refuse("not_found", "no order was delivered yet", "food_delivery_get_menu shows what there is")
   );
+}
+
+/** Refuses a promo code of the basket that has expired since it was applied. */
+function requireValidPromo({ until }: Promo, code: string, now: string): void {
+  if (until < now.slice(0, 10))
+    refuse(
+      "precondition_failed",
+      `${code} expired on ${until}`,
+      "food_delivery_apply_promo with another code takes its place; food_delivery_remove_from_basket without a dish empties the basket",
+    );
 }
 
 export const checkoutTools = {
@@ -171,6 +184,7 @@ export const checkoutTools = {
           `${deliveries.dishes[unavailableLine.dish_id]!.name} (${unavailableLine.dish_id}) is ${deliveries.dishes[unavailableLine.dish_id]!.status} today`,
           "food_delivery_remove_from_basket takes it out",
         );
+      if (discount > 0) requireValidPromo(deliveries.promos[basket.promo!]!, basket.promo!, now);
       const { cooking, ride } = restaurant;
       const soonest = computeEarliestArrival(restaurant, now);
       const start = at === undefined ? now : addMinutes(at, -cooking - ride);
@@ -270,6 +284,15 @@ export const checkoutTools = {
         refuse(
           "limit_exceeded",
           `an order has at most ${maxPieces} dishes`,
+          "food_delivery_remove_from_basket makes room",
+        );
+      const exceedingLine = availableLines.find(
+        it => countDishes([...deliveries.basket.lines, ...availableLines], it.dish_id) > maxPerDish,
+      );
+      if (exceedingLine)
+        refuse(
+          "limit_exceeded",
+          `an order has at most ${maxPerDish} of one dish, and ${countDishes(deliveries.basket.lines, exceedingLine.dish_id)} ${dishes[exceedingLine.dish_id]!.name} are in the basket`,
           "food_delivery_remove_from_basket makes room",
         );
       deliveries.basket.restaurant_id = restaurant_id;

@@ -19,7 +19,7 @@ const daysToTip = 7;
 
 const daysToRate = 30;
 
-const maxTip = 30;
+export const maxTip = 30;
 
 const isTooLate = (delivered: string, days: number, now: string) =>
   addMinutes(delivered, days * 1440) < now;

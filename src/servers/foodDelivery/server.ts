@@ -5,6 +5,7 @@
 import { defineServer } from "../../environment/server.ts";
 import { basketTools } from "./basketTools.ts";
 import { checkoutTools } from "./checkoutTools.ts";
+import { invariants } from "./invariants.ts";
 import { menuQueries } from "./menuQueries.ts";
 import { orderCommands } from "./orderCommands.ts";
 import { orderQueries } from "./orderQueries.ts";
@@ -39,4 +40,5 @@ export const server = defineServer({
     ...orderCommands,
     reorder,
   },
+  invariants,
 });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
+import { createReferenceCheck } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { addMinutes, getWeekdayName, weekdays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
@@ -111,19 +112,36 @@ const Order = z.strictObject({
 });
 export type Order = z.infer<typeof Order>;
 
-export const Deliveries = z.strictObject({
-  customer: z.string().min(1),
-  addresses: z.strictObject({ home: z.string().min(1), studio: z.string().min(1) }),
-  restaurants: z.record(z.string(), Restaurant),
-  dishes: z.record(z.string(), Dish),
-  promos: z.record(z.string().regex(/^[A-Z0-9]{4,16}$/), Promo),
-  basket: z.strictObject({
-    restaurant_id: z.string().optional(),
-    lines: z.array(Line),
-    promo: z.string().optional(),
-  }),
-  orders: z.record(z.string(), Order),
+const checkReferences = createReferenceCheck({
+  "dishes.*.restaurant_id": "restaurants",
+  "promos.*.restaurant_id": "restaurants",
+  "basket.restaurant_id": "restaurants",
+  "basket.lines.*.dish_id": "dishes",
+  "basket.promo": "promos",
+  "orders.*.restaurant_id": "restaurants",
+  "orders.*.lines.*.dish_id": "dishes",
+  "orders.*.promo": "promos",
 });
+
+export const Deliveries = z
+  .strictObject({
+    customer: z.string().min(1),
+    addresses: z.strictObject({ home: z.string().min(1), studio: z.string().min(1) }),
+    restaurants: z.record(z.string(), Restaurant),
+    dishes: z.record(z.string(), Dish),
+    promos: z.record(z.string().regex(/^[A-Z0-9]{4,16}$/), Promo),
+    basket: z.strictObject({
+      restaurant_id: z.string().optional(),
+      lines: z.array(Line),
+      promo: z.string().optional(),
+    }),
+    orders: z.record(z.string(), Order),
+  })
+  .superRefine(checkReferences)
+  .refine(({ basket }) => (basket.restaurant_id === undefined) === (basket.lines.length === 0), {
+    path: ["basket", "restaurant_id"],
+    message: "must be there exactly if the basket has lines",
+  });
 export type Deliveries = z.infer<typeof Deliveries>;
 
 export const findRestaurant = ({ restaurants }: Deliveries, key: string): Restaurant =>
@@ -235,5 +253,7 @@ export const computeTotal = (order: Order): number =>
   sumAmounts([computeDishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
 export const computeRating = ({ stars, ratings }: Restaurant): number =>
   ratings === 0 ? 0 : Math.round((stars / ratings) * 10) / 10;
+export const countDishes = (lines: readonly Line[], dishId: string): number =>
+  countPieces(lines.filter(it => it.dish_id === dishId));
 export const countPieces = (lines: readonly Pick<Line, "quantity">[]): number =>
   lines.reduce((n, it) => n + it.quantity, 0);
