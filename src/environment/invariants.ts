@@ -1,5 +1,5 @@
 /** Helpers for the invariants of servers: rules on a state, and rules on the rows a write changed. */
-import { canonicalJson, type Json } from "./json.ts";
+import { canonicalJson } from "./json.ts";
 import type { Invariant } from "./server.ts";
 
 /** Creates an invariant that every state must meet. It reports the first violation that is listed. */
@@ -56,8 +56,7 @@ export const listAddedRows = <Row>(before: Rows<Row>, after: Rows<Row>): [string
 
 /** Whether two values are the same JSON. */
 export const isSameJson = (a: unknown, b: unknown): boolean =>
-  a === b ||
-  (a !== undefined && b !== undefined && canonicalJson(a as Json) === canonicalJson(b as Json));
+  a === b || (a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b));
 
 /** The names of the fields that differ between two versions of a row. */
 export const listChangedFields = (before: object, after: object): string[] =>
