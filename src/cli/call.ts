@@ -5,7 +5,13 @@ import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { argument, defineCommand, type CliContext, type Parser } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
-import { connectOption, fixtureOption, jsonFlag, seedOption } from "./sharedOptions.ts";
+import {
+  connectOption,
+  fixtureOption,
+  jsonFlag,
+  seedOption,
+  trustServerFlag,
+} from "./sharedOptions.ts";
 
 const jsonText: Parser<unknown> = {
   parse(text) {
@@ -33,17 +39,18 @@ export const call = defineCommand({
     fixture: fixtureOption,
     seed: seedOption,
     connect: connectOption,
+    trustServer: trustServerFlag,
     json: jsonFlag,
   },
   examples: [
     `call banking_get_balance '{"account_id": "acc_101"}'`,
     `call banking_list_accounts --fixture small --json`,
   ],
-  async run(context, [tool, args], { fixture, seed, connect, json }) {
+  async run(context, [tool, args], { fixture, seed, connect, trustServer, json }) {
     const result: Result =
       connect === undefined
         ? callTool(context, tool, args, { fixture, seed })
-        : await withConnectedServer(context, connect, async session => ({
+        : await withConnectedServer(context, { connect, trustServer }, async session => ({
             outcome: await session.call(tool, args),
           }));
     if (json) context.print(JSON.stringify(result, null, 2));

@@ -17,6 +17,8 @@ export interface CliContext {
    * most one every five seconds.
    */
   readonly showProgress: (line: string) => void;
+  /** Asks a yes-or-no question on stderr. Undefined if stdin or stderr is not a terminal. */
+  readonly confirm?: (question: string) => Promise<boolean>;
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Aborted by Ctrl-C, by SIGTERM, and when the editor cancels. */
   readonly signal: AbortSignal;

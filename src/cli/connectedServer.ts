@@ -1,24 +1,63 @@
 /** Runs a third-party MCP server of the workspace while a command works with it. */
 import { join } from "node:path";
 import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
-import { findServerEntry } from "../mcp/mcpConfig.ts";
+import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { findProgram } from "../storage/findProgram.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 
-/** Starts the server with that name in `prove/mcp.json`, and stops it once the work is done. */
+/** The server to start, and whether the command line agrees to all that it may change. */
+export interface ConnectOptions {
+  readonly connect: string;
+  readonly trustServer: boolean;
+}
+
+/**
+ * Starts the server with that name in `prove/mcp.json`, and stops it once the work is done. Shows
+ * what is started. A server whose tools may change things is started only with consent.
+ */
 export async function withConnectedServer<T>(
-  { prove, cwd, signal, printNote }: CliContext,
-  name: string,
+  context: CliContext,
+  options: ConnectOptions,
   work: (session: ConnectedSession) => Promise<T>,
 ): Promise<T> {
-  const entry = findServerEntry(join(prove, "mcp.json"), cwd, name);
-  printNote(
-    `starting ${escapeInvisible([entry.command, ...entry.args].join(" "))} in ${entry.cwd}`,
-  );
+  const { prove, cwd, signal, printNote } = context;
+  const entry = findServerEntry(join(prove, "mcp.json"), cwd, options.connect);
+  printNote(describeStart(entry).join("\n"));
+  if (entry.isDisposable && !options.trustServer) await requireConsent(context, entry);
   const session = await connectServer(entry, signal);
   try {
     return await work(session);
   } finally {
     await session.close();
   }
+}
+
+/** The command, the folder and the environment of a server. Values of variables may be secret. */
+function describeStart({ command, args, cwd, env, isDisposable }: ServerEntry): string[] {
+  const program = findProgram(command, cwd) ?? command;
+  return [
+    `starting ${[program, ...args].map(quoteArgument).join(" ")} in ${escapeInvisible(cwd)}`,
+    `  with the environment variables ${["PATH", ...Object.keys(env)].map(escapeInvisible).join(", ")}`,
+    ...(isDisposable
+      ? [
+          "  it is marked as disposable: all its tools may be called, and they may change or delete everything they can reach",
+        ]
+      : []),
+  ];
+}
+
+/** Quotes where it would otherwise not be clear where an argument ends. */
+const quoteArgument = (text: string) =>
+  escapeInvisible(/^[^\s"']+$/.test(text) ? text : JSON.stringify(text));
+
+async function requireConsent({ confirm }: CliContext, { name }: ServerEntry): Promise<void> {
+  if (!confirm)
+    throw new UserError(
+      `${name} is marked as disposable and starts only with consent`,
+      "read what would be started above, then add --trust-server, or run the command in a terminal",
+    );
+  if (!(await confirm(`start ${name} and let its tools make changes?`)))
+    throw new UserError(`${name} was not started`, "answer y to start it");
 }

@@ -46,13 +46,14 @@ import {
   toUserError,
 } from "./endpoints.ts";
 import { oneOf, outputPath } from "./parsers.ts";
-import { connectOption, jsonFlag, seedOption } from "./sharedOptions.ts";
+import { connectOption, jsonFlag, seedOption, trustServerFlag } from "./sharedOptions.ts";
 
 const labellers = ["declared", "names", "model"] as const;
 type Labeller = (typeof labellers)[number];
 
 const graphOptions = {
   connect: connectOption,
+  trustServer: trustServerFlag,
   by: option(
     "--by <labels>",
     "where edges come from (default: declared, or names with --connect)",
@@ -218,7 +219,7 @@ function createConnectedGraph(
   by: Labeller,
   options: GraphOptions,
 ): Promise<ServerGraph> {
-  return withConnectedServer(context, name, async session => {
+  return withConnectedServer(context, { ...options, connect: name }, async session => {
     const observed = await observeServer(session, context.signal);
     const edges = toEdges(await labelTools(by, name, observed.tools, context, options));
     const verifications: EdgeVerification[] = [];

@@ -10,7 +10,7 @@ import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 import { runCommandLine } from "./commandLine.ts";
 import { commands } from "./commands.ts";
-import { createTerminal } from "./terminal.ts";
+import { createConfirm, createTerminal } from "./terminal.ts";
 
 const terminal = createTerminal(process.stdout, process.stderr);
 
@@ -64,11 +64,14 @@ async function createContext(cwd: string): Promise<CliContext> {
     "resources",
   );
   const prove = join(cwd, "prove");
+  const { signal } = interruption;
+  const confirm = createConfirm({ stdin: process.stdin, stderr: process.stderr, signal });
   const fixtureFolders = [join(prove, "fixtures"), join(resources, "servers")];
   return {
     ...terminal,
     stdin: process.stdin,
-    signal: interruption.signal,
+    ...(confirm ? { confirm } : {}),
+    signal,
     cwd,
     resources,
     dist: join(resources, "..", "dist"),

@@ -17,3 +17,8 @@ export const connectOption = option(
   "--connect <name>",
   "use this server of prove/mcp.json instead; the command starts and stops it",
 );
+
+export const trustServerFlag = flag(
+  "--trust-server",
+  "start the server of --connect without asking, even if its tools may change things",
+);

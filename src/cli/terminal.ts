@@ -3,7 +3,8 @@
  * files, models and other servers cannot control the terminal that shows it.
  */
 import { once } from "node:events";
-import type { Writable } from "node:stream";
+import { createInterface } from "node:readline/promises";
+import type { Readable, Writable } from "node:stream";
 import { escapeInvisible, escapeInvisibleAsJson } from "../trajectory/invisibleText.ts";
 import type { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
@@ -51,5 +52,36 @@ function limitRate(print: (line: string) => void): (line: string) => void {
     if (now - last < progressInterval) return;
     last = now;
     print(line);
+  };
+}
+
+interface Question {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the function that asks yes-or-no questions, or undefined if nobody can answer. Every answer
+ * but `y` and `yes` is a no.
+ */
+export function createConfirm({
+  stdin,
+  stderr,
+  signal,
+}: Question): ((question: string) => Promise<boolean>) | undefined {
+  if (!stdin.isTTY || !stderr.isTTY) return undefined;
+  return async question => {
+    // no terminal mode, in which Ctrl-C would not be a signal
+    const lines = createInterface({ input: stdin, output: stderr, terminal: false });
+    try {
+      const answer = await Promise.race([
+        lines.question(`${escapeInvisible(question)} [y/N] `, { signal }),
+        once(lines, "close").then(() => ""),
+      ]);
+      return /^y(es)?$/i.test(answer.trim());
+    } finally {
+      lines.close();
+    }
   };
 }

@@ -4,21 +4,23 @@ import type { ConnectedTool } from "../mcp/serverConnection.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, optionalArgument } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
-import { connectOption, jsonFlag } from "./sharedOptions.ts";
+import { connectOption, jsonFlag, trustServerFlag } from "./sharedOptions.ts";
 
 export const tools = defineCommand({
   name: "tools",
   description:
     "List tools with their arguments and effect: those of all servers, of one server, or of a server of prove/mcp.json. With --json, as OpenAI-style function schemas.",
   arguments: [optionalArgument("[server]", "only the tools of this server")],
-  options: { connect: connectOption, json: jsonFlag },
+  options: { connect: connectOption, trustServer: trustServerFlag, json: jsonFlag },
   examples: ["tools banking", "tools --connect memory --json"],
-  async run(context, [server], { connect, json }) {
+  async run(context, [server], { connect, trustServer, json }) {
     const { catalog, print } = context;
     const selected: readonly (Tool | ConnectedTool)[] =
       connect === undefined
         ? [...(server === undefined ? catalog.tools : catalog.getServer(server).tools).values()]
-        : await withConnectedServer(context, connect, async session => [...session.tools.values()]);
+        : await withConnectedServer(context, { connect, trustServer }, async session => [
+            ...session.tools.values(),
+          ]);
     if (json) print(JSON.stringify(selected.map(toFunctionSchema), null, 2));
     else
       for (const it of selected)

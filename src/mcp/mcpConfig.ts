@@ -69,19 +69,23 @@ export const mcpConfigSchema = z.strictObject({
   ),
 });
 
+/** The servers of a file by name: the entry, or why the server cannot be started. */
+export interface ServerEntries {
+  readonly entries: ReadonlyMap<string, ServerEntry>;
+  readonly errors: ReadonlyMap<string, UserError>;
+}
+
 /**
  * Reads the entries of a `prove/mcp.json` by name; a missing file has none. Relative paths in it
  * start at `workspace`. Throws a `UserError` that names the first value that does not fit.
  */
-export function readServerEntries(
-  file: string,
-  workspace: string,
-): ReadonlyMap<string, ServerEntry> {
+export function readServerEntries(file: string, workspace: string): ServerEntries {
   let text: string;
   try {
     text = readTextFile(file);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT")
+      return { entries: new Map(), errors: new Map() };
     throw new UserError(
       `cannot read ${file} (${(cause as Error).message})`,
       "check the file's permissions",
@@ -96,9 +100,11 @@ export function readServerEntries(
  * an entry, if there is none.
  */
 export function findServerEntry(file: string, workspace: string, name: string): ServerEntry {
-  const entries = readServerEntries(file, workspace);
+  const { entries, errors } = readServerEntries(file, workspace);
   const entry = entries.get(name);
   if (entry) return entry;
+  const error = errors.get(name);
+  if (error) throw error;
   const example = `{"servers": {"${name}": {"command": "npx", "args": ["-y", "<package>"]}}}`;
   throw new UserError(
     `${file} has no server ${name}`,
@@ -106,15 +112,18 @@ export function findServerEntry(file: string, workspace: string, name: string): 
   );
 }
 
-export function parseServerEntries(
-  text: string,
-  file: string,
-  workspace: string,
-): ReadonlyMap<string, ServerEntry> {
+export function parseServerEntries(text: string, file: string, workspace: string): ServerEntries {
   const { servers } = parseJson(mcpConfigSchema, text, { file, noun: "a file of MCP servers" });
-  return new Map(
-    Object.entries(servers).map(([name, it]) => [name, createEntry(name, it, file, workspace)]),
-  );
+  const entries = new Map<string, ServerEntry>();
+  const errors = new Map<string, UserError>();
+  for (const [name, it] of Object.entries(servers))
+    try {
+      entries.set(name, createEntry(name, it, file, workspace));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      errors.set(name, error);
+    }
+  return { entries, errors };
 }
 
 function createEntry(
@@ -131,6 +140,7 @@ function createEntry(
   workspace: string,
 ): ServerEntry {
   const substitute = (text: string) => {
+    // an environment variable may hold a key, which nobody meant to give to this server
     const variable = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
     if (variable)
       throw new UserError(

@@ -5,10 +5,12 @@
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { execFile, spawn, type ChildProcessByStdio } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findProgram } from "../storage/findProgram.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
+import { ProcessTree } from "./processTree.ts";
 
 /** Milliseconds that a server may take to end, after its stdin is closed and after SIGTERM. */
 const gracePeriods = [300, 700] as const;
@@ -23,6 +25,7 @@ export class ServerProcess implements Transport {
   readonly #entry: ServerEntry;
   readonly #buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes });
   #process: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  #tree: ProcessTree | undefined;
   /** Resolves when the process has ended. */
   #exited: Promise<void> = Promise.resolve();
   #exitReason: string | undefined;
@@ -47,8 +50,13 @@ export class ServerProcess implements Transport {
   /** Resolves when the process runs, rejects if it cannot be started. */
   start(): Promise<void> {
     const { command, args, env, cwd } = this.#entry;
+    const program = findProgram(command, cwd);
+    if (program === undefined)
+      return Promise.reject(
+        Object.assign(new Error(`spawn ${command} ENOENT`), { code: "ENOENT", syscall: "spawn" }),
+      );
     // a process group of its own, so that what the server starts is ended with it
-    const child = spawn(command, args, {
+    const child = spawn(program, args, {
       cwd,
       env: { ...selectPath(process.env), ...env },
       stdio: ["pipe", "pipe", "pipe"],
@@ -56,6 +64,7 @@ export class ServerProcess implements Transport {
       windowsHide: true,
     });
     this.#process = child;
+    if (child.pid !== undefined) this.#tree = new ProcessTree(child.pid);
     child.stdout.on("data", (chunk: Buffer) => this.#readChunk(chunk));
     child.stderr
       .setEncoding("utf8")
@@ -98,6 +107,8 @@ export class ServerProcess implements Transport {
     const child = this.#process;
     if (!child || this.#exitReason !== undefined) return;
     this.#stopReason ??= "was stopped";
+    // once the server has ended, the processes that it started can no longer be found
+    this.#tree?.refresh();
     child.stdin.end();
     for (const [i, milliseconds] of gracePeriods.entries()) {
       await Promise.race([this.#exited, sleep(milliseconds, undefined, { ref: false })]);
@@ -107,19 +118,9 @@ export class ServerProcess implements Transport {
     await this.#exited;
   }
 
-  /** Sends a signal to the process and its group. Windows ends the process tree at once. */
+  /** Sends a signal to the process and everything that it started. */
   kill(signal: NodeJS.Signals): void {
-    const pid = this.#process?.pid;
-    if (pid === undefined) return;
-    if (isWindows) {
-      execFile("taskkill", ["/pid", String(pid), "/T", "/F"], () => {});
-      return;
-    }
-    try {
-      process.kill(-pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    }
+    this.#tree?.kill(signal);
   }
 
   #readChunk(chunk: Buffer): void {
@@ -149,7 +150,7 @@ export class ServerProcess implements Transport {
     if (this.#exitReason !== undefined) return;
     this.#exitReason = this.#stopReason ?? reason;
     runningProcesses.delete(this);
-    // ends what the server left behind in its group
+    // ends what the server left behind
     this.kill("SIGKILL");
     this.onclose?.();
   }

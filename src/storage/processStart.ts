@@ -4,6 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { getSystemProgram } from "./findProgram.ts";
 
 /**
  * When a process began, in a format of the operating system that is only good for comparing.
@@ -13,12 +14,12 @@ export function findProcessStart(pid: number): string | undefined {
   try {
     if (process.platform === "linux") return readLinuxStart(pid);
     if (process.platform === "win32")
-      return runProgram("powershell", [
+      return runProgram(getSystemProgram("powershell"), [
         "-NoProfile",
         "-Command",
         `(Get-Process -Id ${pid}).StartTime.Ticks`,
       ]);
-    return runProgram("ps", ["-o", "lstart=", "-p", String(pid)]);
+    return runProgram(getSystemProgram("ps"), ["-o", "lstart=", "-p", String(pid)]);
   } catch {
     return undefined; // there is no such process
   }

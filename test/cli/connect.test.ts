@@ -62,7 +62,7 @@ describe("call --connect", () => {
     ],
     [
       "a write on a disposable server",
-      ["create_entities", ana, "--connect", "play", "--json"],
+      ["create_entities", ana, "--connect", "play", "--trust-server", "--json"],
       0,
       /"kind": "ok"/,
     ],

@@ -23,7 +23,7 @@ export async function runCommand(
     cwd = root,
     ...more
   }: { stdin?: string; cwd?: string } & Partial<
-    Pick<CliContext, "signal" | "showProgress" | "catalog">
+    Pick<CliContext, "signal" | "showProgress" | "catalog" | "confirm">
   > = {},
 ): Promise<CommandOutput> {
   let out = "";

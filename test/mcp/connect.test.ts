@@ -28,7 +28,7 @@ const createEntry = (name: string, more: object): ServerEntry =>
     JSON.stringify({ servers: { [name]: { command: process.execPath, ...more } } }),
     "prove/mcp.json",
     folder,
-  ).get(name)!;
+  ).entries.get(name)!;
 const misbehavingEntry = (manner = "", more: object = {}) =>
   createEntry("rude", {
     args: [join(root, "test/mcp/misbehavingServer.ts"), manner, "${workspaceFolder}/pids"],
@@ -409,14 +409,22 @@ describe("prove/mcp.json", () => {
       '{"servers": {"__proto__x": {"command": "x"}}}',
       /letters, digits, spaces, dots and dashes/,
     ],
-    [
-      "a value that the editor would ask for",
-      '{"servers": {"a": {"command": "x", "env": {"KEY": "${input:key}"}}}}',
-      /has \$\{input:key\} in server a/,
-    ],
   ];
   test.each(cases)("%s is an error with its place", (_, text, why) =>
     expect(parse(text)).toThrow(why),
+  );
+
+  test.each(["${input:key}", "${env:PROVE_TOKEN}", "${command:pick}", "${config:a.b}"])(
+    "%s makes its entry an error, and the others work",
+    variable => {
+      const text = JSON.stringify({
+        servers: { a: { command: "x", env: { KEY: variable } }, b: { command: "y" } },
+      });
+      const { entries, errors } = parseServerEntries(text, "prove/mcp.json", folder);
+      expect([...entries.keys()]).toEqual(["b"]);
+      expect([...errors.keys()]).toEqual(["a"]);
+      expect(errors.get("a")!.what).toBe(`prove/mcp.json has ${variable} in server a`);
+    },
   );
 
   test("a missing entry lists the others, or shows how to write one", () => {

@@ -3,7 +3,7 @@
  * says. It writes messages by hand, because the SDK would not let it break the protocol.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [, , manner = "", file = ""] = process.argv;
@@ -22,6 +22,17 @@ if (manner === "dies") {
 if (manner === "parent") {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   appendFileSync(file, `${process.pid}\n${child.pid}\n`);
+}
+if (manner === "escapes") {
+  // in a session of its own, and so is the process that it starts
+  const sleeping = "setInterval(() => {}, 1000)";
+  const program = `
+    const child = require("node:child_process").spawn(process.execPath, ["-e", "${sleeping}"], { detached: true, stdio: "ignore" });
+    require("node:fs").appendFileSync(process.argv[1], child.pid + "\\n");
+    ${sleeping}`;
+  const child = spawn(process.execPath, ["-e", program, file], { detached: true, stdio: "ignore" });
+  appendFileSync(file, `${process.pid}\n${child.pid}\n`);
+  while (readFileSync(file, "utf8").trim().split("\n").length < 3);
 }
 process.stdout.write('welcome to the rude server\n{"not": "a message"}\n');
 

@@ -33,10 +33,17 @@ export type ConnectedNode =
 export const isConnectedNode = (node: { readonly kind: string }): node is ConnectedNode =>
   node.kind.startsWith("connect");
 
-/** Lists the servers that `mcp.json` names, or one node with the error if the file is not valid. */
+/**
+ * Lists the servers that `mcp.json` names, with the error of each whose entry cannot be used, or one
+ * node with the error of a file that is not valid.
+ */
 export function listConnections(connections: Connections): readonly ConnectedNode[] {
   try {
-    return connections.readEntries().map(entry => ({ kind: "connection", entry }));
+    const { entries, errors } = connections.readEntries();
+    return [
+      ...[...entries.values()].map(entry => ({ kind: "connection" as const, entry })),
+      ...[...errors.values()].map(it => ({ kind: "connectionFault" as const, why: it.message })),
+    ];
   } catch (error) {
     if (error instanceof UserError) return [{ kind: "connectionFault", why: error.message }];
     throw error;

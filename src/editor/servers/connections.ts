@@ -16,7 +16,7 @@ import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
 import type { ConnectedTool } from "../../mcp/serverConnection.ts";
-import { readServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { readServerEntries, type ServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
@@ -55,9 +55,11 @@ export class Connections implements Disposable {
   }
 
   /** Reads the entries of the file as it is saved now. Throws a `UserError` if it is not valid. */
-  readEntries(): readonly ServerEntry[] {
+  readEntries(): ServerEntries {
     const { file } = this;
-    return file ? [...readServerEntries(file.fsPath, this.#folder.workspacePath).values()] : [];
+    return file
+      ? readServerEntries(file.fsPath, this.#folder.workspacePath)
+      : { entries: new Map(), errors: new Map() };
   }
 
   listByEntry(entry: string): readonly Connection[] {

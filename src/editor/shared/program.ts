@@ -3,8 +3,10 @@
  * command-line program with it.
  */
 import { execFile, fork, type ChildProcess } from "node:child_process";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { findProgram } from "../../storage/findProgram.ts";
 import { UserError } from "../../userError.ts";
 
 /** A runtime that can start programs. */
@@ -23,8 +25,9 @@ const minimumVersion = [20, 12] as const;
  */
 export async function findNode(chosen: string): Promise<NodeRuntime> {
   if (chosen) {
-    const version = await readVersion(chosen);
-    if (version === undefined)
+    const path = findProgram(chosen, homedir());
+    const version = path === undefined ? undefined : await readVersion(path);
+    if (path === undefined || version === undefined)
       throw new UserError(
         `the setting prove.node names ${chosen}, which is not a Node.js program`,
         "correct the setting, or clear it",
@@ -34,11 +37,13 @@ export async function findNode(chosen: string): Promise<NodeRuntime> {
         `the setting prove.node names Node.js ${version}, but ${minimumVersion.join(".")} or newer is required`,
         "name a newer version, or clear the setting",
       );
-    return { path: chosen, isElectron: false };
+    return { path, isElectron: false };
   }
   if (!process.versions["electron"]) return { path: process.execPath, isElectron: false };
-  const version = await readVersion("node");
-  if (version !== undefined && isNewEnough(version)) return { path: "node", isElectron: false };
+  const node = findProgram("node", homedir());
+  const version = node === undefined ? undefined : await readVersion(node);
+  if (node !== undefined && version !== undefined && isNewEnough(version))
+    return { path: node, isElectron: false };
   return { path: process.execPath, isElectron: true };
 }
 
