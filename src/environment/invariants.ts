@@ -2,6 +2,18 @@
 import { canonicalJson } from "./json.ts";
 import type { Invariant } from "./server.ts";
 
+/**
+ * Creates an invariant of which a part concerns states and a part writes: `before` is absent for a
+ * state that no write led to. It reports the first violation that is listed.
+ */
+export const defineRule = <World>(
+  rule: string,
+  listViolations: (world: World, before?: World) => Iterable<string>,
+): Invariant<World> => ({
+  rule,
+  findViolation: (world, before) => findFirst(listViolations(world, before)),
+});
+
 /** Creates an invariant that every state must meet. It reports the first violation that is listed. */
 export const defineStateRule = <World>(
   rule: string,
@@ -52,6 +64,21 @@ const getRow = <Row>(rows: Rows<Row>, id: string): Row | undefined =>
 export const listAddedRows = <Row>(before: Rows<Row>, after: Rows<Row>): [string, Row][] =>
   listChanges(before, after).flatMap(it =>
     it.before === undefined ? [[it.id, it.after!] as [string, Row]] : [],
+  );
+
+/** The rows that were removed, with their ids. */
+export const listRemovedRows = <Row>(before: Rows<Row>, after: Rows<Row>): [string, Row][] =>
+  listAddedRows(after, before);
+
+/** The rows that were changed, as they are and as they were before. */
+export const listChangedRows = <Row>(
+  before: Rows<Row>,
+  after: Rows<Row>,
+): [id: string, row: Row, previous: Row][] =>
+  listChanges(before, after).flatMap(({ id, before: previous, after: row }) =>
+    previous === undefined || row === undefined || isSameJson(previous, row)
+      ? []
+      : [[id, row, previous] as [string, Row, Row]],
   );
 
 /** Whether two values are the same JSON. */

@@ -14,12 +14,14 @@ import { openSession } from "../../src/environment/session.ts";
 /** A tool's short name and its arguments. */
 export type Call = readonly [tool: string, args: Record<string, Json>];
 
+/** Values by path, such as `"coupons.cpn_101.expires": "2026-03-09"`; undefined deletes. */
+export type Edits = Readonly<Record<string, Json | undefined>>;
+
 /** How the first state differs from the small fixture. */
 export interface Start {
   /** The time of the first call. */
   readonly now?: string;
-  /** Values by path, such as `"coupons.cpn_101.expires": "2026-03-09"`. */
-  readonly edits?: Readonly<Record<string, Json>>;
+  readonly edits?: Edits;
 }
 
 export interface Checks {
@@ -29,6 +31,11 @@ export interface Checks {
    * invariants of the server.
    */
   check: (calls: readonly Call[], expected: object, start?: Start) => void;
+  /**
+   * Defines a test for each invariant of the server that it can be broken. The values by path are
+   * what a write would have changed in the small fixture, or first in the state before it.
+   */
+  checkInvariants: (violations: Readonly<Record<string, Edits | readonly [Edits, Edits]>>) => void;
   /**
    * Defines a test that every tool succeeded once and was refused once in the checks before it. Call
    * it at the end of the file.
@@ -67,6 +74,18 @@ export function createChecks(server: Server, folder = shippedFixtures): Checks {
       if (!isWritten) expect(session.digest).toBe(before);
       (outcome.kind === "ok" ? succeededTools : refusedTools).add(tool);
     },
+    checkInvariants(violations) {
+      const { state } = catalog.getFixture(server.name, "small");
+      test.each(server.invariants.map(it => [it.rule, it] as const))("%s", (rule, invariant) => {
+        expect(violations).toHaveProperty([rule]);
+        const edits = violations[rule]!;
+        const [first, second] = "0" in edits ? (edits as [Edits, Edits]) : [{}, edits];
+        const before = editState(state, first);
+        expect(invariant.findViolation(before)).toBeUndefined();
+        expect(invariant.findViolation(before, before)).toBeUndefined();
+        expect(invariant.findViolation(editState(before, second), before)).toBeTypeOf("string");
+      });
+    },
     checkAllTools() {
       test("every tool has succeeded once and was refused once", () => {
         const names = [...server.tools.keys()].map(it => it.slice(server.name.length + 1));
@@ -79,16 +98,23 @@ export function createChecks(server: Server, folder = shippedFixtures): Checks {
   };
 }
 
-function editFixture(fixture: Fixture, { now = fixture.now, edits = {} }: Start): Fixture {
-  const state = structuredClone(fixture.state) as Record<string, Json>;
+const editFixture = (fixture: Fixture, { now = fixture.now, edits = {} }: Start): Fixture => ({
+  ...fixture,
+  now,
+  state: editState(fixture.state, edits),
+});
+
+function editState(original: JsonObject, edits: Edits): JsonObject {
+  const state = structuredClone(original) as Record<string, Json>;
   for (const [path, value] of Object.entries(edits)) {
     const keys = path.split(".");
     const last = keys.pop()!;
     let parent = state;
     for (const key of keys) parent = parent[key] as Record<string, Json>;
-    parent[last] = value;
+    if (value === undefined) delete parent[last];
+    else parent[last] = value;
   }
-  return { ...fixture, now, state };
+  return state;
 }
 
 function checkState(server: Server, world: JsonObject, before?: JsonObject): void {

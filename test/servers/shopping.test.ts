@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { server as shopping } from "../../src/servers/shopping/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(shopping);
+const { check, checkInvariants, checkAllTools } = createChecks(shopping);
 
 const [kitchen, audio] = ["cat_101", "cat_104"] as const;
 const [moka, kettle, pan, knife, grinder, headphones, earbuds, microphone, lamp, stand] = [
@@ -565,6 +565,103 @@ describe("the wish list", () => {
     check([wish(pan), wish(stand)], refuses("limit_exceeded", /full with 3 products/)));
   test("refuses a discontinued product", () =>
     check([wish(microphone)], refuses("precondition_failed", /no longer sold/)));
+});
+
+describe("loopholes", () => {
+  const inCart = (edits: object) => ({ edits: { "cart.coupon": "cpn_101", ...edits } });
+  test("a coupon that expires between cart and checkout takes nothing off", () =>
+    check([coupon("SPRING10"), checkout("card")], refuses("precondition_failed", /expired on/), {
+      now: "2026-03-31T23:59",
+    }));
+  test("a used coupon of a restored cart takes nothing off again", () =>
+    check(
+      [checkout("card")],
+      refuses("conflict", /coupon SPRING10 was already used/),
+      inCart({ "coupons.cpn_101.used": true }),
+    ));
+  test("a coupon of more than 100 % does not pay the customer", () =>
+    check(
+      [cart],
+      returns({ discount: 105.7, total: 0 }),
+      inCart({ "coupons.cpn_101.value": 500 }),
+    ));
+  test("items sent back one by one bring no more than they cost: 3 × 0.99 − 1.48", () => {
+    const sendOneBack: Call = [
+      "request_return",
+      { item_id: "item_107", reason: "damaged", quantity: 1 },
+    ];
+    check([sendOneBack, sendOneBack, sendOneBack], returns({ refund: 0.49 }), {
+      edits: {
+        returns: {},
+        "orders.ord_104.items": {
+          item_107: { product_id: moka, quantity: 3, price: 0.99 },
+        },
+        "orders.ord_104.discount": 1.48,
+      },
+    });
+  });
+});
+
+describe("every rule can be broken", () => {
+  const line = { product_id: moka, quantity: 1 };
+  const order = {
+    number: 4200,
+    placed: "2026-03-09T09:00",
+    expected: "2026-03-13",
+    delivery: "standard",
+    pay_with: "card",
+    items: { item_900: { product_id: moka, quantity: 1, price: 29.9 } },
+    discount: 0,
+    delivery_fee: 0,
+  };
+  checkInvariants({
+    "Units leave the stock for orders only, and come back from cancelled ones only.": {
+      "products.prd_101.stock": 25,
+    },
+    "Store credit pays for orders, and comes back from cancelled ones only.": { store_credit: 99 },
+    "An order has at most the limit of each product, and never a negative total.": {
+      "orders.ord_900": { ...order, discount: 29.91 },
+    },
+    "An order uses a coupon on a day on which it is valid and from its minimum on.": {
+      "orders.ord_900": { ...order, coupon: "cpn_104" },
+    },
+    "A coupon is used in at most one order that was not cancelled.": {
+      "coupons.cpn_110.used": false,
+    },
+    "An order changes only by being cancelled before it is shipped.": {
+      "orders.ord_110.cancelled": "2026-03-09T09:00",
+    },
+    "At most what was delivered is sent back, and at most what was paid comes back.": {
+      "returns.ret_101.refund": 97.71,
+    },
+    "A return is requested by the last day of its order, and stays as it is.": {
+      "returns.ret_900": {
+        item_id: "item_101",
+        quantity: 1,
+        reason: "damaged",
+        at: "2026-03-09T09:00",
+        refund: 36,
+        status: "requested",
+      },
+    },
+    "The cart has one line for each product and at most 20 lines.": {
+      "cart.lines.line_900": line,
+    },
+    "The wish list is never longer than its limit.": { "terms.most_wishes": 1 },
+    "The customer reviews only what was delivered, once for each product.": {
+      "reviews.rev_900": {
+        product_id: kettle,
+        author: "Ana Ruiz",
+        stars: 5,
+        title: "Fine",
+        text: "",
+        date: "2026-03-09",
+      },
+    },
+    "Calls change neither the terms nor prices, limits and conditions.": {
+      "products.prd_101.price": 0.01,
+    },
+  });
 });
 
 checkAllTools();

@@ -10,6 +10,7 @@ import {
   ShoppingState,
   deliveries,
   payments,
+  findValidityProblem,
   requireSellable,
   computeCartTotals,
   type Order,
@@ -49,6 +50,7 @@ export const checkoutTools = {
         );
       for (const it of lines)
         requireSellable(it.product_id, getOriginal(state).products[it.product_id]!, it.quantity);
+      requireValidCoupon(getOriginal(state), context.now);
       const { goods, discount, delivery_fee, total } = computeCartTotals(
         getOriginal(state),
         delivery,
@@ -86,6 +88,17 @@ export const checkoutTools = {
     },
   }),
 };
+
+/** Refuses the call if the coupon of the cart has expired or was used since it was applied. */
+function requireValidCoupon({ cart, coupons }: ShoppingState, now: string): void {
+  if (cart.coupon === undefined) return;
+  const problem = findValidityProblem(
+    coupons[cart.coupon]!,
+    now.slice(0, 10),
+    "shopping_apply_coupon puts another in its place, shopping_update_cart_item with another quantity takes it off",
+  );
+  if (problem) refuse(...problem);
+}
 
 /** Turns the cart into an order and empties it. */
 function placeOrder(

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { addDays } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { roundToCents } from "../../environment/amounts.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { limit } from "./parameters.ts";
 import {
   deliveries,
@@ -15,6 +14,7 @@ import {
   payments,
   reasons,
   ShoppingState,
+  getLastReturnDay,
   getOrderStatus,
   computeTotal,
   type Order,
@@ -39,9 +39,18 @@ const countReturned = (returns: ShoppingState["returns"], itemId: string) =>
     .filter(it => it.item_id === itemId)
     .reduce((count, it) => count + it.quantity, 0);
 
-/** The last day on which the items of a delivered order can be returned. */
-const getLastReturnDay = ({ terms }: Pick<ShoppingState, "terms">, order: Order) =>
-  order.delivered ? addDays(order.delivered, terms.return_days) : undefined;
+/**
+ * The refund for goods of this value, less their share of the discount. Rounded parts never add up
+ * to more than was paid.
+ */
+function computeRefund({ returns }: ShoppingState, order: Order, value: number): number {
+  const goods = sumGoods(Object.values(order.items));
+  const refunded = Object.values(returns)
+    .filter(it => Object.hasOwn(order.items, it.item_id))
+    .map(it => it.refund);
+  const remaining = roundToCents(goods - order.discount - sumAmounts(refunded));
+  return Math.min(roundToCents(value * (1 - order.discount / goods)), remaining);
+}
 
 export const orderTools = {
   get_order: tool({
@@ -314,8 +323,7 @@ export const orderTools = {
           `${returnableCount} of ${name} (${item_id}) can be sent back, ${count} is more`,
           `choose ${returnableCount} or fewer`,
         );
-      const share = order.discount / sumGoods(Object.values(order.items));
-      const refund = roundToCents(item.price * count * (1 - share));
+      const refund = computeRefund(getOriginal(state), order, item.price * count);
       const return_id = newId("ret");
       state.returns[return_id] = {
         item_id,

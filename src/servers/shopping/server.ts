@@ -3,6 +3,7 @@ import { defineServer } from "../../environment/server.ts";
 import { cartTools } from "./cartTools.ts";
 import { checkoutTools } from "./checkoutTools.ts";
 import { couponTools } from "./couponTools.ts";
+import { invariants } from "./invariants.ts";
 import { orderTools } from "./orderTools.ts";
 import { productQueries } from "./productQueries.ts";
 import { reviewTools } from "./reviewTools.ts";
@@ -23,6 +24,7 @@ export const server = defineServer({
   category: "Commerce",
   summary: "products with stock and reviews, a cart with coupons, a wish list, orders and returns",
   schema: ShoppingState,
+  invariants,
   tools: {
     list_categories,
     search_products,

@@ -7,6 +7,7 @@ import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import { createReferenceCheck } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
+import { addDays } from "../../environment/time.ts";
 
 export const payments = ["card", "store_credit", "on_delivery"] as const;
 export const deliveries = ["standard", "express"] as const;
@@ -145,6 +146,10 @@ export const getOrderStatus = (
         ? "shipped"
         : "processing";
 
+/** The last day on which the items of a delivered order can be returned. */
+export const getLastReturnDay = ({ terms }: Pick<ShoppingState, "terms">, order: Order) =>
+  order.delivered ? addDays(order.delivered, terms.return_days) : undefined;
+
 /** Creates a look-up of mean ratings, rounded to tenths; undefined without reviews. */
 export function createRatingLookup(
   reviews: ShoppingState["reviews"],
@@ -195,7 +200,7 @@ export function computeCartTotals(
   const discount = !coupon
     ? 0
     : coupon.kind === "percent"
-      ? roundToCents((eligible * coupon.value) / 100)
+      ? roundToCents((eligible * Math.min(coupon.value, 100)) / 100)
       : coupon.kind === "amount"
         ? Math.min(coupon.value, eligible)
         : 0;
@@ -207,13 +212,15 @@ export function computeCartTotals(
   return { goods, discount, delivery_fee, total: roundToCents(goods - discount + delivery_fee) };
 }
 
-/** Why a coupon cannot be used for the cart on this day, as the arguments of `refuse`. */
-export function findCouponProblem(
-  state: Pick<ShoppingState, "products" | "categories" | "cart" | "terms">,
+/** The arguments of `refuse`. */
+type Problem = readonly ["conflict" | "precondition_failed", string, string];
+
+/** Why a coupon cannot be used on this day, whatever the cart has. */
+export function findValidityProblem(
   coupon: Coupon,
   today: string,
-): readonly ["conflict" | "precondition_failed", string, string] | undefined {
-  const hint = "shopping_list_coupons shows which ones can be used now";
+  hint = "shopping_list_coupons shows which ones can be used now",
+): Problem | undefined {
   if (coupon.used) return ["conflict", `coupon ${coupon.code} was already used`, hint];
   if (coupon.expires < today)
     return ["precondition_failed", `coupon ${coupon.code} expired on ${coupon.expires}`, hint];
@@ -223,6 +230,17 @@ export function findCouponProblem(
       `coupon ${coupon.code} is valid from ${coupon.starts} on, today is ${today}`,
       hint,
     ];
+  return undefined;
+}
+
+/** Why a coupon cannot be used for the cart on this day. */
+export function findCouponProblem(
+  state: Pick<ShoppingState, "products" | "categories" | "cart" | "terms">,
+  coupon: Coupon,
+  today: string,
+): Problem | undefined {
+  const problem = findValidityProblem(coupon, today);
+  if (problem) return problem;
   const lines = Object.values(state.cart.lines).map(it => ({
     ...state.products[it.product_id]!,
     quantity: it.quantity,
@@ -241,7 +259,7 @@ export function findCouponProblem(
     return [
       "precondition_failed",
       `coupon ${coupon.code} would take nothing off: delivery costs nothing from ${free_delivery_from} on, the cart has ${goods}`,
-      hint,
+      "shopping_list_coupons shows which ones can be used now",
     ];
   return undefined;
 }
