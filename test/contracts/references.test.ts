@@ -9,6 +9,7 @@ const allowed: Readonly<Record<string, string>> = {};
 
 /** Records whose keys are the ids of rows of another table. */
 const recordsByForeignId: Readonly<Record<string, readonly string[]>> = {
+  payments: ["events.*.deliveries"],
   shopping: ["wishes"],
   video_meeting: ["meetings.*.participants"],
   retail_chain: ["stock", "stock.*", "shipments.*.lines"],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { server as payments } from "../../src/servers/payments/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(payments);
+const { check, checkInvariants, checkAllTools } = createChecks(payments);
 
 const [northwind, bluepeak, orchard, hotels, books] = [
   "cus_101",
@@ -356,6 +356,89 @@ describe("webhooks", () => {
       [["list_webhook_events", { from_date: "2026-03-10" }]],
       refuses("precondition_failed", /is to come/),
     ));
+});
+
+describe("loopholes", () => {
+  const draft = (unit_price: number): Call => [
+    "create_invoice",
+    {
+      customer_id: bluepeak,
+      send_on: "2026-03-10",
+      lines: [{ text: "Website", quantity: 1, unit_price }],
+    },
+  ];
+  test("a draft over more than the credit is not billed tomorrow", () =>
+    check([draft(1200.01)], refuses("limit_exceeded", /drafts over 0 and may owe 1200: another/)));
+  test("several drafts together do not pass the credit either", () =>
+    check(
+      [draft(700), draft(501)],
+      refuses("limit_exceeded", /owes 450, has drafts over 700 and may owe 1200/),
+    ));
+  test("a voided draft makes room for another", () =>
+    check(
+      [draft(1200), ["void_invoice", { invoice_id: "inv_6875" }], draft(900)],
+      returns({ total: 900 }),
+    ));
+  test("who owes too much already gets no drafts", () =>
+    check([draft(1)], refuses("limit_exceeded", /owes 450, has drafts over 0 and may owe 400/), {
+      edits: { "customers.cus_104.credit": 400 },
+    }));
+});
+
+describe("every rule can be broken", () => {
+  const lines = [{ text: "Logo", quantity: 1, unit_price: 800 }];
+  const invoice = {
+    number: 50,
+    customer_id: bluepeak,
+    status: "open",
+    issued: "2026-03-09",
+    due: "2026-04-08",
+    lines,
+  };
+  const event = { kind: "invoice.created", at: "2026-03-09T09:00", about: "", deliveries: {} };
+  const payment = {
+    invoice_id: open43,
+    reference: "invoice 43 part 2",
+    amount: 10,
+    method: "direct_debit",
+    at: "2026-03-09T09:00",
+    refunds: [],
+  };
+  const refund = { amount: 1, at: "2026-03-09T09:00", reason: "none" };
+  checkInvariants({
+    "An invoice receives at most its total, and has received it when it becomes paid.": {
+      "invoices.inv_107.status": "paid",
+    },
+    "A void invoice has received nothing that was not given back.": {
+      "invoices.inv_107.status": "void",
+    },
+    "An invoice stays as it is, except that it is paid or voided once.": {
+      "invoices.inv_110.status": "open",
+    },
+    "Refunds of a payment are at most its amount, and are made within its days.": {
+      "payments.pmt_101.refunds": [refund],
+    },
+    "A payment stays as it is, except that refunds are added.": {
+      "payments.pmt_104.refunds": [refund],
+    },
+    "An invoice is paid in cash up to the limit only, however often it is paid.": {
+      "payments.pmt_101.amount": 1000.01,
+    },
+    "Direct debits are made only where the customer has agreed to them.": {
+      "payments.pmt_900": payment,
+    },
+    "No invoice takes an active customer beyond their credit, and neither do drafts.": {
+      "invoices.inv_900": invoice,
+      "events.evt_900": event,
+    },
+    "Each invoice has its own number, and each reference its own payment.": {
+      "invoices.inv_900": { ...invoice, number: 46 },
+    },
+    "The log has an event for each change, and no event changes.": { "payments.pmt_900": payment },
+    "There are at most six webhooks, each with its own https address.": {
+      "webhooks.whk_104.url": "http://chat.harbor.example/hooks/money",
+    },
+  });
 });
 
 checkAllTools();

@@ -12,6 +12,7 @@ import {
   computeOpenAmount,
   PaymentsState,
   logEvent,
+  sumDrafts,
   sumOwed,
   listInvoicePayments,
   getInvoiceStatus,
@@ -40,6 +41,35 @@ const exampleLines = [
   ],
   [{ text: "Accessibility check", quantity: 1, unit_price: 520 }],
 ];
+
+/**
+ * Refuses an invoice with which the customer would owe more than their credit, and a draft with
+ * which their drafts would come to more.
+ */
+function requireCredit(
+  state: PaymentsState,
+  { customer_id, issued, total }: Pick<Invoice, "customer_id" | "issued"> & { total: number },
+  now: string,
+): void {
+  const { name, credit } = state.customers[customer_id]!;
+  const owed = sumOwed(state, customer_id, now);
+  if (issued === now.slice(0, 10)) {
+    if (roundToCents(owed + total) > credit)
+      refuse(
+        "limit_exceeded",
+        `${name} owes ${owed} and may owe ${credit}: another ${total} is too much`,
+        "record a payment first, bill less, or send it on a later day",
+      );
+    return;
+  }
+  const drafted = sumDrafts(state, customer_id, now);
+  if (owed > credit || roundToCents(drafted + total) > credit)
+    refuse(
+      "limit_exceeded",
+      `${name} owes ${owed}, has drafts over ${drafted} and may owe ${credit}: another draft over ${total} is too much`,
+      "record a payment first, bill less, or void a draft with payments_void_invoice",
+    );
+}
 
 export const invoiceTools = {
   create_invoice: tool({
@@ -101,13 +131,7 @@ export const invoiceTools = {
           "choose a later last day to pay",
         );
       const total = computeTotal({ lines });
-      const owed = sumOwed(getOriginal(state), customer_id, context.now);
-      if (issued === today && roundToCents(owed + total) > customer.credit)
-        refuse(
-          "limit_exceeded",
-          `${customer.name} owes ${owed} and may owe ${customer.credit}: another ${total} is too much`,
-          "record a payment first, bill less, or send it on a later day",
-        );
+      requireCredit(getOriginal(state), { customer_id, issued, total }, context.now);
       const number =
         1 + Math.max(0, ...Object.values(getOriginal(state).invoices).map(it => it.number));
       const invoice: Invoice = { number, customer_id, status: "open", issued, due, lines };

@@ -2,6 +2,7 @@
 import { defineServer } from "../../environment/server.ts";
 import { webhookTools } from "./webhookTools.ts";
 import { paymentTools } from "./paymentTools.ts";
+import { invariants } from "./invariants.ts";
 import { invoiceTools } from "./invoiceTools.ts";
 import { settlementTools } from "./settlementTools.ts";
 import { PaymentsState } from "./state.ts";
@@ -11,5 +12,6 @@ export const server = defineServer({
   category: "Finance",
   summary: "invoices with lines and totals, payments and refunds, webhooks and their event log",
   schema: PaymentsState,
+  invariants,
   tools: { ...invoiceTools, ...settlementTools, ...paymentTools, ...webhookTools },
 });

@@ -80,6 +80,7 @@ const Event = z.strictObject({
 const checkReferences = createReferenceCheck({
   "invoices.*.customer_id": "customers",
   "payments.*.invoice_id": "invoices",
+  "events.*.deliveries.@": "webhooks",
 });
 
 export const PaymentsState = z
@@ -137,6 +138,18 @@ export const sumOwed = (state: PaymentsState, customerId: string, now: string) =
     Object.entries(state.invoices)
       .filter(([, it]) => it.customer_id === customerId && it.issued <= now.slice(0, 10))
       .map(([invoiceId, it]) => computeOpenAmount(state, invoiceId, it)),
+  );
+
+/** The amount of a customer's drafts, which are billed on a later day. */
+export const sumDrafts = (
+  { invoices }: Pick<PaymentsState, "invoices">,
+  customerId: string,
+  now: string,
+) =>
+  sumAmounts(
+    Object.values(invoices)
+      .filter(it => it.customer_id === customerId && getInvoiceStatus(it, now) === "draft")
+      .map(computeTotal),
   );
 
 /** Adds an event to the log and delivers it to the webhooks that subscribe to its kind. */

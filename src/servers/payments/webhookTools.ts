@@ -6,7 +6,7 @@ import { containsText } from "../../environment/textSearch.ts";
 import { limit } from "./parameters.ts";
 import { eventKinds, PaymentsState, logEvent, sortNewestFirst } from "./state.ts";
 
-const maxWebhooks = 6;
+export const maxWebhooks = 6;
 
 const tool = createToolFactory(PaymentsState);
 
