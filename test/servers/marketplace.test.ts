@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { server as marketplace } from "../../src/servers/marketplace/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(marketplace);
+const { check, checkInvariants, checkAllTools } = createChecks(marketplace);
 
 const [sideboard, camera, bicycle, amplifier, atlas, headset] = [
   "lst_101",
@@ -413,6 +413,109 @@ describe("offering", () => {
     ));
   test("refuses to sell without a bid", () =>
     check([["accept_bid", {}]], rejectsArguments(/missing required argument bid_id/)));
+});
+
+describe("loopholes", () => {
+  const offer = (title: string): Call => [
+    "create_listing",
+    { title, category: "books", condition: "good", start_price: 10 },
+  ];
+  const update = (listing_id: string, more: Record<string, string | number>): Call => [
+    "update_listing",
+    { listing_id, ...more },
+  ];
+  const withoutBids = { edits: { "bids.bid_131.retracted": true } };
+  test("an ended listing is not reopened beyond the most open listings", () =>
+    check(
+      [offer("Old atlas"), update("lst_125", { days: 7 })],
+      refuses("limit_exceeded", /4 listings are open, and no more than 4 may be/),
+      withoutBids,
+    ));
+  test("an ended listing is reopened while there is room", () =>
+    check(
+      [update("lst_125", { days: 7 })],
+      returns({ title: "Studio flash set", ends: "2026-03-16T09:00" }),
+      withoutBids,
+    ));
+  test("a listing is not renamed to what is on offer already", () =>
+    check(
+      [update("lst_122", { title: "flatbed SCANNER" })],
+      refuses("conflict", /Flatbed scanner \(lst_119\) is already on offer/),
+    ));
+  test("a space after the title does not make it another one", () =>
+    check([offer("Flatbed scanner ")], refuses("conflict", /is already on offer/)));
+  test("an ended listing is not reopened beside a new one of the same title", () =>
+    check(
+      [offer("Studio flash set"), update("lst_125", { days: 7 })],
+      refuses("conflict", /Studio flash set .* is already on offer/),
+      { edits: { ...withoutBids.edits, "terms.most_listings": 9 } },
+    ));
+});
+
+describe("every rule can be broken", () => {
+  const own = {
+    title: "Old atlas",
+    category: "books",
+    condition: "good",
+    description: "",
+    seller_id: "mem_101",
+    start_price: 10,
+    step: 2,
+    opened: "2026-03-09",
+    ends: "2026-03-10T09:00",
+    status: "open",
+  };
+  const bid = {
+    listing_id: "lst_101",
+    bidder_id: "mem_101",
+    amount: 195,
+    at: "2026-03-09T09:00",
+    retracted: false,
+  };
+  checkInvariants({
+    "The customer never has more open listings than allowed, nor two of one title.": {
+      "listings.lst_900": { ...own, title: "Flatbed scanner" },
+    },
+    "A bid is the customer's, not on their own listing, and exceeds the highest one.": {
+      "bids.bid_900": { ...bid, amount: 194 },
+    },
+    "A new bid keeps the leading bids of the customer within the limit.": [
+      { "terms.bidding_limit": 319 },
+      { "bids.bid_900": bid },
+    ],
+    "A bid only ever changes by being taken back in time by the customer.": {
+      "bids.bid_107.retracted": true,
+    },
+    "A listing is sold to its highest bid, and stays sold or withdrawn.": {
+      "listings.lst_128.status": "open",
+    },
+    "A listing with bids keeps its title and prices, ends no earlier and is not withdrawn.": {
+      "listings.lst_119.start_price": 41,
+    },
+    "Listings of others change only by being bought by the customer.": {
+      "listings.lst_101.step": 1,
+    },
+    "A purchase is rated once, by its buyer, and ratings stay.": {
+      "ratings.rtg_900": {
+        seller_id: "mem_107",
+        by: "mem_101",
+        listing_id: "lst_104",
+        stars: 1,
+        text: "",
+        date: "2026-03-09",
+      },
+    },
+    "The customer sends no more messages about a listing than allowed before an answer.": {
+      "messages.msg_900": message("2026-03-09T09:00"),
+      "messages.msg_901": message("2026-03-09T09:01"),
+      "messages.msg_902": message("2026-03-09T09:02"),
+      "messages.msg_903": message("2026-03-09T09:03"),
+    },
+    "Calls change neither the terms nor the members.": { "members.mem_113.blocks_customer": false },
+  });
+  function message(at: string) {
+    return { listing_id: "lst_101", from: "mem_101", to: "mem_104", text: "And now?", at };
+  }
 });
 
 checkAllTools();

@@ -78,6 +78,38 @@ function requireBuyNowAboveStart(start: number, buy: number | undefined): void {
     );
 }
 
+/** The customer's own open listings. */
+const listOpenListings = ({ listings, customer }: MarketplaceState, now: string, exceptId = "") =>
+  Object.entries(listings).filter(
+    ([id, it]) =>
+      id !== exceptId && it.seller_id === customer && getListingStatus(it, now) === "open",
+  );
+
+/** Refuses a title that one of the open listings has. */
+function requireFreeTitle(openListings: readonly [string, Listing][], title: string): void {
+  const searchedText = title.trim().toLowerCase();
+  const same = openListings.find(([, it]) => it.title.trim().toLowerCase() === searchedText);
+  if (same)
+    refuse(
+      "conflict",
+      `${formatListing(same[1], same[0])} is already on offer until ${same[1].ends}`,
+      "marketplace_update_listing changes it",
+    );
+}
+
+/** Refuses one more open listing if there are as many as a member may have. */
+function requireOpenListingsBelowLimit(
+  { terms }: MarketplaceState,
+  openListings: readonly [string, Listing][],
+): void {
+  if (openListings.length >= terms.most_listings)
+    refuse(
+      "limit_exceeded",
+      `${openListings.length} listings are open, and no more than ${terms.most_listings} may be`,
+      "marketplace_close_listing withdraws one",
+    );
+}
+
 export const listingCommands = {
   create_listing: tool({
     effect: "write",
@@ -107,22 +139,9 @@ export const listingCommands = {
       { now, newId },
     ) {
       requireBuyNowAboveStart(start_price, buy_now);
-      const ownListings = Object.entries(getOriginal(state).listings).filter(
-        ([, it]) => it.seller_id === state.customer && getListingStatus(it, now) === "open",
-      );
-      const same = ownListings.find(([, it]) => it.title.toLowerCase() === title.toLowerCase());
-      if (same)
-        refuse(
-          "conflict",
-          `${formatListing(same[1], same[0])} is already on offer until ${same[1].ends}`,
-          "marketplace_update_listing changes it",
-        );
-      if (ownListings.length >= state.terms.most_listings)
-        refuse(
-          "limit_exceeded",
-          `${ownListings.length} listings are open, and no more than ${state.terms.most_listings} may be`,
-          "marketplace_close_listing withdraws one",
-        );
+      const openListings = listOpenListings(getOriginal(state), now);
+      requireFreeTitle(openListings, title);
+      requireOpenListingsBelowLimit(getOriginal(state), openListings);
       const listing: Listing = {
         title,
         category,
@@ -208,6 +227,10 @@ export const listingCommands = {
           `${formatListing(listing, listing_id)} is like that already`,
           "marketplace_get_listing shows it",
         );
+      const openListings = listOpenListings(getOriginal(state), now, listing_id);
+      const isReopened = days !== undefined && getListingStatus(listing, now) === "ended";
+      if (isReopened) requireOpenListingsBelowLimit(getOriginal(state), openListings);
+      if (isReopened || title !== undefined) requireFreeTitle(openListings, title ?? listing.title);
       requireBuyNowAboveStart(start_price ?? listing.start_price, buy_now ?? listing.buy_now);
       Object.assign(listing, changes);
       return {

@@ -3,6 +3,7 @@ import { defineServer } from "../../environment/server.ts";
 import { bidTools } from "./bidTools.ts";
 import { sellerTools } from "./sellerTools.ts";
 import { listingQueries } from "./listingQueries.ts";
+import { invariants } from "./invariants.ts";
 import { listingCommands } from "./listingCommands.ts";
 import { MarketplaceState } from "./state.ts";
 
@@ -11,5 +12,6 @@ export const server = defineServer({
   category: "Commerce",
   summary: "listings with an end, bids and who leads, messages to sellers, ratings of purchases",
   schema: MarketplaceState,
+  invariants,
   tools: { ...listingQueries, ...listingCommands, ...bidTools, ...sellerTools },
 });
