@@ -66,6 +66,28 @@ const forbid = (name: string, where: RegExp, spelling: RegExp, violation: Source
 
 const code = /^(src|webview)\/.*\.ts$/;
 
+/** Editor functions that render links, commands or icons, and the file that alone calls them. */
+const renderingFunctions: readonly (readonly [spelling: RegExp, file: string])[] = [
+  [
+    /\b(show(Information|Warning|Error)Message|withProgress|show(QuickPick|InputBox)|create(QuickPick|InputBox)|setStatusBarMessage|createStatusBarItem|new MarkdownString)\b|\.(items|prompt|placeholder|validationMessage) = /g,
+    "src/editor/shared/notifications.ts",
+  ],
+  [/\bnew TreeItem\b|\bitem\.(label|description|tooltip) = /g, "src/editor/shared/treeItem.ts"],
+  [/\bcreateTreeView\b|\bregisterTreeDataProvider\b/g, "src/editor/shared/treeView.ts"],
+];
+
+/** Calls of rendering functions outside their files: text from outside could become a command. */
+function findRenderedTexts({ path, text }: Source): readonly string[] {
+  if (!/^src\/(editor\/.*|extension)\.ts$/.test(path)) return [];
+  return renderingFunctions.flatMap(([spelling, file]) =>
+    path === file
+      ? []
+      : [...withoutComments(text).matchAll(spelling)].map(
+          it => `says ${it[0].trim()}; use ${file}`,
+        ),
+  );
+}
+
 /** Relative paths that lead above the repository's root, and absolute paths of a machine. */
 function findOutsidePaths({ path, text }: Source): readonly string[] {
   const depth = path.split("/").length - 1;
@@ -118,6 +140,31 @@ export const conventions: readonly Convention[] = [
       text: "element.innerHTML = reply;",
     },
   ),
+  {
+    name: "text from outside cannot become a link or a command in the editor",
+    findProblems: findRenderedTexts,
+    violations: [
+      "void window.showErrorMessage(error.message);",
+      "void window.showWarningMessage(error.message);",
+      "const { showInformationMessage } = window;",
+      "await window.withProgress(options, run);",
+      "await vscode.window.showQuickPick(items);",
+      "await window.showInputBox({ prompt: field.description });",
+      "const box = window.createQuickPick();",
+      "const box = window.createInputBox();",
+      "box.items = tasks;",
+      "box.prompt = field.description;",
+      "box.placeholder = field.description;",
+      "box.validationMessage = problem;",
+      "window.setStatusBarMessage(run.name);",
+      "const status = window.createStatusBarItem();",
+      "return new Hover(new MarkdownString(tool.summary));",
+      "const item = new TreeItem(task.request);",
+      "item.tooltip = new Tooltip(task.request);",
+      'window.createTreeView("prove.tasks", { treeDataProvider: tree });',
+      'window.registerTreeDataProvider("prove.tasks", tree);',
+    ].map(text => ({ path: "src/editor/runs/training.ts", text })),
+  },
   forbid("no code is evaluated", code, /(?<![.\w])eval\(|\bnew Function\(|["']node:vm["']/g, {
     path: "src/editor/trajectories/watch.ts",
     text: "const value = eval(expression);",

@@ -41,15 +41,21 @@ export class Workbench {
     openWorkbenches.add(this);
   }
 
-  /** Opens a workbench on a new folder with the given files, and waits for the extension's views. */
-  static async open(files: Readonly<Record<string, string>> = {}): Promise<Workbench> {
+  /**
+   * Opens a workbench on a new folder with the given files, and waits for the extension's views.
+   * Without a server's URL it uses the server of all tests.
+   */
+  static async open(
+    files: Readonly<Record<string, string>> = {},
+    server: string = inject("server"),
+  ): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "prove-folder-"));
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
     const workbench = await Workbench.visit(
-      `${inject("server")}/?folder=${encodeURIComponent(folder)}`,
+      `${server}/?folder=${encodeURIComponent(folder)}`,
       folder,
     );
     workbench.#ownsFolder = true;

@@ -11,7 +11,6 @@ import {
   Uri,
   commands,
   lm,
-  window,
   workspace,
   type Disposable,
   type McpServerDefinition,
@@ -25,6 +24,7 @@ import { version } from "../../version.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import { icons } from "../shared/icons.ts";
+import { showInformation } from "../shared/notifications.ts";
 import { findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickMany } from "../shared/quickInput.ts";
@@ -153,13 +153,11 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     if (chosen.length === 0) return;
     const tools = chosen.reduce((sum, { server }) => sum + server.tools.size, 0);
     const names = chosen.map(it => it.label).join(", ");
-    const button = window.showInformationMessage(
+    const button = showInformation(
       `Agents may use ${names}: ${tools} tools. Each server gets its own session, listed in the Servers view when an agent first uses it.`,
       "List MCP Servers",
     );
-    reportRejection(
-      Promise.resolve(button).then(it => it && commands.executeCommand("workbench.mcp.listServer")),
-    );
+    reportRejection(button.then(it => it && commands.executeCommand("workbench.mcp.listServer")));
   }
 
   dispose(): void {

@@ -1,6 +1,7 @@
 /** Registers runs: the Runs view, the run pages and training. */
-import { window, type ExtensionContext, type Uri } from "vscode";
+import type { ExtensionContext, Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
+import { createTree } from "../shared/treeView.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
@@ -45,7 +46,7 @@ export function registerRuns(
     runs,
     tree,
     pages,
-    window.createTreeView("prove.runs", { treeDataProvider: tree, showCollapseAll: true }),
+    createTree("prove.runs", tree),
     folder.onDidChange(part => {
       if (part === "runs") runs.refresh();
     }),

@@ -1,9 +1,10 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
-import { window, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import { CancellationError, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { RunPage, RunView } from "../../protocol/runPage.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
+import { pickOne } from "../shared/quickInput.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { indexGroups } from "./groupIndex.ts";
@@ -93,10 +94,10 @@ export class RunPages implements Disposable {
       description: `${entry.success ? "success" : "no success"} · ${entry.task}`,
       entry,
     }));
-    const chosen = await window.showQuickPick(items, {
-      title: `Attempts of Step ${nearest}`,
-      placeHolder: "Which attempt to open",
-      matchOnDescription: true,
+    const question = { title: `Attempts of Step ${nearest}`, text: "Which attempt to open" };
+    const chosen = await pickOne(items, question).catch((error: unknown) => {
+      if (error instanceof CancellationError) return undefined;
+      throw error;
     });
     if (!chosen) return;
     const { entry } = chosen;

@@ -3,12 +3,13 @@
  * window that opens the folder later attaches to it.
  */
 import { basename } from "node:path";
-import { ProgressLocation, Uri, window, workspace } from "vscode";
+import { Uri, workspace } from "vscode";
 import { createRunConfig } from "../../run/createRunConfig.ts";
 import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
+import { showProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { askText, pickOne, createWholeNumberValidator } from "../shared/quickInput.ts";
@@ -104,12 +105,7 @@ export class Training {
   async #runTrainer(runFolder: string): Promise<void> {
     const { extensionUri, folder, runs, getPages } = this.#dependencies;
     const node = await findNode(getSetting("node"));
-    const options = {
-      location: ProgressLocation.Notification,
-      title: `Training ${basename(runFolder)}`,
-      cancellable: true,
-    };
-    await window.withProgress(options, async (progress, token) => {
+    await showProgress(`Training ${basename(runFolder)}`, async (progress, token) => {
       progress.report({ message: "starting", increment: 0 });
       const connection = await startTrainer({
         folder: runFolder,

@@ -1,6 +1,7 @@
 /** Shows the progress and the end of a training run in notifications. */
-import { window, type CancellationToken, type Progress } from "vscode";
+import type { CancellationToken } from "vscode";
 import { formatCount } from "../shared/count.ts";
+import { showInformation, type ProgressReport } from "../shared/notifications.ts";
 import { reportRejection } from "../shared/report.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName } from "./runs.ts";
@@ -8,7 +9,7 @@ import { getRunName } from "./runs.ts";
 /** Reports each step until the trainer exits. Cancelling asks the trainer to stop. */
 export function reportProgress(
   monitor: RunMonitor,
-  progress: Progress<{ message: string; increment: number }>,
+  progress: ProgressReport,
   token: CancellationToken,
 ): Promise<void> {
   return new Promise(resolve => {
@@ -51,6 +52,5 @@ export function announceEnd(
   const when = n === 0 ? "before its first step" : `after ${formatCount(n, "step")}`;
   const ended = by === "stop" ? "was stopped" : "has finished";
   const message = `${getRunName(monitor)} ${ended} ${when}${change}.`;
-  const answer = Promise.resolve(window.showInformationMessage(message, "Show Run"));
-  reportRejection(answer.then(chosen => chosen && showRun()));
+  reportRejection(showInformation(message, "Show Run").then(chosen => chosen && showRun()));
 }

@@ -1,6 +1,7 @@
 /** Shows the result of a call in a notification. */
-import { window } from "vscode";
 import type { OutcomeKind } from "../../environment/outcome.ts";
+import { showInformation, showWarning } from "../shared/notifications.ts";
+import { truncateText } from "../shared/plainText.ts";
 import { reportRejection } from "../shared/report.ts";
 
 export interface CallNotification {
@@ -15,13 +16,9 @@ export function showOutcome(
   outcome: OutcomeKind,
   { message, button, show }: CallNotification,
 ): void {
-  const answer =
-    outcome === "ok"
-      ? window.showInformationMessage(message, button)
-      : window.showWarningMessage(message, button);
-  reportRejection(Promise.resolve(answer).then(it => (it ? show() : undefined)));
+  const answer = outcome === "ok" ? showInformation(message, button) : showWarning(message, button);
+  reportRejection(answer.then(it => (it ? show() : undefined)));
 }
 
 /** Shortens a text for a notification. */
-export const shorten = (text: string): string =>
-  text.length > 160 ? `${text.slice(0, 159)}…` : text;
+export const shorten = (text: string): string => truncateText(text, 160);

@@ -7,7 +7,6 @@ import type { CompletedCall } from "../../environment/outcome.ts";
 import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
-import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
@@ -116,7 +115,7 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
 }
 
 function createConnectionItem({ name, command, args, cwd, isDisposable }: ServerEntry): TreeItem {
-  const commandLine = escapeInvisible([command, ...args].join(" "));
+  const commandLine = [command, ...args].join(" ");
   const permission = isDisposable
     ? "All its tools may be called."
     : "Only its read-only tools may be called.";
@@ -124,14 +123,14 @@ function createConnectionItem({ name, command, args, cwd, isDisposable }: Server
     icon: icons.connection,
     description: isDisposable ? "connected · disposable" : "connected · read-only",
     context: "connection",
-    tooltip: `${commandLine} in ${escapeInvisible(cwd)}. ${permission}`,
+    tooltip: `${commandLine} in ${cwd}. ${permission}`,
   });
 }
 
 function createFaultItem(message: string): TreeItem {
   const item = createTreeItem("mcp.json", None, {
     icon: icons.warning,
-    description: escapeInvisible(message),
+    description: message,
     context: "connectionFault",
     tooltip: message,
   });
@@ -150,19 +149,18 @@ function createToolItem({
       : isAllowed
         ? "Writes."
         : `Writes. It cannot be called: ${entry.name} is not marked as disposable.`;
-  return createTreeItem(escapeInvisible(name), None, {
+  return createTreeItem(name, None, {
     icon: effect === "read" ? icons.readTool : icons.writeTool,
-    description: escapeInvisible(formatParameters(inputSchema)),
+    description: formatParameters(inputSchema),
     context: isAllowed ? "connectedTool" : "connectedTool.closed",
-    tooltip: `${escapeInvisible(summary)} ${effectText}`,
+    tooltip: `${summary} ${effectText}`,
   });
 }
 
 function createCallItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): TreeItem {
   const { outcome, name, arguments: args } = node.call;
-  const description =
-    outcome.kind === "ok" ? "ok" : escapeInvisible(`${outcome.kind}: ${outcome.message}`);
-  const item = createTreeItem(`${node.number} ${escapeInvisible(name)}`, None, {
+  const description = outcome.kind === "ok" ? "ok" : `${outcome.kind}: ${outcome.message}`;
+  const item = createTreeItem(`${node.number} ${name}`, None, {
     icon: outcomeIcon[outcome.kind],
     description,
     context: "connectedCall",

@@ -7,13 +7,13 @@ import type { CompletedCall } from "../../environment/outcome.ts";
 import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
-import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { isConnectedNode } from "./connectedNodes.ts";
 import { shorten, showOutcome } from "./callResult.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
+import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
@@ -69,7 +69,7 @@ export class ConnectionCommands {
     const result = outcome.kind === "ok" ? JSON.stringify(outcome.value) : outcome.message;
     const number = live.session.calls.indexOf(call) + 1;
     showOutcome(outcome.kind, {
-      message: `${escapeInvisible(tool.name)}: ${outcome.kind} — ${shorten(escapeInvisible(result))}`,
+      message: `${tool.name}: ${outcome.kind} — ${shorten(result)}`,
       button: "Show Call",
       show: () => this.showCall({ kind: "connectedCall", live, call, number }),
     });
@@ -84,8 +84,8 @@ export class ConnectionCommands {
     const differences = await this.#connections.fork(live);
     if (differences.length === 0) return;
     const names = differences.map(it => it.call.name).join(", ");
-    void window.showWarningMessage(
-      `The fork of session ${live.number} answered some calls differently: ${escapeInvisible(names)}. State that ${live.entry.name} stores outside its process is not forked.`,
+    void showWarning(
+      `The fork of session ${live.number} answered some calls differently: ${names}. State that ${live.entry.name} stores outside its process is not forked.`,
     );
   }
 
@@ -145,8 +145,8 @@ async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> 
       `if its tools may change everything they can reach, add "disposable": true to its entry in prove/mcp.json`,
     );
   const items = allowed.map(tool => ({
-    label: escapeInvisible(tool.name),
-    detail: escapeInvisible(tool.summary),
+    label: tool.name,
+    detail: tool.summary,
     iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
     tool,
   }));

@@ -5,9 +5,7 @@
 import {
   CancellationError,
   EventEmitter,
-  ProgressLocation,
   Uri,
-  window,
   type Disposable,
   type Event,
   type Memento,
@@ -18,9 +16,10 @@ import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSess
 import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import { readServerEntries, type ServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
-import { escapeInvisible } from "../../trajectory/invisibleText.ts";
+import { confirm, showProgress } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
+import { describeStart } from "./consent.ts";
 
 export interface Connection {
   readonly number: number;
@@ -154,20 +153,12 @@ export class Connections implements Disposable {
   async #requireConsent(entry: ServerEntry): Promise<void> {
     const key = `disposable ${canonicalJson(entry)}`;
     if (!entry.isDisposable || this.#consents.get(key) === true) return;
-    const command = [entry.command, ...entry.args]
-      .map(it => (/\s/.test(it) ? JSON.stringify(it) : it))
-      .join(" ");
-    const detail = [
-      escapeInvisible(command),
-      `in ${escapeInvisible(entry.cwd)}`,
-      "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.",
-    ].join("\n\n");
-    const chosen = await window.showWarningMessage(
-      `Start ${entry.name} and let its tools make changes?`,
-      { modal: true, detail },
-      "Start",
-    );
-    if (chosen !== "Start") throw new CancellationError();
+    const isAllowed = await confirm({
+      question: `Start ${entry.name} and let its tools make changes?`,
+      detail: describeStart(entry),
+      button: "Start",
+    });
+    if (!isAllowed) throw new CancellationError();
     await this.#consents.update(key, true);
   }
 }
@@ -178,22 +169,13 @@ const showStarting = <T>(
   controller: AbortController,
   start: () => Promise<T>,
 ): Promise<T> =>
-  Promise.resolve(
-    window.withProgress(
-      {
-        location: ProgressLocation.Notification,
-        title: `PROVE: Starting ${name}`,
-        cancellable: true,
-      },
-      async (_, token) => {
-        const subscription = token.onCancellationRequested(() =>
-          controller.abort(new CancellationError()),
-        );
-        try {
-          return await start();
-        } finally {
-          subscription.dispose();
-        }
-      },
-    ),
-  );
+  showProgress(`PROVE: Starting ${name}`, async (_, token) => {
+    const subscription = token.onCancellationRequested(() =>
+      controller.abort(new CancellationError()),
+    );
+    try {
+      return await start();
+    } finally {
+      subscription.dispose();
+    }
+  });

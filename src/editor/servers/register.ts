@@ -2,9 +2,10 @@
  * Registers the Servers view with the sessions that a person opens on the product's servers and on
  * connected ones.
  */
-import { window, workspace, type Disposable, type ExtensionContext } from "vscode";
+import { workspace, type Disposable, type ExtensionContext } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
+import { createTree } from "../shared/treeView.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { reportRejection } from "../shared/report.ts";
@@ -39,10 +40,7 @@ export function registerServers(
   const sessionCommands = new SessionCommands({ definitions, fixtures, sessions });
   const connectionCommands = new ConnectionCommands(connections);
   const tree = new ServersTree({ definitions, fixtures, sessions, connections });
-  const view = window.createTreeView("prove.servers", {
-    treeDataProvider: tree,
-    showCollapseAll: true,
-  });
+  const view = createTree("prove.servers", tree);
   files.provide("/sessions/", ({ path }) => sessionCommands.readDocument(path));
   files.provide("/connected/", ({ path }) => connectionCommands.readDocument(path));
   context.subscriptions.push(

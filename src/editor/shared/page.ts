@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
 import type { EditorMessage, PageContract, PageRequest } from "../../protocol/pageChannel.ts";
+import { toPlainLine } from "./plainText.ts";
 import { reportError } from "./report.ts";
 
 /** The functions that answer the requests of a page. */
@@ -39,7 +40,7 @@ export function openPage<Contract extends PageContract>(
   options: PageOptions,
   answers: Answers<Contract>,
 ): Page<Contract> {
-  const panel = window.createWebviewPanel(`prove.${options.name}`, options.title, {
+  const panel = window.createWebviewPanel(`prove.${options.name}`, toPlainLine(options.title), {
     viewColumn: options.isBeside ? ViewColumn.Beside : ViewColumn.Active,
     preserveFocus: false,
   });
@@ -53,7 +54,7 @@ export function servePage<Contract extends PageContract>(
   options: PageOptions,
   answers: Answers<Contract>,
 ): Page<Contract> {
-  panel.title = options.title;
+  panel.title = toPlainLine(options.title);
   panel.iconPath = Uri.joinPath(extensionUri, "resources", "icons", options.icon);
   panel.webview.options = {
     enableScripts: true,

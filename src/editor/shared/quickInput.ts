@@ -5,14 +5,13 @@
 import {
   CancellationError,
   QuickInputButtons,
-  window,
   type Disposable,
   type Event,
   type QuickInput,
   type QuickInputButton,
-  type QuickPick,
   type QuickPickItem,
 } from "vscode";
+import { createInput, createPick, setItems, setPlaceholder, setProblem } from "./notifications.ts";
 
 /** Thrown when the person goes back to the previous question. */
 export class BackNavigation extends Error {}
@@ -30,7 +29,7 @@ export async function pickOne<Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question | string,
 ): Promise<Item> {
-  const [chosen] = await showPick(items, question, () => undefined);
+  const [chosen] = await showPick(items, question, {});
   return chosen!;
 }
 
@@ -44,33 +43,32 @@ export interface PickManyOptions<Item> {
 export const pickMany = <Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question,
-  { selected = [], validate = () => undefined }: PickManyOptions<Item> = {},
-): Promise<readonly Item[]> =>
-  showPick(items, question, validate, box => {
-    box.canSelectMany = true;
-    box.selectedItems = selected;
-  });
+  options: PickManyOptions<Item> = {},
+): Promise<readonly Item[]> => showPick(items, question, { selected: [], ...options });
 
 function showPick<Item extends QuickPickItem>(
   items: readonly Item[],
   questionOrText: Question | string,
-  validate: (items: readonly Item[]) => string | undefined,
-  prepare: (box: QuickPick<Item>) => void = () => {},
+  { selected, validate = () => undefined }: PickManyOptions<Item>,
 ): Promise<readonly Item[]> {
-  const question = typeof questionOrText === "string" ? { text: questionOrText } : questionOrText;
-  const box = window.createQuickPick<Item>();
-  box.items = items;
-  box.placeholder = question.text;
+  const question: Question =
+    typeof questionOrText === "string" ? { text: questionOrText } : questionOrText;
+  const box = createPick<Item>({ title: question.title, placeholder: question.text });
+  const plainItems = setItems(box, items);
+  const originals = new Map(plainItems.map((it, i) => [it, items[i]!]));
   box.matchOnDescription = true;
   box.matchOnDetail = true;
-  prepare(box);
+  if (selected) {
+    box.canSelectMany = true;
+    box.selectedItems = plainItems.filter(it => selected.includes(originals.get(it)!));
+  }
   return showInput(box, question, accept => [
     box.onDidAccept(() => {
-      const chosen = box.selectedItems;
+      const chosen = box.selectedItems.map(it => originals.get(it)!);
       if (!box.canSelectMany && chosen.length === 0) return;
       const problem = validate(chosen);
-      if (problem === undefined) accept([...chosen]);
-      else box.placeholder = `${problem} — ${question.text}`;
+      if (problem === undefined) accept(chosen);
+      else setPlaceholder(box, `${problem} — ${question.text}`);
     }),
   ]);
 }
@@ -89,18 +87,16 @@ export function askText(
   question: Question,
   { value = "", placeholder, validate, isSecret = false }: TextOptions,
 ): Promise<string> {
-  const box = window.createInputBox();
+  const box = createInput(question.text, { title: question.title, placeholder });
   box.value = value;
-  box.prompt = question.text;
-  box.placeholder = placeholder;
   box.password = isSecret;
   if (value) box.valueSelection = [0, value.length];
   return showInput(box, question, accept => [
-    box.onDidChangeValue(text => (box.validationMessage = validate(text))),
+    box.onDidChangeValue(text => setProblem(box, validate(text))),
     box.onDidAccept(() => {
       const problem = validate(box.value);
       if (problem === undefined) accept(box.value);
-      else box.validationMessage = problem;
+      else setProblem(box, problem);
     }),
   ]);
 }
@@ -144,7 +140,6 @@ function showInput<T>(
   question: Question,
   listen: (accept: (value: T) => void) => Disposable[],
 ): Promise<T> {
-  input.title = question.title;
   // a series of questions survives a click elsewhere
   input.ignoreFocusOut = question.title !== undefined;
   if (question.hasBack) input.buttons = [QuickInputButtons.Back];

@@ -9,7 +9,6 @@ import {
   FileChangeType,
   FileSystemError,
   FileType,
-  MarkdownString,
   workspace,
   type ExtensionContext,
   type FileChangeEvent,
@@ -17,6 +16,8 @@ import {
   type FileSystemProvider,
   type Uri,
 } from "vscode";
+import { createHoverText } from "./notifications.ts";
+import { withPlainErrors } from "./plainErrors.ts";
 
 /** Builds the text of a file when it is read. */
 export type ReadText = (uri: Uri) => string | Promise<string>;
@@ -26,8 +27,8 @@ export function registerReadOnlyFiles({ subscriptions }: ExtensionContext): Read
   const files = new ReadOnlyFiles();
   subscriptions.push(
     workspace.registerFileSystemProvider("prove", files, {
-      isReadonly: new MarkdownString(
-        "This document is read-only. To change a shipped fixture, run **PROVE: Edit Fixture**.",
+      isReadonly: createHoverText(
+        "This document is read-only. To change a shipped fixture, run PROVE: Edit Fixture.",
       ),
       isCaseSensitive: true,
     }),
@@ -70,7 +71,7 @@ export class ReadOnlyFiles implements FileSystemProvider {
   async readFile(uri: Uri): Promise<Uint8Array> {
     const [, read] = [...this.#readers].find(([prefix]) => uri.path.startsWith(prefix)) ?? [];
     if (!read) throw FileSystemError.FileNotFound(uri);
-    return new TextEncoder().encode(await read(uri));
+    return new TextEncoder().encode(await withPlainErrors(() => read(uri)));
   }
 
   readDirectory(uri: Uri): never {

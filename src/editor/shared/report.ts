@@ -4,6 +4,7 @@
  */
 import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
 import { UserError } from "../../userError.ts";
+import { showError } from "./notifications.ts";
 
 /** A button of a notification, and the editor command that it runs. */
 export interface Button {
@@ -57,7 +58,7 @@ async function showMessage(
   title: string | undefined,
   run: () => unknown,
 ): Promise<void> {
-  const chosen = await window.showErrorMessage(message, ...(title === undefined ? [] : [title]));
+  const chosen = await showError(message, ...(title === undefined ? [] : [title]));
   if (chosen !== undefined) await run();
 }
 

@@ -1,6 +1,7 @@
-/** Creates tree items. */
-import { MarkdownString, TreeItem, type TreeItemCollapsibleState } from "vscode";
+/** Creates tree items, whose texts are shown as plain text. */
+import { TreeItem, type TreeItemCollapsibleState } from "vscode";
 import type { JsonSchema } from "../../environment/server.ts";
+import { toPlainLine, toPlainText } from "./plainText.ts";
 
 export interface TreeItemOptions {
   readonly icon?: TreeItem["iconPath"];
@@ -15,11 +16,11 @@ export function createTreeItem(
   state: TreeItemCollapsibleState,
   { icon, description, context, tooltip }: TreeItemOptions,
 ): TreeItem {
-  const item = new TreeItem(label, state);
+  const item = new TreeItem(toPlainLine(label), state);
   if (icon) item.iconPath = icon;
-  if (description) item.description = description;
-  // text from definitions, states and other servers is never rendered as markup
-  if (tooltip) item.tooltip = new MarkdownString().appendText(tooltip);
+  if (description) item.description = toPlainLine(description);
+  // a Markdown string would turn bare web addresses into links
+  if (tooltip) item.tooltip = toPlainText(tooltip);
   item.contextValue = context;
   return item;
 }

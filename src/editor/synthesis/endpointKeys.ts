@@ -3,9 +3,10 @@
  * sent to another machine. A key is stored for the origin of an address and used for that origin
  * only.
  */
-import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
+import { CancellationError, type Memento, type SecretStorage } from "vscode";
 import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
+import { confirm, showInformation } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { askText, pickOne } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
@@ -67,7 +68,7 @@ export class EndpointKeys {
     );
     await this.#secrets.store(getSecretName(origin), key.trim());
     await this.#globalState.update(originsKey, [...new Set([...this.#origins, origin])].sort());
-    void window.showInformationMessage(`A key is stored for ${origin}.`);
+    void showInformation(`A key is stored for ${origin}.`);
   }
 
   /** Asks for an origin, and removes its key. */
@@ -82,7 +83,7 @@ export class EndpointKeys {
       originsKey,
       origins.filter(it => it !== label),
     );
-    void window.showInformationMessage(`The key for ${label} was removed.`);
+    void showInformation(`The key for ${label} was removed.`);
   }
 
   /**
@@ -95,12 +96,12 @@ export class EndpointKeys {
     const hasKey = (await this.getKey(url)) !== undefined;
     const consentKey = `prove.endpoint.agreed ${origin} ${hasKey ? "with key" : "without key"}`;
     if (this.#globalState.get(consentKey) === true) return;
-    const chosen = await window.showWarningMessage(
-      `Send requests for ${escapeInvisible(model)} to ${escapeInvisible(origin)}?`,
-      { modal: true, detail: describeRequests(url, hasKey) },
-      "Send",
-    );
-    if (chosen !== "Send") throw new CancellationError();
+    const isAllowed = await confirm({
+      question: `Send requests for ${escapeInvisible(model)} to ${escapeInvisible(origin)}?`,
+      detail: describeRequests(url, hasKey),
+      button: "Send",
+    });
+    if (!isAllowed) throw new CancellationError();
     await this.#globalState.update(consentKey, true);
   }
 

@@ -4,13 +4,14 @@
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
+import { CancellationError, Uri, workspace, type Memento } from "vscode";
 import type { TeacherOptions } from "../../protocol/work.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
 import { UserError } from "../../userError.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
+import { showInformation } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
@@ -137,7 +138,7 @@ export class Synthesis {
     const accepted = formatCount(report.accepted, "task");
     const rejected = formatCount(report.attempts - report.accepted, "attempt");
     const message = `${accepted} in ${workspace.asRelativePath(file)}; ${rejected} rejected.`;
-    const answer = Promise.resolve(window.showInformationMessage(message, "Show Synthesis"));
+    const answer = showInformation(message, "Show Synthesis");
     reportRejection(answer.then(chosen => chosen && this.#dependencies.pages.show(file)));
   }
 
@@ -146,7 +147,7 @@ export class Synthesis {
     const announce = async () => {
       const progress = await this.#describeProgress(unfinished);
       const message = `${getName(unfinished)} is unfinished: ${progress}. The tasks are kept.`;
-      const chosen = await window.showInformationMessage(message, "Resume", "Show Synthesis");
+      const chosen = await showInformation(message, "Resume", "Show Synthesis");
       if (chosen === "Resume") await this.#synthesize(unfinished, true);
       else if (chosen) this.#dependencies.pages.show(unfinished.file);
     };

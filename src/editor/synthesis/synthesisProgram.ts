@@ -3,18 +3,13 @@
  * cancellation, and answers its requests for the editor's language models.
  */
 import type { ChildProcess } from "node:child_process";
-import {
-  CancellationError,
-  ProgressLocation,
-  window,
-  type CancellationToken,
-  type Progress,
-} from "vscode";
+import { CancellationError, type CancellationToken } from "vscode";
 import { createForkChannel } from "../../channel/channel.ts";
 import type { EditorMessages, ProgramMessages, SynthesisWork } from "../../protocol/work.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../../synthesis/pipeline/synthesisProgress.ts";
 import { UserError } from "../../userError.ts";
+import { showProgress, type ProgressReport } from "../shared/notifications.ts";
 import { findNode, forkProgram } from "../shared/program.ts";
 import { getSetting } from "../shared/settings.ts";
 import { completeWithEditorModel } from "./languageModels.ts";
@@ -38,27 +33,24 @@ export async function synthesizeInProgram(
   { dist, cwd }: ProgramLocation,
 ): Promise<SynthesisResult> {
   const node = await findNode(getSetting("node"));
-  return window.withProgress(
-    { location: ProgressLocation.Notification, title, cancellable: true },
-    async (progress, token) => {
-      const program = forkProgram(node, dist, ["work"], cwd);
-      try {
-        return await Promise.race([
-          requestSynthesis(program, request, progress, token),
-          rejectOnExit(program),
-          rejectOnCancel(token),
-        ]);
-      } finally {
-        program.kill();
-      }
-    },
-  );
+  return showProgress(title, async (progress, token) => {
+    const program = forkProgram(node, dist, ["work"], cwd);
+    try {
+      return await Promise.race([
+        requestSynthesis(program, request, progress, token),
+        rejectOnExit(program),
+        rejectOnCancel(token),
+      ]);
+    } finally {
+      program.kill();
+    }
+  });
 }
 
 async function requestSynthesis(
   program: ChildProcess,
   request: SynthesisWork,
-  progress: Progress<{ message: string; increment: number }>,
+  progress: ProgressReport,
   token: CancellationToken,
 ): Promise<SynthesisResult> {
   const channel = createForkChannel<EditorMessages, ProgramMessages>(program);

@@ -2,8 +2,9 @@
  * Asks for a filter of the Tasks view. Suggests fields and their values, with the number of tasks
  * that have each.
  */
-import { window, type QuickPickItem } from "vscode";
+import type { QuickPickItem } from "vscode";
 import { formatCount } from "../shared/count.ts";
+import { createPick, setItems } from "../shared/notifications.ts";
 import { FilteredTasks } from "./filteredTasks.ts";
 import { showLiveQuickPick } from "./liveQuickPick.ts";
 import {
@@ -35,20 +36,21 @@ interface FilterItem extends QuickPickItem {
 
 /** Asks for the text of a filter. Throws a `CancellationError` on Escape. */
 export function promptForFilter(current: string, readIndexes: ReadIndexes): Promise<string> {
-  const box = window.createQuickPick<FilterItem>();
-  box.title = "Filter Tasks";
-  box.placeholder =
-    "Words that occur in the request, the id, a server, a call, or fields such as kind:clarify";
+  const box = createPick<FilterItem>({
+    title: "Filter Tasks",
+    placeholder:
+      "Words that occur in the request, the id, a server, a call, or fields such as kind:clarify",
+  });
   box.value = current;
   const reading = readIndexes();
   return showLiveQuickPick(box, {
     update: async (text, signal) => {
       const indexes = await reading;
       signal.throwIfAborted();
-      box.items = [
+      setItems(box, [
         await createAcceptItem(text, indexes, signal),
         ...(await suggestCompletions(text, indexes, signal)),
-      ];
+      ]);
     },
     accept: item => {
       if (item?.text === undefined) return box.value.trim();

@@ -1,6 +1,7 @@
 /** Registers the Tasks view with its filter and search. */
-import { commands, window, type ExtensionContext } from "vscode";
+import { commands, type ExtensionContext } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
+import { createTree } from "../shared/treeView.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { TasksTree } from "./tasksTree.ts";
 
@@ -12,7 +13,7 @@ export function registerTasks(context: ExtensionContext, { folder }: TaskDepende
   const tree = new TasksTree(folder);
   context.subscriptions.push(
     tree,
-    window.createTreeView("prove.tasks", { treeDataProvider: tree, showCollapseAll: true }),
+    createTree("prove.tasks", tree),
     folder.onDidChange(part => {
       if (part === "tasks") tree.refresh();
     }),

@@ -1,7 +1,8 @@
 /** Asks for words to search for in the texts of tasks, and lists hits as they are found. */
 import { setTimeout as pause } from "node:timers/promises";
-import { window, type QuickPickItem } from "vscode";
+import type { QuickPickItem } from "vscode";
 import { icons } from "../shared/icons.ts";
+import { createPick, setItems } from "../shared/notifications.ts";
 import type { ReadIndexes } from "./filterPrompt.ts";
 import { showLiveQuickPick } from "./liveQuickPick.ts";
 import { parseTaskFilter } from "./taskFilter.ts";
@@ -21,14 +22,15 @@ const updateInterval = 150;
 
 /** Asks for words, and returns the chosen task. Throws a `CancellationError` on Escape. */
 export function promptForSearch(readIndexes: ReadIndexes): Promise<TaskLocation> {
-  const box = window.createQuickPick<SearchItem>();
-  box.title = "Search Tasks";
-  box.placeholder =
-    "Words in anything that is said, called or answered; fields such as server:banking narrow it";
+  const box = createPick<SearchItem>({
+    title: "Search Tasks",
+    placeholder:
+      "Words in anything that is said, called or answered; fields such as server:banking narrow it",
+  });
   const reading = readIndexes();
   return showLiveQuickPick(box, {
     update: async (text, signal) => {
-      box.items = [];
+      setItems(box, []);
       const filter = parseTaskFilter(text);
       if (filter.words.length === 0) return;
       await pause(updateInterval, undefined, { signal });
@@ -36,7 +38,7 @@ export function promptForSearch(readIndexes: ReadIndexes): Promise<TaskLocation>
       let lastUpdate = 0;
       const show = (note?: string) => {
         lastUpdate = performance.now();
-        box.items = [...items, ...(note ? [{ label: note, alwaysShow: true }] : [])];
+        setItems(box, [...items, ...(note ? [{ label: note, alwaysShow: true }] : [])]);
       };
       for (const index of await reading)
         for await (const hit of searchTasks(index, filter, signal)) {

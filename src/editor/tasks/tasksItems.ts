@@ -27,11 +27,11 @@ export function createFileItem(
       icon: icons.taskFile,
       description: `${matchingCount}${formatNumber(entries.length)} tasks${skippedCount}`,
       context: "taskFile",
+      tooltip: file.fsPath,
     },
   );
   item.id = `${file.toString()}?${filter.text}`;
   item.resourceUri = file;
-  item.tooltip = file.fsPath;
   return item;
 }
 
@@ -66,8 +66,8 @@ export function createSkippedItem({ file, line, reason }: NodeOf<"skipped">): Tr
     icon: icons.warning,
     description: reason,
     context: "skipped",
+    tooltip: reason,
   });
-  item.tooltip = reason;
   item.command = { command: "vscode.open", title: "Open File", arguments: [file] };
   return item;
 }

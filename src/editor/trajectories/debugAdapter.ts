@@ -12,7 +12,9 @@ import {
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import { isCallOnlyMessage } from "../../trajectory/transcript.ts";
+import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { UserError } from "../../userError.ts";
+import { toPlainText } from "../shared/plainText.ts";
 import { Breakpoints, exceptionFilters } from "./breakpoints.ts";
 import { DebugInspector } from "./debugInspector.ts";
 import type { DebugTarget } from "./debugTarget.ts";
@@ -260,7 +262,7 @@ export class TrajectoryDebugSession extends DebugSession {
       const fields = step.differingFields.join(", ");
       const call = `call ${step.call + 1}, ${step.recorded.name}`;
       const text = `${call}: ${step.verdict}, another ${fields}\n`;
-      this.sendEvent(new OutputEvent(text, "console"));
+      this.sendEvent(new OutputEvent(splitVisibleLines(text).join("\n"), "console"));
     }
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
     if (atEnd) event.body.description = "At the end of the trajectory";
@@ -280,7 +282,7 @@ export class TrajectoryDebugSession extends DebugSession {
     this.sendErrorResponse(response, {
       id: 1,
       format: "{_what}: {_remedy}",
-      variables: { _what: error.what, _remedy: error.remedy },
+      variables: { _what: toPlainText(error.what), _remedy: toPlainText(error.remedy) },
       showUser: true,
     });
   }

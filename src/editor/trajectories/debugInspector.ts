@@ -1,6 +1,7 @@
 /** Creates the stack frames, scopes and variables of the debugger at the current position. */
 import { Handles } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
+import { escapeInvisible, splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { listHeadings } from "./debugRows.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { createVariables, findEntity } from "./debugVariables.ts";
@@ -25,10 +26,10 @@ export class DebugInspector {
     const { source, title, cursor } = this.#target;
     return listFrames(this.#target, cursor.current).map(({ name, line }, id) => ({
       id,
-      name,
+      name: escapeInvisible(name),
       line: line + 1,
       column: 1,
-      source: { name: title, path: source },
+      source: { name: escapeInvisible(title), path: source },
     }));
   }
 
@@ -61,8 +62,8 @@ export class DebugInspector {
 
   #createVariable({ name, text, rows, path }: ValueRow): DebugProtocol.Variable {
     return {
-      name,
-      value: text,
+      name: escapeInvisible(name),
+      value: splitVisibleLines(text).join("\n"),
       variablesReference: rows ? this.#handles.create(rows) : 0,
       ...(path === undefined ? {} : { evaluateName: path }),
     };

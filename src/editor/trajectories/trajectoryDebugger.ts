@@ -2,6 +2,7 @@
 import { DebugAdapterInlineImplementation, Uri, debug, type Disposable } from "vscode";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import { UserError } from "../../userError.ts";
+import { toPlainLine } from "../shared/plainText.ts";
 import { getTranscriptTitle, isTranscript, type AttemptNode } from "./attemptLocation.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./debugTarget.ts";
@@ -46,7 +47,7 @@ export class TrajectoryDebugger implements Disposable {
     await this.#transcripts.open(uri);
     const hasStarted = await debug.startDebugging(
       undefined,
-      { ...configuration, name: getTranscriptTitle(uri), transcript: uri.toString() },
+      { ...configuration, name: toPlainLine(getTranscriptTitle(uri)), transcript: uri.toString() },
       { suppressSaveBeforeStart: true },
     );
     if (!hasStarted)

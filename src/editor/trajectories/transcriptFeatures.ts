@@ -8,7 +8,6 @@ import {
   EvaluatableExpression,
   FoldingRange,
   Hover,
-  MarkdownString,
   Range,
   SymbolKind,
   languages,
@@ -20,6 +19,8 @@ import {
   type HoverProvider,
 } from "vscode";
 import type { Event } from "../../trajectory/trajectory.ts";
+import { createHoverText } from "../shared/notifications.ts";
+import { toPlainLine, truncateText } from "../shared/plainText.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { Transcripts } from "./transcripts.ts";
 
@@ -42,7 +43,10 @@ const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => (
     const top = new Range(0, 0, 0, 0);
     if (rejected)
       return [
-        new CodeLens(top, { title: `$(circle-slash) Rejected: ${rejected.reason}`, command: "" }),
+        new CodeLens(top, {
+          title: `$(circle-slash) Rejected: ${toPlainLine(rejected.reason)}`,
+          command: "",
+        }),
       ];
     const total = "breakdowns" in reward ? ` (${reward.breakdowns[0]!.total.toFixed(4)})` : "";
     return [
@@ -65,9 +69,8 @@ const createToolHoverProvider = (definitions: ServerDefinitions): HoverProvider 
     const range = document.getWordRangeAtPosition(position, /[a-z][a-z0-9_]{2,63}(?=\()/);
     const tool = range && (await definitions.openCatalog()).tools.get(document.getText(range));
     if (!tool) return undefined;
-    const text = new MarkdownString().appendText(`${tool.name}: ${tool.summary}`);
-    text.appendText(tool.effect === "read" ? "\nReads." : "\nWrites.");
-    return new Hover(text, range);
+    const effect = tool.effect === "read" ? "Reads." : "Writes.";
+    return new Hover(createHoverText(`${tool.name}: ${tool.summary}\n${effect}`), range);
   },
 });
 
@@ -106,11 +109,13 @@ const createFoldingProvider = (transcripts: Transcripts): FoldingRangeProvider =
 function describeSymbol(event: Event): [string, string, SymbolKind] | undefined {
   switch (event.kind) {
     case "user":
-      return ["user", event.text.slice(0, 80), SymbolKind.String];
+      return ["user", toPlainLine(truncateText(event.text, 80)), SymbolKind.String];
     case "assistant":
-      return event.text ? ["assistant", event.text.slice(0, 80), SymbolKind.String] : undefined;
+      return event.text
+        ? ["assistant", toPlainLine(truncateText(event.text, 80)), SymbolKind.String]
+        : undefined;
     case "call":
-      return [event.name || "(not parsed)", event.outcome.kind, SymbolKind.Function];
+      return [toPlainLine(event.name) || "(not parsed)", event.outcome.kind, SymbolKind.Function];
     case "ended":
       return ["end", event.by, SymbolKind.Event];
     default:

@@ -1,0 +1,125 @@
+/**
+ * Notifications, progress, input boxes, quick picks and hovers. All texts are shown as plain text:
+ * text from outside never becomes a link or a command. No other file calls these editor functions.
+ */
+import {
+  MarkdownString,
+  ProgressLocation,
+  window,
+  type CancellationToken,
+  type InputBox,
+  type Progress,
+  type QuickPick,
+  type QuickPickItem,
+} from "vscode";
+import { toPlainLine, toPlainText, truncateText } from "./plainText.ts";
+
+/** The editor cuts notifications at 1,000 characters without a sign. */
+const maxMessageLength = 600;
+
+const toMessage = (text: string) => truncateText(toPlainText(text), maxMessageLength);
+
+/** Shows a notification. Resolves to the button that was pressed, if any. */
+export const showInformation = async (
+  message: string,
+  ...buttons: readonly string[]
+): Promise<string | undefined> => window.showInformationMessage(toMessage(message), ...buttons);
+
+/** Shows a warning. Resolves to the button that was pressed, if any. */
+export const showWarning = async (
+  message: string,
+  ...buttons: readonly string[]
+): Promise<string | undefined> => window.showWarningMessage(toMessage(message), ...buttons);
+
+/** Shows an error. Resolves to the button that was pressed, if any. */
+export const showError = async (
+  message: string,
+  ...buttons: readonly string[]
+): Promise<string | undefined> => window.showErrorMessage(toMessage(message), ...buttons);
+
+export interface Confirmation {
+  readonly question: string;
+  /** The whole text is shown, however long it is. */
+  readonly detail: string;
+  /** The button that agrees. */
+  readonly button: string;
+}
+
+/** Asks in a modal dialog whether to go on. */
+export async function confirm({ question, detail, button }: Confirmation): Promise<boolean> {
+  const options = { modal: true, detail: toPlainText(detail) };
+  return (await window.showWarningMessage(toMessage(question), options, button)) === button;
+}
+
+export type ProgressReport = Progress<{ message: string; increment: number }>;
+
+/** Shows the progress of a job in a notification with a button to cancel it. */
+export const showProgress = async <T>(
+  title: string,
+  run: (progress: ProgressReport, token: CancellationToken) => Promise<T>,
+): Promise<T> =>
+  window.withProgress(
+    { location: ProgressLocation.Notification, title: toMessage(title), cancellable: true },
+    (progress, token) =>
+      run(
+        {
+          report: ({ message, increment }) =>
+            progress.report({ message: toMessage(message), increment }),
+        },
+        token,
+      ),
+  );
+
+export interface InputTexts {
+  readonly title: string | undefined;
+  readonly placeholder: string | undefined;
+}
+
+/** Creates a quick pick without items. */
+export function createPick<Item extends QuickPickItem>(texts: InputTexts): QuickPick<Item> {
+  const pick = window.createQuickPick<Item>();
+  pick.title = texts.title && toPlainLine(texts.title);
+  setPlaceholder(pick, texts.placeholder);
+  return pick;
+}
+
+/** Sets the items of a quick pick to copies with plain texts, and returns the copies. */
+export function setItems<Item extends QuickPickItem>(
+  pick: QuickPick<Item>,
+  items: readonly Item[],
+): readonly Item[] {
+  pick.items = items.map(toPlainItem);
+  return pick.items;
+}
+
+const toPlainItem = <Item extends QuickPickItem>(item: Item): Item => ({
+  ...item,
+  label: toPlainLine(item.label),
+  ...(item.description === undefined ? {} : { description: toPlainLine(item.description) }),
+  ...(item.detail === undefined ? {} : { detail: toPlainLine(item.detail) }),
+});
+
+/** Creates an input box with a prompt. */
+export function createInput(prompt: string, texts: InputTexts): InputBox {
+  const box = window.createInputBox();
+  box.title = texts.title && toPlainLine(texts.title);
+  box.prompt = toPlainLine(prompt);
+  setPlaceholder(box, texts.placeholder);
+  return box;
+}
+
+export function setPlaceholder(
+  input: QuickPick<QuickPickItem> | InputBox,
+  text: string | undefined,
+): void {
+  input.placeholder = text && toPlainLine(text);
+}
+
+/** Shows what is wrong with the text of an input box, or that nothing is. */
+export function setProblem(box: InputBox, problem: string | undefined): void {
+  box.validationMessage = problem && toPlainLine(problem);
+}
+
+/** Creates a text for hovers and other places that take Markdown only. */
+export const createHoverText = (text: string): MarkdownString =>
+  new MarkdownString().appendText(toPlainText(text));
