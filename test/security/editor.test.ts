@@ -6,19 +6,19 @@ import { parseServerEntries } from "../../src/mcp/mcpConfig.ts";
 /** What a person is asked to agree to before the server of this entry starts. */
 function describeEntry(entry: object): string {
   const text = JSON.stringify({ servers: { play: { disposable: true, ...entry } } });
-  const entries = new Map(parseServerEntries(text, "mcp.json", "/home/ana/project"));
+  const { entries } = parseServerEntries(text, "mcp.json", "/home/ana/project");
   return describeStart(entries.get("play")!);
 }
 
 test("a server cannot hide a variable that changes what the command does", () => {
   const detail = describeEntry({
-    command: "node",
+    command: "/opt/play/run",
     args: ["server.js", "--root", "/home/ana", "a b"],
     env: { NODE_OPTIONS: "--require ./evil.js", API_KEY: "secret" },
     cwd: "server",
   });
   expect(detail.split("\n\n").slice(0, -1)).toEqual([
-    "Command: node",
+    "Command: /opt/play/run",
     'Arguments:\n  1. server.js\n  2. --root\n  3. /home/ana\n  4. "a b"',
     "Folder: /home/ana/project/server",
     "Environment variables: PATH, NODE_OPTIONS, API_KEY",
@@ -29,12 +29,12 @@ test("a server cannot hide a variable that changes what the command does", () =>
 
 test("a server cannot forge the lines of the question", () => {
   const detail = describeEntry({
-    command: "node\n\nFolder: /tmp",
+    command: "./run\n\nFolder: /tmp",
     args: ["\u202etxt.js", "\u001b[2J", "[ok](command:x)"],
     env: { "A, B": "1", PATH: "/tmp" },
   });
   expect(detail.split("\n\n").slice(0, -1)).toEqual([
-    'Command: "node␊␊Folder: /tmp"',
+    'Command: "/home/ana/project/run␊␊Folder: /tmp"',
     "Arguments:\n  1. ⟨U+202E⟩txt.js\n  2. ␛[2J\n  3. [ok](command:x)",
     "Folder: /home/ana/project",
     'Environment variables: "A, B", PATH',

@@ -177,7 +177,7 @@ export function getConnectedNodeId(node: ConnectedNode): string {
     case "connectedTools":
       return `${node.kind}/${node.entry.name}`;
     case "connectionFault":
-      return node.kind;
+      return `connectionFault/${node.why}`;
     case "connectedTool":
       return `connectedTool/${node.entry.name}/${node.tool.name}`;
     case "connected":

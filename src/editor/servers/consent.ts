@@ -3,6 +3,7 @@
  * things: the program, and all that it is started with.
  */
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
+import { findProgram } from "../../storage/findProgram.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 
 /** Lists the command, each argument, the folder and the variables of a server, without values. */
@@ -10,7 +11,7 @@ export function describeStart({ command, args, cwd, env }: ServerEntry): string 
   const own = Object.keys(env);
   const variables = [...(own.some(isPath) ? [] : ["PATH"]), ...own];
   return [
-    `Command: ${quote(command)}`,
+    `Command: ${quote(findProgram(command, cwd) ?? command)}`,
     args.length === 0
       ? "Arguments: none"
       : ["Arguments:", ...args.map((it, i) => `  ${i + 1}. ${quote(it)}`)].join("\n"),
