@@ -133,6 +133,8 @@ export function computeSpending(
   month: string,
   exceptId?: string,
 ): number {
+  if (exceptId === undefined && Object.isFrozen(expenses))
+    return roundToCents(getTotals(expenses).get(`${categoryId} ${month}`) ?? 0);
   return addUpAmounts(
     Object.entries(expenses)
       .filter(
@@ -141,6 +143,22 @@ export function computeSpending(
       )
       .map(([, it]) => it),
   );
+}
+
+/** The unrounded totals of expense tables by category and month, such as `cat_101 2026-03`. */
+const totalsByTable = new WeakMap<Budget["expenses"], ReadonlyMap<string, number>>();
+
+/** Adds up a frozen table once: a monthly summary asks for every category. */
+function getTotals(expenses: Budget["expenses"]): ReadonlyMap<string, number> {
+  const known = totalsByTable.get(expenses);
+  if (known) return known;
+  const totals = new Map<string, number>();
+  for (const { category_id, day, amount } of Object.values(expenses)) {
+    const key = `${category_id} ${day.slice(0, 7)}`;
+    totals.set(key, (totals.get(key) ?? 0) + amount);
+  }
+  totalsByTable.set(expenses, totals);
+  return totals;
 }
 
 export const computeSavings = ({ contributions }: Budget, goalId: string): number =>

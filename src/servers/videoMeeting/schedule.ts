@@ -1,4 +1,5 @@
 /** Checks of a meeting's time, size and status, and the next time at which the host is free. */
+import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
 import { type VideoMeetingState, getEnd, getHost, type Meeting } from "./state.ts";
@@ -39,6 +40,8 @@ export function requirePlanLimits(
     );
 }
 
+const isActive = ({ status }: Meeting): boolean => status === "scheduled" || status === "running";
+
 type Slot = Pick<Meeting, "start" | "minutes">;
 
 /** The meeting that the user hosts at that time, if there is one. */
@@ -51,7 +54,7 @@ const findHostedMeeting = (
     ([id, it]) =>
       id !== exceptId &&
       it.host === user &&
-      (it.status === "scheduled" || it.status === "running") &&
+      isActive(it) &&
       it.start < getEnd(meeting) &&
       meeting.start < getEnd(it),
   );
@@ -69,10 +72,21 @@ export function requireFreeSlot(state: VideoMeetingState, meeting: Slot, exceptI
 
 /** The next quarter of an hour at which the user can host a meeting of that length. */
 export function findNextFreeSlot(state: VideoMeetingState, minutes: number, now: string): string {
-  let start = addMinutes(now, (15 - (toMinutes(now) % 15)) % 15);
-  while (findHostedMeeting(state, { start, minutes })) start = addMinutes(start, 15);
-  return start;
+  const { meetings, user } = getOriginal(state);
+  const hosted = Object.values(meetings)
+    .filter(it => it.host === user && isActive(it))
+    .sort((a, b) => (a.start < b.start ? -1 : 1));
+  const from = toMinutes(now);
+  let start = roundUpToQuarter(from);
+  for (const it of hosted) {
+    const busyFrom = toMinutes(it.start);
+    if (busyFrom < start + minutes && start < busyFrom + it.minutes)
+      start = roundUpToQuarter(busyFrom + it.minutes);
+  }
+  return addMinutes(now, start - from);
 }
+
+const roundUpToQuarter = (minute: number): number => Math.ceil(minute / 15) * 15;
 
 /** Refuses the call if the meeting is running, ended or cancelled. */
 export function requireScheduled({ topic, status }: Meeting, meetingId: string): void {
