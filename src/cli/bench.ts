@@ -11,6 +11,7 @@ import {
 } from "./benchEnvironment.ts";
 import { measureDataset } from "./benchDataset.ts";
 import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
+import { measureLongSessions } from "./benchLongSessions.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
 import { oneOf } from "./parsers.ts";
@@ -53,6 +54,7 @@ async function* measureEnvironment(context: CliContext): AsyncGenerator<Benchmar
   for (const it of await createEnvironmentBenchmarks(context))
     yield await measureBenchmark(it, context.signal);
   yield* measureDataset(context);
+  yield* measureLongSessions(context);
   yield* measureMemory(context.signal);
   yield* measureServing(context.signal, ["bench", "--reference"]);
 }
