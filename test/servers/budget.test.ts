@@ -361,6 +361,46 @@ describe("goals", () => {
     ));
 });
 
+describe("loopholes", () => {
+  const update = (expense_id: string, changes: Record<string, string | number>): Call => [
+    "update_expense",
+    { expense_id, ...changes },
+  ];
+  test("a corrected expense is not written down twice", () =>
+    check(
+      [spend(books, 9.5, "Bus ticket", "2026-03-04"), update(novels, { text: "bus ticket" })],
+      refuses("conflict", /9.5 for Bus ticket on 2026-03-04 is written down already/),
+    ));
+  test("spaces around its words do not hide an expense", () =>
+    check(
+      [update(novels, { text: "Used novels " }), spend(books, 9.5, "Used novels", "2026-03-04")],
+      refuses("conflict", /is written down already/),
+    ));
+  test("a closed month takes no contributions", () =>
+    check([put(trip, 10)], refuses("precondition_failed", /2026-03 is closed/), {
+      edits: { "months.2026-03.status": "closed" },
+    }));
+  test("a closed month takes no limit of a new category", () =>
+    check(
+      [["create_category", { name: "Pets", limit: 40 }]],
+      refuses("precondition_failed", /2026-03 is closed/),
+      { edits: { "months.2026-03.status": "closed" } },
+    ));
+  test("a limit from an earlier month does not reach into a closed one", () =>
+    check([limit(groceries, 200, "2026-02")], refuses("precondition_failed", /2026-03 is closed/), {
+      edits: { "months.2026-02.status": "open", "months.2026-03.status": "closed" },
+    }));
+  test("the limit of a new category fits the income of later months too", () =>
+    check(
+      [["create_category", { name: "Pets", limit: 40 }]],
+      refuses(
+        "precondition_failed",
+        /40 more would be planned in 2026-04, and 20 of its income is free/,
+      ),
+      { edits: { "months.2026-04": { status: "open", income: 1400 } } },
+    ));
+});
+
 test("after any calls, every month's income is what is spent, reserved, saved and free, and no contribution overdraws it", () => {
   const catalog = openCatalog([budget], [join(import.meta.dirname, "../../resources/servers")]);
   fc.assert(

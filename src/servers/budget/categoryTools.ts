@@ -19,7 +19,7 @@ import { categoryId, categoryRow, limitAmount, month } from "./parameters.ts";
 
 const tool = createToolFactory(Budget);
 
-const maxCategories = 40;
+export const maxCategories = 40;
 
 export const spendingFields = {
   limit: cents().optional().describe("Absent where none is set"),
@@ -135,7 +135,11 @@ export const categoryTools = {
         );
       if (fixed && limit === undefined) refuse("invalid_params", "a fixed category needs a limit");
       const { free } = computeBalance(original, now.slice(0, 7));
-      if (limit !== undefined) requireFreeBudget(free, limit, now.slice(0, 7));
+      if (limit !== undefined)
+        for (const it of Object.keys(original.months).filter(key => key >= now.slice(0, 7))) {
+          requireOpenMonth(original, it);
+          requireFreeBudget(computeBalance(original, it).free, limit, it);
+        }
       const category_id = newId("cat");
       budget.categories[category_id] = {
         name: name.trim(),
@@ -185,12 +189,14 @@ export const categoryTools = {
       const currentLimit = getLimit(original.categories[category_id]!, from);
       if (currentLimit === limit)
         refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
-      for (const it of findLaterLimits(original, category_id, from))
+      for (const it of findLaterLimits(original, category_id, from)) {
+        requireOpenMonth(original, it);
         requireFreeBudget(
           computeBalance(original, it).free,
           computeAddedPlan(original, category_id, it, limit),
           it,
         );
+      }
       const spent = computeSpending(original, category_id, from);
       const free = roundToCents(
         computeBalance(original, from).free - computeAddedPlan(original, category_id, from, limit),

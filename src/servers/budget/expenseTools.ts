@@ -36,6 +36,28 @@ function requirePastDay(date: string, now: string): void {
     );
 }
 
+/** Refuses an expense that is written down already, other than the expense `exceptId`. */
+function requireNewExpense(
+  { expenses }: Budget,
+  { day: date, amount: paidAmount, text }: Pick<Expense, "day" | "amount" | "text">,
+  exceptId?: string,
+): void {
+  const searchedText = text.trim().toLowerCase();
+  const duplicate = Object.entries(expenses).find(
+    ([key, it]) =>
+      key !== exceptId &&
+      it.day === date &&
+      it.amount === paidAmount &&
+      it.text.trim().toLowerCase() === searchedText,
+  );
+  if (duplicate)
+    refuse(
+      "conflict",
+      `${paidAmount} for ${duplicate[1].text} on ${date} is written down already (${duplicate[0]})`,
+      "budget_update_expense puts it right",
+    );
+}
+
 /** What is left of a category's limit after this spending. Undefined if it has no limit. */
 function computeRemaining(
   budget: Budget,
@@ -70,18 +92,7 @@ export const expenseTools = {
       const month = date.slice(0, 7);
       const { name } = requireSpendable(budget, category_id, month, paidAmount);
       const original = getOriginal(budget);
-      const duplicate = Object.entries(original.expenses).find(
-        ([, it]) =>
-          it.day === date &&
-          it.amount === paidAmount &&
-          it.text.toLowerCase() === text.trim().toLowerCase(),
-      );
-      if (duplicate)
-        refuse(
-          "conflict",
-          `${paidAmount} for ${duplicate[1].text} on ${date} is written down already (${duplicate[0]})`,
-          "budget_update_expense puts it right",
-        );
+      requireNewExpense(original, { day: date, amount: paidAmount, text });
       const expense_id = newId("exp");
       budget.expenses[expense_id] = {
         category_id,
@@ -123,8 +134,9 @@ export const expenseTools = {
       changed: z.array(z.string()),
       left: cents().optional().describe("Of the category's limit in that month"),
     },
-    run(budget, { expense_id, ...changes }, { now }) {
+    run(budget, { expense_id, text, ...values }, { now }) {
       const expense = findExpense(budget, expense_id);
+      const changes = omitUndefined({ ...values, text: text?.trim() });
       if (Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
@@ -140,6 +152,8 @@ export const expenseTools = {
       requireNotFromBank(expense, expense_id, changedFields);
       const after: Expense = { ...getOriginal(expense), ...omitUndefined(changes) };
       requirePastDay(after.day, now);
+      if (changedFields.some(key => key !== "category_id"))
+        requireNewExpense(getOriginal(budget), after, expense_id);
       const month = after.day.slice(0, 7);
       const increasesSpending =
         after.category_id !== expense.category_id ||

@@ -8,11 +8,11 @@ import { daysBetween } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { goalAmount, goalId, goalRow, rowLimit, target } from "./parameters.ts";
-import { computeBalance, Budget, findGoal, computeSavings } from "./state.ts";
+import { computeBalance, Budget, findGoal, requireOpenMonth, computeSavings } from "./state.ts";
 
 const tool = createToolFactory(Budget);
 
-const maxGoals = 30;
+export const maxGoals = 30;
 
 const row = { ...goalRow, target: cents(), saved: cents(), missing: cents(), by: day().optional() };
 
@@ -120,6 +120,7 @@ export const goalTools = {
           `${name} (${goal_id}) needs only ${missing} more of its ${targetAmount}`,
           `put aside at most ${missing}`,
         );
+      requireOpenMonth(original, month);
       const { free } = computeBalance(original, month);
       if (contribution > free)
         refuse(

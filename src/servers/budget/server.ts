@@ -4,6 +4,7 @@ import { categoryTools } from "./categoryTools.ts";
 import { summaryTools } from "./summaryTools.ts";
 import { expenseTools } from "./expenseTools.ts";
 import { goalTools } from "./goalTools.ts";
+import { invariants } from "./invariants.ts";
 import { Budget } from "./state.ts";
 
 export const server = defineServer({
@@ -12,6 +13,7 @@ export const server = defineServer({
   summary: "expenses in categories with monthly limits, months that close, savings goals",
   schema: Budget,
   tools: { ...categoryTools, ...expenseTools, ...summaryTools, ...goalTools },
+  invariants,
 });
 
 export { computeBalance, type Budget } from "./state.ts";
