@@ -634,4 +634,31 @@ test("a blocked firm still takes contacts", () =>
     returns({ firm: "Castaway Furnishings" }),
   ));
 
+describe("loopholes", () => {
+  const deal = (title: string): Call => ["create_deal", { title, contact_id: helena }];
+  const task = (title: string): Call => [
+    "create_task",
+    { title, contact_id: helena, due: "2026-03-20" },
+  ];
+  test("a blocked firm is not avoided by spaces in its name", () =>
+    check(
+      [["convert_lead", { lead_id: rafael, title: "Chairs online" }]],
+      refuses("precondition_failed", /Castaway Furnishings is blocked for unpaid bills/),
+      { edits: { [`leads.${rafael}.firm`]: " Castaway  Furnishings " } },
+    ));
+  test("spaces in a firm's name do not make a second firm", () =>
+    check(
+      [["convert_lead", { lead_id: rafael, title: "Chairs online" }]],
+      returns({ firm: "Northwind", firm_id: northwind, is_new_firm: false }),
+      { edits: { [`leads.${rafael}.firm`]: "Northwind " } },
+    ));
+  test("spaces in a title do not make a second deal of that title", () =>
+    check(
+      [deal("Trade fair  stand "), deal("Trade fair stand")],
+      refuses("conflict", /already an open deal/),
+    ));
+  test("spaces in a title do not make a second task of that title", () =>
+    check([task("Send the offer "), task("Send the offer")], refuses("conflict", /is planned/)));
+});
+
 checkAllTools();

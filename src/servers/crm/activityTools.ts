@@ -14,12 +14,13 @@ import {
   requireOwnRecord,
   findOwnerId,
   requireOpenDeal,
+  normalizeText,
   getUserName,
 } from "./state.ts";
 
 const tool = createToolFactory(Crm);
 
-const maxTasks = 6;
+export const maxTasks = 6;
 
 export const activityTools = {
   add_note: tool({
@@ -112,7 +113,7 @@ export const activityTools = {
       const userId = requestedOwner === undefined ? crm.user : findOwnerId(crm, requestedOwner);
       const contactTasks = listOpenTasks(crm, it => it.contact_id === contact_id);
       const duplicate = contactTasks.find(
-        ([, it]) => it.title.toLowerCase() === title.trim().toLowerCase() && it.deal_id === deal_id,
+        ([, it]) => normalizeText(it.title) === normalizeText(title) && it.deal_id === deal_id,
       );
       if (duplicate)
         refuse(

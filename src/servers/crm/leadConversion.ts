@@ -7,6 +7,7 @@ import { refuse, createToolFactory, type ToolContext } from "../../environment/s
 import {
   Crm,
   findLead,
+  normalizeText,
   requireUnusedEmail,
   requireOwnRecord,
   requireFreeTitle,
@@ -100,9 +101,9 @@ function findOrAddFirm(
   lead: Lead,
   { newId }: ToolContext,
 ): { firm_id: string; is_new_firm: boolean } {
-  const firmName = lead.firm.toLowerCase();
+  const firmName = normalizeText(lead.firm);
   const existingFirm = Object.entries(getOriginal(crm.firms)).find(
-    ([, it]) => it.name.toLowerCase() === firmName,
+    ([, it]) => normalizeText(it.name) === firmName,
   );
   if (existingFirm?.[1].status === "blocked")
     refuse(
@@ -112,7 +113,7 @@ function findOrAddFirm(
   if (existingFirm) return { firm_id: existingFirm[0], is_new_firm: false };
   const firm_id = newId("firm");
   crm.firms[firm_id] = {
-    name: lead.firm,
+    name: lead.firm.trim(),
     industry: "unknown",
     city: "unknown",
     status: "prospect",

@@ -3,6 +3,7 @@ import { defineServer } from "../../environment/server.ts";
 import { activityTools } from "./activityTools.ts";
 import { contactTools } from "./contactTools.ts";
 import { dealTools } from "./dealTools.ts";
+import { invariants } from "./invariants.ts";
 import { leadConversion } from "./leadConversion.ts";
 import { leadTools } from "./leadTools.ts";
 import { Crm } from "./state.ts";
@@ -13,6 +14,7 @@ export const server = defineServer({
   summary: "leads, contacts and their firms, deals with stages, notes, tasks",
   schema: Crm,
   tools: { ...leadTools, ...leadConversion, ...contactTools, ...dealTools, ...activityTools },
+  invariants,
 });
 
 export type { Crm } from "./state.ts";

@@ -267,14 +267,18 @@ export function requireOpenDeal(deal: Deal, dealId: string): void {
     );
 }
 
+/** A name or title without the differences that are no differences: case and extra spaces. */
+export const normalizeText = (text: string): string =>
+  text.trim().replace(/\s+/g, " ").toLowerCase();
+
 /** Refuses a title that an open deal with the same firm has. */
 export function requireFreeTitle(crm: Crm, title: string, firmId: string): void {
   const { deals, contacts } = getOriginal(crm);
-  const searchedText = title.trim().toLowerCase();
+  const searchedText = normalizeText(title);
   const duplicate = Object.entries(deals).find(
     ([, it]) =>
       !isClosed(it) &&
-      it.title.toLowerCase() === searchedText &&
+      normalizeText(it.title) === searchedText &&
       contacts[it.contact_id]?.firm_id === firmId,
   );
   if (duplicate)
