@@ -480,4 +480,28 @@ describe("labels, archive and read state", () => {
     ));
 });
 
+describe("loopholes", () => {
+  const draft = (title: string): Call => [
+    "create_draft",
+    { subject: title, text: "Not sent before May" },
+  ];
+  test("spaces around a subject do not make a second draft of that subject", () =>
+    check([draft("Print run "), draft("Print run")], refuses("conflict", /already a draft/), {
+      edits: { "limits.drafts": 9 },
+    }));
+  test("a note to oneself is not answered to nobody", () => {
+    const edits = { [`messages.${own}.to`]: ["adr_101"] };
+    check(
+      [["reply", { message_id: own, text: "Still true" }]],
+      refuses("precondition_failed", /nobody but the user/),
+      { edits },
+    );
+    check(
+      [["reply_all", { message_id: own, text: "Still true" }]],
+      refuses("precondition_failed", /nobody but the user/),
+      { edits: { ...edits, [`messages.${own}.cc`]: ["adr_104", "adr_107"] } },
+    );
+  });
+});
+
 checkAllTools();

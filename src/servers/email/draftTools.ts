@@ -53,7 +53,7 @@ const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z
 function refuseTakenSubject(state: EmailState, subject: string, exceptId?: string): void {
   const searchedSubject = subject.trim().toLowerCase();
   const duplicate = Object.entries(getOriginal(state).drafts).find(
-    ([key, it]) => key !== exceptId && it.subject.toLowerCase() === searchedSubject,
+    ([key, it]) => key !== exceptId && it.subject.trim().toLowerCase() === searchedSubject,
   );
   if (duplicate)
     refuse(

@@ -55,7 +55,7 @@ export const labelQueries = {
   }),
 };
 
-const maxLabels = 4;
+export const maxLabels = 4;
 
 const labelResult = {
   subject: label("thread"),

@@ -26,6 +26,12 @@ function sendReply(state: EmailState, message: Message, reply: NewMessage, conte
       `"${thread.subject}" (${thread_id}) is in Spam and is not answered`,
       "email_archive_thread takes it out of Spam",
     );
+  if (reply.to.length === 0)
+    refuse(
+      "precondition_failed",
+      `the message in "${thread.subject}" (${thread_id}) is from the user to nobody but the user`,
+      "email_forward sends it to others",
+    );
   const left_today = checkDelivery(state, reply.to, reply.cc ?? [], context.now);
   const message_id = addMessage(state, thread_id, reply, context);
   return {

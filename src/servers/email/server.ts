@@ -1,6 +1,7 @@
 /** The email server: a mailbox as its owner sees it. */
 import { defineServer } from "../../environment/server.ts";
 import { draftCommands, draftQueries } from "./draftTools.ts";
+import { invariants } from "./invariants.ts";
 import { labelQueries, labelCommands } from "./labelTools.ts";
 import { threadQueries } from "./threadTools.ts";
 import { messageCommands } from "./messageTools.ts";
@@ -20,4 +21,5 @@ export const server = defineServer({
     ...labelQueries,
     ...labelCommands,
   },
+  invariants,
 });
