@@ -9,7 +9,13 @@ import { createChecks, returns, rejectsArguments, refuses, type Call } from "./c
 
 const { check, checkAllTools } = createChecks(vehicle);
 
-const [corva, van, kiwi, roadster] = ["veh_101", "veh_104", "veh_107", "veh_110"] as const;
+const [corva, van, kiwi, roadster, runabout] = [
+  "veh_101",
+  "veh_104",
+  "veh_107",
+  "veh_110",
+  "veh_113",
+] as const;
 const [home, studio, cafe, fuel, charger, madrid, paris] = [
   "plc_101",
   "plc_104",
@@ -541,6 +547,43 @@ describe("tank and battery", () => {
         kind: amount === amount ? "refused" : "bad-arguments",
         type: "invalid_params",
       }));
+});
+
+describe("loopholes", () => {
+  test("electric mode is not chosen at a speed that its cruise control refuses", () =>
+    check(
+      [...setsOff(corva), cruise(corva, 130), mode(corva, "electric")],
+      refuses(
+        "precondition_failed",
+        /the Corva \(veh_101\) is cruising at 130 km\/h, and electric mode goes 110 at most/,
+      ),
+    ));
+  test("eco mode is not chosen with a climate that it refuses", () =>
+    check(
+      [climate(corva, { temperature: 27, fan: 5 }), mode(corva, "eco")],
+      refuses("precondition_failed", /is at 27 °C, fan 5, and eco mode keeps the cabin between 18/),
+    ));
+  test("electric mode needs the charge that is left, not that of the last stop", () =>
+    check(
+      [
+        cruise(runabout, 150),
+        ...["high", "low", "high", "low"].map(it => lights(runabout, { headlights: it })),
+        mode(runabout, "electric"),
+      ],
+      refuses("precondition_failed", /is at 16 percent, and electric mode needs 20/),
+      {
+        edits: {
+          [`vehicles.${runabout}.modes`]: ["comfort", "electric"],
+          [`vehicles.${runabout}.battery.level`]: 8.2,
+          [`vehicles.${runabout}.route.km`]: 300,
+          "weather.rain": "none",
+        },
+      },
+    ));
+  test("a tank is not filled beyond its capacity by rounding", () =>
+    check([refuel(kiwi, "petrol", 20.5), status(kiwi)], returns({ fuel: "38 of 38 l of petrol" }), {
+      edits: { [`vehicles.${kiwi}.tank.level`]: 17.55 },
+    }));
 });
 
 test("whatever is called, odometers show what they did plus all trips, and only what drives has a speed", () => {

@@ -8,6 +8,7 @@ import {
   lamps,
   requireRunningEngine,
   findDrivableVehicle,
+  type Vehicle,
   VehicleState,
   wiperSpeeds,
 } from "./state.ts";
@@ -16,7 +17,10 @@ import { vehicleId } from "./parameters.ts";
 const tool = createToolFactory(VehicleState);
 
 /** The climate settings that eco mode allows. */
-const ecoLimits = { coolest: 18, warmest: 23, fan: 3 };
+export const ecoLimits = { coolest: 18, warmest: 23, fan: 3 };
+
+export const isEcoClimate = ({ temperature, fan }: Vehicle["climate"]): boolean =>
+  temperature >= ecoLimits.coolest && temperature <= ecoLimits.warmest && fan <= ecoLimits.fan;
 
 const minClimateCharge = 20;
 
@@ -71,12 +75,7 @@ export const cabinTools = {
           "conflict",
           `the climate of ${description} is like that already: ${current.temperature} °C, fan ${current.fan}`,
         );
-      if (
-        vehicle.mode === "eco" &&
-        (next.temperature < ecoLimits.coolest ||
-          next.temperature > ecoLimits.warmest ||
-          next.fan > ecoLimits.fan)
-      )
+      if (vehicle.mode === "eco" && !isEcoClimate(next))
         refuse(
           "limit_exceeded",
           `${description} is in eco mode, which keeps the cabin between ${ecoLimits.coolest} and ${ecoLimits.warmest} °C and the fan at ${ecoLimits.fan} or less`,

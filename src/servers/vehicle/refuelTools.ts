@@ -82,7 +82,7 @@ export const refuelTools = {
           `${description} holds ${store.capacity} ${units[energy]} and has ${roundToTenth(store.level)} in it: ${amount} do not fit`,
           `${Math.floor(2 * freeCapacity) / 2} at most`,
         );
-      store.level = roundToTenth(store.level + amount);
+      store.level = Math.min(store.capacity, roundToTenth(store.level + amount));
       return {
         vehicle: vehicle.name,
         vehicle_id,

@@ -3,6 +3,7 @@ import { defineServer } from "../../environment/server.ts";
 import { cabinTools } from "./cabinTools.ts";
 import { doorTools } from "./doorTools.ts";
 import { engineTools } from "./engineTools.ts";
+import { invariants } from "./invariants.ts";
 import { pedalTools } from "./pedalTools.ts";
 import { refuelTools } from "./refuelTools.ts";
 import { VehicleState } from "./state.ts";
@@ -20,6 +21,7 @@ export const server = defineServer({
   summary:
     "vehicles with engine, gear, brake and doors, climate and lights, tank and battery, routes and trips",
   schema: VehicleState,
+  invariants,
   tools: {
     list_vehicles,
     get_vehicle_status,

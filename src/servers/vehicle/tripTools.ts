@@ -4,6 +4,7 @@ import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { minElectricCharge, updateAfterDrive } from "./driveChecks.ts";
+import { ecoLimits, isEcoClimate } from "./cabinTools.ts";
 import { vehicleRow } from "./resultRows.ts";
 import {
   formatKm,
@@ -21,7 +22,10 @@ const tool = createToolFactory(VehicleState);
 export const townSpeed = 50;
 
 /** The lowest speed for cruise control, and the highest one with soft tires, in km/h. */
-const cruiseLimits = { least: 40, soft: 80 };
+export const cruiseLimits = { least: 40, soft: 80 };
+
+/** The highest speed for cruise control by drive mode, in km/h. */
+export const modeSpeedLimits = { comfort: 150, sport: 150, eco: 120, electric: 110 } as const;
 
 export const tripTools = {
   set_cruise_control: tool({
@@ -62,7 +66,7 @@ export const tripTools = {
           `the tires of ${description} are ${softTires}: ${cruiseLimits.soft} km/h at most, not ${speed}`,
           `choose ${cruiseLimits.soft} or less`,
         );
-      const limit = { comfort: 150, sport: 150, eco: 120, electric: 110 }[vehicle.mode];
+      const limit = modeSpeedLimits[vehicle.mode];
       if (speed > limit)
         refuse(
           "limit_exceeded",
@@ -91,6 +95,7 @@ export const tripTools = {
           `it has ${vehicle.modes.join(", ")}`,
         );
       if (vehicle.mode === mode) refuse("conflict", `${description} is in ${mode} mode already`);
+      updateAfterDrive(state, vehicle, now);
       const charge = vehicle.battery
         ? Math.round((100 * vehicle.battery.level) / vehicle.battery.capacity)
         : 0;
@@ -107,13 +112,20 @@ export const tripTools = {
           `the tires of ${description} are ${softTires}, which sport mode does not allow`,
           "fill the tires first, or choose another mode",
         );
-      if (mode === "eco" && vehicle.cruise !== undefined && vehicle.cruise > 120)
+      const limit = modeSpeedLimits[mode];
+      if (vehicle.cruise !== undefined && vehicle.cruise > limit)
         refuse(
           "precondition_failed",
-          `${description} is cruising at ${vehicle.cruise} km/h, and eco mode goes 120 at most`,
+          `${description} is cruising at ${vehicle.cruise} km/h, and ${mode} mode goes ${limit} at most`,
           "set a lower cruise speed first",
         );
-      updateAfterDrive(state, vehicle, now);
+      const { temperature, fan } = vehicle.climate;
+      if (mode === "eco" && fan > 0 && !isEcoClimate(vehicle.climate))
+        refuse(
+          "precondition_failed",
+          `the climate of ${description} is at ${temperature} °C, fan ${fan}, and eco mode keeps the cabin between ${ecoLimits.coolest} and ${ecoLimits.warmest} °C and the fan at ${ecoLimits.fan} or less`,
+          "vehicle_set_climate first",
+        );
       vehicle.mode = mode;
       return { vehicle: vehicle.name, vehicle_id, mode, range: computeRange(vehicle) };
     },
