@@ -397,4 +397,34 @@ describe("reactions", () => {
     check([react(plotter, "shrug")], refuses("invalid_params", /emoji/)));
 });
 
+describe("loopholes", () => {
+  const create = (args: Call[1]): Call => ["create_channel", args];
+  test("creating a channel does not tell the ids of private ones", () =>
+    check([create({ name: "salaries" })], {
+      kind: "refused",
+      type: "conflict",
+      message: "the name salaries is taken",
+      hint: "choose another name",
+    }));
+  const invitesGuest: Call = ["invite_member", { channel_id: poster, person: "Helena Brandt" }];
+  const guestInSalaries = {
+    edits: {
+      [`channels.${client}.members`]: ["mem_101", "mem_107", "mem_113", "mem_116"],
+      [`channels.${salaries}.members`]: ["mem_113", "mem_116", "mem_119"],
+    },
+  };
+  test("inviting a guest does not tell in which private channels they are", () =>
+    check(
+      [invitesGuest],
+      refuses("limit_exceeded", /no more than 1 channel: a private one$/),
+      guestInSalaries,
+    ));
+  test("nor does creating a channel with them", () =>
+    check(
+      [create({ name: "guests", people: ["Helena Brandt"] })],
+      refuses("limit_exceeded", /no more than 1 channel: a private one$/),
+      guestInSalaries,
+    ));
+});
+
 checkAllTools();

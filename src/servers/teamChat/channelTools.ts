@@ -9,6 +9,7 @@ import {
   TeamChatState,
   compareTimes,
   isMember,
+  isVisible,
   getMemberName,
   findActiveMemberId,
   findVisibleChannel,
@@ -87,7 +88,7 @@ export const channelTools = {
           : archived === (it.archived !== undefined);
       const matches = Object.entries(state.channels).filter(
         ([, it]) =>
-          (it.kind === "public" || isMember(it, state.user)) &&
+          isVisible(it, state.user) &&
           isWanted(it) &&
           (!name || containsText(it.name, name.replace(/^#/, ""))) &&
           (!kind || it.kind === kind) &&
@@ -201,7 +202,9 @@ export const channelTools = {
       if (existing)
         refuse(
           "conflict",
-          `there is already a channel #${name} (${existing[0]})${existing[1].archived ? ", which is archived" : ""}`,
+          isVisible(existing[1], state.user)
+            ? `there is already a channel #${name} (${existing[0]})${existing[1].archived ? ", which is archived" : ""}`
+            : `the name ${name} is taken`,
           "choose another name",
         );
       const ownedCount = channels.filter(

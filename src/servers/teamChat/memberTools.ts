@@ -5,6 +5,7 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import {
   TeamChatState,
   isMember,
+  isVisible,
   findOpenChannel,
   getMemberName,
   findActiveMemberId,
@@ -99,15 +100,17 @@ export const memberTools = {
 
 /** Refuses the call if the member is a guest who is in the most channels allowed for guests. */
 export function requireGuestLimit(state: TeamChatState, memberId: string): void {
-  const { members, channels, limits } = getOriginal(state);
+  const { members, channels, limits, user } = getOriginal(state);
   if (members[memberId]!.role !== "guest") return;
   const guestChannels = Object.values(channels).filter(
     it => !it.archived && isMember(it, memberId),
   );
+  // the names of private channels are for their members only
+  const names = guestChannels.map(it => (isVisible(it, user) ? `#${it.name}` : "a private one"));
   if (guestChannels.length >= limits.guest)
     refuse(
       "limit_exceeded",
-      `${members[memberId]!.name} is a guest, and guests are in no more than ${limits.guest} ${limits.guest === 1 ? "channel" : "channels"}: ${guestChannels.map(it => `#${it.name}`).join(", ")}`,
+      `${members[memberId]!.name} is a guest, and guests are in no more than ${limits.guest} ${limits.guest === 1 ? "channel" : "channels"}: ${names.join(", ")}`,
       "archive one of those, or ask somebody of the studio",
     );
 }

@@ -18,6 +18,7 @@ import {
   emojis,
   compareTimes,
   isMember,
+  isVisible,
   findJoinedChannel,
   findMemberId,
   getMemberName,
@@ -220,7 +221,7 @@ export const messageTools = {
       const authorId = from === undefined ? undefined : findMemberId(state, from);
       const visibleChannelIds = new Set(
         Object.entries(state.channels).flatMap(([key, it]) =>
-          it.kind === "public" || isMember(it, state.user) ? [key] : [],
+          isVisible(it, state.user) ? [key] : [],
         ),
       );
       const matches = Object.entries(state.messages).filter(

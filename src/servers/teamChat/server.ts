@@ -1,6 +1,7 @@
 /** The team chat server: the chat of a studio, as one member sees it. */
 import { defineServer } from "../../environment/server.ts";
 import { channelTools } from "./channelTools.ts";
+import { invariants } from "./invariants.ts";
 import { memberTools } from "./memberTools.ts";
 import { messageTools } from "./messageTools.ts";
 import { TeamChatState } from "./state.ts";
@@ -10,5 +11,6 @@ export const server = defineServer({
   category: "Social/Comm.",
   summary: "channels and who is in them, messages with answers, mentions and reactions",
   schema: TeamChatState,
+  invariants,
   tools: { ...channelTools, ...memberTools, ...messageTools },
 });

@@ -136,6 +136,10 @@ export function findActiveMemberId(state: TeamChatState, nameOrEmail: string): s
 export const isMember = ({ members }: Channel, memberId: string): boolean =>
   members.includes(memberId);
 
+/** Whether a member can see the channel: it is public, or they are in it. */
+export const isVisible = (channel: Channel, memberId: string): boolean =>
+  channel.kind === "public" || isMember(channel, memberId);
+
 /** The channel; refuses the call if it is private and the user is not a member. */
 export function findVisibleChannel(state: TeamChatState, channelId: string): Channel {
   const channel = findEntity(
@@ -144,7 +148,7 @@ export function findVisibleChannel(state: TeamChatState, channelId: string): Cha
     "channel",
     "team_chat_list_channels gives the ids",
   );
-  if (channel.kind === "private" && !isMember(channel, state.user))
+  if (!isVisible(channel, state.user))
     refuse(
       "permission_denied",
       `channel ${channelId} is private, and you are not in it`,
