@@ -343,4 +343,59 @@ describe("answers", () => {
   });
 });
 
+describe("loopholes", () => {
+  const hide = (id: string) => ({ edits: { [`posts.${id}.visibility`]: "only_me" } });
+  const refusesWith = (type: string, message: string) => ({ kind: "refused", type, message });
+  test("a post that is for its author alone is not quoted", () =>
+    check(
+      [get(colours)],
+      refusesWith("permission_denied", `post ${colours} is for Chloe Martin alone`),
+      hide(colours),
+    ));
+  test("a post for followers is not quoted to others", () =>
+    check(
+      [like(sketches)],
+      refusesWith(
+        "permission_denied",
+        `post ${sketches} is for the followers of Chloe Martin, and you are not one`,
+      ),
+    ));
+  test("a post that its author has deleted is not quoted", () =>
+    check(
+      [get(colours)],
+      refusesWith("precondition_failed", `post ${colours} was deleted by Chloe Martin`),
+      { edits: { [`posts.${colours}.status`]: "deleted" } },
+    ));
+  const hideShared = {
+    edits: { ...hide(colours).edits, [`posts.${share}.text`]: "" },
+  };
+  test("a share without words does not quote a post that is hidden now", () =>
+    check([like(share)], returns({ post: "a post without words" }), hideShared));
+  test("nor does the profile that has shared it", () =>
+    check(
+      [profile(ana)],
+      returns({
+        latest_posts: [{ post_id: wall }, { post_id: posters }, { post: "a post without words" }],
+      }),
+      hideShared,
+    ));
+  test("nor does deleting the share", () =>
+    check(
+      [["delete_post", { post_id: share }]],
+      returns({ deleted: "a post without words" }),
+      hideShared,
+    ));
+  test("deleting posts does not allow more posts an hour", () =>
+    check(
+      [
+        write("One for the morning."),
+        ["delete_post", { post_id: wall }],
+        write("Two for the road."),
+        write("Three is a crowd."),
+        write("Four is too many."),
+      ],
+      refuses("limit_exceeded", /you have posted 4 times since 2026-03-09T08:40/),
+    ));
+});
+
 checkAllTools();

@@ -1,7 +1,7 @@
 /** Parameters and results that several tools share. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
-import { getHeadline, visibilities, type SocialMediaState, type Post } from "./state.ts";
+import { getPostHeadline, visibilities, type SocialMediaState, type Post } from "./state.ts";
 
 export const profileId = id("profile").describe(
   "Profile id, as social_media_search_users gives it",
@@ -71,18 +71,10 @@ export const postRow = {
 };
 
 /** The row of a post in lists. */
-export function createPostRow(
-  { profiles, posts }: SocialMediaState,
-  postId: string,
-  { author, at, text, shared }: Post,
-) {
-  const original = shared === undefined ? undefined : posts[shared]!;
-  const words = text || (original ? original.text : "");
-  return {
-    post: getHeadline(words),
-    post_id: postId,
-    author: profiles[author]!.name,
-    author_id: author,
-    at,
-  };
-}
+export const createPostRow = (state: SocialMediaState, postId: string, it: Post) => ({
+  post: getPostHeadline(state, it),
+  post_id: postId,
+  author: state.profiles[it.author]!.name,
+  author_id: it.author,
+  at: it.at,
+});

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { getFullText } from "./postText.ts";
+import { getFullText, isOriginalVisible } from "./postText.ts";
 import {
   listHashtags,
   getHeadline,
@@ -96,11 +96,14 @@ export const postCommands = {
           "choose a post of your own",
         );
       post.status = "deleted";
-      const shares = Object.values(getOriginal(state).posts).filter(
+      const original = getOriginal(state);
+      const shares = Object.values(original.posts).filter(
         it => it.shared === post_id && it.status === "published",
       ).length;
       return {
-        deleted: getHeadline(getFullText(getOriginal(state), post)),
+        deleted: getHeadline(
+          isOriginalVisible(original, post) ? getFullText(original, post) : post.text,
+        ),
         likes: post.likes.length,
         shares,
       };

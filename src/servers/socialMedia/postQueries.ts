@@ -80,7 +80,7 @@ export const postQueries = {
       const original = post.shared === undefined ? undefined : state.posts[post.shared]!;
       const isGone = original !== undefined && !canSee(state, original);
       return omitUndefined({
-        ...createPostRow(state, post_id, isGone ? { ...post, shared: undefined } : post),
+        ...createPostRow(state, post_id, post),
         likes: post.likes.length,
         hashtags: listHashtags(isGone ? post.text : getFullText(state, post)),
         text: post.text,

@@ -10,7 +10,7 @@ import {
   compareNewestFirst,
   canSee,
   findFollow,
-  getHeadline,
+  getPostHeadline,
   findReachableProfile,
   type Profile,
 } from "./state.ts";
@@ -76,7 +76,7 @@ export const profileTools = {
         .filter(([, post]) => post.author === profile_id && canSee(state, post))
         .sort(compareNewestFirst);
       const latestPosts = posts.slice(0, maxLatestPosts).map(([post_id, post]) => ({
-        post: getHeadline(post.text || state.posts[post.shared!]!.text),
+        post: getPostHeadline(state, post),
         post_id,
         at: post.at,
       }));

@@ -1,5 +1,6 @@
 /** The social media server: a social network, as one member sees it. */
 import { defineServer } from "../../environment/server.ts";
+import { invariants } from "./invariants.ts";
 import { responseTools } from "./responseTools.ts";
 import { postQueries } from "./postQueries.ts";
 import { postCommands } from "./postCommands.ts";
@@ -12,6 +13,7 @@ export const server = defineServer({
   category: "Social/Comm.",
   summary: "profiles, follows and requests, posts with likes, comments and shares, the feed",
   schema: SocialMediaState,
+  invariants,
   tools: {
     ...profileTools,
     ...followTools,

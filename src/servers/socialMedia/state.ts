@@ -179,28 +179,31 @@ export function findPost(state: SocialMediaState, postId: string): Post {
   if (status === "deleted")
     refuse(
       "precondition_failed",
-      `${formatPost(state, postId)} was deleted by ${state.profiles[author]!.name}`,
+      author === state.user
+        ? `${formatPost(state, postId)} was deleted by ${state.profiles[author]!.name}`
+        : `post ${postId} was deleted by ${state.profiles[author]!.name}`,
       "choose another post",
     );
   if (author === state.user) return post;
   if (visibility === "only_me")
-    refuse(
-      "permission_denied",
-      `${formatPost(state, postId)} is for ${state.profiles[author]!.name} alone`,
-    );
+    refuse("permission_denied", `post ${postId} is for ${state.profiles[author]!.name} alone`);
   if (visibility === "followers" && !isFollowing(getOriginal(state), author))
     refuse(
       "permission_denied",
-      `${formatPost(state, postId)} is for the followers of ${state.profiles[author]!.name}, and you are not one`,
+      `post ${postId} is for the followers of ${state.profiles[author]!.name}, and you are not one`,
       "social_media_follow_user follows the profile",
     );
   return post;
 }
 
 /** The post as text in messages. */
-export function formatPost({ posts }: SocialMediaState, postId: string): string {
-  const { text, shared } = posts[postId]!;
-  return `the post "${getHeadline(text || posts[shared!]!.text)}" (${postId})`;
+export const formatPost = (state: SocialMediaState, postId: string): string =>
+  `the post "${getPostHeadline(state, state.posts[postId]!)}" (${postId})`;
+
+/** The label of a post; a share without words has that of the original, if the user may see it. */
+export function getPostHeadline(state: SocialMediaState, { text, shared }: Post): string {
+  const original = shared === undefined ? undefined : state.posts[shared]!;
+  return getHeadline(text || (original && canSee(state, original) ? original.text : ""));
 }
 
 /** The label of a post: its first sentence, without hashtags. */
@@ -222,7 +225,7 @@ export const compareNewestFirst = (
 ): number => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1);
 
 /** Counts posts and shares within the last hour. */
-const maxPostsPerHour = 4;
+export const maxPostsPerHour = 4;
 
 /** Refuses the call if the user has made the most posts allowed in an hour. */
 export function requirePostRate({ user, posts }: SocialMediaState, now: string): void {
