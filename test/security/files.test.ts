@@ -2,9 +2,11 @@
 import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  appendFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -12,12 +14,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { synthesize } from "../../src/cli/synthesize.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { readRun } from "../../src/run/folder.ts";
 import { getTrainerLockFile } from "../../src/run/trainerLock.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readServerEntries } from "../../src/mcp/mcpConfig.ts";
+import { runCommand } from "../cli/terminal.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -83,3 +87,51 @@ test.skipIf(process.platform === "win32").each(hostileFiles)(
     expect(() => readRun(folder)).toThrow(/is not a run folder/);
   },
 );
+
+describe("synthesize leaves files that are not its own as they are", () => {
+  const options = ["--count", "3", "--servers", "banking", "--resume"];
+  const run = (file: string, ...more: string[]) =>
+    runCommand(synthesize, ["--out", file, ...options, ...more], { cwd: folder });
+  const readAll = () =>
+    Object.fromEntries(readdirSync(folder).map(it => [it, readFileSync(join(folder, it), "utf8")]));
+
+  const foreign: [what: string, file: string, content: string][] = [
+    ["a note without a line break", "a.tasks.jsonl", "my only copy"],
+    ["notes", "a.tasks.jsonl", "one\ntwo\nthree"],
+    ["JSON over several lines", "a.tasks.jsonl", '{\n  "a": 1\n}'],
+    ["other JSON Lines", "a.tasks.jsonl", '{"format":"prove/trajectory@2"}\n{"kind'],
+    ["JSON that is no object", "a.tasks.jsonl", "null\n"],
+    ["rejected attempts of somebody else", "a.rejected.jsonl", "mine, and unfinished"],
+    ["a report of somebody else", "a.report.json", '{"mine": true}'],
+  ];
+  test.each(foreign)("%s", async (_, name, content) => {
+    writeFileSync(join(folder, name), content);
+    await expect(run("a.tasks.jsonl")).rejects.toMatchObject({
+      what: expect.stringMatching(new RegExp(`${name} was not written by a synthesis`)),
+      remedy: "write to another file, or move this one away",
+    });
+    expect(readAll()).toEqual({ [name]: content });
+  });
+
+  test("a note at the end of tasks", async () => {
+    await run("a.tasks.jsonl");
+    appendFileSync(join(folder, "a.tasks.jsonl"), "remember the milk");
+    const before = readAll();
+    await expect(run("a.tasks.jsonl")).rejects.toThrow("was not written by a synthesis");
+    expect(readAll()).toEqual(before);
+  });
+
+  test("tasks of another synthesis, with a torn line and without their rejections", async () => {
+    await run("a.tasks.jsonl", "--count", "40");
+    appendFileSync(join(folder, "a.tasks.jsonl"), '{"format":"prove/ta');
+    rmSync(join(folder, "a.rejected.jsonl"));
+    const before = readAll();
+    for (const more of [
+      ["--seed", "2"],
+      ["--preset", "student"],
+      ["--servers", "maps"],
+    ])
+      await expect(run("a.tasks.jsonl", ...more)).rejects.toThrow("was made with other options");
+    expect(readAll()).toEqual(before);
+  });
+});

@@ -16,9 +16,11 @@ import {
   getRejectedFile,
   getReportFile,
   writeReport,
+  type RejectedAttempt,
   type Report,
 } from "./report.ts";
 import { ReportCounts } from "./reportCounts.ts";
+import { checkSynthesisFiles } from "./synthesisFileChecks.ts";
 import { measureProgress, type SynthesisProgress } from "./synthesisProgress.ts";
 import type { AttemptResult } from "./attemptTask.ts";
 
@@ -72,16 +74,16 @@ async function writeAttempts(
   total: number,
   { onProgress, onRemark, readClock, signal }: SynthesisListeners,
 ): Promise<void> {
+  await checkSynthesisFiles(file);
   // rejections and a report without their tasks belong to a file that was deleted
   if (!existsSync(file))
     for (const it of [getRejectedFile(file), getReportFile(file)]) rmSync(it, { force: true });
-  const tasks = new LineWriter(file);
-  const rejections = new LineWriter(getRejectedFile(file));
+  const writers = new SynthesisWriters(file, onRemark);
   try {
-    if (tasks.torn !== undefined) onRemark(`${file} ended in a torn line, which was cut off`);
     let storedRejections = await countLines(getRejectedFile(file), signal);
-    const storedTasks = readTasks(file, { signal });
+    const storedTasks = readStoredTasks(file, signal);
     let stored = await nextTask(storedTasks);
+    if (stored === undefined) writers.open();
     const started = readClock();
     let yielded = started;
     for await (const attempt of attempts) {
@@ -92,21 +94,70 @@ async function writeAttempts(
       if (attempt.kind === "rejected") {
         counts.countRejected(attempt.rejected);
         if (storedRejections > 0) storedRejections--;
-        else rejections.append(formatRejected(attempt.rejected));
+        else writers.appendRejected(attempt.rejected);
         continue;
       }
       const line = formatTaskLine(attempt.task);
-      if (stored === undefined) tasks.append(line);
-      else if (formatTaskLine(stored) !== line) throw createDifferenceError(file, stored);
-      if (stored !== undefined) stored = await nextTask(storedTasks);
+      if (stored === undefined) writers.appendTask(line);
+      else {
+        if (formatTaskLine(stored) !== line) throw createDifferenceError(file, stored);
+        stored = await nextTask(storedTasks);
+        if (stored === undefined) writers.open();
+      }
       counts.countAccepted(attempt.task);
       onProgress(measureProgress(counts.accepted, total, readClock() - started));
       if (counts.accepted === total) break;
     }
+    writers.open();
   } finally {
-    tasks.close();
-    rejections.close();
+    writers.close();
   }
+}
+
+/**
+ * Appends tasks and rejected attempts. The files are opened, which cuts off a torn last line, once
+ * they are known to belong to this synthesis.
+ */
+class SynthesisWriters {
+  readonly #file: string;
+  readonly #onRemark: (remark: string) => void;
+  #tasks: LineWriter | undefined;
+  #rejections: LineWriter | undefined;
+  /** Lines that are written when the files are opened. */
+  readonly #earlyRejections: string[] = [];
+
+  constructor(file: string, onRemark: (remark: string) => void) {
+    this.#file = file;
+    this.#onRemark = onRemark;
+  }
+
+  open(): void {
+    if (this.#rejections) return;
+    this.#tasks = new LineWriter(this.#file);
+    if (this.#tasks.torn !== undefined)
+      this.#onRemark(`${this.#file} ended in a torn line, which was cut off`);
+    this.#rejections = new LineWriter(getRejectedFile(this.#file));
+    for (const it of this.#earlyRejections) this.#rejections.append(it);
+  }
+
+  appendTask(line: string): void {
+    this.#tasks!.append(line);
+  }
+
+  appendRejected(rejected: RejectedAttempt): void {
+    const line = formatRejected(rejected);
+    if (this.#rejections) this.#rejections.append(line);
+    else this.#earlyRejections.push(line);
+  }
+
+  close(): void {
+    this.#tasks?.close();
+    this.#rejections?.close();
+  }
+}
+
+async function* readStoredTasks(file: string, signal: AbortSignal): AsyncGenerator<Task> {
+  if (existsSync(file)) yield* readTasks(file, { signal });
 }
 
 const nextTask = async (tasks: AsyncGenerator<Task>): Promise<Task | undefined> =>
@@ -120,6 +171,7 @@ const createDifferenceError = (file: string, { id }: Task): UserError =>
 
 async function countLines(file: string, signal: AbortSignal): Promise<number> {
   let n = 0;
+  if (!existsSync(file)) return n;
   for await (const _ of readJsonLines(file, { signal })) n++;
   return n;
 }
