@@ -48,13 +48,17 @@ export interface IdTemplate {
 export function createIdTemplate(value: JsonObject): IdTemplate {
   const ids = [...collectIds(value, new Set())].sort();
   const template = compile(value, new Map(ids.map((id, i) => [id, i])));
+  if (template.kind !== "record") return { ids, instantiate: () => value };
+  if (template.hasIdKeys)
+    return { ids, instantiate: newIds => Object.freeze(createRecord(template, newIds())) };
+  const properties = createLazyProperties(template);
   return {
     ids,
     instantiate(newIds) {
-      if (template.kind !== "record") return value;
-      return template.hasIdKeys
-        ? Object.freeze(createRecord(template, newIds()))
-        : createLazily(template, newIds);
+      const record = Object.freeze(Object.defineProperties({}, properties)) as JsonObject;
+      lazyEntries.set(record, { newIds, created: [] });
+      deferDigest(record, () => sumEntries(template, newIds()));
+      return record;
     },
   };
 }
@@ -104,19 +108,32 @@ function compile(value: Json, ids: ReadonlyMap<string, IdIndex>): Template {
   };
 }
 
-/** The record whose entries with ids are created when they are first read. */
-function createLazily(template: ContainerTemplate, newIds: () => readonly string[]): JsonObject {
+/** What a lazily created record needs to create its entries, and the entries created so far. */
+interface LazyEntries {
+  readonly newIds: () => readonly string[];
+  readonly created: Json[];
+}
+
+const lazyEntries = new WeakMap<object, LazyEntries>();
+
+/**
+ * The properties of records whose entries with ids are created when they are first read. The
+ * functions are shared by all records of a template, which therefore have one hidden class.
+ */
+function createLazyProperties({ keys, values }: ContainerTemplate): PropertyDescriptorMap {
   const properties: PropertyDescriptorMap = {};
-  for (const [i, it] of template.values.entries()) {
-    let created: Json | undefined;
-    properties[template.keys[i]!] =
+  for (const [i, it] of values.entries())
+    properties[keys[i]!] =
       it.kind === "shared"
         ? { value: it.value, enumerable: true }
-        : { get: () => (created ??= createTable(it, newIds())), enumerable: true };
-  }
-  const record = Object.freeze(Object.defineProperties({}, properties)) as JsonObject;
-  deferDigest(record, () => sumEntries(template, newIds()));
-  return record;
+        : {
+            get(this: object) {
+              const { newIds, created } = lazyEntries.get(this)!;
+              return (created[i] ??= createTable(it, newIds()));
+            },
+            enumerable: true,
+          };
+  return properties;
 }
 
 function createTable(template: Template, newIds: readonly string[]): Json {
