@@ -132,7 +132,8 @@ export function findChange(
     };
   return {
     verdict: "differs",
-    remedy: "the record was edited, or a tool is not deterministic: report it with this file",
+    remedy:
+      "synthesize it again if a later version of PROVE changed the rule; otherwise the record was edited, or a tool is not deterministic: report it with this file",
   };
 }
 

@@ -366,7 +366,7 @@ describe("replay F", () => {
     );
     const { out, code } = await runCommand(replay, [file], inFolder);
     expect(out).toEqual([
-      "t-move/wrong  differs: call 2, banking_transfer, gives another value; the record was edited, or a tool is not deterministic: report it with this file",
+      "t-move/wrong  differs: call 2, banking_transfer, gives another value; synthesize it again if a later version of PROVE changed the rule; otherwise the record was edited, or a tool is not deterministic: report it with this file",
     ]);
     expect(code).toBe(1);
     expect(

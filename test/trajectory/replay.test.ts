@@ -60,7 +60,8 @@ describe("a replay", () => {
     ).toMatchObject({
       verdict: "differs",
       what: "call 1, banking_transfer, gives another value",
-      remedy: "the record was edited, or a tool is not deterministic: report it with this file",
+      remedy:
+        "synthesize it again if a later version of PROVE changed the rule; otherwise the record was edited, or a tool is not deterministic: report it with this file",
     }));
   test("of an edited call differs from that call on", () => {
     const verdicts = [
