@@ -385,4 +385,26 @@ describe("people", () => {
     check([add(server, "Nobody")], refuses("not_found", /no person Nobody/)));
 });
 
+describe("loopholes", () => {
+  test("nobody is recorded against their will by joining after the recording began", () =>
+    check(
+      [
+        ["start_recording", { meeting_id: palette }],
+        ["add_participant", { meeting_id: palette, person: "Hugo Silva" }],
+      ],
+      refuses(
+        "precondition_failed",
+        /Colour palette review \(mtg_101\) is being recorded, and Hugo Silva does not agree/,
+      ),
+    ));
+  test("who agrees may join a recording", () =>
+    check(
+      [
+        ["start_recording", { meeting_id: palette }],
+        ["add_participant", { meeting_id: palette, person: "Emma Novak" }],
+      ],
+      returns({ role: "guest", participants: 3 }),
+    ));
+});
+
 checkAllTools();

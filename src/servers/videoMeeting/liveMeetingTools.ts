@@ -9,6 +9,7 @@ import { requireScheduled } from "./schedule.ts";
 import {
   getEnd,
   getHost,
+  findRunningRecording,
   requireHostedMeeting,
   requireLedMeeting,
   formatLink,
@@ -111,9 +112,7 @@ export const liveMeetingTools = {
         );
       const lasted = (from: string) => Math.min(480, toMinutes(now) - toMinutes(from));
       Object.assign(state.meetings[meeting_id]!, { status: "ended", ended_at: now });
-      const recorded = Object.entries(original.recordings).find(
-        ([, it]) => it.meeting_id === meeting_id && it.status === "recording",
-      );
+      const recorded = findRunningRecording(original, meeting_id);
       if (recorded)
         Object.assign(state.recordings[recorded[0]]!, {
           status: "processing",
@@ -178,6 +177,8 @@ export const liveMeetingTools = {
           `${meeting.topic} is full: the ${plan} plan of ${host} allows ${limits.people} people, host included`,
           "schedule a second meeting for the others",
         );
+      if (currentRole === undefined && original.people[personId]!.unrecorded)
+        requireNoRecording(original, meeting_id, name);
       state.meetings[meeting_id]!.participants[personId] = role;
       const now = currentRole === undefined ? peopleCount : peopleCount - 1;
       return {
@@ -190,3 +191,13 @@ export const liveMeetingTools = {
     },
   }),
 };
+
+/** Refuses to bring a person who does not agree to be recorded into a meeting that is recorded. */
+function requireNoRecording(state: VideoMeetingState, meetingId: string, name: string): void {
+  if (findRunningRecording(state, meetingId))
+    refuse(
+      "precondition_failed",
+      `${state.meetings[meetingId]!.topic} (${meetingId}) is being recorded, and ${name} does not agree to be recorded`,
+      "schedule a meeting without a recording for them",
+    );
+}

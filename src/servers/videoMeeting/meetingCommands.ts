@@ -24,8 +24,12 @@ import {
 
 const tool = createToolFactory(VideoMeetingState);
 
-function createCode(random: () => number): string {
-  return [0, 1, 2].map(() => String(100 + Math.floor(random() * 900))).join("-");
+/** The last part of a link that no meeting has. */
+function createCode({ meetings }: VideoMeetingState, random: () => number): string {
+  for (;;) {
+    const code = [0, 1, 2].map(() => String(100 + Math.floor(random() * 900))).join("-");
+    if (Object.values(meetings).every(it => it.code !== code)) return code;
+  }
 }
 
 export const meetingCommands = {
@@ -84,7 +88,7 @@ export const meetingCommands = {
         topic: topic.trim(),
         ...slot,
         status: "scheduled",
-        code: createCode(random),
+        code: createCode(original, random),
         waiting_room,
         recording,
       };

@@ -10,6 +10,7 @@ import {
   formatLink,
   findMeeting,
   findPersonId,
+  findRunningRecording,
   getUserRole,
   VideoMeetingState,
 } from "./state.ts";
@@ -142,9 +143,7 @@ export const meetingQueries = {
         places_left: Math.max(0, limits.people - 1 - invited),
         waiting_room,
         recording: limits.records ? recording : "nobody",
-        recording_now: Object.values(state.recordings).some(
-          it => it.meeting_id === meeting_id && it.status === "recording",
-        ),
+        recording_now: findRunningRecording(state, meeting_id) !== undefined,
         link: formatLink(state, meeting),
         ...(agenda === undefined ? {} : { agenda }),
         ...(started_at === undefined ? {} : { started_at }),

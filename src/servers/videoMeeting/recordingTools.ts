@@ -5,7 +5,13 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { meetingId } from "./parameters.ts";
-import { getHost, requireLedMeeting, findMeeting, VideoMeetingState } from "./state.ts";
+import {
+  findRunningRecording,
+  getHost,
+  requireLedMeeting,
+  findMeeting,
+  VideoMeetingState,
+} from "./state.ts";
 
 const tool = createToolFactory(VideoMeetingState);
 
@@ -46,11 +52,7 @@ export const recordingTools = {
           `${meeting.topic} is recorded by its host ${name} alone`,
           `ask ${name} to record it`,
         );
-      if (
-        Object.values(original.recordings).some(
-          it => it.meeting_id === meeting_id && it.status === "recording",
-        )
-      )
+      if (findRunningRecording(original, meeting_id))
         refuse("conflict", `${meeting.topic} (${meeting_id}) is being recorded already`);
       const objector = [meeting.host, ...Object.keys(meeting.participants)].find(
         it => original.people[it]!.unrecorded,

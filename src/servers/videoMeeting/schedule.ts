@@ -40,7 +40,8 @@ export function requirePlanLimits(
     );
 }
 
-const isActive = ({ status }: Meeting): boolean => status === "scheduled" || status === "running";
+export const isActive = ({ status }: Meeting): boolean =>
+  status === "scheduled" || status === "running";
 
 type Slot = Pick<Meeting, "start" | "minutes">;
 

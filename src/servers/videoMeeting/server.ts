@@ -1,5 +1,6 @@
 /** The video meeting server: the meetings of one person with colleagues and clients. */
 import { defineServer } from "../../environment/server.ts";
+import { invariants } from "./invariants.ts";
 import { liveMeetingTools } from "./liveMeetingTools.ts";
 import { meetingCommands } from "./meetingCommands.ts";
 import { meetingQueries } from "./meetingQueries.ts";
@@ -14,6 +15,7 @@ export const server = defineServer({
   summary:
     "meetings with hosts and guests, their start and end, plans and their limits, recordings",
   schema: VideoMeetingState,
+  invariants,
   tools: {
     schedule_meeting,
     ...meetingQueries,

@@ -115,6 +115,12 @@ export const getHost = ({ people }: VideoMeetingState, { host }: Pick<Meeting, "
   limits: plans[people[host]!.plan],
 });
 
+/** The recording of the meeting that runs now, with its id. */
+export const findRunningRecording = ({ recordings }: VideoMeetingState, meetingId: string) =>
+  Object.entries(recordings).find(
+    ([, it]) => it.meeting_id === meetingId && it.status === "recording",
+  );
+
 /** The meeting; refuses the call unless the user is the host. */
 export function requireHostedMeeting(
   state: VideoMeetingState,
