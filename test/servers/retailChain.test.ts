@@ -1,9 +1,10 @@
 /** Tests every retail chain tool: results, changes to the state, and refusals. */
 import { describe, expect, test } from "vitest";
 import { server as retailChain } from "../../src/servers/retailChain/server.ts";
+import { weekdays } from "../../src/servers/retailChain/state.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(retailChain);
+const { check, checkInvariants, checkAllTools } = createChecks(retailChain);
 
 const [quay, market, station, hamburg, lyon, porto] = [
   "sto_101",
@@ -407,6 +408,73 @@ describe("stock", () => {
   for (const change of [0, -0, 100, 0.5, Number.NaN])
     test(`a correction by ${change} is refused`, () =>
       check([adjust(tent, change)], refusedOrBadArguments));
+});
+
+describe("loopholes", () => {
+  test("a store that has sold nothing yet receives its first shipment", () =>
+    check(
+      [["receive_shipment", { shipment_id: "shp_101" }]],
+      returns({ items: [{ item_id: runners, added: 8, on_hand: 8 }] }),
+      { edits: { "stock.sto_101": undefined } },
+    ));
+  test("a state with a store that never opens, where reserving would take forever, is refused", () => {
+    const closedOn = retailChain.schema.safeParse({
+      stores: { [quay]: { closed_on: [...weekdays] } },
+    });
+    expect(closedOn.error?.message).toMatch(/must leave a day on which the store is open/);
+  });
+  test("what is reserved is not sent away, in one transfer or in two", () => {
+    const send = (quantity: number): Call => [
+      "transfer_stock",
+      { item_id: tent, from_store_id: quay, to_store_id: market, quantity },
+    ];
+    check([send(3), send(2)], refuses("precondition_failed", /has 3 of .* 2 of them are reserved/));
+  });
+});
+
+describe("every rule can be broken", () => {
+  const reservation = {
+    item_id: rope,
+    store_id: quay,
+    quantity: 4,
+    made: "2026-03-09T09:00",
+    until: "2026-03-11T20:00",
+    status: "held",
+  };
+  const shipment = {
+    number: 20500,
+    store_id: market,
+    sender: "Quay Street",
+    expected: "2026-03-09",
+  };
+  checkInvariants({
+    "Moving stock creates and loses nothing; an adjustment changes one item in one store.": {
+      "shipments.shp_900": { ...shipment, lines: { [tent]: 1 } },
+    },
+    "Stock changes only in stores that the user looks after, and only up to the shelf space.": {
+      "stock.sto_107.itm_101": 5,
+    },
+    "What is reserved is in the store, and at most the allowed number of units.": {
+      "reservations.res_900": reservation,
+    },
+    "A transfer leaves what is reserved in the store that sends it.": {
+      "stock.sto_101.itm_101": 1,
+      "shipments.shp_900": { ...shipment, lines: { [tent]: 5 } },
+    },
+    "There are at most the allowed reservations, one for an item in a store.": {
+      "reservations.res_900": { ...reservation, item_id: tent, quantity: 1 },
+    },
+    "A reservation changes only by being cancelled while it is held.": {
+      "reservations.res_113.status": "held",
+    },
+    "A shipment is received once, from its day on, in a store that the user looks after.": {
+      "shipments.shp_107.received": "2026-03-11T09:00",
+    },
+    "Each delivery note has its own number.": { "shipments.shp_101.number": 20403 },
+    "Calls change neither the stores, items and terms nor what the user looks after.": {
+      "user.looks_after": [quay, market, station],
+    },
+  });
 });
 
 checkAllTools();

@@ -2,6 +2,7 @@
 import { defineServer } from "../../environment/server.ts";
 import { reservationTools } from "./reservationTools.ts";
 import { stockTools } from "./stockTools.ts";
+import { invariants } from "./invariants.ts";
 import { itemQueries } from "./itemQueries.ts";
 import { storeQueries } from "./storeQueries.ts";
 import { RetailChainState } from "./state.ts";
@@ -11,5 +12,6 @@ export const server = defineServer({
   category: "Commerce",
   summary: "stores with hours and shelves, reservations that lapse, shipments between stores",
   schema: RetailChainState,
+  invariants,
   tools: { ...storeQueries, ...itemQueries, ...reservationTools, ...stockTools },
 });

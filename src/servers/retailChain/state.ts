@@ -40,7 +40,10 @@ const Store = z.strictObject({
   phone: z.string(),
   opens: time,
   closes: time,
-  closed_on: z.array(z.enum(weekdays)).max(7),
+  closed_on: z
+    .array(z.enum(weekdays))
+    .max(7)
+    .refine(it => new Set(it).size < 7, "must leave a day on which the store is open"),
   /** Whether it takes reservations. */
   pickup: z.boolean(),
   /** The first day after a renovation, during which nothing is sold or received. */

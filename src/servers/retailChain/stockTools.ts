@@ -112,6 +112,7 @@ export const stockTools = {
           "take it in on that day",
         );
       requireNotRenovating(findStore(state, store_id), store_id, now);
+      if (!Object.hasOwn(state.stock, store_id)) state.stock[store_id] = {};
       const storeStock = state.stock[store_id]!;
       const added = Object.entries(shipment.lines).map(([item_id, n]) => ({
         item: state.items[item_id]!.name,
