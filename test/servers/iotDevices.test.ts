@@ -2,12 +2,13 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
+import type { Json } from "../../src/environment/json.ts";
 import { server as iotDevices } from "../../src/servers/iotDevices/server.ts";
 import type { Home } from "../../src/servers/iotDevices/state.ts";
 import { walk } from "../contracts/walk.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(iotDevices);
+const { check, checkInvariants, checkAllTools } = createChecks(iotDevices);
 
 const [kitchen, living, bedroom, hallway] = [
   "room_101",
@@ -700,6 +701,99 @@ test("after any calls, the log of each lock ends with how it stands, and scenes 
     const used = Object.values(scenes).flatMap(it => it.actions.map(action => action.device_id));
     expect(used.filter(it => !(it in devices) && !(it in removed))).toEqual([]);
   }
+});
+
+describe("loopholes", () => {
+  const scene = (action: Record<string, Json>, edits: Record<string, Json> = {}) => ({
+    edits: { "scenes.scn_107.actions": [action], ...edits },
+  });
+  const activate: Call = ["activate_scene", { scene_id: movie }];
+  test("a scene does not set heating whose child lock is on", () =>
+    check(
+      [activate],
+      refuses("permission_denied", /has its child lock on/),
+      scene({ device_id: heating, do: "set", level: 23 }, { "devices.dev_122.child_lock": true }),
+    ));
+  test("a scene does not speed up a fan whose child lock is on", () =>
+    check(
+      [activate],
+      refuses("permission_denied", /has its child lock on/),
+      scene(
+        { device_id: fan, do: "set", level: 3 },
+        { "devices.dev_146.speed": 1, "devices.dev_146.child_lock": true },
+      ),
+    ));
+  test("a scene does not heat an empty flat above 18 °C", () =>
+    check(
+      [activate],
+      refuses("precondition_failed", /keeps rooms at 18 °C at most: 23 °C is too warm/),
+      scene({ device_id: heating, do: "set", level: 23 }, { mode: "away" }),
+    ));
+  test("a scene does not open blinds in away mode", () =>
+    check(
+      [activate],
+      refuses("precondition_failed", /not opened in away mode/),
+      scene({ device_id: blinds, do: "open", level: 7 }, { mode: "away" }),
+    ));
+  test("a scene does not turn a lock with an empty battery", () =>
+    check(
+      [activate],
+      refuses("precondition_failed", /battery of the mailbox lock .* is at 4 percent/),
+      scene({ device_id: mailbox, do: "lock" }, { "devices.dev_161.is_locked": false }),
+    ));
+  test("a scene does not leave the oven on in an empty flat", () =>
+    check(
+      [off(coffee), on(oven), leave],
+      refuses("precondition_failed", /the oven in the kitchen .* must not run while nobody is in/),
+    ));
+  test("a brighter light does not overload the circuit", () =>
+    check(
+      [["set_brightness", { device_id: floorLamp, brightness: 100 }]],
+      refuses("limit_exceeded", /the circuit of the living room carries \d+ W/),
+      {
+        edits: {
+          "devices.dev_119.is_on": true,
+          "devices.dev_119.brightness": 10,
+          "devices.dev_119.watts": 3000,
+        },
+      },
+    ));
+});
+
+describe("every rule can be broken", () => {
+  const entry = { lock_id: frontDoor, at: "2026-03-09T09:00", action: "unlocked", by: "Ana Ruiz" };
+  checkInvariants({
+    "What must not run unattended is off in away mode.": {
+      mode: "away",
+      "devices.dev_107.is_on": true,
+    },
+    "In away mode nothing is heated above its limit, opened or unlocked.": [
+      { mode: "away" },
+      { "devices.dev_122.target": 18.5 },
+    ],
+    "What has a child lock, is offline or has to stay on stays as it is.": {
+      "devices.dev_113.is_on": true,
+    },
+    "Devices change only in what their controls set.": { "devices.dev_107.watts": 1 },
+    "Locks and blinds move only with enough charge, and a door is locked only when it is shut.": {
+      "devices.dev_134.is_locked": true,
+    },
+    "A door is unlocked only with a valid code, and the log has each turn of a bolt.": {
+      "devices.dev_152.is_locked": false,
+      "log.log_900": { ...entry, by: "the cleaner" },
+    },
+    "No circuit is loaded beyond what it carries.": { "devices.dev_107.is_on": true },
+    "Vacuums start from their dock only, not at night, and not over thresholds.": {
+      "devices.dev_158.activity": "cleaning",
+    },
+    "The mode changes only by a scene that sets it.": { mode: "away" },
+    "Scenes and automations are only added, up to 60 each, with their own names.": {
+      "automations.aut_101.enabled": true,
+    },
+    "Calls change neither sensors nor rooms, except for the temperature at a time.": {
+      "rooms.room_101.circuit": 9000,
+    },
+  });
 });
 
 checkAllTools();

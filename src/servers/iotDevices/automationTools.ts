@@ -12,7 +12,7 @@ import { sceneId, title } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
-const maxAutomations = 60;
+export const maxAutomations = 60;
 
 /** `on weekdays at 07:00`, `when living room temperature is above 24` */
 function describeTrigger(home: Home, when: Trigger): string {

@@ -32,6 +32,22 @@ export function requireMovableBlinds(
   return blinds;
 }
 
+/** The blinds, or a refusal if they cannot be opened to that position now. */
+export function requireOpenableBlinds(
+  home: Home,
+  device_id: string,
+  position: number,
+): OfKind<"blinds"> {
+  const blinds = requireMovableBlinds(home, device_id, position);
+  if (home.mode === "away")
+    refuse(
+      "precondition_failed",
+      `${formatDevice(home, device_id, blinds)} ${isOrAre(blinds)} not opened in away mode`,
+      "activate a scene that sets home mode first",
+    );
+  return blinds;
+}
+
 export const blindTools = {
   open_blinds: tool({
     effect: "write",
@@ -48,13 +64,7 @@ export const blindTools = {
     },
     returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
     run(home, { device_id, position = 100 }) {
-      const blinds = requireMovableBlinds(home, device_id, position);
-      if (home.mode === "away")
-        refuse(
-          "precondition_failed",
-          `${formatDevice(home, device_id, blinds)} ${isOrAre(blinds)} not opened in away mode`,
-          "activate a scene that sets home mode first",
-        );
+      const blinds = requireOpenableBlinds(home, device_id, position);
       const previousPosition = blinds.position;
       blinds.position = position;
       return { name: blinds.name, device_id, position, was: previousPosition };

@@ -8,6 +8,19 @@ import { lockId } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
+/** The lock, or a refusal if it is locked already or its door is not shut. */
+export function requireLockableDoor(home: Home, device_id: string): OfKind<"lock"> {
+  const lock = requireTurnableLock(home, device_id);
+  if (lock.is_locked) refuse("conflict", `the ${lock.name} (${device_id}) is already locked`);
+  if (lock.ajar)
+    refuse(
+      "precondition_failed",
+      `the ${lock.name} (${device_id}) is not shut`,
+      "somebody has to shut it first",
+    );
+  return lock;
+}
+
 /** The lock, or a refusal if its battery is too low to turn. */
 function requireTurnableLock(home: Home, device_id: string): OfKind<"lock"> {
   const lock = findReadyDevice(home, device_id, "lock");
@@ -45,14 +58,7 @@ export const doorLockTools = {
     input: { device_id: lockId },
     returns: { door: label("lock"), device_id: id("lock"), state: z.string(), battery: z.int() },
     run(home, { device_id }, context) {
-      const lock = requireTurnableLock(home, device_id);
-      if (lock.is_locked) refuse("conflict", `the ${lock.name} (${device_id}) is already locked`);
-      if (lock.ajar)
-        refuse(
-          "precondition_failed",
-          `the ${lock.name} (${device_id}) is not shut`,
-          "somebody has to shut it first",
-        );
+      const lock = requireLockableDoor(home, device_id);
       turnBolt(home, device_id, lock, true, home.owner, context);
       return { door: lock.name, device_id, state: "locked", battery: lock.battery };
     },

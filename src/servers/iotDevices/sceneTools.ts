@@ -4,14 +4,21 @@ import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { requireCircuitCapacity, isOn, switchOff, switchOn } from "./deviceSwitching.ts";
-import { requireMovableBlinds } from "./blindTools.ts";
-import { settleClimate } from "./deviceSwitching.ts";
-import { turnBolt } from "./doorLockTools.ts";
-import { computeRoomDraw, computeDraw } from "./houseModel.ts";
+import { requireMovableBlinds, requireOpenableBlinds } from "./blindTools.ts";
+import {
+  requireCircuitCapacity,
+  requireHeatable,
+  isOn,
+  settleClimate,
+  switchOff,
+  switchOn,
+} from "./deviceSwitching.ts";
+import { requireLockableDoor, turnBolt } from "./doorLockTools.ts";
+import { computeClimate, computeRoomDraw, computeDraw } from "./houseModel.ts";
 import { findScene } from "./sceneLookup.ts";
 import {
   Home,
+  requireNoChildLock,
   requireOnline,
   isOrAre,
   findDevice,
@@ -26,7 +33,7 @@ import { sceneId, title } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
 
-const maxScenes = 60;
+export const maxScenes = 60;
 
 const exampleNames = [
   "Movie night",
@@ -91,25 +98,36 @@ function executeAction(
   const { now } = context;
   requireOnline(home, device_id, device);
   if (verb === "off") switchOff(home, device_id, device, now);
-  else if (verb === "open" || verb === "close")
-    requireMovableBlinds(home, device_id, verb === "close" ? 0 : level).position =
-      verb === "close" ? 0 : level;
-  else if (verb === "lock" && device.kind === "lock") {
-    if (device.ajar)
-      refuse(
-        "precondition_failed",
-        `the ${device.name} (${device_id}) is not shut`,
-        "somebody has to shut it first",
-      );
-    turnBolt(home, device_id, device, true, by, context);
-  } else if (verb === "set" && device.kind === "thermostat") {
+  else if (verb === "open") requireOpenableBlinds(home, device_id, level).position = level;
+  else if (verb === "close") requireMovableBlinds(home, device_id, 0).position = 0;
+  else if (verb === "lock")
+    turnBolt(home, device_id, requireLockableDoor(home, device_id), true, by, context);
+  else if (verb === "set" && device.kind === "thermostat") {
+    requireNoChildLock(home, device_id, device);
+    const { temperature } = computeClimate(getOriginal(home), device.room_id, now);
+    requireHeatable(home, device.room_id, level, temperature);
     settleClimate(home, device.room_id, now);
     Object.assign(device, { is_on: true, target: level });
   } else {
+    if (verb === "set" && device.kind === "fan") requireNoChildLock(home, device_id, device);
     if (!isOn(device)) switchOn(home, device_id, device, now);
     if (verb === "set" && device.kind === "light") device.brightness = level;
     if (verb === "set" && device.kind === "fan") device.speed = Math.min(device.speeds, level);
   }
+}
+
+/** Refuses to leave a device on that must not run while nobody is in. */
+function requireNothingAttended(home: Home): void {
+  const running = listRows(home.devices).find(
+    ([, it]) => it.kind === "plug" && it.attended && it.is_on && !it.offline,
+  );
+  if (!running) return;
+  const deviceText = formatDevice(home, ...running);
+  refuse(
+    "precondition_failed",
+    `${deviceText} is on and must not run while nobody is in, as in away mode`,
+    "iot_devices_turn_off turns it off first",
+  );
 }
 
 export const sceneTools = {
@@ -274,6 +292,7 @@ export const sceneTools = {
             computeRoomDraw(original, room, context.now),
           );
       }
+      if (scene.mode === "away") requireNothingAttended(home);
       scene.last = context.now;
       return { scene: scene.name, scene_id, changed: pendingActions.length, mode: home.mode };
     },

@@ -6,6 +6,7 @@ import { climateTools } from "./climateTools.ts";
 import { deviceQueries } from "./deviceQueries.ts";
 import { doorLockQueries } from "./doorLockQueries.ts";
 import { doorLockTools } from "./doorLockTools.ts";
+import { invariants } from "./invariants.ts";
 import { roomQueries } from "./roomQueries.ts";
 import { sceneTools } from "./sceneTools.ts";
 import { sensorQueries } from "./sensorQueries.ts";
@@ -24,6 +25,7 @@ export const server = defineServer({
   summary:
     "rooms, lights, plugs, heating, fans, blinds, locks, vacuums, sensors, scenes and automations",
   schema: Home,
+  invariants,
   tools: {
     list_rooms,
     ...deviceQueries,

@@ -84,7 +84,7 @@ export const switchTools = {
         .meta({ examples: [5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 100] }),
     },
     returns: { name: label("light"), device_id: id("light"), brightness: z.int(), was: z.string() },
-    run(home, { device_id, brightness }) {
+    run(home, { device_id, brightness }, { now }) {
       const light = findReadyDevice(home, device_id, "light");
       const deviceText = formatDevice(home, device_id, light);
       if (!light.dims)
@@ -95,6 +95,16 @@ export const switchTools = {
         );
       if (light.is_on && light.brightness === brightness)
         refuse("conflict", `${deviceText} ${isOrAre(light)} already at ${brightness} percent`);
+      const brighter = { ...getOriginal(light), brightness, is_on: true };
+      const extraDraw =
+        computeDraw(home, brighter, now) - computeDraw(home, getOriginal(light), now);
+      if (extraDraw > 0)
+        requireCircuitCapacity(
+          home,
+          light.room_id,
+          extraDraw,
+          computeRoomDraw(getOriginal(home), light.room_id, now),
+        );
       const previousValue = light.is_on ? `${light.brightness} percent` : "off";
       light.brightness = brightness;
       light.is_on = true;
