@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
+import type { Json } from "../../src/environment/json.ts";
 import { server as filesystem } from "../../src/servers/filesystem/server.ts";
 import { catalog } from "../contracts/transports.ts";
 import { walk } from "../contracts/walk.ts";
@@ -942,6 +943,150 @@ describe("whatever is called", () => {
         expect(used).toBeLessThanOrEqual(size);
       }),
       { numRuns: 25 },
+    );
+  });
+});
+
+describe("loopholes", () => {
+  const owned = (owner: string, mode: string, entries: Record<string, Json>): Json => ({
+    type: "directory",
+    owner,
+    group: "team",
+    mode,
+    modified: "2026-03-01T10:00",
+    entries,
+  });
+  const file = (owner: string, mode: string, text = "x\n"): Json => ({
+    type: "file",
+    owner,
+    group: "team",
+    mode,
+    modified: "2026-03-01T10:00",
+    text,
+  });
+  const spare = "root.entries.home.entries.ana.entries.spare";
+  const team = "root.entries.srv.entries.team";
+  const overwrite = { name: "plan.md", overwrite: true };
+
+  test("a copy does not take over a colleague's file in a sticky directory", () =>
+    check(
+      [["cp", { source: "letter.txt", destination: "/srv/team", ...overwrite }]],
+      refuses("permission_denied", /only ben may remove or move \/srv\/team\/plan.md/),
+    ));
+  test("a move does not replace a colleague's file in a sticky directory", () =>
+    check(
+      [["mv", { source: "letter.txt", destination: "/srv/team", ...overwrite }]],
+      refuses("permission_denied", /only ben may/),
+    ));
+  for (const kind of ["zip", "tar"] as const) {
+    const [pack, unpack] = kind === "zip" ? ["zip", "unzip"] : ["tar_create", "tar_extract"];
+    const packed: Call[] = [
+      ["cp", { source: "letter.txt", destination: "spare", name: "plan.md" }],
+      [pack!, { source: "spare/plan.md", archive: `p.${kind}` }],
+    ];
+    const extract = (destination: string): Call => [
+      unpack!,
+      { archive: `p.${kind}`, destination, overwrite: true },
+    ];
+    test(`a ${kind} does not take over a colleague's file in a sticky directory`, () =>
+      check([...packed, extract("/srv/team")], refuses("permission_denied", /only ben may/)));
+    test(`a ${kind} does not replace a file in a directory that may not be changed`, () =>
+      check(
+        [...packed, extract("/srv/team")],
+        refuses("permission_denied", /may not change \/srv\/team/),
+        { edits: { [`${team}.mode`]: "755" } },
+      ));
+  }
+  test("removing a directory removes nothing from a colleague's directory in it", () => {
+    const edits = {
+      [`${spare}.entries.ben`]: owned("ben", "755", { "a.txt": file("ben", "644") }),
+    };
+    for (const permanent of [false, true])
+      check(
+        [["rm", { path: "spare", recursive: true, permanent }]],
+        refuses("permission_denied", /may not change ~\/spare\/ben/),
+        { edits },
+      );
+  });
+  test("removing a directory removes nothing of colleagues from a sticky directory in it", () =>
+    check(
+      [["rm", { path: "spare", recursive: true }]],
+      refuses("permission_denied", /only ben may/),
+      {
+        edits: {
+          [`${spare}.entries.box`]: owned("david", "1777", { "a.txt": file("ben", "644") }),
+        },
+      },
+    ));
+  test("the refusal to remove a directory names nothing that the user may not list", () =>
+    check(
+      [["rm", { path: "spare", recursive: true }]],
+      refuses("permission_denied", /^ana may not read ~\/spare\/ben: /),
+      {
+        edits: {
+          [`${spare}.entries.ben`]: owned("ben", "733", {
+            secret: owned("ben", "755", { "a.txt": file("ben", "644") }),
+          }),
+        },
+      },
+    ));
+  test("a directory that may not be changed is not moved to another one", () =>
+    check(
+      [["mv", { source: "spare/ben", destination: "~" }]],
+      refuses("permission_denied", /may not change ~\/spare\/ben/),
+      { edits: { [`${spare}.entries.ben`]: owned("ben", "755", {}) } },
+    ));
+  test("overwriting a file is no way around the limit of 40 levels", () => {
+    const names = Array.from({ length: 34 }, (_, i) => `d${i}`);
+    const deep = `~/${names.join("/")}`;
+    check(
+      [
+        ["mkdir", { path: "a/b/c/d/e/f", parents: true }],
+        ["zip", { source: "a", archive: "a.zip" }],
+        ["mkdir", { path: deep, parents: true }],
+        write(`${deep}/x.zip`),
+        ["mv", { source: "a.zip", destination: deep, name: "x.zip", overwrite: true }],
+      ],
+      refuses("limit_exceeded", /at most 40 levels/),
+    );
+  });
+  test("packing an archive again does not make it smaller", () => {
+    const text = "a line of text\n".repeat(100);
+    const source = "root.entries.home.entries.ana.entries.long";
+    check(
+      [
+        ["zip", { source: "long", archive: "1.zip" }],
+        ["mkdir", { path: "one" }],
+        ["mv", { source: "1.zip", destination: "one" }],
+        ["zip", { source: "one", archive: "2.zip" }],
+        ["stat", { path: "2.zip" }],
+      ],
+      // 22 + 60 and half of the text, then 22 and twice 60 around that
+      returns({ bytes: 22 + 120 + 22 + 120 + text.length / 2 }),
+      { edits: { [source]: owned("ana", "755", { "a.txt": file("ana", "644", text) }) } },
+    );
+  });
+  test("nor does packing it in a tar in between", () => {
+    const text = "a line of text\n".repeat(400);
+    const source = "root.entries.home.entries.ana.entries.long";
+    check(
+      [
+        ["zip", { source: "long/a.txt", archive: "long/1.zip" }],
+        ["rm", { path: "long/a.txt", permanent: true }],
+        ["tar_create", { source: "long", archive: "2.tar" }],
+        ["rm", { path: "long/1.zip", permanent: true }],
+        ["mv", { source: "2.tar", destination: "long" }],
+        ["zip", { source: "long", archive: "3.zip" }],
+        ["rm", { path: "long", recursive: true, permanent: true }],
+        ["stat", { path: "3.zip" }],
+      ],
+      returns({ bytes: expect.toSatisfy((it: number) => it > text.length / 2) as number }),
+      {
+        edits: {
+          "quota.bytes": 100_000,
+          [source]: owned("ana", "755", { "a.txt": file("ana", "644", text) }),
+        },
+      },
     );
   });
 });

@@ -3,7 +3,7 @@ import { refuse } from "../../environment/server.ts";
 import { takeOwnership, copyEntry, createOwnership } from "./newEntries.ts";
 import { addEntry, setEntry } from "./treeEdits.ts";
 import { reserveSpace } from "./quota.ts";
-import { requirePermission, requireFreePath } from "./permissions.ts";
+import { requirePermission, requireFreePath, requireReplaceable } from "./permissions.ts";
 import { findArchive, findEntry, findDirectory } from "./lookups.ts";
 import { resolvePath } from "./paths.ts";
 import { shorten, formatPath, type ResolvedPath } from "./pathFormat.ts";
@@ -101,9 +101,10 @@ function planExtraction(
     const existing = Object.hasOwn(target.entries, name) ? target.entries[name] : undefined;
     const place = { input: name, segments: [...at, name], parent: target, entry: existing };
     if (!existing) requireFreePath(state, place, measureExtent(entry));
-    else if (existing.type === "directory" && entry.type === "directory")
+    else if (existing.type === "directory" && entry.type === "directory") {
+      requirePermission(state, existing, "x", place.segments);
       return planExtraction(state, entry.entries, place.segments, existing, mayReplace);
-    else if (!mayReplace || existing.type !== "file" || entry.type !== "file")
+    } else if (!mayReplace || existing.type !== "file" || entry.type !== "file")
       refuse(
         "conflict",
         `${formatPath(state, place.segments)} already exists`,
@@ -111,7 +112,7 @@ function planExtraction(
           ? "choose another directory"
           : "pass overwrite: true, or choose another directory",
       );
-    else requirePermission(state, existing, "w", place.segments);
+    else requireReplaceable(state, { ...place, entry: existing });
     return [{ place, entry }];
   });
 }

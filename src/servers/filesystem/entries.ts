@@ -11,21 +11,34 @@ export const countBytes = (text: string) => Buffer.byteLength(text, "utf8");
 
 /** The size of an entry with everything in it. */
 export function measureSize(entry: Entry): { bytes: number; entries: number } {
-  if (entry.type === "file") return { bytes: countBytes(entry.text), entries: 1 };
-  if (entry.type === "link") return { bytes: 0, entries: 1 };
-  const content = { bytes: 0, entries: 1 };
+  const { bytes, entries } = measureContent(entry);
+  return { bytes, entries };
+}
+
+/** The size of an entry, and how many of its bytes are compressed already. */
+function measureContent(entry: Entry): { bytes: number; compressed: number; entries: number } {
+  if (entry.type === "file") return { bytes: countBytes(entry.text), compressed: 0, entries: 1 };
+  if (entry.type === "link") return { bytes: 0, compressed: 0, entries: 1 };
+  const content = { bytes: 0, compressed: 0, entries: 1 };
   for (const it of Object.values(entry.entries)) {
-    const { bytes, entries } = measureSize(it);
+    const { bytes, compressed, entries } = measureContent(it);
     content.bytes += bytes;
+    content.compressed += compressed;
     content.entries += entries;
   }
   if (entry.type === "directory") return content;
-  // a tar has blocks of 512 bytes; a zip compresses text to about half and adds a directory
+  const { compressed } = content;
+  // a tar has blocks of 512 bytes
+  if (entry.format === "tar")
+    return {
+      bytes: 512 * (content.entries + Math.ceil(content.bytes / 512)),
+      compressed,
+      entries: 1,
+    };
+  // a zip compresses text to about half, once, and adds a directory
   const bytes =
-    entry.format === "tar"
-      ? 512 * (content.entries + Math.ceil(content.bytes / 512))
-      : 22 + 60 * (content.entries - 1) + Math.ceil(content.bytes / 2);
-  return { bytes, entries: 1 };
+    22 + 60 * (content.entries - 1) + compressed + Math.ceil((content.bytes - compressed) / 2);
+  return { bytes, compressed: bytes, entries: 1 };
 }
 
 /** The number of files; an archive counts as one. */

@@ -12,7 +12,12 @@ import {
   type ExistingPath,
   type ResolvedPath,
 } from "./pathFormat.ts";
-import { requirePermission, requireFreePath } from "./permissions.ts";
+import {
+  requireFittingExtent,
+  requirePermission,
+  requireFreePath,
+  requireReplaceable,
+} from "./permissions.ts";
 import { findEntry, findDirectory } from "./lookups.ts";
 import { maxNameLength, maxPathLength, type Entry, FilesystemState } from "./state.ts";
 import { newPathSchema, path } from "./parameters.ts";
@@ -33,13 +38,13 @@ function resolveInDirectory(state: FilesystemState, input: string, name: string)
 }
 
 /** Refuses unless the path is free, or leads to a file that may be replaced. */
-function requireReplaceable(
+function requirePlaceFor(
   state: FilesystemState,
   path: ResolvedPath,
   overwrite: boolean,
   replacement: Entry,
 ): void {
-  const { entry, segments, parent } = path;
+  const { entry, segments } = path;
   if (!entry) return requireFreePath(state, path, measureExtent(replacement));
   if (!overwrite)
     refuse(
@@ -53,8 +58,8 @@ function requireReplaceable(
       `${formatPath(state, segments)} already exists, and a directory is never overwritten`,
       "choose another name",
     );
-  requirePermission(state, parent, "w", segments.slice(0, -1));
-  if (entry.type !== "link") requirePermission(state, entry, "w", segments);
+  requireReplaceable(state, { ...path, entry });
+  requireFittingExtent(segments, measureExtent(replacement));
 }
 
 /** Refuses to move an entry to its own path, or a directory into itself. */
@@ -109,7 +114,12 @@ export const moveTools = {
       const from = findEntry(state, source, { follow: false });
       const to = resolveInDirectory(state, destination, name ?? from.segments.at(-1) ?? "root");
       requireOutside(state, from, to);
-      requireReplaceable(state, to, mayReplace, from.entry);
+      requirePlaceFor(state, to, mayReplace, from.entry);
+      const isSameDirectory =
+        joinSegments(from.segments.slice(0, -1)) === joinSegments(to.segments.slice(0, -1));
+      // a directory that moves gets another "..", which changes it
+      if (from.entry.type === "directory" && !isSameDirectory)
+        requirePermission(state, from.entry, "w", from.segments);
       setEntry(state, to.segments, removeEntry(state, from, now), now);
       return { path: formatPath(state, to.segments) };
     },
@@ -140,7 +150,7 @@ export const moveTools = {
         );
       const to = resolveInDirectory(state, destination, name ?? from.segments.at(-1) ?? "root");
       requireOutside(state, from, to);
-      requireReplaceable(state, to, mayReplace, from.entry);
+      requirePlaceFor(state, to, mayReplace, from.entry);
       const copy = copyEntry(state, from.entry, from.segments, now);
       const [size, freed] = [
         measureSize(copy),

@@ -1,6 +1,13 @@
 /** Checks what the current user may do with an entry. */
 import { refuse } from "../../environment/server.ts";
-import { maxDepth, isValidName, maxPathLength, type Entry, type FilesystemState } from "./state.ts";
+import {
+  maxDepth,
+  isValidName,
+  maxPathLength,
+  type Directory,
+  type Entry,
+  type FilesystemState,
+} from "./state.ts";
 import {
   type ResolvedPath,
   type ExistingPath,
@@ -57,11 +64,52 @@ export function requireOwner(state: FilesystemState, { entry, segments }: Existi
     );
 }
 
+/**
+ * Refuses to remove, replace or move an entry of a sticky directory that belongs to somebody else,
+ * as does the directory.
+ */
+export function requireStickyRights(
+  state: FilesystemState,
+  parent: Directory,
+  entry: Entry,
+  segments: readonly string[],
+): void {
+  const isSticky = parent.mode.length === 4 && state.user !== "root";
+  if (isSticky && entry.owner !== state.user && parent.owner !== state.user)
+    refuse(
+      "permission_denied",
+      `only ${entry.owner} may remove or move ${formatPath(state, segments)}`,
+    );
+}
+
+/** Refuses unless the user may replace the entry at a path by another one. */
+export function requireReplaceable(
+  state: FilesystemState,
+  { segments, parent, entry }: ExistingPath,
+): void {
+  requirePermission(state, parent, "w", segments.slice(0, -1));
+  requireStickyRights(state, parent, entry, segments);
+  if (entry.type !== "link") requirePermission(state, entry, "w", segments);
+}
+
+interface Extent {
+  readonly levels: number;
+  readonly length: number;
+}
+
+/** Refuses an entry of this extent at a path where it would be too deep, or its paths too long. */
+export function requireFittingExtent(segments: readonly string[], extent: Extent): void {
+  if (segments.length + extent.levels > maxDepth)
+    refuse("limit_exceeded", `directories go at most ${maxDepth} levels deep`);
+  if (joinSegments(segments).length + extent.length > maxPathLength)
+    refuse("limit_exceeded", `a path has at most ${maxPathLength} characters`);
+}
+
 /** Refuses unless a new entry of this extent may be created at the path. */
 export function requireFreePath(
   state: FilesystemState,
   place: ResolvedPath,
-  extent = { levels: 1, length: 0 },
+  extent: Extent = { levels: 1, length: 0 },
 ): void {
   const { segments, parent, entry } = place;
   if (entry)
@@ -69,8 +117,5 @@ export function requireFreePath(
   if (!isValidName(segments.at(-1)!))
     refuse("invalid_params", `${shorten(segments.at(-1)!)} is not a name that a file can have`);
   requirePermission(state, parent, "w", segments.slice(0, -1));
-  if (segments.length + extent.levels > maxDepth)
-    refuse("limit_exceeded", `directories go at most ${maxDepth} levels deep`);
-  if (joinSegments(segments).length + extent.length > maxPathLength)
-    refuse("limit_exceeded", `a path has at most ${maxPathLength} characters`);
+  requireFittingExtent(segments, extent);
 }

@@ -5,6 +5,7 @@
 import { defineServer } from "../../environment/server.ts";
 import { archiveTools } from "./archiveTools.ts";
 import { directoryTools } from "./directoryTools.ts";
+import { invariants } from "./invariants.ts";
 import { moveTools } from "./moveTools.ts";
 import { permissionTools } from "./permissionTools.ts";
 import { entryQueries, linkQueries } from "./entryQueries.ts";
@@ -41,4 +42,5 @@ export const server = defineServer({
     ...checksumTools,
     ...trashTools,
   },
+  invariants,
 });

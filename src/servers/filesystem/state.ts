@@ -79,6 +79,44 @@ export const Entry: z.ZodType<Entry> = z.discriminatedUnion("type", [
   }),
 ]);
 
+/** Owners who are no users, and a current directory that does not exist. */
+function* findDanglingReferences({
+  users,
+  cwd,
+  root,
+  trash,
+}: {
+  readonly users: object;
+  readonly cwd: string;
+  readonly root: Entry;
+  readonly trash: Readonly<Record<string, { readonly entry: Entry }>>;
+}): Generator<[string[], string]> {
+  let directory: Entry | undefined = root;
+  for (const name of cwd.split("/").filter(it => it !== ""))
+    directory =
+      directory?.type === "directory" && Object.hasOwn(directory.entries, name)
+        ? directory.entries[name]
+        : undefined;
+  if (directory?.type !== "directory") yield [["cwd"], `there is no directory ${cwd}`];
+  const owned: [string[], Entry][] = [
+    [["root"], root],
+    ...Object.entries(trash).map(([id, it]): [string[], Entry] => [
+      ["trash", id, "entry"],
+      it.entry,
+    ]),
+  ];
+  for (const [path, entry] of owned)
+    for (const [at, owner] of listOwners(entry, path))
+      if (!Object.hasOwn(users, owner)) yield [[...at, "owner"], `there is no user ${owner}`];
+}
+
+function* listOwners(entry: Entry, path: string[]): Generator<[string[], string]> {
+  yield [path, entry.owner];
+  if ("entries" in entry)
+    for (const [name, it] of Object.entries(entry.entries))
+      yield* listOwners(it, [...path, "entries", name]);
+}
+
 export const FilesystemState = z
   .strictObject({
     /** The current user, who has the permissions. */
@@ -101,5 +139,9 @@ export const FilesystemState = z
   .refine(it => Object.hasOwn(it.users, it.user), {
     path: ["user"],
     message: "must be one of users",
+  })
+  .superRefine((state, context) => {
+    for (const [path, message] of findDanglingReferences(state))
+      context.addIssue({ code: "custom", path, message });
   });
 export type FilesystemState = z.infer<typeof FilesystemState>;

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { id, minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory, findEntity, refuse } from "../../environment/server.ts";
-import { addEntry, removeEntry } from "./treeEdits.ts";
+import { addEntry, removeEntry, requireRemovable, requireRemovableContent } from "./treeEdits.ts";
 import { resolvePath } from "./paths.ts";
 import { shorten, joinSegments, formatPath } from "./pathFormat.ts";
 import { findEntry } from "./lookups.ts";
@@ -37,6 +37,8 @@ export const removalTools = {
           `${shorten(input)} is a directory`,
           "pass recursive: true to remove it with all that is in it, or use filesystem_rmdir if it is empty",
         );
+      requireRemovable(state, place);
+      if (entry.type === "directory") requireRemovableContent(state, entry, segments);
       removeEntry(state, place, now);
       const name = segments.at(-1)!;
       if (permanent) return { name };

@@ -3,7 +3,7 @@
  * permissions and sets times.
  */
 import { refuse } from "../../environment/server.ts";
-import { requirePermission, requireFreePath } from "./permissions.ts";
+import { requirePermission, requireFreePath, requireStickyRights } from "./permissions.ts";
 import { joinSegments, formatPath, type ExistingPath, type ResolvedPath } from "./pathFormat.ts";
 import { measureExtent } from "./entries.ts";
 import type { Directory, Entry, File, FilesystemState } from "./state.ts";
@@ -53,12 +53,23 @@ export function requireRemovable(
       "filesystem_cd to another directory first",
     );
   requirePermission(state, parent, "w", segments.slice(0, -1));
-  const isSticky = parent.mode.length === 4 && state.user !== "root";
-  if (isSticky && entry.owner !== state.user && parent.owner !== state.user)
-    refuse(
-      "permission_denied",
-      `only ${entry.owner} may remove or move ${formatPath(state, segments)}`,
-    );
+  requireStickyRights(state, parent, entry, segments);
+}
+
+/** Refuses unless the user may remove everything that is in the directory. */
+export function requireRemovableContent(
+  state: FilesystemState,
+  directory: Directory,
+  segments: readonly string[],
+): void {
+  const entries = Object.entries(directory.entries);
+  if (entries.length === 0) return;
+  for (const permission of ["r", "w", "x"] as const)
+    requirePermission(state, directory, permission, segments);
+  for (const [name, it] of entries) {
+    requireStickyRights(state, directory, it, [...segments, name]);
+    if (it.type === "directory") requireRemovableContent(state, it, [...segments, name]);
+  }
 }
 
 /** Removes an entry from its directory and returns it as a frozen value. */
