@@ -982,10 +982,10 @@ describe("loopholes", () => {
     const [pack, unpack] = kind === "zip" ? ["zip", "unzip"] : ["tar_create", "tar_extract"];
     const packed: Call[] = [
       ["cp", { source: "letter.txt", destination: "spare", name: "plan.md" }],
-      [pack!, { source: "spare/plan.md", archive: `p.${kind}` }],
+      [pack, { source: "spare/plan.md", archive: `p.${kind}` }],
     ];
     const extract = (destination: string): Call => [
-      unpack!,
+      unpack,
       { archive: `p.${kind}`, destination, overwrite: true },
     ];
     test(`a ${kind} does not take over a colleague's file in a sticky directory`, () =>
