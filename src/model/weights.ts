@@ -56,7 +56,7 @@ const metadataEntry = z.record(z.string(), z.string());
 
 /**
  * Reads a file of F32 and F16 arrays. Throws a `UserError` that names the file if it is missing,
- * incomplete or in another format.
+ * incomplete or in another format, and the array that has NaN or an infinite number.
  */
 export async function readWeights(file: string): Promise<Weights> {
   const bytes = await readFile(file).catch((cause: unknown) => {
@@ -95,7 +95,14 @@ export async function readWeights(file: string): Promise<Weights> {
     const count = shape.reduce((product, n) => product * n, 1);
     if (end - begin !== count * bytesOf[dtype])
       throw createError(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
-    arrays.set(name, { shape, values: decode(bytes, start + begin, count, dtype) });
+    const values = decode(bytes, start + begin, count, dtype);
+    const invalid = values.findIndex(it => !Number.isFinite(it));
+    if (invalid >= 0)
+      throw new UserError(
+        `${file} has ${values[invalid]} in ${name}, at index ${invalid}: no model can compute with it`,
+        "choose an earlier checkpoint, or copy the file again",
+      );
+    arrays.set(name, { shape, values });
   }
   return { arrays, metadata: metadata.data };
 }

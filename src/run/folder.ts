@@ -119,6 +119,20 @@ export async function writeCheckpoint(
 }
 
 /**
+ * Deletes what a trainer left behind that was killed while it wrote: unfinished checkpoints and
+ * temporary files. Only the process that holds the trainer's lock may do so.
+ */
+export function removeUnfinishedFiles(folder: string): void {
+  const remove = (parent: string, isUnfinished: RegExp) => {
+    for (const name of existsSync(parent) ? readdirSync(parent) : [])
+      if (isUnfinished.test(name)) rmSync(join(parent, name), { recursive: true, force: true });
+  };
+  remove(join(folder, "checkpoints"), /^\d+\.\d+\.tmp$/);
+  // the names that `writeFileAtomicallySync` writes to
+  remove(folder, /^(?:run|ended)\.json\.\d+$/);
+}
+
+/**
  * Discards the steps after a checkpoint: their metrics move to metrics.discarded.jsonl, and their
  * groups are deleted.
  */

@@ -28,6 +28,7 @@ import {
   discardAfter,
   findLatestCheckpoint,
   readRun,
+  removeUnfinishedFiles,
   writeEnd,
   type RunEnd,
 } from "../run/folder.ts";
@@ -120,6 +121,7 @@ class Trainer {
     const spent = readSpentSeconds(checkpoint.folder, checkpoint.step);
     this.#step = checkpoint.step;
     this.#spent = spent;
+    removeUnfinishedFiles(this.#folder);
     discardAfter(this.#folder, checkpoint.step);
     const start = readModelFolder(checkpoint.folder);
     this.#activity = "reading tasks";

@@ -100,6 +100,23 @@ describe("a file without complete weights is refused by name", () => {
   check("metadata of another kind", /metadata/, () => createHeader('{"__metadata__":{"step":12}}'));
 });
 
+test.each([NaN, Infinity, -Infinity])("%s is refused with the name of its array", async value => {
+  for (const precision of ["F32", "F16"] as const) {
+    const values = Float32Array.of(1, 2, value, 4);
+    await writeWeights(
+      file,
+      createWeights(["fine", [1], Float32Array.of(1)], ["layers.0.broken", [2, 2], values]),
+      precision,
+    );
+    await expect(readWeights(file)).rejects.toMatchObject({
+      name: "UserError",
+      what: expect.stringContaining(
+        `weights.safetensors has ${value} in layers.0.broken, at index 2`,
+      ),
+    });
+  }
+});
+
 test("a missing file is refused", async () => {
   await expect(readWeights(join(folder, "none"))).rejects.toThrow(UserError);
 });

@@ -24,6 +24,7 @@ import {
   readEnd,
   readMetrics,
   readRun,
+  removeUnfinishedFiles,
   getRunFile,
   listRuns,
   writeCheckpoint,
@@ -106,11 +107,28 @@ describe("a run folder", () => {
     writeFileSync(getRunFile(folder), "{");
     expect(mistakeOf(() => readRun(folder))).toContain("is not JSON");
     writeFileSync(getRunFile(folder), JSON.stringify({ ...config, format: "prove/run@9" }));
-    expect(mistakeOf(() => readRun(folder))).toContain("prove/run@9");
+    expect(mistakeOf(() => readRun(folder))).toMatch(
+      /format prove\/run@9, which is newer than .*: update PROVE/,
+    );
     writeFileSync(getRunFile(folder), JSON.stringify({ ...config, workers: 0 }));
     expect(mistakeOf(() => readRun(folder))).toContain("/workers");
     rmSync(join(folder, "checkpoints"), { recursive: true });
     expect(mistakeOf(() => findLatestCheckpoint(folder))).toContain("has no checkpoint");
+  });
+
+  test("loses what a killed trainer did not finish, and nothing else", () => {
+    createRun(folder, config, start);
+    const list = () => new Set(readdirSync(folder, { recursive: true }));
+    const before = list();
+    mkdirSync(join(folder, "checkpoints/4.1234.tmp"));
+    writeFileSync(join(folder, "checkpoints/4.1234.tmp/weights.safetensors"), "half");
+    for (const name of ["ended.json.123456", "run.json.98"]) writeFileSync(join(folder, name), "{");
+    removeUnfinishedFiles(folder);
+    expect(list()).toEqual(before);
+    for (const name of ["run.json.mine", "notes.123", "checkpoints/4.tmp"])
+      writeFileSync(join(folder, name), "kept");
+    removeUnfinishedFiles(folder);
+    expect(list().size).toBe(before.size + 3);
   });
 
   test("stores how its last training ended", () => {

@@ -75,6 +75,24 @@ describe("appending lines", () => {
     writer.close();
     expect(readFileSync(file, "utf8")).toBe('{"old":1}\n');
   });
+  test("goes on with whole lines after a disk that was full for one write", () => {
+    const file = writeFile('{"old":1}\n');
+    let writes = 0;
+    const writer = new LineWriter(file, {
+      write(fd, bytes, position) {
+        writes++;
+        if (writes === 3) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+        // the second line begins with a short write
+        const part = bytes.subarray(0, writes === 2 ? 3 : bytes.length);
+        return writeSync(fd, part, 0, part.length, position);
+      },
+    });
+    writer.append('"first"');
+    expect(() => writer.append('"second"')).toThrow(/^the disk is full/);
+    writer.append('"third"');
+    writer.close();
+    expect(readFileSync(file, "utf8")).toBe('{"old":1}\n"first"\n"third"\n');
+  });
   test("on a full disk keeps every whole line and no part of the next one", () => {
     const file = writeFile('{"old":1}\n');
     const writer = new LineWriter(file, createSmallDisk(12));
