@@ -1,12 +1,13 @@
 /**
  * Builds every program of the product into dist/: extension host, terminal program, trainer, web
- * pages and kernels.
+ * pages and kernels, with the licences of the packages that they contain.
  */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { createNotices } from "./notices.ts";
 
 const root = import.meta.dirname;
 const at = (...parts) => join(root, ...parts);
@@ -32,6 +33,7 @@ const node = {
   external: ["vscode", "@tensorflow/tfjs-node-gpu", "webgpu"],
   define: { __VERSION__: JSON.stringify(version) },
   legalComments: "none",
+  metafile: true,
   logLevel: "warning",
   minify,
 };
@@ -83,10 +85,14 @@ if (pages.length)
       target: "es2022",
       minify: true,
       legalComments: "none",
+      metafile: true,
       logLevel: "warning",
     }),
   );
-await Promise.all(jobs);
+const outputs = (await Promise.all(jobs)).flatMap(it => Object.values(it.metafile.outputs));
+const bundledFiles = outputs.flatMap(({ inputs }) =>
+  Object.keys(inputs).filter(it => inputs[it].bytesInOutput > 0),
+);
 
 if (existsSync(at("src/compute/kernels/kernels.ts"))) {
   const asc = at("node_modules/assemblyscript/bin/asc.js");
@@ -123,3 +129,9 @@ if (existsSync(at("src/compute/kernels/kernels.ts"))) {
     at("dist/tfjs-backend-wasm-simd.wasm"),
   );
 }
+
+// the kernels contain parts of AssemblyScript's standard library
+writeFileSync(
+  at("dist/THIRD_PARTY_NOTICES.txt"),
+  createNotices(root, [...bundledFiles, "node_modules/assemblyscript/std/assembly/rt/stub.ts"]),
+);

@@ -66,6 +66,7 @@ describe("the VSIX", () => {
       "LICENSE.txt",
       "dist/extension.cjs",
       "dist/cli.js",
+      "dist/THIRD_PARTY_NOTICES.txt",
       "resources/servers/banking/fixtures/",
     ];
     expect(
@@ -154,6 +155,8 @@ function installTarball(): Installation {
     env: offlineEnvironment,
     stdio: "pipe",
   });
+  const notices = join(home, "node_modules", manifest.name, "dist/THIRD_PARTY_NOTICES.txt");
+  if (!existsSync(notices)) throw new Error("the tarball has no third-party notices");
   return [(...args) => run(home, join(home, "node_modules/.bin", manifest.name), args), home];
 }
 

@@ -118,7 +118,7 @@ describe("a run folder", () => {
 
   test("loses what a killed trainer did not finish, and nothing else", () => {
     createRun(folder, config, start);
-    const list = () => new Set(readdirSync(folder, { recursive: true }));
+    const list = () => new Set(readdirSync(folder, { recursive: true, encoding: "utf8" }));
     const before = list();
     mkdirSync(join(folder, "checkpoints/4.1234.tmp"));
     writeFileSync(join(folder, "checkpoints/4.1234.tmp/weights.safetensors"), "half");

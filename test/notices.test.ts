@@ -1,0 +1,73 @@
+/** The licences of the packages in the built programs are complete and allowed. */
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { allowedLicences, createNotices } from "../notices.ts";
+
+const root = join(import.meta.dirname, "..");
+
+describe("THIRD_PARTY_NOTICES.txt", () => {
+  const text = readFileSync(join(root, "dist/THIRD_PARTY_NOTICES.txt"), "utf8");
+  const headings = [...text.matchAll(/^-{80}\n(\S+) (\S+) \(([^\n]+)\)\n-{80}\n\n(?=\S)/gm)];
+  const names = headings.map(it => it[1]!);
+
+  test("has every package that the programs import", () => {
+    const imported = new Set<string>();
+    for (const folder of ["src", "webview"])
+      for (const file of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
+        if (!file.endsWith(".ts")) continue;
+        const source = readFileSync(join(root, folder, file), "utf8");
+        const imports =
+          /^(?:import|export) (?!type )[^;]*?from "([^".][^"]*)"|import\("([^".][^"]*)"\)/gm;
+        for (const [, a, b] of source.matchAll(imports))
+          imported.add(/^(?:@[^/]+\/)?[^/]+/.exec(a ?? b!)![0]);
+      }
+    // what the editor and the user's machine provide, and what only the kernels' compiler reads
+    const provided = ["vscode", "@tensorflow/tfjs-node-gpu", "@vscode/debugprotocol"];
+    const expected = [...imported].filter(it => !isBuiltin(it) && !provided.includes(it));
+    expect(expected).toContain("zod");
+    expect(expected.filter(it => !names.includes(it))).toEqual([]);
+  });
+
+  test("has the packages of those packages, once each, under licences that are allowed", () => {
+    expect(names).toEqual(expect.arrayContaining(["signal-exit", "imurmurhash", "assemblyscript"]));
+    expect(new Set(headings.map(it => it[0])).size).toBe(headings.length);
+    expect(headings.map(it => it[3]!).filter(it => !allowedLicences.has(it))).toEqual([]);
+    expect(text.match(/^-{80}$/gm)).toHaveLength(headings.length * 2);
+  });
+});
+
+describe("a package is refused", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "prove-notices-"));
+    return () => rmSync(folder, { recursive: true });
+  });
+  const create = (manifest: object, files: Readonly<Record<string, string>> = {}) => {
+    const all = { "package.json": JSON.stringify(manifest), ...files };
+    for (const [name, text] of Object.entries(all)) {
+      const file = join(folder, "node_modules/@a/b", name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    return () => createNotices(folder, ["src/x.ts", "node_modules/@a/b/lib/x.js"]);
+  };
+  const named = { name: "@a/b", version: "1.0.0" };
+
+  test.each(["GPL-3.0-only", "SEE LICENSE IN LICENSE", undefined])("with licence %s", license => {
+    const notices = create({ ...named, license }, { LICENSE: "text" });
+    expect(notices).toThrow(/licence of node_modules\/@a\/b is .*, which is not allowed/);
+  });
+
+  test("without a licence text", () => {
+    expect(create({ ...named, license: "ISC" })).toThrow("node_modules/@a/b has no licence text");
+  });
+
+  test("unless both are there", () => {
+    const notices = create({ ...named, license: "ISC" }, { "LICENSE.md": "the text\r\n" })();
+    expect(notices).toContain(`@a/b 1.0.0 (ISC)\n${"-".repeat(80)}\n\nthe text\n`);
+    expect(notices).not.toContain("src/x.ts");
+  });
+});
