@@ -5,8 +5,10 @@
  */
 import { stat } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
+import { UserError } from "../userError.ts";
 import { fileStart, readLines, type LinePosition, type SkippedLine } from "./jsonLines.ts";
 import { readBytes, type LineRange } from "./lineRange.ts";
+import { checkRegularFile, megabyte } from "./regularFile.ts";
 
 /**
  * A file's entries so far. The lists only grow; a file that was rewritten, or whose last line was
@@ -20,6 +22,12 @@ export interface IndexedLines<Entry> {
 
 /** The entry of a line's text, or the reason why the line has none. */
 export type ParseEntry<Entry> = (text: string, range: LineRange) => Entry | string;
+
+/** The largest file that is indexed: some 200,000 tasks. */
+const maxIndexedBytes = 1024 * megabyte;
+
+/** A file with more lines without an entry is something else, and listing them fills the memory. */
+const maxSkippedLines = 10_000;
 
 const tornReason = "the line is torn: its end was never written";
 
@@ -54,6 +62,7 @@ export class LineIndex<Entry extends LineRange> {
   }
 
   async #update(): Promise<IndexedLines<Entry>> {
+    await checkRegularFile(this.#file, maxIndexedBytes);
     const version = await readVersion(this.#file);
     if (version === undefined || version !== this.#version) {
       if (!(await this.#hasOnlyGrown())) this.#reset();
@@ -88,6 +97,11 @@ export class LineIndex<Entry extends LineRange> {
       const entry = this.#parseEntry(line.text, { number, offset, bytes });
       if (typeof entry === "object") this.#entries.push(entry);
       else this.#skipped.push({ line: number, reason: whole ? entry : tornReason });
+      if (this.#skipped.length > maxSkippedLines)
+        throw new UserError(
+          `${this.#file} has more than ${maxSkippedLines} lines that cannot be read`,
+          "check that it is the right kind of file",
+        );
       if (!whole) continue;
       this.#position = { offset: offset + bytes + 1, lines: number };
       this.#settled = { entries: this.#entries.length, skipped: this.#skipped.length };
@@ -118,7 +132,7 @@ export class LineIndexes<Entry extends LineRange> {
     this.#indexes = new LRUCache({ max });
   }
 
-  /** The file's index as it is now. Throws a `UserError` where the file cannot be read. */
+  /** The file's index as it is now. Throws a `UserError` if it cannot be read. */
   async read(file: string): Promise<IndexedLines<Entry>> {
     const index = this.#indexes.get(file) ?? new LineIndex(file, this.#parseEntry);
     this.#indexes.set(file, index);

@@ -1,8 +1,8 @@
 /** Reads single lines of a large file by their position in it. */
-import { open } from "node:fs/promises";
 import { UserError } from "../userError.ts";
 import { toReadError } from "./fileErrors.ts";
 import { chunkBytes, type Line } from "./jsonLines.ts";
+import { openRegularFile } from "./regularFile.ts";
 
 export type LineRange = Pick<Line, "number" | "offset" | "bytes">;
 
@@ -20,9 +20,9 @@ export async function readJsonAt(file: string, { offset, bytes }: LineRange): Pr
   }
 }
 
-/** Bytes of a file, fewer where it ends before. */
+/** Bytes of a regular file, fewer where it ends before. */
 export async function readBytes(file: string, offset: number, bytes: number): Promise<Buffer> {
-  const handle = await open(file).catch((cause: unknown) => {
+  const handle = await openRegularFile(file).catch((cause: unknown) => {
     throw toReadError(file, cause);
   });
   try {

@@ -1,8 +1,12 @@
 /** Reads whole text files that come from outside, such as fixtures and configurations. */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { UserError } from "../userError.ts";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import {
+  createIrregularError,
+  createSizeError,
+  megabyte,
+  readWithoutWaiting,
+} from "./regularFile.ts";
 
-const megabyte = 2 ** 20;
 const defaultLimit = 32 * megabyte;
 
 /** The limit for logs, which grow with a run: V8 has no longer strings. */
@@ -14,19 +18,15 @@ export const maxLogBytes = 500 * megabyte;
  * thrown as they are.
  */
 export function readTextFile(file: string, maxBytes: number = defaultLimit): string {
-  // opening a named pipe waits for a writer unless told not to; Windows has no such flag
-  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const descriptor = openSync(file, readWithoutWaiting);
   try {
     const stats = fstatSync(descriptor);
     if (stats.isFile()) {
       if (stats.size <= maxBytes) return readFileSync(descriptor, "utf8");
-      throw new UserError(
-        `${file} has ${Math.ceil(stats.size / megabyte)} MB, more than the ${maxBytes / megabyte} MB that are read`,
-        "use a smaller file",
-      );
+      throw createSizeError(file, stats.size, maxBytes);
     }
   } finally {
     closeSync(descriptor);
   }
-  throw new UserError(`${file} is not a regular file`, "replace it by a file, or remove it");
+  throw createIrregularError(file);
 }

@@ -1,6 +1,17 @@
 /** Attacks on the person who opens somebody else's folder in the editor. */
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Uri } from "vscode";
+import { indexGroups } from "../../src/editor/runs/groupIndex.ts";
+import { RunMonitor } from "../../src/editor/runs/runMonitor.ts";
 import { describeStart } from "../../src/editor/servers/consent.ts";
+import { indexRejected } from "../../src/editor/synthesis/rejectedAttempts.ts";
+import { createSynthesisView } from "../../src/editor/synthesis/synthesisView.ts";
+import { indexTasks, readTask } from "../../src/editor/tasks/taskIndex.ts";
+import { readAttempt } from "../../src/editor/trajectories/storedAttempt.ts";
 import { parseServerEntries } from "../../src/mcp/mcpConfig.ts";
 
 /** What a person is asked to agree to before the server of this entry starts. */
@@ -39,4 +50,68 @@ test("a server cannot forge the lines of the question", () => {
     "Folder: /home/ana/project",
     'Environment variables: "A, B", PATH',
   ]);
+});
+
+test.each<[string, (file: string) => void, RegExp]>([
+  [
+    "lines that are not tasks",
+    file => writeFileSync(file, "x\n".repeat(20_000)),
+    /has more than 10000 lines that cannot be read/,
+  ],
+  [
+    "2 GB",
+    file => {
+      writeFileSync(file, "{");
+      truncateSync(file, 2 * 2 ** 30);
+    },
+    /has 2048 MB, more than the 1024 MB that are read/,
+  ],
+])("a listed file does not fill the editor's memory: %s", async (_, create, message) => {
+  const folder = mkdtempSync(join(tmpdir(), "prove-security-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "hostile.tasks.jsonl");
+  create(file);
+  await expect(indexTasks(file)).rejects.toThrow(message);
+});
+
+describe.skipIf(process.platform === "win32").each<[string, (file: string) => void]>([
+  ["a named pipe", file => void execFileSync("mkfifo", [file])],
+  ["a link to a device", file => symlinkSync("/dev/zero", file)],
+  ["a folder", file => mkdirSync(file)],
+])("a listed file does not block the editor: %s", (_, create) => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "prove-security-"));
+    file = join(folder, "hostile.tasks.jsonl");
+    create(file);
+    return () => rmSync(folder, { recursive: true });
+  });
+  const range = { number: 1, offset: 0, bytes: 100 };
+  const readUri = (location: object) =>
+    readAttempt({ query: JSON.stringify(location) } as Uri, () => Promise.resolve(undefined));
+
+  test.each<[string, () => Promise<unknown>]>([
+    ["tasks in the Tasks view", () => indexTasks(file)],
+    ["attempts in the Runs view", () => indexGroups(file)],
+    ["rejected attempts on the page of a synthesis", () => indexRejected(file)],
+    ["the page of a synthesis", () => createSynthesisView(file)],
+    ["a task", () => readTask(file, range)],
+    ["a transcript of a task", () => readUri({ kind: "task", file, line: range })],
+    ["a transcript of a rejected attempt", () => readUri({ kind: "rejected", file, line: range })],
+    ["a transcript of a trajectory", () => readUri({ kind: "file", file })],
+  ])("%s", { timeout: 3000 }, async (_name, read) => {
+    await expect(read()).rejects.toThrow(/is not a regular file/);
+  });
+
+  test("the files of a run", () => {
+    const run = join(folder, "run");
+    mkdirSync(run);
+    for (const name of ["run.json", "metrics.jsonl", "ended.json", "trainer.lock"])
+      create(join(run, name));
+    expect(() => new RunMonitor(run)).toThrow(/is not a run folder/);
+    writeFileSync(join(folder, "run.json"), "{}");
+    create(join(folder, "metrics.jsonl"));
+    expect(() => new RunMonitor(folder)).toThrow();
+  });
 });

@@ -35,6 +35,18 @@ export function createFileItem(
   return item;
 }
 
+/** The row of a file that cannot be read. */
+export function createUnreadableItem({ file }: NodeOf<"taskFile">, reason: string): TreeItem {
+  const item = createTreeItem(basename(file.fsPath, ".tasks.jsonl"), None, {
+    icon: icons.warning,
+    description: reason,
+    context: "skipped",
+    tooltip: reason,
+  });
+  item.id = `${file.toString()}?unreadable`;
+  return item;
+}
+
 export function createRangeItem(
   { file, from, size, entries }: NodeOf<"range">,
   filter: TaskFilter,

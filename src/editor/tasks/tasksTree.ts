@@ -12,6 +12,7 @@ import {
   type TreeItem,
 } from "vscode";
 import type { Task } from "../../trajectory/task.ts";
+import { UserError } from "../../userError.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { FilteredTasks } from "./filteredTasks.ts";
 import { promptForFilter } from "./filterPrompt.ts";
@@ -23,6 +24,7 @@ import {
   createRangeItem,
   createSkippedItem,
   createTaskItem,
+  createUnreadableItem,
 } from "./tasksItems.ts";
 import { createRows, maxRows, type TasksNode } from "./tasksNode.ts";
 
@@ -80,7 +82,18 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 
   async #readIndexes(): Promise<readonly TaskIndex[]> {
-    return Promise.all((await this.listFiles()).map(it => this.readIndex(it)));
+    const indexes = (await this.listFiles()).map(it => this.#readIndexIfReadable(it));
+    return (await Promise.all(indexes)).filter(it => it !== undefined);
+  }
+
+  /** Undefined for a file that cannot be read; its row in the view says why. */
+  async #readIndexIfReadable(file: Uri): Promise<TaskIndex | undefined> {
+    try {
+      return await this.readIndex(file);
+    } catch (error) {
+      if (error instanceof UserError) return undefined;
+      throw error;
+    }
   }
 
   async listFiles(): Promise<Uri[]> {
@@ -107,7 +120,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   /** Finds a task in any file by its id. */
   async findTask(id: string): Promise<Task | undefined> {
     for (const file of await this.listFiles()) {
-      const entry = (await this.readIndex(file)).entries.find(it => it.id === id);
+      const entry = (await this.#readIndexIfReadable(file))?.entries.find(it => it.id === id);
       if (entry) return readTask(file.fsPath, entry);
     }
     return undefined;
@@ -131,8 +144,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   async getTreeItem(node: TasksNode): Promise<TreeItem> {
     switch (node.kind) {
       case "taskFile": {
-        const index = await this.readIndex(node.file);
-        return createFileItem(node, index, await this.#listMatching(node.file), this.#filter);
+        return this.#createFileItem(node);
       }
       case "range":
         return createRangeItem(node, this.#filter);
@@ -145,10 +157,25 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     }
   }
 
+  async #createFileItem(node: Extract<TasksNode, { kind: "taskFile" }>): Promise<TreeItem> {
+    try {
+      const index = await this.readIndex(node.file);
+      return createFileItem(node, index, await this.#listMatching(node.file), this.#filter);
+    } catch (error) {
+      if (error instanceof UserError) return createUnreadableItem(node, error.message);
+      throw error;
+    }
+  }
+
   async #listFileNodes(): Promise<TasksNode[]> {
     const files = await this.listFiles();
     const isShown = await Promise.all(
-      files.map(async file => !this.#filter.text || (await this.#listMatching(file)).length > 0),
+      files.map(
+        async file =>
+          !this.#filter.text ||
+          ((await this.#readIndexIfReadable(file)) !== undefined &&
+            (await this.#listMatching(file)).length > 0),
+      ),
     );
     return files.flatMap((file, i) => (isShown[i] ? [{ kind: "taskFile", file }] : []));
   }

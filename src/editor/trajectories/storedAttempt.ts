@@ -2,6 +2,7 @@
 import type { Uri } from "vscode";
 import { getGroupsFile, readRun } from "../../run/folder.ts";
 import { readJsonAt } from "../../storage/lineRange.ts";
+import { checkRegularFile } from "../../storage/regularFile.ts";
 import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -80,6 +81,7 @@ async function readRejectedAttempt({
 }
 
 async function readTrajectoryFile(file: string, findTask: FindTask): Promise<StoredAttempt> {
+  await checkRegularFile(file);
   for await (const trajectory of readTrajectories(file)) {
     const task = await findTask(trajectory.header.task);
     return { trajectory, ...(task ? { task } : {}) };
