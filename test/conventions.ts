@@ -73,6 +73,7 @@ const renderingFunctions: readonly (readonly [spelling: RegExp, file: string])[]
     "src/editor/shared/notifications.ts",
   ],
   [/\bnew TreeItem\b|\bitem\.(label|description|tooltip) = /g, "src/editor/shared/treeItem.ts"],
+  [/\.webview\.html = |\bonDidReceiveMessage\b/g, "src/editor/shared/page.ts"],
   [/\bcreateTreeView\b|\bregisterTreeDataProvider\b/g, "src/editor/shared/treeView.ts"],
 ];
 
@@ -162,6 +163,8 @@ export const conventions: readonly Convention[] = [
       "const item = new TreeItem(task.request);",
       "item.tooltip = new Tooltip(task.request);",
       'window.createTreeView("prove.tasks", { treeDataProvider: tree });',
+      "panel.webview.html = reply;",
+      "panel.webview.onDidReceiveMessage(it => commands.executeCommand(it.command));",
       'window.registerTreeDataProvider("prove.tasks", tree);',
     ].map(text => ({ path: "src/editor/runs/training.ts", text })),
   },

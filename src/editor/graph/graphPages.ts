@@ -7,6 +7,7 @@ import { findVerdict, type EdgeVerdicts } from "../../synthesis/graph/edgeVerdic
 import { getDependencyGraph } from "../../synthesis/graph/dependencyGraph.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { icons } from "../shared/icons.ts";
+import { answerPlain } from "../shared/pageRequests.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "../servers/serversNode.ts";
@@ -38,7 +39,7 @@ export class GraphPages implements Disposable {
   #createContent(server: string): PageContent<GraphPage> {
     return {
       options: { name: "graph", title: `Graph: ${server}`, icon: "graph.svg" },
-      answers: { load: () => this.#loadView(server) },
+      answers: { load: answerPlain(() => this.#loadView(server)) },
     };
   }
 

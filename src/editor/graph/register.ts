@@ -14,7 +14,7 @@ export function registerGraph(context: ExtensionContext, { definitions }: GraphD
   const pages = new GraphPages(context.extensionUri, definitions);
   context.subscriptions.push(
     pages,
-    registerPageRestorer("graph", (panel, state) => pages.restore(panel, state["server"] ?? "")),
+    registerPageRestorer("graph", (panel, state) => pages.restore(panel, String(state["server"]))),
   );
   registerCommands(context, { showGraph: (node?: ServersNode) => pages.open(node) });
 }

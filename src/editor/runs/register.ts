@@ -50,7 +50,7 @@ export function registerRuns(
     folder.onDidChange(part => {
       if (part === "runs") runs.refresh();
     }),
-    registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"] ?? "")),
+    registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"])),
   );
   registerCommands(context, {
     startTraining: (node?: TasksNode | Uri) => training.start(node),

@@ -1,9 +1,11 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
 import { CancellationError, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import { z } from "zod";
 import type { RunPage, RunView } from "../../protocol/runPage.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
+import { answer, answerPlain } from "../shared/pageRequests.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
@@ -45,8 +47,12 @@ export class RunPages implements Disposable {
   }
 
   /** Fills a panel that was restored after the window was reloaded. */
-  restore(panel: WebviewPanel, folder: string): void {
-    this.#pages.restore(panel, folder);
+  restore(panel: WebviewPanel, folder: unknown): void {
+    // only the runs that the view lists, so that a page cannot name another folder
+    const monitor = this.#dependencies.runs.list().find(it => it.folder === folder);
+    if (!monitor)
+      throw new UserError("the run of a page was not found", "open it from the Runs view");
+    this.#pages.restore(panel, monitor.folder);
   }
 
   dispose(): void {
@@ -62,17 +68,17 @@ export class RunPages implements Disposable {
       options: { name: "run", title: getRunName(monitor), icon: "run.svg" },
       subscribe: page => followRun(monitor, page),
       answers: {
-        load() {
+        load: answerPlain(() => {
           if (!monitor.isAttached) monitor.readFiles();
           return createRunView(monitor);
-        },
-        pause: () => send("pause"),
-        resume: () => send("resume"),
-        stop: () => send("stop"),
-        openStep: async ({ step }) => {
+        }),
+        pause: answerPlain(() => send("pause")),
+        resume: answerPlain(() => send("resume")),
+        stop: answerPlain(() => send("stop")),
+        openStep: answer(z.object({ step: z.number() }), async ({ step }) => {
           await this.#openAttempt(monitor, step);
           return null;
-        },
+        }),
       },
     };
   }

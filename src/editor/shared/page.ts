@@ -5,20 +5,15 @@
 import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
-import type { EditorMessage, PageContract, PageRequest } from "../../protocol/pageChannel.ts";
+import type { EditorMessage, PageContract } from "../../protocol/pageChannel.ts";
+import { checkRequest, type Answers, type CheckedRequest } from "./pageRequests.ts";
+import { renderShell, type PageName } from "./pageShell.ts";
 import { toPlainLine } from "./plainText.ts";
 import { reportError } from "./report.ts";
 
-/** The functions that answer the requests of a page. */
-export type Answers<Contract extends PageContract> = {
-  readonly [Name in keyof Contract["requests"]]: (
-    params: Contract["requests"][Name]["params"],
-  ) => Contract["requests"][Name]["result"] | Promise<Contract["requests"][Name]["result"]>;
-};
-
 export interface PageOptions {
   /** The name of the panel and of its script and style sheet. */
-  readonly name: "reward" | "run" | "synthesis" | "graph";
+  readonly name: PageName;
   readonly title: string;
   readonly icon: string;
   /** Opens beside the active editor instead of in its group. */
@@ -66,10 +61,16 @@ export function servePage<Contract extends PageContract>(
   // the editor's own channel has no origins
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const post = (message: EditorMessage<Contract>) => panel.webview.postMessage(message);
-  panel.webview.onDidReceiveMessage(async (request: PageRequest<Contract>) => {
+  panel.webview.onDidReceiveMessage(async (message: unknown) => {
+    let request: CheckedRequest;
     try {
-      const answer = answers[request.name];
-      await post({ kind: "result", id: request.id, result: await answer(request.params) });
+      request = checkRequest(answers, message);
+    } catch (error) {
+      // no page of ours sends it, so nobody waits for an answer
+      return reportError(error);
+    }
+    try {
+      await post({ kind: "result", id: request.id, result: await request.run() });
     } catch (error) {
       reportError(error);
       const { what, remedy } =
@@ -77,7 +78,14 @@ export function servePage<Contract extends PageContract>(
       await post({ kind: "failure", id: request.id, what, remedy });
     }
   });
-  panel.webview.html = renderShell(extensionUri, panel, options);
+  panel.webview.html = renderShell({
+    name: options.name,
+    title: options.title,
+    nonce: randomBytes(16).toString("base64"),
+    cspSource: panel.webview.cspSource,
+    createUri: (...parts) =>
+      panel.webview.asWebviewUri(Uri.joinPath(extensionUri, ...parts)).toString(),
+  });
   return {
     panel,
     sendEvent: (name, body) => void post({ kind: "event", name, body } as EditorMessage<Contract>),
@@ -86,56 +94,20 @@ export function servePage<Contract extends PageContract>(
 
 /**
  * Registers how a page is restored after the window was reloaded, from the state that the page
- * saved. A page that cannot be restored is closed.
+ * saved. `restore` checks the state. A page that cannot be restored is closed.
  */
 export function registerPageRestorer(
   page: PageOptions["name"],
-  restore: (panel: WebviewPanel, state: Readonly<Record<string, string>>) => void,
+  restore: (panel: WebviewPanel, state: Readonly<Record<string, unknown>>) => unknown,
 ): Disposable {
   return window.registerWebviewPanelSerializer(`prove.${page}`, {
-    deserializeWebviewPanel(panel, state) {
+    async deserializeWebviewPanel(panel, state: unknown) {
       try {
-        restore(panel, state as Record<string, string>);
+        await restore(panel, (state ?? {}) as Record<string, unknown>);
       } catch (error) {
         panel.dispose();
         reportError(error);
       }
-      return Promise.resolve();
     },
   });
 }
-
-function renderShell(
-  extensionUri: Uri,
-  { webview }: WebviewPanel,
-  { name, title }: PageOptions,
-): string {
-  const nonce = randomBytes(16).toString("base64");
-  const createUri = (...parts: string[]) =>
-    webview.asWebviewUri(Uri.joinPath(extensionUri, ...parts)).toString();
-  const policy = [
-    "default-src 'none'",
-    `style-src ${webview.cspSource} 'nonce-${nonce}'`,
-    `font-src ${webview.cspSource}`,
-    `img-src ${webview.cspSource}`,
-    `script-src 'nonce-${nonce}'`,
-  ].join("; ");
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta property="csp-nonce" content="${nonce}">
-<title>${escapeHtml(title)}</title>
-<link rel="stylesheet" href="${createUri("media", "page.css")}">
-<link rel="stylesheet" href="${createUri("media", `${name}.css`)}">
-</head>
-<body>
-<main id="page" aria-busy="true"></main>
-<script nonce="${nonce}" src="${createUri("dist", "webview", `${name}.js`)}"></script>
-</body>
-</html>`;
-}
-
-const escapeHtml = (text: string) => text.replace(/[&<>"]/g, it => `&#${it.charCodeAt(0)};`);

@@ -1,7 +1,8 @@
 /** The open pages of one kind: at most one per subject, such as a run or a tasks file. */
 import type { Disposable, Uri, WebviewPanel } from "vscode";
 import type { PageContract } from "../../protocol/pageChannel.ts";
-import { openPage, servePage, type Answers, type Page, type PageOptions } from "./page.ts";
+import { openPage, servePage, type Page, type PageOptions } from "./page.ts";
+import type { Answers } from "./pageRequests.ts";
 
 /** How a page of one subject is opened and answered. */
 export interface PageContent<Contract extends PageContract> {

@@ -2,6 +2,7 @@
  * Locates and watches the workspace's folder for fixtures, tasks and runs, and locates the shipped
  * files.
  */
+import { isAbsolute, normalize } from "node:path";
 import { EventEmitter, RelativePattern, Uri, workspace, type Disposable, type Event } from "vscode";
 import type { FixtureFolders } from "../../environment/fixture.ts";
 import { UserError } from "../../userError.ts";
@@ -126,6 +127,18 @@ export function requireTrust(action: string): void {
         command: "workbench.trust.manage",
       },
     );
+}
+
+/** Returns a path that a page saved. Throws a `UserError` unless it is inside the workspace. */
+export function requireWorkspacePath(path: unknown): string {
+  if (
+    typeof path === "string" &&
+    isAbsolute(path) &&
+    normalize(path) === path &&
+    workspace.getWorkspaceFolder(Uri.file(path))
+  )
+    return path;
+  throw new UserError("the file of a page is not in the workspace", "open the page again");
 }
 
 /** Lists the files of a folder whose names have an ending, sorted; none if the folder is missing. */

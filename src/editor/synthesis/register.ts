@@ -36,7 +36,7 @@ export function registerSynthesis(
   });
   context.subscriptions.push(
     pages,
-    registerPageRestorer("synthesis", (panel, state) => pages.restore(panel, state["file"] ?? "")),
+    registerPageRestorer("synthesis", (panel, state) => pages.restore(panel, state["file"])),
   );
   registerCommands(context, {
     synthesizeTasks: () => synthesis.start(),

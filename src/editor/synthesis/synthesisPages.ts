@@ -2,12 +2,14 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Uri, window, type Disposable, type WebviewPanel } from "vscode";
+import { z } from "zod";
 import type { RejectedItem, SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { getRejectedFile } from "../../synthesis/pipeline/report.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
-import type { ProveFolder } from "../shared/proveFolder.ts";
+import { answer, answerPlain } from "../shared/pageRequests.ts";
+import { requireWorkspacePath, type ProveFolder } from "../shared/proveFolder.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
@@ -19,6 +21,14 @@ import { createSynthesisView, listRejected } from "./synthesisView.ts";
 
 /** The number of rejected attempts that the page receives at a time. */
 const batchSize = 100;
+
+const rejectedParams = z.object({
+  selection: z.object({
+    reason: z.string().exactOptional(),
+    from: z.string().exactOptional(),
+  }),
+  start: z.int().min(0),
+});
 
 export interface SynthesisPageDependencies {
   readonly extensionUri: Uri;
@@ -57,8 +67,8 @@ export class SynthesisPages implements Disposable {
   }
 
   /** Fills a panel that was restored after the window was reloaded. */
-  restore(panel: WebviewPanel, file: string): void {
-    this.#pages.restore(panel, file);
+  restore(panel: WebviewPanel, file: unknown): void {
+    this.#pages.restore(panel, requireWorkspacePath(file));
   }
 
   dispose(): void {
@@ -82,16 +92,16 @@ export class SynthesisPages implements Disposable {
         icon: "synthesis.svg",
       },
       answers: {
-        load: () => createSynthesisView(file),
-        rejected: async ({ selection, start }) => {
+        load: answerPlain(() => createSynthesisView(file)),
+        rejected: answer(rejectedParams, async ({ selection, start }) => {
           const entries = await listRejected(file, selection);
           const items = entries.slice(start, start + batchSize).map(createRejectedItem);
           return { total: entries.length, items };
-        },
-        open: async ({ line }) => {
+        }),
+        open: answer(z.object({ line: z.int().min(1) }), async ({ line }) => {
           await this.#openRejected(getRejectedFile(file), line);
           return null;
-        },
+        }),
       },
     };
   }

@@ -37,6 +37,13 @@ export function createTranscriptUri(location: AttemptLocation, name: string): Ur
 export const isTranscript = (uri: Uri): boolean =>
   uri.scheme === "prove" && uri.path.startsWith("/transcripts/");
 
+/** The file or run folder that a transcript is read from; undefined for any other address. */
+export function getTranscriptPath(uri: Uri): unknown {
+  if (!isTranscript(uri)) return undefined;
+  const location = JSON.parse(uri.query) as Partial<Record<"file" | "run", unknown>>;
+  return location.file ?? location.run;
+}
+
 export const getTranscriptTitle = ({ path }: Uri): string =>
   path
     .split("/")

@@ -39,9 +39,7 @@ export function registerTrajectories(
     workspace.onDidSaveTextDocument(
       it => fixtures.isWorkspaceFixture(it.uri) && transcripts.refresh(),
     ),
-    registerPageRestorer("reward", (panel, state) =>
-      rewardPages.restore(panel, state["address"] ?? ""),
-    ),
+    registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
     ...registerTranscriptFeatures(transcripts, definitions),
   );
   registerCommands(context, {

@@ -1,9 +1,12 @@
 /** The reward pages: one per attempt, beside its transcript. */
 import { Uri, type Disposable, type WebviewPanel } from "vscode";
+import { z } from "zod";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
+import { answer, answerPlain } from "../shared/pageRequests.ts";
+import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { reportRejection } from "../shared/report.ts";
-import { getTranscriptTitle, type AttemptNode } from "./attemptLocation.ts";
+import { getTranscriptPath, getTranscriptTitle, type AttemptNode } from "./attemptLocation.ts";
 import { createRewardView } from "./rewardView.ts";
 import type { TrajectoryDebugger } from "./trajectoryDebugger.ts";
 import type { Transcripts } from "./transcripts.ts";
@@ -35,8 +38,10 @@ export class RewardPages implements Disposable {
   }
 
   /** Fills a panel that was restored after the window was reloaded. */
-  restore(panel: WebviewPanel, address: string): void {
-    this.#pages.restore(panel, address);
+  restore(panel: WebviewPanel, address: unknown): void {
+    const uri = Uri.parse(String(address), true);
+    requireWorkspacePath(getTranscriptPath(uri));
+    this.#pages.restore(panel, uri.toString());
   }
 
   dispose(): void {
@@ -54,15 +59,15 @@ export class RewardPages implements Disposable {
         isBeside: true,
       },
       answers: {
-        load: () => this.#loadView(address),
-        reveal: async ({ call }) => {
+        load: answerPlain(() => this.#loadView(address)),
+        reveal: answer(z.object({ call: z.int().min(0) }), async ({ call }) => {
           await this.#transcripts.reveal(uri, call);
           return null;
-        },
-        step: async () => {
+        }),
+        step: answerPlain(async () => {
           await this.#debugger.start(uri);
           return null;
-        },
+        }),
       },
     };
   }
