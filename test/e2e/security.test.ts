@@ -1,7 +1,12 @@
 /** A folder by somebody else, opened in Restricted Mode: its texts never become links or commands. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRunConfig } from "../../src/run/createRunConfig.ts";
+import { createRun } from "../../src/run/folder.ts";
+import { acquireTrainerLock } from "../../src/run/trainerLock.ts";
 import { startCodeServer, type CodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { findPackage, repository } from "./packaged.ts";
@@ -62,6 +67,38 @@ test("a tasks file does not put a command into a notification", async () => {
   expect(await message.locator("a").count()).toBe(0);
   await workbench.takePicture("restricted");
 });
+
+test.skipIf(process.platform === "win32")(
+  "a run folder does not make the editor connect to an address",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "prove-socket-"));
+    const address = join(folder, "socket");
+    let connections = 0;
+    const trainer = createServer(() => connections++);
+    await new Promise<void>(resolve => void trainer.listen(address, resolve));
+    const run = join(workbench.folder, "prove/runs/hostile-run");
+    createRun(
+      run,
+      createRunConfig({ startedAt: new Date(0), tasks: "/tmp/tasks.jsonl", steps: 1 }),
+      join(repository, "resources/models/small"),
+    );
+    const release = acquireTrainerLock(run, address);
+    try {
+      await workbench.collapseViews("Tasks");
+      await workbench.pane("Runs").locator(".pane-header").click();
+      await workbench.runCommand("PROVE: Refresh");
+      await checkVisible(workbench.rows("Runs").filter({ hasText: "hostile-run" }));
+      // the editor's next answer comes after its attempt to connect
+      await workbench.runCommand("PROVE: Start Training");
+      await checkVisible(workbench.notification(/Training requires a trusted workspace/));
+      expect(connections).toBe(0);
+    } finally {
+      release();
+      trainer.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 test("a quick pick shows the texts of tasks as text", async () => {
   await workbench.runCommand("PROVE: Search Tasks…");

@@ -1,6 +1,6 @@
 /** The runs of the workspace. Views, pages and training share one monitor per run. */
 import { basename } from "node:path";
-import { EventEmitter, type Disposable, type Event } from "vscode";
+import { EventEmitter, workspace, type Disposable, type Event } from "vscode";
 import { listRuns } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -11,12 +11,14 @@ export class Runs implements Disposable {
   readonly #folder: ProveFolder;
   readonly #monitors = new Map<string, RunMonitor>();
   readonly #reportedFolders = new Set<string>();
+  readonly #subscription: Disposable;
   readonly #changed = new EventEmitter<RunMonitor | undefined>();
   /** The monitor of the run that changed, or undefined if the list changed. */
   readonly onDidChange: Event<RunMonitor | undefined> = this.#changed.event;
 
   constructor(folder: ProveFolder) {
     this.#folder = folder;
+    this.#subscription = workspace.onDidGrantWorkspaceTrust(() => this.refresh());
   }
 
   /** The runs, newest first. A folder that cannot be read is left out, and reported once. */
@@ -34,7 +36,7 @@ export class Runs implements Disposable {
     const monitor = new RunMonitor(folder);
     this.#monitors.set(folder, monitor);
     monitor.onChange(change => this.#handleChange(monitor, change));
-    reportRejection(monitor.attach());
+    attachIfTrusted(monitor);
     return monitor;
   }
 
@@ -44,7 +46,7 @@ export class Runs implements Disposable {
       if (monitor.isAttached) continue;
       try {
         monitor.readFiles();
-        reportRejection(monitor.attach());
+        attachIfTrusted(monitor);
       } catch (error) {
         // the folder was deleted
         if (!(error instanceof UserError)) throw error;
@@ -57,6 +59,7 @@ export class Runs implements Disposable {
 
   dispose(): void {
     for (const it of this.#monitors.values()) it.dispose();
+    this.#subscription.dispose();
     this.#changed.dispose();
   }
 
@@ -75,6 +78,11 @@ export class Runs implements Disposable {
     this.#changed.fire(monitor);
     if (change.kind === "failed") reportError(change.error);
   }
+}
+
+/** The folder says where its trainer listens, and somebody else may have written it. */
+function attachIfTrusted(monitor: RunMonitor): void {
+  if (workspace.isTrusted) reportRejection(monitor.attach());
 }
 
 export const getRunName = ({ folder }: RunMonitor): string => basename(folder);
