@@ -96,7 +96,7 @@ const responsesAreToVisiblePosts: SocialInvariant = {
   findViolation({ posts, comments, user }, before) {
     if (!before) return undefined;
     const liked = Object.keys(before.posts).filter(
-      id => posts[id]!.likes.includes(user) && !before.posts[id]!.likes.includes(user),
+      id => posts[id]?.likes.includes(user) && !before.posts[id]!.likes.includes(user),
     );
     const targets = [
       ...liked,

@@ -4,7 +4,7 @@ import type { Invariant } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { listBookings } from "./bookingLookup.ts";
 import { maxBookings, maxItineraries } from "./itineraryTools.ts";
-import type { TravelBookingState } from "./state.ts";
+import type { HotelBooking, TravelBookingState } from "./state.ts";
 
 type TravelInvariant = Invariant<TravelBookingState>;
 
@@ -102,28 +102,35 @@ const documentsAreValid: TravelInvariant = {
 const lightFaresAreNotMoved: TravelInvariant = {
   rule: "A light fare is moved only from a cancelled flight to another one of its route.",
   findViolation({ flights, flight_bookings }, before) {
-    const moved = Object.entries(before?.flight_bookings ?? {}).find(([id, it]) => {
-      const [from, to] = [flights[it.flight_id]!, flights[flight_bookings[id]!.flight_id]!];
-      return (
-        it.fare === "light" && from !== to && (from.status !== "cancelled" || from.to !== to.to)
-      );
-    });
-    return moved && `${moved[0]} was moved to ${flight_bookings[moved[0]]!.flight_id}`;
+    for (const [id, it] of Object.entries(before?.flight_bookings ?? {})) {
+      const flightId = flight_bookings[id]?.flight_id ?? it.flight_id;
+      const [from, to] = [flights[it.flight_id]!, flights[flightId]!];
+      if (
+        it.fare === "light" &&
+        flightId !== it.flight_id &&
+        (from.status !== "cancelled" || from.to !== to.to)
+      )
+        return `${id} was moved from ${it.flight_id} to ${flightId}`;
+    }
+    return undefined;
   },
 };
 
+/** The most that insurance refunds: 80% of the price for which it was bought. */
+const getInsuredRefund = ({ insurance }: Pick<HotelBooking, "insurance">): number =>
+  insurance?.cover === "plus" ? 0.8 * Math.max(12 / 0.09, insurance.price / 0.09) + 0.1 : 0;
+
 const strictStaysAreNotRefunded: TravelInvariant = {
-  rule: "A strict hotel gives nothing back; insurance gives back at most 80%, when a stay is cancelled.",
+  rule: "A strict hotel gives nothing back; its stays are refunded by insurance alone, when cancelled.",
   findViolation({ hotels, hotel_bookings }, before) {
-    const refunded = Object.entries(before?.hotel_bookings ?? {}).find(([id, it]) => {
-      const { paid, status } = hotel_bookings[id]!;
-      const insuredShare = it.insurance?.cover === "plus" && status === "cancelled" ? 0.8 : 0;
-      return (
-        hotels[it.hotel_id]!.cancellation === "strict" &&
-        it.paid - paid > it.paid * insuredShare + 0.01
-      );
-    });
-    return refunded && `${refunded[0]} went from ${refunded[1].paid} to less than that`;
+    for (const [id, it] of Object.entries(before?.hotel_bookings ?? {})) {
+      const { paid, status } = hotel_bookings[id] ?? it;
+      const most =
+        status === "cancelled" ? Math.min(0.8 * it.paid + 0.01, getInsuredRefund(it)) : 0;
+      if (hotels[it.hotel_id]!.cancellation === "strict" && it.paid - paid > most)
+        return `${it.paid} were paid for ${id}, and ${paid} are left`;
+    }
+    return undefined;
   },
 };
 
