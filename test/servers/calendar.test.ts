@@ -35,8 +35,11 @@ function check(calls: Call[], expected: object): void {
   }
   const last = calls.at(-1)!;
   const digest = session.digest;
+  const before = session.state["calendar"]!.world;
   const { outcome } = call(last);
   expect(outcome).toMatchObject(expected);
+  for (const { rule, findViolation } of calendar.invariants)
+    expect(findViolation(session.state["calendar"]!.world, before), rule).toBeUndefined();
   const tool = calendar.tools.get(`calendar_${last[0]}`)!;
   expect(session.digest !== digest).toBe(outcome.kind === "ok" && tool.effect === "write");
   expect(
@@ -634,6 +637,28 @@ describe("reminders", () => {
       [...[1, 2, 3, 4].map(n => remind(kickoff, n)), remind(kickoff, 5)],
       refuses("limit_exceeded", /5 reminders/),
     ));
+});
+
+describe("loopholes", () => {
+  const move = (start: string, more: Record<string, Json> = {}): Call => [
+    "move_event",
+    { event_id: pottery, start, occurrence: "2026-03-11", ...more },
+  ];
+  test("an occurrence is not moved onto another one of its series", () =>
+    check(
+      [move("2026-03-18T20:00")],
+      refuses(
+        "conflict",
+        /2026-03-18T20:00 clashes with Pottery class \(evt_109\), 19:00 to 20:30/,
+      ),
+    ));
+  test("it is where the user allows the conflict", () =>
+    check(
+      [move("2026-03-18T20:00", { allow_conflict: true })],
+      returns({ start: "2026-03-18T20:00" }),
+    ));
+  test("an occurrence does not clash with itself", () =>
+    check([move("2026-03-11T19:30")], returns({ start: "2026-03-11T19:30" })));
 });
 
 test("after any calls, nothing breaks and the state fits its schema, references included", () => {

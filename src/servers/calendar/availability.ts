@@ -68,11 +68,15 @@ export const overlaps = (
   b: Pick<Occurrence, "start" | "end">,
 ): boolean => a.start < b.end && b.start < a.end;
 
-/** Refuses if the user is busy at one of the times. */
+/**
+ * Refuses if the user is busy at one of the times, with anything but the event `exceptId`, or but
+ * its occurrence of the day `exceptDate`.
+ */
 export function refuseConflicts(
   state: CalendarState,
   times: readonly Pick<Occurrence, "start" | "end">[],
   exceptId?: string,
+  exceptDate?: string,
 ): void {
   if (times.length === 0) return;
   const busy = listBusyTimes(
@@ -80,8 +84,8 @@ export function refuseConflicts(
     state.user,
     times[0]!.start,
     Math.max(...times.map(it => it.end)),
-    exceptId,
-  );
+    exceptDate === undefined ? exceptId : undefined,
+  ).filter(it => it.event_id !== exceptId || it.date !== exceptDate);
   for (const time of times) {
     const clash = busy.find(it => overlaps(it, time));
     if (clash)

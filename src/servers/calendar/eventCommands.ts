@@ -152,7 +152,7 @@ export const eventCommands = {
         refuse("conflict", `${event.title} (${event_id}) is already at ${start}`);
       const time = { start: toMinutes(start), end: toMinutes(start) + event.minutes };
       refuseUnbookableTime(state, event.calendar_id, time.start, event.minutes, now);
-      if (!allow_conflict) refuseConflicts(state, [time], event_id);
+      if (!allow_conflict) refuseConflicts(state, [time], event_id, moved.date);
       const end = formatMinute(time.end);
       if (date !== undefined) {
         (event.exceptions ??= {})[moved.date] = start;

@@ -11,7 +11,7 @@ import { eventId, personName } from "./parameters.ts";
 
 const tool = createToolFactory(CalendarState);
 
-const maxGuests = 20;
+export const maxGuests = 20;
 
 const guestCount = z.int().describe("Guests of the event now");
 

@@ -10,7 +10,7 @@ import { eventId } from "./parameters.ts";
 
 const tool = createToolFactory(CalendarState);
 
-const maxReminders = 5;
+export const maxReminders = 5;
 
 export const reminderCommands = {
   set_reminder: tool({

@@ -6,6 +6,7 @@ import { eventQueries } from "./eventQueries.ts";
 import { CalendarState } from "./state.ts";
 import { eventCommands } from "./eventCommands.ts";
 import { guestCommands } from "./guestCommands.ts";
+import { invariants } from "./invariants.ts";
 import { reminderCommands } from "./reminderCommands.ts";
 import { seriesCommands } from "./seriesCommands.ts";
 
@@ -23,4 +24,5 @@ export const server = defineServer({
     ...reminderCommands,
     ...agendaTools,
   },
+  invariants,
 });
