@@ -24,6 +24,10 @@ export const label = (entity: string) => z.string().min(1).max(200).meta({ "x-la
 export const sensitive = <T extends z.ZodType>(schema: T): T =>
   schema.meta({ "x-sensitive": true });
 
+/** The largest number of rows that a list returns. */
+export const rowLimit = (defaultCount: number, max = 50) =>
+  z.int().min(1).max(max).optional().describe(`At most this many, ${defaultCount} if not given`);
+
 /** A calendar day that exists, `YYYY-MM-DD`. */
 export const day = () => z.iso.date({ error: "must be a day that exists, YYYY-MM-DD" });
 

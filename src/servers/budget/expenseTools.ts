@@ -9,7 +9,7 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { amount, categoryId, categoryRow, expenseId, rowLimit, shop } from "./parameters.ts";
+import { amount, categoryId, categoryRow, expenseId, limit, shop } from "./parameters.ts";
 import {
   Budget,
   findCategory,
@@ -228,7 +228,7 @@ export const expenseTools = {
         .optional()
         .describe("Only expenses of at least this many euros")
         .meta({ examples: [10, 20, 25, 30, 40, 50, 75, 100] }),
-      limit: rowLimit,
+      limit,
     },
     returns: {
       count: z.int(),

@@ -7,7 +7,7 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { goalAmount, goalId, goalRow, rowLimit, target } from "./parameters.ts";
+import { goalAmount, goalId, goalRow, limit, target } from "./parameters.ts";
 import { computeBalance, Budget, findGoal, requireOpenMonth, computeSavings } from "./state.ts";
 
 const tool = createToolFactory(Budget);
@@ -150,7 +150,7 @@ export const goalTools = {
         .optional()
         .describe("Only goals still being saved for, or only those reached"),
       due_before: day().optional().describe("Only goals that should be reached before this day"),
-      limit: rowLimit,
+      limit,
     },
     returns: {
       goals: z.array(

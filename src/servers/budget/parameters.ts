@@ -1,6 +1,6 @@
 /** Parameters and result fields that several tools share. */
 import { z } from "zod";
-import { id, label, money } from "../../environment/fieldSchemas.ts";
+import { id, label, money, rowLimit } from "../../environment/fieldSchemas.ts";
 import { monthPattern } from "./state.ts";
 
 export const categoryId = id("category").describe(
@@ -44,12 +44,7 @@ export const shop = z
       "Honey from the farm",
     ],
   });
-export const rowLimit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
+export const limit = rowLimit(10);
 
 export const categoryRow = { category: label("category"), category_id: id("category") };
 export const goalRow = { goal: label("goal"), goal_id: id("goal") };

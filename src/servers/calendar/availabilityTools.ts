@@ -1,6 +1,6 @@
 /** Tools that find free time and conflicts. */
 import { z } from "zod";
-import { day, minute } from "../../environment/fieldSchemas.ts";
+import { day, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { toMinutes } from "../../environment/time.ts";
 import { isWeekend, getMinuteOfDay, formatMinute } from "./recurrence.ts";
@@ -27,7 +27,7 @@ export const availabilityTools = {
       people: people
         .optional()
         .describe("Full names or e-mail addresses of others who must be free"),
-      limit: z.int().min(1).max(20).optional().describe("At most this many, 3 if not given"),
+      limit: rowLimit(3, 20),
     },
     returns: { slots: z.array(z.object({ start: slot(), end: minute() })) },
     run(state, { day: date, minutes, until, people = [], limit: maxSlots = 3 }, { now }) {

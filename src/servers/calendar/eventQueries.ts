@@ -1,6 +1,6 @@
 /** Tools that read calendars, events and series. */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { toMinutes } from "../../environment/time.ts";
 import { minutesPerDay, getStartOfDay, formatMinute } from "./recurrence.ts";
@@ -13,7 +13,7 @@ import { containsWords } from "../../environment/textSearch.ts";
 
 const tool = createToolFactory(CalendarState);
 
-const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+const limit = rowLimit(10);
 
 /** The start of the current, next or last occurrence. */
 function findRelevantStart(event: Event, now: string): { start: number; isAhead: boolean } {

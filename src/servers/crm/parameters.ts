@@ -1,6 +1,6 @@
 /** Parameters and result fields that several tools share. */
 import { z } from "zod";
-import { day, id, label, money, spokenId } from "../../environment/fieldSchemas.ts";
+import { day, id, label, money, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 
 export const leadId = id("lead").describe("Lead id, as crm_list_leads gives it");
 export const contactId = id("contact").describe("Contact id, as crm_list_contacts gives it");
@@ -9,12 +9,7 @@ export const dealId = id("deal").describe("Deal id, as crm_list_deals gives it")
 export const person = () => spokenId("person");
 export const owner = person().optional();
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 7 if not given");
+export const limit = rowLimit(7);
 export const email = z.email().max(80);
 export const phone = z
   .string()

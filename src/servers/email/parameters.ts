@@ -1,6 +1,6 @@
 /** Schemas of parameters and results that several tools share. */
 import { z } from "zod";
-import { id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { id, label, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 
 export const threadId = id("thread").describe("Thread id, as email_search_mail gives it");
 export const messageId = id("message").describe("Message id, as email_get_thread gives it");
@@ -86,9 +86,4 @@ export const sentResult = {
   left_today: z.int().describe("Messages that may still be sent today"),
 };
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 7 if not given");
+export const limit = rowLimit(7);

@@ -2,7 +2,7 @@
  * Tools that remove entries and restore them from the trash, which keeps the path they came from.
  */
 import { z } from "zod";
-import { id, minute } from "../../environment/fieldSchemas.ts";
+import { id, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { createToolFactory, findEntity, refuse } from "../../environment/server.ts";
 import { addEntry, removeEntry, requireRemovable, requireRemovableContent } from "./treeEdits.ts";
 import { resolvePath } from "./paths.ts";
@@ -57,7 +57,7 @@ export const trashTools = {
     requires: ["rm"],
     input: {
       name: nameSchema("trash_item").optional().describe("Only names that contain this"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given"),
+      limit: rowLimit(10),
     },
     returns: {
       count: z.int(),

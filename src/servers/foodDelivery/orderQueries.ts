@@ -1,6 +1,6 @@
 /** Tools that list, show and track orders. */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { minutesBetween } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -88,7 +88,7 @@ export const orderQueries = {
       status: z.enum(stages).optional().describe("Only orders of this status"),
       from_date: day().optional().describe("First day"),
       unrated: z.boolean().optional().describe("True for only delivered orders without a rating"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given"),
+      limit: rowLimit(10),
     },
     returns: {
       orders: z.array(

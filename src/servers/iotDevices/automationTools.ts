@@ -1,6 +1,6 @@
 /** Tools that list and create automations. */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays, getWeekday } from "../../environment/time.ts";
@@ -35,7 +35,7 @@ export const automationTools = {
         .boolean()
         .optional()
         .describe("True for those that are switched on, false for those that rest"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 20 if not given"),
+      limit: rowLimit(20),
     },
     returns: {
       automations: z.array(

@@ -1,6 +1,6 @@
 /** Tools that list, create and activate scenes. */
 import { z } from "zod";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -139,7 +139,7 @@ export const sceneTools = {
       name: label("scene").optional().describe("Only scenes whose name contains this"),
       device_id: id("device").optional().describe("Only scenes that use this device"),
       mode: z.enum(modes).optional().describe("Only scenes that set this mode"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 30 if not given"),
+      limit: rowLimit(30),
     },
     returns: {
       scenes: z.array(

@@ -1,6 +1,6 @@
 /** Tools that list and read sensors. */
 import { z } from "zod";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { findEntity, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { compareByName } from "./deviceLists.ts";
@@ -26,7 +26,7 @@ export const sensorQueries = {
         .optional()
         .describe("Only sensors with less charge than this, in percent")
         .meta({ examples: [10, 15, 20, 25, 30, 40, 50] }),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 30 if not given"),
+      limit: rowLimit(30),
     },
     returns: {
       sensors: z.array(

@@ -1,6 +1,6 @@
 /** Parameters and results that several tools share. */
 import { z } from "zod";
-import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { day, id, label, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 
 /** People refer to an issue by its key: WEB-12. */
 export const issueKey = () => spokenId("issue");
@@ -15,12 +15,7 @@ export const person = () => spokenId("person");
 /** A label is identified by its text. */
 export const tag = () => label("label").max(40);
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
+export const limit = rowLimit(10);
 export const points = z
   .int()
   .min(1)

@@ -1,6 +1,6 @@
 /** Tools for elevation, time zone and traffic at a place. */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { convertTime } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
@@ -82,13 +82,7 @@ export const areaTools = {
     input: {
       street: label("street").optional().describe("Only this street, by its name"),
       at: minute().optional().describe("Time to look at, YYYY-MM-DDTHH:MM, now if not given"),
-      limit: z
-        .int()
-        .min(1)
-        .max(20)
-        .optional()
-        .describe("At most this many, 6 if not given")
-        .meta({ examples: [3, 4, 5, 8] }),
+      limit: rowLimit(6, 20).meta({ examples: [3, 4, 5, 8] }),
     },
     returns: {
       streets: z.array(

@@ -1,6 +1,6 @@
 /** Tools that find places and addresses. */
 import { z } from "zod";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { getWeekdayName } from "../../environment/time.ts";
@@ -21,13 +21,7 @@ const tool = createToolFactory(MapsState);
 export const placeId = id("place").describe("Place id, as maps_search_places gives it");
 const category = z.enum(categories).optional().describe("Only places of this category");
 const openNow = z.boolean().optional().describe("True for places that are open at this time only");
-const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given")
-  .meta({ examples: [3, 4, 5, 6, 8] });
+const limit = rowLimit(10).meta({ examples: [3, 4, 5, 6, 8] });
 const degrees = (most: number, what: string, examples: readonly number[]) =>
   z
     .number()

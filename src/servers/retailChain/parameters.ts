@@ -1,17 +1,12 @@
 /** Parameters that several tools of the retail chain take. */
 import { z } from "zod";
-import { id } from "../../environment/fieldSchemas.ts";
+import { id, rowLimit } from "../../environment/fieldSchemas.ts";
 
 export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
 
 export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
+export const limit = rowLimit(10);
 
 export const quantity = z
   .int()

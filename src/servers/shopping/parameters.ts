@@ -1,16 +1,11 @@
 /** Parameters and row shapes that several tools of the shop share. */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { cents, id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { type ShoppingState, createRatingLookup } from "./state.ts";
 
 export const productId = id("product").describe("Product id, as shopping_search_products gives it");
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
+export const limit = rowLimit(10);
 
 export const productRow = {
   product: label("product"),

@@ -1,6 +1,6 @@
 /** Parameters and results that several tools share. */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getPostHeadline, visibilities, type SocialMediaState, type Post } from "./state.ts";
 
 export const profileId = id("profile").describe(
@@ -11,12 +11,7 @@ export const postId = id("post").describe(
 );
 /** A hashtag is identified by its text. */
 export const hashtag = () => label("hashtag").max(60);
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
+export const limit = rowLimit(10);
 export const visibility = z.enum(visibilities).optional();
 
 export const newPost = z

@@ -1,6 +1,6 @@
 /** Parameters and results that several tools share. */
 import { z } from "zod";
-import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { day, id, label, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getMemberName, formatReactions, type TeamChatState, type Message } from "./state.ts";
 
 export const channelId = id("channel").describe("Channel id, as team_chat_list_channels gives it");
@@ -9,12 +9,7 @@ export const messageId = id("message").describe("Message id, as team_chat_get_ch
 /** People are identified by name, not by id. */
 export const person = () => spokenId("person");
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 7 if not given");
+export const limit = rowLimit(7);
 
 export const text = z
   .string()

@@ -1,16 +1,11 @@
 /** Schemas of parameters that several tools share. */
 import { z } from "zod";
-import { spokenId } from "../../environment/fieldSchemas.ts";
+import { spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 
 export const symbolId = spokenId("symbol").describe(
   "Symbol, such as trading_search_symbols gives it",
 );
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
+export const limit = rowLimit(10);
 export const priceResult = z.number();
 
 export const limitPrice = z.number().min(0.01).max(100_000);

@@ -1,6 +1,14 @@
 /** Tools that search airports and flights and show seats. */
 import { z } from "zod";
-import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import {
+  cents,
+  day,
+  id,
+  label,
+  minute,
+  spokenId,
+  rowLimit,
+} from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
@@ -70,13 +78,7 @@ export const flightQueries = {
         .optional()
         .describe("Only flights whose cheapest fare costs at most this")
         .meta({ examples: [60, 80, 100, 120, 150, 200, 250] }),
-      limit: z
-        .int()
-        .min(1)
-        .max(50)
-        .optional()
-        .describe("At most this many, 10 if not given")
-        .meta({ examples: [2, 3, 4, 5] }),
+      limit: rowLimit(10).meta({ examples: [2, 3, 4, 5] }),
     },
     returns: {
       flights: z.array(

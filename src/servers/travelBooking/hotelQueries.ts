@@ -1,7 +1,7 @@
 /** Tools that search hotels and show rooms. */
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
-import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import {
@@ -39,13 +39,7 @@ export const hotelQueries = {
         .meta({ examples: [60, 80, 90, 100, 120, 150, 200] }),
       check_in: day().optional().describe("First night, to see only hotels with a room left"),
       check_out: day().optional().describe("Day of leaving"),
-      limit: z
-        .int()
-        .min(1)
-        .max(50)
-        .optional()
-        .describe("At most this many, 10 if not given")
-        .meta({ examples: [2, 3, 4, 5] }),
+      limit: rowLimit(10).meta({ examples: [2, 3, 4, 5] }),
     },
     returns: {
       hotels: z.array(

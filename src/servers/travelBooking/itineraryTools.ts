@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { cents, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { cents, id, label, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { countNights, TravelBookingState } from "./state.ts";
@@ -119,13 +119,7 @@ export const itineraryTools = {
       "Show itineraries with their bookings in order of time, nights and cost; all of them or only those whose name contains some words.",
     input: {
       name: label("itinerary").optional().describe("Only itineraries whose name contains this"),
-      limit: z
-        .int()
-        .min(1)
-        .max(15)
-        .optional()
-        .describe("At most this many, 10 if not given")
-        .meta({ examples: [1, 2, 3] }),
+      limit: rowLimit(10, 15).meta({ examples: [1, 2, 3] }),
     },
     returns: {
       itineraries: z.array(

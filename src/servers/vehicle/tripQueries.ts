@@ -1,6 +1,6 @@
 /** Tools that show navigation, past trips and destinations. */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -58,7 +58,7 @@ export const tripQueries = {
       from_date: day().optional().describe("First day"),
       to_date: day().optional().describe("Last day"),
       purpose: z.enum(purposes).optional().describe("Only trips of this purpose"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 5 if not given"),
+      limit: rowLimit(5),
     },
     returns: {
       trips: z.array(
@@ -134,7 +134,7 @@ export const tripQueries = {
           ],
         }),
       vehicle_id: vehicleId.optional().describe("Vehicle from which to count"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 25 if not given"),
+      limit: rowLimit(25),
     },
     returns: {
       places: z.array(

@@ -1,6 +1,6 @@
 /** Tools that list and show meetings. */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { meetingId } from "./parameters.ts";
@@ -39,13 +39,7 @@ export const meetingQueries = {
         .enum(["host", "co-host", "guest"])
         .optional()
         .describe("Only meetings in which the user is that"),
-      limit: z
-        .int()
-        .min(1)
-        .max(50)
-        .optional()
-        .describe("At most this many, 16 if not given")
-        .meta({ examples: [2, 3, 4, 5] }),
+      limit: rowLimit(16).meta({ examples: [2, 3, 4, 5] }),
     },
     returns: {
       meetings: z.array(

@@ -1,6 +1,6 @@
 /** Tools that record meetings and list recordings. A recording lasts until its meeting ends. */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
@@ -89,13 +89,7 @@ export const recordingTools = {
         .optional()
         .describe("Only recordings of meetings whose topic contains this"),
       since: day().optional().describe("Only recordings from this day on"),
-      limit: z
-        .int()
-        .min(1)
-        .max(50)
-        .optional()
-        .describe("At most this many, 10 if not given")
-        .meta({ examples: [1, 2, 3, 5] }),
+      limit: rowLimit(10).meta({ examples: [1, 2, 3, 5] }),
     },
     returns: {
       recordings: z.array(
