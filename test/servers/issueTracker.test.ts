@@ -1,9 +1,12 @@
 /** Tests every issue tracker tool: results, changes to the state, and refusals. */
-import { describe, test } from "vitest";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readFixture } from "../../src/environment/fixture.ts";
+import type { JsonObject } from "../../src/environment/json.ts";
 import { server as issueTracker } from "../../src/servers/issueTracker/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(issueTracker);
+const { check, checkInvariants, checkAllTools } = createChecks(issueTracker);
 
 const [slow, cases, contact, contrast, banner, portfolio, imprint, rework] = [
   "WEB-1",
@@ -548,6 +551,98 @@ describe("hours", () => {
       [["get_time_report", { project_id: "WEB", from: "2026-03-08", to: "2026-03-01" }]],
       refuses("invalid_params", /is after/),
     ));
+});
+
+describe("loopholes", () => {
+  const move = (issue_id: string, status: string): Call => [
+    "transition_issue",
+    { issue_id, status },
+  ];
+  const file = (title: string): Call => [
+    "create_issue",
+    { project_id: "WEB", title, type: "task" },
+  ];
+  test("marking an issue as a duplicate does not cancel it past the workflow", () =>
+    check(
+      [["link_issues", { issue_id: "WEB-4", kind: "duplicates", other_id: "WEB-5" }]],
+      refuses("precondition_failed", /an issue that is in_progress cannot become cancelled/),
+    ));
+  test("an issue that may be cancelled is cancelled as a duplicate", () =>
+    check(
+      [
+        move("WEB-4", "todo"),
+        ["link_issues", { issue_id: "WEB-4", kind: "duplicates", other_id: "WEB-5" }],
+      ],
+      returns({ status: "cancelled", closed: "2026-03-09" }),
+    ));
+  test("an issue is not opened again beside a new one of its title", () =>
+    check(
+      [file("Broken link in the imprint"), move("WEB-7", "in_progress")],
+      refuses("conflict", /already has an open issue WEB-12 \(Broken link in the imprint\)/),
+    ));
+  test("a space after the title does not make it another one", () =>
+    check(
+      [file("Print style for recipes "), file("Print style for recipes")],
+      refuses("conflict", /already has an open issue WEB-12/),
+    ));
+  test("a state whose next number is taken, so that a new issue replaced one, is refused", () => {
+    const folder = join(import.meta.dirname, "../../resources/servers");
+    const { state } = readFixture([folder], issueTracker, "small");
+    const { WEB } = state["projects"] as { WEB: JsonObject };
+    const parsed = issueTracker.schema.safeParse({
+      ...state,
+      projects: { ...(state["projects"] as JsonObject), WEB: { ...WEB, last: 10 } },
+    });
+    expect(parsed.error?.message).toMatch(/WEB-11 has a higher number/);
+  });
+});
+
+describe("every rule can be broken", () => {
+  const issue = {
+    title: "Contact form sends twice ",
+    type: "bug",
+    status: "todo",
+    priority: "low",
+    reporter: "usr_101",
+    created: "2026-03-09",
+  };
+  checkInvariants({
+    "The status of an issue changes only as the workflow of its project allows.": {
+      "issues.WEB-4.status": "cancelled",
+    },
+    "Work begins on assigned issues only, and goes on or ends on those that nothing open blocks.": {
+      "issues.WEB-3.status": "in_progress",
+    },
+    "An issue has a closing day if it is closed, and is in no closed sprint if it is open.": {
+      "issues.WEB-7.status": "todo",
+    },
+    "A subtask is a part of an issue of its project, which is open as long as the subtask is.": {
+      "issues.WEB-2.status": "done",
+    },
+    "A sprint has issues of its own project with points, within its capacity.": {
+      "issues.WEB-8.sprint_id": "spr_104",
+    },
+    "The sprints of a project do not overlap while they are not closed.": {
+      "sprints.spr_107.start": "2026-03-20",
+    },
+    "No write gives two open issues of a project the same title.": { "issues.WEB-12": issue },
+    "Links make no circles, and an issue is a duplicate of one other at most.": {
+      "links.lnk_900": { kind: "blocks", from: "WEB-5", to: "WEB-4" },
+    },
+    "Only issues of active projects of which the user is a member change, and none is removed.": {
+      "issues.WEB-3": undefined,
+    },
+    "Comments, work, links and sprints are only added, in the name of the user.": {
+      "work.wrk_104.minutes": 61,
+    },
+    "Nobody logs more than 12 hours on a day.": {
+      "work.wrk_900": { issue_id: "WEB-2", by: "usr_101", day: "2026-03-05", minutes: 481 },
+    },
+    "Assignees are members, labels are the project's, and both labels and subtasks have limits.": {
+      "issues.WEB-3.labels": ["urgent"],
+    },
+    "The numbers of a project are given out once and in order.": { "projects.WEB.last": 10 },
+  });
 });
 
 checkAllTools();

@@ -8,6 +8,7 @@ import { assignee, requireFutureDueDay, priority } from "./issueParameters.ts";
 import {
   IssueTrackerState,
   requireSprintCapacity,
+  requireUniqueTitle,
   isClosed,
   findMemberId,
   formatIssue,
@@ -33,24 +34,7 @@ import {
 
 const tool = createToolFactory(IssueTrackerState);
 
-const maxSubtasks = 12;
-
-/** Refuses a title that an open issue of the project already has. */
-function requireUniqueTitle(state: IssueTrackerState, title: string, projectKey: string): void {
-  const normalizedTitle = title.trim().toLowerCase();
-  const same = Object.entries(getOriginal(state).issues).find(
-    ([key, it]) =>
-      getProjectId(key) === projectKey &&
-      !isClosed(it) &&
-      it.title.toLowerCase() === normalizedTitle,
-  );
-  if (same)
-    refuse(
-      "conflict",
-      `project ${projectKey} already has an open issue ${same[0]} (${same[1].title})`,
-      "choose another title, or go on with that issue",
-    );
-}
+export const maxSubtasks = 12;
 
 /** Adds the issue with the project's next number and returns its key. */
 function addIssue(state: IssueTrackerState, projectKey: string, issue: Issue): string {

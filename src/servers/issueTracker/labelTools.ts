@@ -13,7 +13,7 @@ import { issueId, issueKey, tag } from "./parameters.ts";
 
 const tool = createToolFactory(IssueTrackerState);
 
-const maxLabels = 5;
+export const maxLabels = 5;
 
 export const labelTools = {
   add_label: tool({

@@ -15,7 +15,7 @@ import {
   type Link,
 } from "./state.ts";
 import { issueKey, issueRow } from "./parameters.ts";
-import { setStatus } from "./workflowTools.ts";
+import { requireTransition, setStatus } from "./workflowTools.ts";
 
 const tool = createToolFactory(IssueTrackerState);
 
@@ -97,8 +97,10 @@ export const linkTools = {
       const issue = findEditableIssue(state, issue_id);
       const other = findEditableIssue(state, other_id);
       requireLinkable(state, kind, issue_id, other_id);
+      const isClosing = kind === "duplicates" && !isClosed(issue);
+      if (isClosing) requireTransition(state, issue_id, issue, "cancelled");
       state.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
-      if (kind === "duplicates" && !isClosed(issue)) setStatus(state, issue, "cancelled", context);
+      if (isClosing) setStatus(state, issue, "cancelled", context);
       return omitUndefined({
         title: issue.title,
         issue_id,

@@ -1,5 +1,6 @@
 /** The issue tracker server: the projects of a studio, as one member sees them. */
 import { defineServer } from "../../environment/server.ts";
+import { invariants } from "./invariants.ts";
 import { labelTools } from "./labelTools.ts";
 import { linkTools } from "./linkTools.ts";
 import { issueCommands } from "./issueCommands.ts";
@@ -21,6 +22,7 @@ export const server = defineServer({
   summary:
     "projects with workflows, issues with subtasks and links, sprints, comments, logged work",
   schema: IssueTrackerState,
+  invariants,
   tools: {
     ...issueQueries,
     ...otherCommands,

@@ -153,6 +153,8 @@ function* findDanglingReferences({
   for (const [key, it] of Object.entries(issues)) {
     if (isMissing(projects, getProjectId(key)))
       yield [["issues", key], `there is no project ${getProjectId(key)}`];
+    else if (getNumber(key) > projects[getProjectId(key)]!.last)
+      yield [["projects", getProjectId(key), "last"], `${key} has a higher number`];
     for (const who of [it.reporter, it.assignee])
       if (isMissing(users, who)) yield [["issues", key], `there is no user ${who}`];
     if (isMissing(sprints, it.sprint_id))
@@ -178,6 +180,7 @@ function* findDanglingReferences({
 }
 
 export const getProjectId = (issueId: string): string => issueId.slice(0, issueId.lastIndexOf("-"));
+const getNumber = (issueId: string): number => Number(issueId.slice(issueId.lastIndexOf("-") + 1));
 /** Orders keys by project, then by number: WEB-9 before WEB-12. */
 export const compareKeys = (a: string, b: string): number => {
   const [x, y] = [getProjectId(a), getProjectId(b)];
@@ -264,6 +267,28 @@ export function findMemberId(state: IssueTrackerState, name: string, projectId: 
       `choose one of ${members.map(it => getUserName(state, it)).join(", ")}`,
     );
   return userId;
+}
+
+/** Refuses a title that an open issue of the project already has. */
+export function requireUniqueTitle(
+  state: IssueTrackerState,
+  title: string,
+  projectKey: string,
+  hint = "choose another title, or go on with that issue",
+): void {
+  const normalizedTitle = title.trim().toLowerCase();
+  const same = Object.entries(getOriginal(state).issues).find(
+    ([key, it]) =>
+      getProjectId(key) === projectKey &&
+      !isClosed(it) &&
+      it.title.trim().toLowerCase() === normalizedTitle,
+  );
+  if (same)
+    refuse(
+      "conflict",
+      `project ${projectKey} already has an open issue ${same[0]} (${same[1].title})`,
+      hint,
+    );
 }
 
 export const listSubtasks = ({ issues }: IssueTrackerState, issueId: string): [string, Issue][] =>

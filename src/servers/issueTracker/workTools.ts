@@ -13,7 +13,7 @@ const tool = createToolFactory(IssueTrackerState);
 /** For how many days afterwards work can be logged. */
 const maxLogAgeDays = 31;
 /** The most work of a person on one day. */
-const maxMinutesPerDay = 720;
+export const maxMinutesPerDay = 720;
 
 export const workTools = {
   log_work: tool({

@@ -15,6 +15,7 @@ import {
   findEditableIssue,
   getProjectId,
   findProject,
+  requireUniqueTitle,
   statuses,
   listSubtasks,
   getUserName,
@@ -27,7 +28,7 @@ import { issueId, issueKey, issueRow, newComment, person } from "./parameters.ts
 const tool = createToolFactory(IssueTrackerState);
 
 /** Refuses a change of status that the workflow or the issue's links do not allow. */
-function requireTransition(
+export function requireTransition(
   state: IssueTrackerState,
   issueId: string,
   issue: Issue,
@@ -67,6 +68,13 @@ function requireTransition(
       "precondition_failed",
       `nobody is assigned to ${formatIssue(issue, issueId)}`,
       "issue_tracker_assign_issue gives it to somebody",
+    );
+  if (isClosed(issue))
+    requireUniqueTitle(
+      state,
+      issue.title,
+      getProjectId(issueId),
+      "go on with that issue, or give it another title first",
     );
   const parent = issue.parent_id === undefined ? undefined : original.issues[issue.parent_id];
   if (isClosed(issue) && parent && isClosed(parent))
