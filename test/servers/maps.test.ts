@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { server as maps } from "../../src/servers/maps/server.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = createChecks(maps);
+const { check, checkInvariants, checkAllTools } = createChecks(maps);
 
 const [flat, studio, cafe, trattoria, library] = [
   "plc_101",
@@ -461,6 +461,51 @@ describe("saved places and shared routes", () => {
       [share(museum, "Rosa Ruiz", { mode: "driving" })],
       refuses("precondition_failed", /takes 2073 minutes/),
     ));
+});
+
+describe("loopholes", () => {
+  test("an elevation a little lower is 0 percent down, not -0", () =>
+    check(
+      [["get_elevation", { place_id: station, from_place: studio }]],
+      returns({ climb: -1, percent: 0 }),
+      { edits: { "places.plc_116.elevation": 9, "places.plc_104.elevation": 10 } },
+    ));
+  test("a list is not filled beyond its size with the places of another", () =>
+    check(
+      [
+        ["save_place", { place_id: studio, list: "favourites" }],
+        ["save_place", { place_id: library, list: "favourites" }],
+      ],
+      refuses("limit_exceeded", /the list favourites is full: it holds 3 places/),
+    ));
+});
+
+describe("every rule can be broken", () => {
+  const route = {
+    from_place: flat,
+    to_place: studio,
+    mode: "walking",
+    contact_id: "con_101",
+    at: "2026-03-09T09:00",
+    until: "2026-03-09T13:00",
+  };
+  checkInvariants({
+    "A list holds each place once, and at most as many as it may.": {
+      "saved.sav_900": { place_id: flat, list: "work", at: "2026-03-09T09:00" },
+    },
+    "A saved place is not closed for good, and stays as it is until it is removed.": {
+      "saved.sav_900": { place_id: galley, list: "errands", at: "2026-03-09T09:00" },
+    },
+    "No more routes are shared at one time than allowed, and each with a person once.": {
+      "shared.shr_900": { ...route, mode: "cycling" },
+    },
+    "A route is shared for 1 to 72 hours with somebody who takes routes, and stays as it is.": {
+      "shared.shr_900": { ...route, contact_id: "con_107" },
+    },
+    "Calls change nothing but the saved places and the shared routes.": {
+      "places.plc_131.gone": undefined,
+    },
+  });
 });
 
 checkAllTools();

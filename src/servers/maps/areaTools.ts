@@ -47,7 +47,8 @@ export const areaTools = {
       return {
         ...own,
         climb,
-        percent: Math.round((100 * climb) / Math.max(1, metersBetween(from, place))),
+        // the sum is 0 where rounding gives -0
+        percent: 0 + Math.round((100 * climb) / Math.max(1, metersBetween(from, place))),
       };
     },
   }),

@@ -1,5 +1,6 @@
 /** The maps server: a map of the home city and of other cities. */
 import { defineServer } from "../../environment/server.ts";
+import { invariants } from "./invariants.ts";
 import { placeTools } from "./placeTools.ts";
 import { routeTools } from "./routeTools.ts";
 import { areaTools } from "./areaTools.ts";
@@ -14,5 +15,6 @@ export const server = defineServer({
   summary:
     "places, streets and cities, routes by every mode, traffic and closures, saved places and shared routes",
   schema: MapsState,
+  invariants,
   tools: { ...placeTools, ...routes, ...areaTools, ...savedPlaceTools, share_route },
 });
