@@ -86,7 +86,6 @@ test.skipIf(process.platform === "win32")(
     try {
       await workbench.collapseViews("Tasks");
       await workbench.pane("Runs").locator(".pane-header").click();
-      await workbench.runCommand("PROVE: Refresh");
       await checkVisible(workbench.rows("Runs").filter({ hasText: "hostile-run" }));
       // the editor's next answer comes after its attempt to connect
       await workbench.runCommand("PROVE: Start Training");
