@@ -397,6 +397,11 @@ describe("loopholes", () => {
         /Colour palette review \(mtg_101\) is being recorded, and Hugo Silva does not agree/,
       ),
     ));
+  const blank = refuses("invalid_params", /the topic has no words/);
+  test("no meeting is hidden from searches by a topic of spaces", () =>
+    check([["schedule_meeting", { topic: "   ", start: "2026-03-11T10:00", minutes: 30 }]], blank));
+  test("nor is one that is changed", () =>
+    check([["update_meeting", { meeting_id: server, topic: "   " }]], blank));
   test("who agrees may join a recording", () =>
     check(
       [

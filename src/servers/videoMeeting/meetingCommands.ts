@@ -24,6 +24,12 @@ import {
 
 const tool = createToolFactory(VideoMeetingState);
 
+/** Refuses a topic of spaces, by which nobody would find the meeting. */
+function requireWords(topic: string): void {
+  if (topic.trim().length < 2)
+    refuse("invalid_params", "the topic has no words", "give a topic of two characters or more");
+}
+
 /** The last part of a link that no meeting has. */
 function createCode({ meetings }: VideoMeetingState, random: () => number): string {
   for (;;) {
@@ -71,6 +77,7 @@ export const meetingCommands = {
       },
       { now, newId, random },
     ) {
+      requireWords(topic);
       const original = getOriginal(state);
       const invited = [...new Set(participants.map(it => findPersonId(original, it)))].filter(
         it => it !== original.user,
@@ -136,6 +143,7 @@ export const meetingCommands = {
       const changed = keys.filter(key => changes[key] !== meeting[key]);
       if (changed.length === 0)
         refuse("conflict", `${meeting.topic} (${meeting_id}) is like that already`);
+      if (changes.topic !== undefined) requireWords(changes.topic);
       const updated: Meeting = Object.assign({ ...meeting }, changes);
       if (changed.includes("start") || changed.includes("minutes")) {
         requirePlanLimits(original, updated, now);
