@@ -39,7 +39,7 @@ function describeStart({ command, args, cwd, env, isDisposable }: ServerEntry): 
   const program = findProgram(command, cwd) ?? command;
   return [
     `starting ${[program, ...args].map(quoteArgument).join(" ")} in ${escapeInvisible(cwd)}`,
-    `  with the environment variables ${["PATH", ...Object.keys(env)].map(escapeInvisible).join(", ")}`,
+    `  with the environment variables ${[...new Set(["PATH", ...Object.keys(env)])].map(escapeInvisible).join(", ")}`,
     ...(isDisposable
       ? [
           "  it is marked as disposable: all its tools may be called, and they may change or delete everything they can reach",
