@@ -150,7 +150,11 @@ test("a connected server is labelled by names, and a write that its entry does n
 });
 
 test("if the entry is disposable, the write is run with the result of the read", async () => {
-  const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], { cwd });
+  const { out } = await runCommand(
+    graph,
+    ["--connect", "play", "--trust-server", "--verify", "--json"],
+    { cwd },
+  );
   expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
     verified: "works",
   });
