@@ -1,7 +1,8 @@
 /**
  * Which module may import which, checked by `npm run lint`. The table follows CONTRIBUTING.md: a
- * module may import itself, the modules listed for it, and what is open to every module (zod, Node's
- * built-ins, storage, userError.ts and version.ts). Import cycles are errors, type imports included.
+ * module may import itself, the modules listed for it, and what is open to every module (zod,
+ * Node's built-ins, storage, userError.ts and version.ts). Import cycles are errors, type imports
+ * included.
  */
 
 const tensorflow = ["@tensorflow/tfjs-core"];
@@ -69,7 +70,9 @@ const exceptions = {
 
 const anyOf = names => `(${names.map(name => name.replaceAll(/[.\\/]/g, "\\$&")).join("|")})`;
 const openFiles = "^src/(storage/|(userError|version)\\.ts$)";
-/** The files of installed packages; `vscode` and the native backends have types only, or nothing. */
+/**
+ * The files of installed packages; `vscode` and the native backends have types only, or nothing.
+ */
 const packagePath = names => `(^|node_modules/(@types/)?)${anyOf(names)}(/|$)`;
 
 /** What a module imports beyond its row. */

@@ -111,6 +111,22 @@ export const conventions: readonly Convention[] = [
     ],
   },
   {
+    name: "comments are at most 100 columns wide",
+    findProblems: ({ path, text }) =>
+      /\.(ts|mjs)$/.test(path)
+        ? text
+            .split("\n")
+            // examples and tables with aligned columns do not wrap
+            .filter(it => it.length > 100 && /^\s*(\/?\*|\/\/) /.test(it) && !/\S {3,}\S/.test(it))
+            .filter(it => !/^\s*\* {4,}/.test(it))
+            .map(it => `has a comment of ${it.length} columns: ${it.trim()}`)
+        : [],
+    violations: [
+      { path: "src/run/folder.ts", text: ` * ${"word ".repeat(30)}` },
+      { path: "test/run/folder.test.ts", text: `  // ${"word ".repeat(30)}` },
+    ],
+  },
+  {
     name: "at most 400 lines",
     findProblems: ({ path, text }) => {
       const lines = text.trimEnd().split("\n").length;

@@ -1,7 +1,7 @@
 /**
  * Measures `bench environment` within processes: opening and forking a session, a recorded mix of
- * calls, and the memory of ten thousand live sessions. The mix has the calls of the teacher in newly
- * synthesized tasks on all servers, with a session for each trajectory.
+ * calls, and the memory of ten thousand live sessions. The mix has the calls of the teacher in
+ * newly synthesized tasks on all servers, with a session for each trajectory.
  */
 import { once } from "node:events";
 import { text } from "node:stream/consumers";

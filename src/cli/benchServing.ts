@@ -1,6 +1,6 @@
 /**
- * Measures `bench environment` between processes: calls over stdio and over HTTP, with the server in
- * a child process and a client here that does little more than write and read bytes.
+ * Measures `bench environment` between processes: calls over stdio and over HTTP, with the server
+ * in a child process and a client here that does little more than write and read bytes.
  */
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";

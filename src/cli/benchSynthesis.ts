@@ -1,6 +1,6 @@
 /**
- * Measures `bench synthesis`: the time, memory and bytes of synthesizing the paper's number of tasks
- * into a file, and the time of running every edge of every dependency graph on live sessions.
+ * Measures `bench synthesis`: the time, memory and bytes of synthesizing the paper's number of
+ * tasks into a file, and the time of running every edge of every dependency graph on live sessions.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** `evaluate`: lets a policy attempt each task once with greedy decoding, and prints the metrics. */
+/**
+ * `evaluate`: lets a policy attempt each task once with greedy decoding, and prints the metrics.
+ */
 import { resolve } from "node:path";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
 import { UserError } from "../userError.ts";

@@ -117,7 +117,10 @@ interface ServerGraph {
   readonly agreement?: Readonly<Record<string, ReturnType<typeof measureAgreement>>>;
 }
 
-/** Writes the edges that were run as verdicts, which synthesis reads from `prove/graphs/audit.jsonl`. */
+/**
+ * Writes the edges that were run as verdicts, which synthesis reads from
+ * `prove/graphs/audit.jsonl`.
+ */
 async function writeVerdicts(
   graphs: readonly ServerGraph[],
   out: string,

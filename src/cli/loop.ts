@@ -1,6 +1,6 @@
 /**
- * `loop`: synthesizes tasks on the live servers, trains the shipped student on its own attempts, and
- * measures it on held-out tasks before and after. A control is trained for the same time with
+ * `loop`: synthesizes tasks on the live servers, trains the shipped student on its own attempts,
+ * and measures it on held-out tasks before and after. A control is trained for the same time with
  * supervised fine-tuning.
  */
 import { existsSync, mkdirSync } from "node:fs";

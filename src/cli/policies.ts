@@ -1,6 +1,7 @@
 /**
  * Opens the policy that a specification on the command line names: a run or model folder, an
- * endpoint's model, or a scripted policy. Checks that the held-out tasks are held out for a student.
+ * endpoint's model, or a scripted policy. Checks that the held-out tasks are held out for a
+ * student.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";

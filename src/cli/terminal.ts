@@ -62,8 +62,8 @@ interface Question {
 }
 
 /**
- * Returns the function that asks yes-or-no questions, or undefined if nobody can answer. Every answer
- * but `y` and `yes` is a no.
+ * Returns the function that asks yes-or-no questions, or undefined if nobody can answer. Every
+ * answer but `y` and `yes` is a no.
  */
 export function createConfirm({
   stdin,

@@ -1,7 +1,7 @@
 /**
- * The digest of a deeply frozen value: a hash tree, cached by object identity, so that after a write
- * only new objects are hashed. It is fast and mixes well, but is not cryptographic: it tells states
- * apart and does not protect against forgery.
+ * The digest of a deeply frozen value: a hash tree, cached by object identity, so that after a
+ * write only new objects are hashed. It is fast and mixes well, but is not cryptographic: it tells
+ * states apart and does not protect against forgery.
  */
 
 /** The hash of a state: equal digests mean equal states. 32 hexadecimal characters. */
@@ -96,8 +96,8 @@ function sumEntries(value: object): EntrySum {
 }
 
 /**
- * Adds an entry to a sum, or subtracts it. Sums do not depend on the order of keys, and an undefined
- * value counts as no entry.
+ * Adds an entry to a sum, or subtracts it. Sums do not depend on the order of keys, and an
+ * undefined value counts as no entry.
  */
 export function addEntry(sum: EntrySum, key: string | number, value: unknown, sign: 1 | -1): void {
   if (value !== undefined) addHashedEntry(sum, key, computeValueHash(value), sign);

@@ -1,4 +1,6 @@
-/** Helpers for the invariants of servers: rules on a state, and rules on the rows a write changed. */
+/**
+ * Helpers for the invariants of servers: rules on a state, and rules on the rows a write changed.
+ */
 import { canonicalJson } from "./json.ts";
 import type { Invariant } from "./server.ts";
 
@@ -14,7 +16,9 @@ export const defineRule = <World>(
   findViolation: (world, before) => findFirst(listViolations(world, before)),
 });
 
-/** Creates an invariant that every state must meet. It reports the first violation that is listed. */
+/**
+ * Creates an invariant that every state must meet. It reports the first violation that is listed.
+ */
 export const defineStateRule = <World>(
   rule: string,
   listViolations: (world: World) => Iterable<string>,
@@ -23,7 +27,9 @@ export const defineStateRule = <World>(
   findViolation: world => findFirst(listViolations(world)),
 });
 
-/** Creates an invariant that every write must meet. It reports the first violation that is listed. */
+/**
+ * Creates an invariant that every write must meet. It reports the first violation that is listed.
+ */
 export const defineWriteRule = <World>(
   rule: string,
   listViolations: (world: World, before: World) => Iterable<string>,

@@ -5,9 +5,9 @@
 
 /**
  * Tables by the path of the ids that lead to them, such as `"cards.*.account_id": "accounts"`. `*`
- * stands for every entry of a record or list, and a last `@` for the keys of a record instead of its
- * values. A table may be a path too (`orders.*.items`), and `a|b` is either of two tables. Absent
- * values are allowed.
+ * stands for every entry of a record or list, and a last `@` for the keys of a record instead of
+ * its values. A table may be a path too (`orders.*.items`), and `a|b` is either of two tables.
+ * Absent values are allowed.
  */
 export type References = Readonly<Record<string, string>>;
 
@@ -68,7 +68,10 @@ function* listEntries(
     yield* listEntries((value as Record<string, unknown>)[segment], rest, [...path, segment]);
 }
 
-/** `account` for `accounts`, `person` for `people`, `category` for `categories`, `dish` for `dishes`. */
+/**
+ * `account` for `accounts`, `person` for `people`, `category` for `categories`, `dish` for
+ * `dishes`.
+ */
 const getSingular = (plural: string): string =>
   plural
     .replaceAll("_", " ")

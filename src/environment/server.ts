@@ -88,8 +88,8 @@ export interface Invariant<World = unknown> {
 type AnyDefinition = ToolDefinition<never, z.core.$ZodShape, z.core.$ZodShape>;
 
 /**
- * Creates a function that defines tools on the state of this schema. Each tool then infers the types
- * of its own arguments and result.
+ * Creates a function that defines tools on the state of this schema. Each tool then infers the
+ * types of its own arguments and result.
  */
 export const createToolFactory =
   <S extends z.ZodType>(_schema: S) =>
@@ -99,8 +99,8 @@ export const createToolFactory =
     definition as unknown as AnyDefinition;
 
 /**
- * Defines a server from the schema of its state and its tools, keyed by short name. Throws if a name
- * is not valid or a required tool does not exist.
+ * Defines a server from the schema of its state and its tools, keyed by short name. Throws if a
+ * name is not valid or a required tool does not exist.
  */
 export function defineServer<S extends z.ZodType>(definition: {
   name: string;

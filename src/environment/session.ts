@@ -79,7 +79,9 @@ export class Session {
     return computeDigest(this.#state);
   }
 
-  /** Executes a call. It never throws: every failure is an outcome that leaves the state unchanged. */
+  /**
+   * Executes a call. It never throws: every failure is an outcome that leaves the state unchanged.
+   */
   call(name: string, args: unknown): CallResult {
     const tool = this.tools.get(name);
     if (!tool) return this.#fail(createUnknownToolFault(name));

@@ -1,6 +1,6 @@
 /**
- * The state of a session: its first state, from fixtures, and a state from outside, which is checked
- * before a session uses it.
+ * The state of a session: its first state, from fixtures, and a state from outside, which is
+ * checked before a session uses it.
  */
 import { z } from "zod";
 import { checkJson } from "../storage/parseJson.ts";
@@ -10,7 +10,9 @@ import type { Fixture } from "./fixture.ts";
 import type { JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
 
-/** The state of one server: its world, its time, and how often its generator has been drawn from. */
+/**
+ * The state of one server: its world, its time, and how often its generator has been drawn from.
+ */
 export interface ServerState {
   readonly world: JsonObject;
   readonly clock: string;

@@ -30,7 +30,9 @@ export const toMinutes = (time: string): number =>
 export const addMinutes = (time: string, minutes: number): string =>
   formatTime((toMinutes(time) + minutes) * minuteMs).slice(0, 16);
 
-/** The day this many days after a day, or after the day of a minute. Refuses as `addMinutes` does. */
+/**
+ * The day this many days after a day, or after the day of a minute. Refuses as `addMinutes` does.
+ */
 export const addDays = (time: string, days: number): string =>
   formatTime(Date.parse(time.slice(0, 10)) + days * dayMs).slice(0, 10);
 

@@ -27,8 +27,8 @@ export function createWriteContext(
     now: clock,
     draws,
     random: () => randomAt(key, context.draws++),
-    // an affine walk over four-digit numbers: no id is drawn twice, and none is below 1000, where the
-    // ids of fixtures are
+    // an affine walk over four-digit numbers: no id is drawn twice, and none is below 1000, where
+    // the ids of fixtures are
     newId: (prefix: string) => {
       const n = context.draws++;
       return `${prefix}_${n < 9000 ? 1000 + ((n * 7919 + (key % 9000)) % 9000) : 10_000 + n}`;

@@ -6,10 +6,10 @@ import { isJsonObject, type Json } from "./json.ts";
 import type { JsonSchema } from "./server.ts";
 
 /**
- * Describes where and why a value does not match a schema's required keys and JSON types, or returns
- * undefined. Integers accept 3.0, numbers accept integers, strings are never coerced, null matches
- * only where the schema allows it, extra keys are allowed, and any branch of anyOf or oneOf may
- * match.
+ * Describes where and why a value does not match a schema's required keys and JSON types, or
+ * returns undefined. Integers accept 3.0, numbers accept integers, strings are never coerced, null
+ * matches only where the schema allows it, extra keys are allowed, and any branch of anyOf or oneOf
+ * may match.
  */
 export function findTypeMismatch(
   schema: JsonSchema,

@@ -19,7 +19,9 @@ export interface EvaluationMetrics {
   readonly parts?: Readonly<Record<PartName, number>>;
   /** Mean reward of tasks without goals. */
   readonly abstention?: number;
-  /** The share of successful attempts: of all tasks, those with goals, and those with reads only. */
+  /**
+   * The share of successful attempts: of all tasks, those with goals, and those with reads only.
+   */
   readonly success: number;
   readonly goalSuccess?: number;
   readonly readOnlySuccess?: number;
@@ -124,8 +126,8 @@ export function computeMetrics(
 }
 
 /**
- * The 95% interval of the change from one evaluation to another, paired by task, over the tasks that
- * both scored.
+ * The 95% interval of the change from one evaluation to another, paired by task, over the tasks
+ * that both scored.
  */
 export function computeChange(
   before: readonly EvaluationRow[],

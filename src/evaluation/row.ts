@@ -1,6 +1,6 @@
 /**
- * Measures one attempt of an evaluation: scores, success, errors, and signs that the policy games the
- * reward. Metrics are computed from these rows.
+ * Measures one attempt of an evaluation: scores, success, errors, and signs that the policy games
+ * the reward. Metrics are computed from these rows.
  */
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";

@@ -96,7 +96,9 @@ export class ConnectedSession {
     });
   }
 
-  /** Opens another session with a process of its own, in which this session's calls are repeated. */
+  /**
+   * Opens another session with a process of its own, in which this session's calls are repeated.
+   */
   async fork(signal: AbortSignal): Promise<{
     readonly session: ConnectedSession;
     readonly differences: readonly ReplayDifference[];

@@ -1,7 +1,7 @@
 /**
- * Exposes the sessions of a server over MCP, with tools to call and the state as resources. It works
- * with any transport; a transport may add request methods of its own. Requests name their session in
- * `_meta`, and the caller looks the session up.
+ * Exposes the sessions of a server over MCP, with tools to call and the state as resources. It
+ * works with any transport; a transport may add request methods of its own. Requests name their
+ * session in `_meta`, and the caller looks the session up.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
 import { isJsonObject } from "../environment/json.ts";

@@ -1,7 +1,7 @@
 /**
  * MCP over Streamable HTTP. A POST contains one message or a list of them; the response is plain
- * JSON, or an event stream if the server sends messages before its reply. The URL names the session.
- * Routing, authorization and reading the body are left to the caller.
+ * JSON, or an event stream if the server sends messages before its reply. The URL names the
+ * session. Routing, authorization and reading the body are left to the caller.
  */
 import type {
   Transport,
@@ -112,8 +112,8 @@ export class HttpTransport implements Transport {
     post.openRequests = ids.length;
     if (ids.length > 0)
       post.response.once("close", () => ids.forEach(it => this.#requests.delete(it)));
-    // a cancellation names the client's id, which may be our id of another client's request; requests
-    // are answered at once, so that ignoring it loses nothing
+    // a cancellation names the client's id, which may be our id of another client's request;
+    // requests are answered at once, so that ignoring it loses nothing
     for (const it of sdkMessages)
       if (!("method" in it && it.method === "notifications/cancelled")) this.onmessage?.(it);
   }

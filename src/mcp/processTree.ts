@@ -40,7 +40,9 @@ export class ProcessTree {
     this.#root = root;
   }
 
-  /** Remembers the processes that can be found now: a process whose parent has ended is an orphan. */
+  /**
+   * Remembers the processes that can be found now: a process whose parent has ended is an orphan.
+   */
   refresh(): void {
     if (process.platform === "win32") return;
     for (const pid of findProcessTree(listProcesses(), this.#root)) {

@@ -29,8 +29,8 @@ const maxLineLength = 16 * 2 ** 20;
 
 /**
  * Reads and writes messages as lines. Unlike the SDK's own transport it answers requests about a
- * session without the SDK's validation, writes all replies to a chunk of input together, notices the
- * end of its input, and stops reading while its output is not read.
+ * session without the SDK's validation, writes all replies to a chunk of input together, notices
+ * the end of its input, and stops reading while its output is not read.
  */
 export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];

@@ -1,6 +1,7 @@
 /**
  * Converts the result or error of another server's tool call to an outcome: its value, or a fault
- * that a model can act on. Servers report failed calls in several ways, all of which are recognized.
+ * that a model can act on. Servers report failed calls in several ways, all of which are
+ * recognized.
  */
 import { ErrorCode, type CallToolResult, type McpError } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";

@@ -6,10 +6,10 @@ import { PolicyFault } from "./policy.ts";
 
 /**
  * `unreachable`: the connection failed. `timed-out`: no complete answer in time. `overloaded`: 429,
- * 408, 425 or 5xx. `declined`: another status that is not a success. `redirected`: a redirect, which
- * is not followed. `not-json`: text, a web page or incomplete JSON. `not-a-completion`: JSON without
- * a message. `withheld`: blocked by the endpoint's content filter. `spent`: the token budget is used
- * up.
+ * 408, 425 or 5xx. `declined`: another status that is not a success. `redirected`: a redirect,
+ * which is not followed. `not-json`: text, a web page or incomplete JSON. `not-a-completion`: JSON
+ * without a message. `withheld`: blocked by the endpoint's content filter. `spent`: the token
+ * budget is used up.
  */
 export type EndpointFaultKind =
   | "unreachable"

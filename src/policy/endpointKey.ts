@@ -23,8 +23,8 @@ export class EndpointKey {
   }
 
   /**
-   * Replaces the key in a text. Short words such as `EMPTY`, which local servers accept as keys, are
-   * not secrets and stay.
+   * Replaces the key in a text. Short words such as `EMPTY`, which local servers accept as keys,
+   * are not secrets and stay.
    */
   redact(text: string): string {
     const isSecret = this.#key.length >= 20 || (this.#key.length >= 8 && /\d/.test(this.#key));

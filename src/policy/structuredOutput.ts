@@ -1,6 +1,6 @@
 /**
- * Asks a chat model for JSON that matches a schema, and parses the answer. For endpoints that do not
- * support schemas, the schema is described in the prompt.
+ * Asks a chat model for JSON that matches a schema, and parses the answer. For endpoints that do
+ * not support schemas, the schema is described in the prompt.
  */
 import { z } from "zod";
 import type { JsonSchema } from "../environment/server.ts";

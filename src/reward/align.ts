@@ -1,6 +1,6 @@
 /**
- * Aligns the calls of an attempt with the goal calls, by name, arguments and order. The parts of the
- * reward all use the same alignment. It needs no server, so names may be opaque.
+ * Aligns the calls of an attempt with the goal calls, by name, arguments and order. The parts of
+ * the reward all use the same alignment. It needs no server, so names may be opaque.
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
@@ -43,9 +43,9 @@ export interface Alignment {
 }
 
 /**
- * Assigns at most one call to each goal call, and each call at most once. Goals are visited in their
- * order. A candidate has the goal call's name and all of its keys; among free candidates, those in
- * order are preferred, then those with more equal values, then earlier ones.
+ * Assigns at most one call to each goal call, and each call at most once. Goals are visited in
+ * their order. A candidate has the goal call's name and all of its keys; among free candidates,
+ * those in order are preferred, then those with more equal values, then earlier ones.
  */
 export function alignCalls(
   goals: readonly ScoredGoal[],
@@ -90,7 +90,10 @@ export function alignCalls(
   };
 }
 
-/** μ of equation (1): the last position that serves a goal; undefined if a call is not callPositions. */
+/**
+ * μ of equation (1): the last position that serves a goal; undefined if one of its calls is
+ * missing.
+ */
 export function getPosition(callPositions: readonly (number | null)[]): number | undefined {
   return callPositions.includes(null)
     ? undefined

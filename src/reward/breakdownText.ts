@@ -1,4 +1,6 @@
-/** Describes a breakdown as text: a note on each call, and lines for the totals. Goals count from 1. */
+/**
+ * Describes a breakdown as text: a note on each call, and lines for the totals. Goals count from 1.
+ */
 import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from "./breakdown.ts";
 
 /** Describes how a call was scored, in one line. */

@@ -1,6 +1,6 @@
 /**
- * R_name, equation (3): the share of calls whose full name is among the goals' names, whatever their
- * order and arguments.
+ * R_name, equation (3): the share of calls whose full name is among the goals' names, whatever
+ * their order and arguments.
  */
 import type { ScoredGoal, ScoredCall } from "./align.ts";
 

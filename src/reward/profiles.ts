@@ -42,8 +42,8 @@ export const paperProfile: Profile = Object.freeze({
 });
 
 /**
- * The paper's five parts, and success with the same weight as all of them together. Under the paper's
- * weights alone, a wrong but valid id costs a tenth at most.
+ * The paper's five parts, and success with the same weight as all of them together. Under the
+ * paper's weights alone, a wrong but valid id costs a tenth at most.
  */
 export const provePlusProfile: Profile = Object.freeze({
   ...paperProfile,

@@ -121,8 +121,8 @@ function visitIds(
 
 /**
  * Canonical text, with `=` for parts that are unchanged since `start`. Array items that contain
- * something generated are sorted: their order is that of the calls, and independent goals may run in
- * any order.
+ * something generated are sorted: their order is that of the calls, and independent goals may run
+ * in any order.
  */
 function formatCanonical(
   value: Json,

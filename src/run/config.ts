@@ -34,7 +34,9 @@ export const sftSettings = z.strictObject({
   warmUp: z.int().min(0),
   /** The last share of the run, over which the learning rate falls to a twentieth. */
   decay: z.number().min(0).max(1),
-  /** Weight of the loss on the tokens of tools and users; predicting them helps to copy from them. */
+  /**
+   * Weight of the loss on the tokens of tools and users; predicting them helps to copy from them.
+   */
   given: z.number().min(0).max(1),
   /** Share of conversations in which the assistant makes one error and corrects it. */
   slips: z.number().min(0).max(1),

@@ -1,6 +1,6 @@
 /**
- * Creates the configuration of a run from the defaults and the options of a command, a settings file
- * or the editor.
+ * Creates the configuration of a run from the defaults and the options of a command, a settings
+ * file or the editor.
  */
 import { z } from "zod";
 import { profiles } from "../reward/profiles.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads and writes the files of a run's folder: run.json, metrics.jsonl with a line per step, groups
- * and checkpoints. Tensors are written by the trainer.
+ * Reads and writes the files of a run's folder: run.json, metrics.jsonl with a line per step,
+ * groups and checkpoints. Tensors are written by the trainer.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -8,7 +8,9 @@ import { withWriteErrors } from "../storage/fileErrors.ts";
 import { resumable } from "./folder.ts";
 import type { StepMetrics } from "./metrics.ts";
 
-/** Creates an event file of a run. After a resume, a new file replaces the later steps of others. */
+/**
+ * Creates an event file of a run. After a resume, a new file replaces the later steps of others.
+ */
 export function openEventWriter(
   folder: string,
   opening: { readonly seconds: number; readonly firstStep: number },

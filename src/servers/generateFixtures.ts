@@ -76,7 +76,9 @@ export function findInconsistencies(
   );
 }
 
-/** The text of a fixture file: tables have one row per line, so that a person can read and diff it. */
+/**
+ * The text of a fixture file: tables have one row per line, so that a person can read and diff it.
+ */
 export const formatFixture = (fixture: Fixture): string => `${formatValue(fixture, 0)}\n`;
 
 const rowDepth = 3;

@@ -1,7 +1,7 @@
 /**
- * Answers the requests under `/v1/sessions/{id}`: open, call, fork, state, restore, reset and delete.
- * Calls are numbered, so that a client can repeat one after a lost connection without running it
- * twice.
+ * Answers the requests under `/v1/sessions/{id}`: open, call, fork, state, restore, reset and
+ * delete. Calls are numbered, so that a client can repeat one after a lost connection without
+ * running it twice.
  */
 import { z } from "zod";
 import type { Catalog, SessionPins } from "../environment/catalog.ts";

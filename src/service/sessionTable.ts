@@ -1,6 +1,6 @@
 /**
- * The table of open sessions, by id. A full table refuses another session instead of evicting one; a
- * session that has been idle for too long is closed, and its owner can learn why.
+ * The table of open sessions, by id. A full table refuses another session instead of evicting one;
+ * a session that has been idle for too long is closed, and its owner can learn why.
  */
 import { LRUCache } from "lru-cache";
 import { openSessionByName, type Catalog, type SessionPins } from "../environment/catalog.ts";

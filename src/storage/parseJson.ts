@@ -50,8 +50,8 @@ export function readJsonFile<T>(
 }
 
 /**
- * A parsed value, checked. `text` is the JSON text that the value came from; without it, errors name
- * the file and, for JSON Lines, the line.
+ * A parsed value, checked. `text` is the JSON text that the value came from; without it, errors
+ * name the file and, for JSON Lines, the line.
  */
 export function checkJson<T>(
   schema: z.ZodType<T>,

@@ -13,9 +13,9 @@ const defaultLimit = 32 * megabyte;
 export const maxLogBytes = 500 * megabyte;
 
 /**
- * The text of a regular file of at most `maxBytes`. Throws a `UserError` for a device, a named pipe,
- * which would block for ever, and a file that is too large; errors of the operating system are
- * thrown as they are.
+ * The text of a regular file of at most `maxBytes`. Throws a `UserError` for a device, a named
+ * pipe, which would block for ever, and a file that is too large; errors of the operating system
+ * are thrown as they are.
  */
 export function readTextFile(file: string, maxBytes: number = defaultLimit): string {
   const descriptor = openSync(file, readWithoutWaiting);

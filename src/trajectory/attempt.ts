@@ -26,8 +26,9 @@ export interface AttemptStates {
 }
 
 /**
- * Creates the attempt of a task and a trajectory. `finalState` is the one that a rollout hands over;
- * without it the trajectory is replayed. Throws a `UserError` if the task's goals no longer run.
+ * Creates the attempt of a task and a trajectory. `finalState` is the one that a rollout hands
+ * over; without it the trajectory is replayed. Throws a `UserError` if the task's goals no longer
+ * run.
  */
 export type CreateAttempt = (
   task: Task,

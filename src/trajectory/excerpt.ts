@@ -12,7 +12,9 @@ export interface Excerpt {
   readonly truncated: boolean;
 }
 
-/** Lists are shortened before any string falls below this length, so that ids and names stay whole. */
+/**
+ * Lists are shortened before any string falls below this length, so that ids and names stay whole.
+ */
 const minTextLength = 1_000;
 
 /**
@@ -76,8 +78,8 @@ function measureLongestList(value: Json): number {
 }
 
 /**
- * The greatest whole number in [1, limit) that fits, by binary search; undefined if not even 1 does.
- * If a number fits, all smaller ones must fit too.
+ * The greatest whole number in [1, limit) that fits, by binary search; undefined if not even 1
+ * does. If a number fits, all smaller ones must fit too.
  */
 function findGreatest(limit: number, fits: (n: number) => boolean): number | undefined {
   let [good, bad] = [0, limit];

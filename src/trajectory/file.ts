@@ -28,8 +28,8 @@ export async function* readTasks(file: string, options: ReadOptions = {}): Async
 }
 
 /**
- * Reads the attempts of a trajectory file; each begins with a header. Throws a `UserError` with file
- * and line for an invalid line.
+ * Reads the attempts of a trajectory file; each begins with a header. Throws a `UserError` with
+ * file and line for an invalid line.
  */
 export async function* readTrajectories(
   file: string,

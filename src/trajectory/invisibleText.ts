@@ -1,6 +1,6 @@
 /**
- * Makes invisible characters in text from outside visible, so that it can neither control a terminal
- * nor hide anything from a reader.
+ * Makes invisible characters in text from outside visible, so that it can neither control a
+ * terminal nor hide anything from a reader.
  */
 
 /**
@@ -14,8 +14,8 @@ const invisible =
 export const escapeInvisible = (text: string): string => text.replace(invisible, escapeCharacter);
 
 /**
- * The text on one line, with invisible characters escaped as in JSON: JSON keeps its value, and other
- * text is readable.
+ * The text on one line, with invisible characters escaped as in JSON: JSON keeps its value, and
+ * other text is readable.
  */
 export const escapeInvisibleAsJson = (text: string): string =>
   text.replace(invisible, character =>

@@ -1,6 +1,6 @@
 /**
- * Reads attempts from files of three kinds: the teachers' attempts in a tasks file, the attempts in a
- * trajectory file, and those of one step in a run's group file.
+ * Reads attempts from files of three kinds: the teachers' attempts in a tasks file, the attempts in
+ * a trajectory file, and those of one step in a run's group file.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * A task as a line of a tasks file. What can be derived from the rest of the line is left out, which
- * keeps files with thousands of tasks small. Lines of the previous format are migrated.
+ * A task as a line of a tasks file. What can be derived from the rest of the line is left out,
+ * which keeps files with thousands of tasks small. Lines of the previous format are migrated.
  */
 import { z } from "zod";
 import { taskFields, taskFormat, withGoalChecks, type Task } from "./task.ts";

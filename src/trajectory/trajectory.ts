@@ -25,8 +25,8 @@ export const headerSchema = z.strictObject({
 export const userEventSchema = z.strictObject({ kind: z.literal("user"), text: z.string() });
 
 /**
- * A message of the policy. `message` is its number, from 0; tokens, logprobs and mask have one entry
- * per token of the message.
+ * A message of the policy. `message` is its number, from 0; tokens, logprobs and mask have one
+ * entry per token of the message.
  */
 export const assistantEventSchema = z.strictObject({
   kind: z.literal("assistant"),

@@ -1,6 +1,6 @@
 /**
- * Formats a trajectory as text for people, and maps its lines to events and back, which the debugger
- * needs. What is shown about rewards is passed in.
+ * Formats a trajectory as text for people, and maps its lines to events and back, which the
+ * debugger needs. What is shown about rewards is passed in.
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Task } from "./task.ts";

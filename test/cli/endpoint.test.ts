@@ -1,6 +1,6 @@
 /**
- * `evaluate --policy endpoint:MODEL` against a real server: what is noted before anything leaves the
- * machine, and that keys are not printed or written.
+ * `evaluate --policy endpoint:MODEL` against a real server: what is noted before anything leaves
+ * the machine, and that keys are not printed or written.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Training with the command-line program: the whole loop, evaluation, and runs that are resumed. */
+/**
+ * Training with the command-line program: the whole loop, evaluation, and runs that are resumed.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * What every tool must declare, so that models can choose it, forms can ask for its arguments and the
- * dependency graph can be built.
+ * What every tool must declare, so that models can choose it, forms can ask for its arguments and
+ * the dependency graph can be built.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";

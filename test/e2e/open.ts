@@ -1,6 +1,7 @@
 /**
- * Opens the extension on a copy of the example workspace: in desktop VS Code if installed, otherwise
- * in the workbench host with a new password, until Ctrl-C. `--browser` always uses the host.
+ * Opens the extension on a copy of the example workspace: in desktop VS Code if installed,
+ * otherwise in the workbench host with a new password, until Ctrl-C. `--browser` always uses the
+ * host.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -22,7 +22,9 @@ import { extract, listEntries } from "./zip.ts";
 const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The Node.js that started npm if the product supports its version, otherwise that of the tests. */
+/**
+ * The Node.js that started npm if the product supports its version, otherwise that of the tests.
+ */
 const [node, nodeVersion] = ((): readonly [string, string] => {
   const outer = process.env["npm_node_execpath"] ?? process.execPath;
   const version = execFileSync(outer, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();

@@ -1,4 +1,6 @@
-/** A folder by somebody else, opened in Restricted Mode: its texts never become links or commands. */
+/**
+ * A folder by somebody else, opened in Restricted Mode: its texts never become links or commands.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

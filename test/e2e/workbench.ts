@@ -167,7 +167,9 @@ export class Workbench {
       .filter({ has: this.page.locator(`.pane-header h3.title`, { hasText: exactly(view) }) });
   }
 
-  /** Collapses views of the side bar, so that the others have space: hidden rows are not rendered. */
+  /**
+   * Collapses views of the side bar, so that the others have space: hidden rows are not rendered.
+   */
   async collapseViews(...views: readonly string[]): Promise<void> {
     for (const view of views) {
       const header = this.pane(view).locator(".pane-header");

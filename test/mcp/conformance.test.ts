@@ -1,7 +1,7 @@
 /**
  * The official conformance suite for the protocol of 2025-11-25, run against our servers and, for
- * features that they do not use, against a fixture server on the same transport. An expected failure
- * that passes is a failure.
+ * features that they do not use, against a fixture server on the same transport. An expected
+ * failure that passes is a failure.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";

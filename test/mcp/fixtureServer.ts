@@ -1,7 +1,7 @@
 /**
  * An MCP server with every feature that the official conformance suite tests (images, audio, logs,
- * progress, elicitation, prompts, completions), on the transport and behind the request guard of our
- * own servers.
+ * progress, elicitation, prompts, completions), on the transport and behind the request guard of
+ * our own servers.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";

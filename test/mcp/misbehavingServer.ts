@@ -1,6 +1,6 @@
 /**
- * An MCP server that misbehaves: each tool in a different way, and at its start as its first argument
- * says. It writes messages by hand, because the SDK would not let it break the protocol.
+ * An MCP server that misbehaves: each tool in a different way, and at its start as its first
+ * argument says. It writes messages by hand, because the SDK would not let it break the protocol.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** Attacks through text that the terminal program prints: escape sequences and reordered characters. */
+/**
+ * Attacks through text that the terminal program prints: escape sequences and reordered characters.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

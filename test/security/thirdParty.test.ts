@@ -1,6 +1,6 @@
 /**
- * Attacks by a workspace's `prove/mcp.json`, by the servers that it names, and by programs that lie in
- * the workspace.
+ * Attacks by a workspace's `prove/mcp.json`, by the servers that it names, and by programs that lie
+ * in the workspace.
  */
 import {
   chmodSync,

@@ -26,9 +26,9 @@ export interface Start {
 
 export interface Checks {
   /**
-   * Makes the calls in order. All but the last must succeed. The last must have the expected outcome,
-   * and changes the state only if it is a write that succeeds. Every state keeps the schema and the
-   * invariants of the server.
+   * Makes the calls in order. All but the last must succeed. The last must have the expected
+   * outcome, and changes the state only if it is a write that succeeds. Every state keeps the
+   * schema and the invariants of the server.
    */
   check: (calls: readonly Call[], expected: object, start?: Start) => void;
   /**
@@ -37,8 +37,8 @@ export interface Checks {
    */
   checkInvariants: (violations: Readonly<Record<string, Edits | readonly [Edits, Edits]>>) => void;
   /**
-   * Defines a test that every tool succeeded once and was refused once in the checks before it. Call
-   * it at the end of the file.
+   * Defines a test that every tool succeeded once and was refused once in the checks before it.
+   * Call it at the end of the file.
    */
   checkAllTools: () => void;
 }

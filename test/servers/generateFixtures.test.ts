@@ -1,6 +1,6 @@
 /**
- * Generated fixtures: the shipped ones are what the generators produce, and the fixtures of one seed
- * do not contradict one another.
+ * Generated fixtures: the shipped ones are what the generators produce, and the fixtures of one
+ * seed do not contradict one another.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -118,7 +118,9 @@ const getId = (row: JsonObject, key: string): Json | undefined =>
     ([field, value]) => typeof value === "string" && (field === key || key.endsWith(`_${field}`)),
   )?.[1];
 
-/** A read with known arguments that has not been called; one named after the entity is preferred. */
+/**
+ * A read with known arguments that has not been called; one named after the entity is preferred.
+ */
 function chooseLookUp(
   key: string,
   tools: readonly NonNullable<ChatBody["tools"]>[number]["function"][],

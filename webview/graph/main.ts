@@ -63,7 +63,9 @@ function renderPage(view: GraphView): void {
   update();
 }
 
-/** Creates the bar above the drawing: a filter of tools by name, and a checkbox per kind of edge. */
+/**
+ * Creates the bar above the drawing: a filter of tools by name, and a checkbox per kind of edge.
+ */
 function createFilters() {
   const textInput = element("input", {
     type: "search",

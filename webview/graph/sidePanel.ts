@@ -92,7 +92,9 @@ const renderVerdict = ({ verified }: GraphEdge) =>
     ? element("span", { class: `verdict ${verdicts[verified][0]}` }, verdicts[verified][1])
     : undefined;
 
-/** Formats the value that flows along an edge, its confidence if below one, and why it is not used. */
+/**
+ * Formats the value that flows along an edge, its confidence if below one, and why it is not used.
+ */
 export function formatFlow({ kind, via, confidence, why }: GraphEdge): string {
   const flow = via
     ? `${escapeInvisible(via.output)} → ${escapeInvisible(via.input)}`

@@ -102,8 +102,8 @@ export function computeRunningMean(points: readonly Point[], window: number): re
 }
 
 /**
- * Positions for labels, as close as possible to `targets`: at least `gap` apart, from `min` to `max`,
- * and in the order of the targets.
+ * Positions for labels, as close as possible to `targets`: at least `gap` apart, from `min` to
+ * `max`, and in the order of the targets.
  */
 export function spreadLabels(
   targets: readonly number[],

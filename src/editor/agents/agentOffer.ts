@@ -1,6 +1,6 @@
 /**
- * Offers servers to the editor's own agents over MCP. Each offered server has one session, listed in
- * the Servers view and reached over loopback HTTP with a token, or over stdio if no port can be
+ * Offers servers to the editor's own agents over MCP. Each offered server has one session, listed
+ * in the Servers view and reached over loopback HTTP with a token, or over stdio if no port can be
  * opened. The service starts when an agent first uses a server, and only in a trusted workspace.
  */
 import {

@@ -1,4 +1,6 @@
-/** The dependency graph pages, one per server: which tools need the results of which other tools. */
+/**
+ * The dependency graph pages, one per server: which tools need the results of which other tools.
+ */
 import type { Disposable, Uri, WebviewPanel } from "vscode";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";

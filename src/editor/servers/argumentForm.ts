@@ -1,6 +1,6 @@
 /**
- * Represents a tool's arguments as a form of fields that a person fills in one by one. The fields are
- * read from the published JSON Schema and validated by the tool's own schema.
+ * Represents a tool's arguments as a form of fields that a person fills in one by one. The fields
+ * are read from the published JSON Schema and validated by the tool's own schema.
  */
 import { z } from "zod";
 import { findTypeMismatch } from "../../environment/typeCheck.ts";
@@ -169,8 +169,8 @@ function readChoices(schema: JsonSchema): readonly Json[] | undefined {
 }
 
 /**
- * Parses what the person typed for a field and validates it. Text is typed without quotes; any other
- * value is JSON.
+ * Parses what the person typed for a field and validates it. Text is typed without quotes; any
+ * other value is JSON.
  */
 export function parseField(
   field: Field,

@@ -33,8 +33,8 @@ export const isConnectedNode = (node: { readonly kind: string }): node is Connec
   node.kind.startsWith("connect");
 
 /**
- * Lists the servers that `mcp.json` names, with the error of each whose entry cannot be used, or one
- * node with the error of a file that is not valid.
+ * Lists the servers that `mcp.json` names, with the error of each whose entry cannot be used, or
+ * one node with the error of a file that is not valid.
  */
 export function listConnections(connections: Connections): readonly ConnectedNode[] {
   try {

@@ -1,6 +1,6 @@
 /**
- * The third-party servers that the workspace's `mcp.json` names, and the open sessions on them. Each
- * session is a process of its own, started on request and ended when the session is closed.
+ * The third-party servers that the workspace's `mcp.json` names, and the open sessions on them.
+ * Each session is a process of its own, started on request and ended when the session is closed.
  */
 import {
   CancellationError,

@@ -1,6 +1,6 @@
 /**
- * The sessions that are open in this window, each with its owner and its last calls. The person opens
- * sessions from the editor, agents through the HTTP service.
+ * The sessions that are open in this window, each with its owner and its last calls. The person
+ * opens sessions from the editor, agents through the HTTP service.
  */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";

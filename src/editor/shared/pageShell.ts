@@ -1,4 +1,6 @@
-/** The HTML document of a page, with a strict content security policy. Its script draws the rest. */
+/**
+ * The HTML document of a page, with a strict content security policy. Its script draws the rest.
+ */
 
 /** The pages, each with a script in webview/ and a style sheet in media/ of its name. */
 export const pageNames = ["reward", "run", "synthesis", "graph"] as const;

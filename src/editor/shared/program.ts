@@ -62,7 +62,10 @@ function isNewEnough(version: string): boolean {
   return major > minimumVersion[0] || (major === minimumVersion[0] && minor >= minimumVersion[1]);
 }
 
-/** Returns the environment without the variables of the editor, so that programs run alike in all editors. */
+/**
+ * Returns the environment without the variables of the editor, so that programs run alike in all
+ * editors.
+ */
 export function createEnvironment({ isElectron }: NodeRuntime): NodeJS.ProcessEnv {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(key)),

@@ -15,7 +15,9 @@ export type FolderPart = (typeof parts)[number];
 export class ProveFolder implements Disposable {
   readonly resources: Uri;
   readonly #changed = new EventEmitter<FolderPart>();
-  /** Fires when files in a part of the folder were written or deleted, at most four times a second. */
+  /**
+   * Fires when files in a part of the folder were written or deleted, at most four times a second.
+   */
   readonly onDidChange: Event<FolderPart> = this.#changed.event;
   readonly #pending = new Map<FolderPart, NodeJS.Timeout>();
   readonly #subscriptions: Disposable[];
@@ -47,7 +49,9 @@ export class ProveFolder implements Disposable {
     return workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
   }
 
-  /** The URI of a part. Throws an `ActionableError` that offers to open a folder if none is open. */
+  /**
+   * The URI of a part. Throws an `ActionableError` that offers to open a folder if none is open.
+   */
   getPart(part: FolderPart): Uri {
     const { uri } = this;
     if (uri) return Uri.joinPath(uri, part);
@@ -141,7 +145,9 @@ export function requireWorkspacePath(path: unknown): string {
   throw new UserError("the file of a page is not in the workspace", "open the page again");
 }
 
-/** Lists the files of a folder whose names have an ending, sorted; none if the folder is missing. */
+/**
+ * Lists the files of a folder whose names have an ending, sorted; none if the folder is missing.
+ */
 export async function listFiles(folder: Uri, ending: string): Promise<Uri[]> {
   try {
     const entries = await workspace.fs.readDirectory(folder);

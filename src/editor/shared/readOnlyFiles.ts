@@ -40,10 +40,15 @@ export class ReadOnlyFiles implements FileSystemProvider {
   readonly #readers = new Map<string, ReadText>();
   readonly #changed = new EventEmitter<FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
-  /** The number of changes so far, reported as the time of change: an editor reads again when it differs. */
+  /**
+   * The number of changes so far, reported as the time of change: an editor reads again when it
+   * differs.
+   */
   #version = 1;
 
-  /** Registers the function that builds the text of all paths with a prefix, such as `/sessions/`. */
+  /**
+   * Registers the function that builds the text of all paths with a prefix, such as `/sessions/`.
+   */
   provide(prefix: string, read: ReadText): void {
     this.#readers.set(prefix, read);
   }

@@ -1,6 +1,6 @@
 /**
- * Shows errors to the person and writes the log. A `UserError` is shown with its remedy, as a button
- * where the remedy is a command. Any other error is a bug: its stack goes to the log.
+ * Shows errors to the person and writes the log. A `UserError` is shown with its remedy, as a
+ * button where the remedy is a command. Any other error is a bug: its stack goes to the log.
  */
 import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
 import { UserError } from "../../userError.ts";

@@ -20,7 +20,9 @@ export class ServerDefinitions {
     return (this.#servers ??= loadServers());
   }
 
-  /** Reads the verdicts on edges of dependency graphs: the shipped ones, then the workspace's own. */
+  /**
+   * Reads the verdicts on edges of dependency graphs: the shipped ones, then the workspace's own.
+   */
   async readVerdicts(): Promise<EdgeVerdicts> {
     const { listVerdictFiles, readVerdicts } =
       await import("../../synthesis/graph/edgeVerdicts.ts");

@@ -9,6 +9,8 @@ interface Settings {
   readonly "endpoint.model": string;
 }
 
-/** Reads the current value of a setting; `scope` is the folder for a setting with resource scope. */
+/**
+ * Reads the current value of a setting; `scope` is the folder for a setting with resource scope.
+ */
 export const getSetting = <Key extends keyof Settings>(key: Key, scope?: Uri): Settings[Key] =>
   workspace.getConfiguration("prove", scope).get<Settings[Key]>(key)!;

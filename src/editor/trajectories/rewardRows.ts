@@ -1,4 +1,6 @@
-/** Creates the rows under the debugger's Reward heading: the current call, the totals and success. */
+/**
+ * Creates the rows under the debugger's Reward heading: the current call, the totals and success.
+ */
 import type { ArgumentEvidence, Breakdown, CallEvidence } from "../../reward/breakdown.ts";
 import { describeCall } from "../../reward/breakdownText.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";

@@ -75,8 +75,8 @@ export function refuseOutsideHours(
 }
 
 /**
- * The event, if the user may change it: the user organizes it, its calendar is writable, and it is not
- * over.
+ * The event, if the user may change it: the user organizes it, its calendar is writable, and it is
+ * not over.
  */
 export function findOwnEvent(state: CalendarState, eventId: string, now: string): Event {
   const event = findEvent(state, eventId);
@@ -106,8 +106,8 @@ export const findNextOccurrence = (event: Event, now: string): Occurrence | unde
   expandOccurrences(event, toMinutes(now), Infinity)[0];
 
 /**
- * The current or next occurrence, or the last one if the event is over. Undefined if every occurrence
- * is cancelled.
+ * The current or next occurrence, or the last one if the event is over. Undefined if every
+ * occurrence is cancelled.
  */
 export const findCurrentOccurrence = (event: Event, now: string): Occurrence | undefined =>
   findNextOccurrence(event, now) ?? listAllOccurrences(event).at(-1);

@@ -21,7 +21,9 @@ const Address = z.strictObject({
 
 const Label = z.strictObject({
   name: z.string().min(1),
-  /** `system`: a folder. A thread is in one folder and can have several of the user's own labels. */
+  /**
+   * `system`: a folder. A thread is in one folder and can have several of the user's own labels.
+   */
   kind: z.enum(["system", "own"]),
 });
 

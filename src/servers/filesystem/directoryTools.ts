@@ -117,8 +117,8 @@ export const directoryTools = {
 };
 
 /**
- * The first missing directory of a path, and the names from there on. If none is missing, the end of
- * the path.
+ * The first missing directory of a path, and the names from there on. If none is missing, the end
+ * of the path.
  */
 function findMissingDirectories(
   state: FilesystemState,

@@ -25,7 +25,9 @@ interface EntryChange {
   readonly after: Entry | undefined;
 }
 
-/** The changed entries, also in directories that stay. Unchanged parts are shared by both states. */
+/**
+ * The changed entries, also in directories that stay. Unchanged parts are shared by both states.
+ */
 function* listEntryChanges(before: Directory, after: Directory, path = ""): Generator<EntryChange> {
   for (const it of listChanges(before.entries, after.entries)) {
     const change = { path: `${path}/${it.id}`, parent: before, before: it.before, after: it.after };

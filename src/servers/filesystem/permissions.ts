@@ -21,8 +21,8 @@ export const permissionBits = { r: 4, w: 2, x: 1 };
 const permissionVerbs = { r: "read", w: "change", x: "enter" };
 
 /**
- * Whether the current user has a permission on an entry: by the digit of the owner, else of the group,
- * else of the others.
+ * Whether the current user has a permission on an entry: by the digit of the owner, else of the
+ * group, else of the others.
  */
 export function hasPermission(
   state: FilesystemState,

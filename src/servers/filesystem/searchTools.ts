@@ -152,8 +152,8 @@ export const searchTools = {
 };
 
 /**
- * The text files that a search covers. A file given by its path must be readable; unreadable files in
- * a directory are skipped.
+ * The text files that a search covers. A file given by its path must be readable; unreadable files
+ * in a directory are skipped.
  */
 function listSearchedFiles(
   state: FilesystemState,

@@ -1,6 +1,6 @@
 /**
- * The state of the issue tracker: projects with members and workflows, issues with keys like WEB-12,
- * sprints, links, comments and logged work.
+ * The state of the issue tracker: projects with members and workflows, issues with keys like
+ * WEB-12, sprints, links, comments and logged work.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";

@@ -1,7 +1,7 @@
 /**
- * Generates the map of a fixture set: the places and cities of the shared cast, the streets of their
- * addresses, more places around them, transit lines, ferries, incidents, and what the user has saved
- * and shared.
+ * Generates the map of a fixture set: the places and cities of the shared cast, the streets of
+ * their addresses, more places around them, transit lines, ferries, incidents, and what the user
+ * has saved and shared.
  */
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import {

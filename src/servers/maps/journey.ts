@@ -53,7 +53,9 @@ export function getClosureReason(
   return closure && `${name} is closed to ${mode} until ${closure.until}`;
 }
 
-/** Minutes per metre by street. `usedStreets` has factors that slow down streets of other routes. */
+/**
+ * Minutes per metre by street. `usedStreets` has factors that slow down streets of other routes.
+ */
 export function createPace(
   state: MapsState,
   { mode, departs, avoids }: Trip,

@@ -51,7 +51,9 @@ const createPlaceRow = ([place_id, { name, category }]: [string, Place]) => ({
 const compareNames = ([a, x]: [string, Place], [b, y]: [string, Place]) =>
   x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
 
-/** The farthest that a point may be from a place, a street or a city to count as there, in metres. */
+/**
+ * The farthest that a point may be from a place, a street or a city to count as there, in metres.
+ */
 const maxDistances = { place: 40, street: 400, city: 12_000 };
 
 export const placeTools = {

@@ -1,6 +1,6 @@
 /**
- * The state of the map: cities, the home city's streets as lines of points, places on them, tram and
- * bus lines, ferries between cities, incidents on the streets, and what the user has saved and
+ * The state of the map: cities, the home city's streets as lines of points, places on them, tram
+ * and bus lines, ferries between cities, incidents on the streets, and what the user has saved and
  * shared.
  */
 import { z } from "zod";

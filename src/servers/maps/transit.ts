@@ -20,8 +20,8 @@ interface Ride {
 }
 
 /**
- * The quickest journey by line; short distances are walked. Refuses the call if no line runs, or none
- * leads there.
+ * The quickest journey by line; short distances are walked. Refuses the call if no line runs, or
+ * none leads there.
  */
 export function findTransitJourney(
   state: MapsState,

@@ -1,7 +1,7 @@
 /**
- * The state of a marketplace for used goods: members, listings, bids, messages and ratings. A listing
- * ends at a set time; it is sold when its seller accepts a bid, or when a bid reaches its buy-now
- * price.
+ * The state of a marketplace for used goods: members, listings, bids, messages and ratings. A
+ * listing ends at a set time; it is sold when its seller accepts a bid, or when a bid reaches its
+ * buy-now price.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";

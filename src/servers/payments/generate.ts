@@ -1,6 +1,6 @@
 /**
- * Generates the accounting of a fixture set from the invoices in the file system, last year's list of
- * invoices and the companies of the shared cast.
+ * Generates the accounting of a fixture set from the invoices in the file system, last year's list
+ * of invoices and the companies of the shared cast.
  */
 import { addDays } from "../../environment/time.ts";
 import { server } from "./server.ts";

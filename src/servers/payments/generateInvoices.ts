@@ -70,8 +70,8 @@ function createLines(total: number, { random }: GeneratorContext): Line[] {
 }
 
 /**
- * Adds last year's invoices to the three clients. Their number and total match the yearly list in the
- * file system.
+ * Adds last year's invoices to the three clients. Their number and total match the yearly list in
+ * the file system.
  */
 export function addLastYear(
   builder: PaymentsBuilder,
@@ -145,7 +145,9 @@ export function addLastYear(
   }
 }
 
-/** Adds the latest invoices: void ones, open ones, and drafts for companies that may become clients. */
+/**
+ * Adds the latest invoices: void ones, open ones, and drafts for companies that may become clients.
+ */
 export function addRecentInvoices(builder: PaymentsBuilder, last: number, isFull: boolean): void {
   const { context } = builder;
   const { cast } = context;

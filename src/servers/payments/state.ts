@@ -1,6 +1,6 @@
 /**
- * The state of the studio's accounting: customers, invoices, payments, webhooks and their events. What
- * is overdue follows from the session's day.
+ * The state of the studio's accounting: customers, invoices, payments, webhooks and their events.
+ * What is overdue follows from the session's day.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";

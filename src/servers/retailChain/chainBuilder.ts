@@ -59,7 +59,10 @@ export class RetailChainBuilder {
     return this.context.cast.now.slice(0, 10);
   }
 
-  /** Adds the stores. Those of the home city are named after their street, others after city and quarter. */
+  /**
+   * Adds the stores. Those of the home city are named after their street, others after city and
+   * quarter.
+   */
   addStores(): void {
     const { cast, size } = this.context;
     for (const [i, [role, house, north, east]] of homeStores.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Generates the stores of the cast's outdoor brand, in the home city and in others: stock, the user's
- * reservations, and shipments.
+ * Generates the stores of the cast's outdoor brand, in the home city and in others: stock, the
+ * user's reservations, and shipments.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";

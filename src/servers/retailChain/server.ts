@@ -1,4 +1,6 @@
-/** The retail chain server: the stores of a chain, as a customer who manages some of them sees them. */
+/**
+ * The retail chain server: the stores of a chain, as a customer who manages some of them sees them.
+ */
 import { defineServer } from "../../environment/server.ts";
 import { reservationTools } from "./reservationTools.ts";
 import { stockTools } from "./stockTools.ts";

@@ -1,6 +1,7 @@
 /**
- * The state of a chain of stores: stock, reservations and shipments by store. The available stock is
- * the stock without reserved items; a reservation ends at a time that depends on the store's hours.
+ * The state of a chain of stores: stock, reservations and shipments by store. The available stock
+ * is the stock without reserved items; a reservation ends at a time that depends on the store's
+ * hours.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";

@@ -1,6 +1,6 @@
 /**
- * The people, companies and places that all servers of a fixture set share. Seed 1 gives the names of
- * the shipped fixtures; any other seed gives the same roles other names.
+ * The people, companies and places that all servers of a fixture set share. Seed 1 gives the names
+ * of the shipped fixtures; any other seed gives the same roles other names.
  */
 import { createRandom, type Random } from "../../environment/random.ts";
 import { otherCities, type City } from "./cities.ts";

@@ -1,6 +1,6 @@
 /**
- * The cities other than the home city, with their hotels (used by the map and the travel agency) and
- * their sights. Positions are metres north and east of the centre.
+ * The cities other than the home city, with their hotels (used by the map and the travel agency)
+ * and their sights. Positions are metres north and east of the centre.
  */
 
 export interface City {

@@ -38,8 +38,8 @@ export interface FixtureGenerator {
   /** The server's state. Equal contexts give equal bytes. */
   generate(context: GeneratorContext): object;
   /**
-   * Describes, in one line each, where the server's state contradicts itself or the state of another
-   * server, such as an invoice to a client who is not in the address book.
+   * Describes, in one line each, where the server's state contradicts itself or the state of
+   * another server, such as an invoice to a client who is not in the address book.
    */
   findInconsistencies(states: GeneratedStates, cast: SharedCast): readonly string[];
 }

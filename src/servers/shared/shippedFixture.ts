@@ -1,6 +1,6 @@
 /**
- * Generates the state of a server whose shipped fixtures are written by hand: the shipped state with
- * the people and companies renamed, and with varied values.
+ * Generates the state of a server whose shipped fixtures are written by hand: the shipped state
+ * with the people and companies renamed, and with varied values.
  */
 import { fixtureFormat } from "../../environment/fixture.ts";
 import type { JsonObject } from "../../environment/json.ts";

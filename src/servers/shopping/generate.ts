@@ -1,6 +1,6 @@
 /**
- * Generates the online shop of a fixture set: products, reviews, coupons, and the user's orders, wish
- * list and cart.
+ * Generates the online shop of a fixture set: products, reviews, coupons, and the user's orders,
+ * wish list and cart.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";

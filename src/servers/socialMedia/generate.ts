@@ -1,6 +1,6 @@
 /**
- * Generates the social network of a fixture set: people and places of the shared cast as profiles, a
- * few creators with many followers, and their posts.
+ * Generates the social network of a fixture set: people and places of the shared cast as profiles,
+ * a few creators with many followers, and their posts.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator } from "../shared/generator.ts";
@@ -25,8 +25,8 @@ import { server } from "./server.ts";
 import type { SocialMediaState } from "./state.ts";
 
 /**
- * Adds a post for every rule of the server: of a private profile, blocked either way, deleted, closed
- * to comments, for followers only, already liked, already shared.
+ * Adds a post for every rule of the server: of a private profile, blocked either way, deleted,
+ * closed to comments, for followers only, already liked, already shared.
  */
 function addSmallFixture(builder: SocialMediaBuilder, cast: SharedCast): ProfileGroups {
   const { state } = builder;

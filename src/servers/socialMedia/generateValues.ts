@@ -1,6 +1,6 @@
 /**
- * The posts of the generated social networks, whose first sentences are unique, and the creators who
- * are not in the shared cast.
+ * The posts of the generated social networks, whose first sentences are unique, and the creators
+ * who are not in the shared cast.
  */
 
 /** People from other cities who show their work: name, handle and bio. */

@@ -1,6 +1,6 @@
 /**
- * The state of the social network: profiles, follows, posts with likes and shares, and comments, and
- * the checks of what the user may see. Counts are computed, not stored.
+ * The state of the social network: profiles, follows, posts with likes and shares, and comments,
+ * and the checks of what the user may see. Counts are computed, not stored.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";

@@ -1,6 +1,6 @@
 /**
- * Generates the team chat of a fixture set: channel texts with roles filled in from the shared cast,
- * on days before the start time.
+ * Generates the team chat of a fixture set: channel texts with roles filled in from the shared
+ * cast, on days before the start time.
  */
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator } from "../shared/generator.ts";

@@ -1,6 +1,6 @@
 /**
- * The state of the chat: members, channels and messages with answers and reactions, and the checks of
- * what the user may read and write. Messages are never changed or deleted.
+ * The state of the chat: members, channels and messages with answers and reactions, and the checks
+ * of what the user may read and write. Messages are never changed or deleted.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";

@@ -34,8 +34,8 @@ export interface OrderRequest {
 }
 
 /**
- * Refuses an order that the exchange does not accept: halted symbol, fraction of a lot or tick, limit
- * too far from the last price, value too large.
+ * Refuses an order that the exchange does not accept: halted symbol, fraction of a lot or tick,
+ * limit too far from the last price, value too large.
  */
 export function validateOrder(
   state: TradingState,
@@ -132,8 +132,8 @@ function findMatches(
 }
 
 /**
- * What the order will trade at once. Refuses if the account lacks the cash or shares for that and for
- * the part that stays in the book.
+ * What the order will trade at once. Refuses if the account lacks the cash or shares for that and
+ * for the part that stays in the book.
  */
 export function planExecution(
   state: TradingState,

@@ -1,6 +1,6 @@
 /**
- * The state of the brokerage account and its markets: exchanges with their hours, symbols with their
- * books and histories, cash, positions, orders and alerts.
+ * The state of the brokerage account and its markets: exchanges with their hours, symbols with
+ * their books and histories, cash, positions, orders and alerts.
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";

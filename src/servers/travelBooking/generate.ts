@@ -1,7 +1,7 @@
 /**
  * Generates the travel agency of a fixture set: flights between the airports of the shared cast in
- * the weeks around the start, hotels in its cities, travellers and bookings. The hotels are those of
- * the map.
+ * the weeks around the start, hotels in its cities, travellers and bookings. The hotels are those
+ * of the map.
  */
 import type { MapsState } from "../maps/state.ts";
 import { defineGenerator } from "../shared/generator.ts";

@@ -81,7 +81,9 @@ const Hotel = z.strictObject({
   rating: z.number().min(1).max(10),
   cancellation: z.enum(["flexible", "moderate", "strict"]),
   rooms: z.array(Room).min(1).max(4),
-  /** Nights on which all rooms of a kind are taken by others; `to` is the day of their departure. */
+  /**
+   * Nights on which all rooms of a kind are taken by others; `to` is the day of their departure.
+   */
   full: z.array(z.strictObject({ kind: z.enum(roomKinds), from: day(), to: day() })).max(8),
 });
 export type Hotel = z.infer<typeof Hotel>;

@@ -1,7 +1,7 @@
 /**
- * Generates the video meetings of a fixture set: one for each video call in the calendar, calls with
- * clients and prospects, meetings of the staff, and recordings. The user's meetings do not overlap
- * with each other or with the calendar.
+ * Generates the video meetings of a fixture set: one for each video call in the calendar, calls
+ * with clients and prospects, meetings of the staff, and recordings. The user's meetings do not
+ * overlap with each other or with the calendar.
  */
 import { addMinutes, toMinutes, getWeekday } from "../../environment/time.ts";
 import { listBusyTimes } from "../calendar/availability.ts";

@@ -1,6 +1,6 @@
 /**
- * Tools that schedule, change and cancel meetings. Only the host changes a meeting, and only before it
- * starts.
+ * Tools that schedule, change and cancel meetings. Only the host changes a meeting, and only before
+ * it starts.
  */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";

@@ -1,6 +1,6 @@
 /**
- * The state of video meetings: people, meetings with a host and guests, and recordings. The size and
- * length of a meeting depend on its host's plan.
+ * The state of video meetings: people, meetings with a host and guests, and recordings. The size
+ * and length of a meeting depend on its host's plan.
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";

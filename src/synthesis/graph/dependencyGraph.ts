@@ -1,7 +1,7 @@
 /**
  * The dependency graph of a server, derived from its declarations: which tool's result another tool
- * needs. An edge is explicit if a result contains an entity that a required input takes, implicit if
- * one tool must have run before the other.
+ * needs. An edge is explicit if a result contains an entity that a required input takes, implicit
+ * if one tool must have run before the other.
  */
 import { computeDigest, deepFreeze, type Digest } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";

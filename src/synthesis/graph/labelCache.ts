@@ -28,8 +28,8 @@ const entrySchema = z.strictObject({
 type Entry = z.infer<typeof entrySchema>;
 
 /**
- * Computes the key of a pair from both published tools, the question and the model's name. The order
- * of the tools does not matter.
+ * Computes the key of a pair from both published tools, the question and the model's name. The
+ * order of the tools does not matter.
  */
 export function computePairKey(
   a: PublishedTool,

@@ -119,8 +119,8 @@ function listRequiredInputs({ inputSchema }: PublishedTool): [key: string, type:
 }
 
 /**
- * Normalizes a name: `id` of an account to `account_id`, `name` of an entity to `entity_name`, plural
- * to singular, camel case to snake case.
+ * Normalizes a name: `id` of an account to `account_id`, `name` of an entity to `entity_name`,
+ * plural to singular, camel case to snake case.
  */
 function normalizeName(key: string, noun: string): string {
   const name = toSingular(key.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase());

@@ -1,6 +1,6 @@
 /**
- * Verifies the edges of a dependency graph on live sessions: calls the first tool, passes its result
- * to the second, and reports whether that call succeeds. The graph itself does not change.
+ * Verifies the edges of a dependency graph on live sessions: calls the first tool, passes its
+ * result to the second, and reports whether that call succeeds. The graph itself does not change.
  */
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
@@ -150,7 +150,9 @@ class FixtureVerifier {
     return args && { ...args, [input]: isList ? [value] : value };
   }
 
-  /** Finds the entity with an id in the result of `a`, where the argument of `b` takes an entity. */
+  /**
+   * Finds the entity with an id in the result of `a`, where the argument of `b` takes an entity.
+   */
   #findEntity(
     { a, b, input }: { readonly a: string; readonly b: string; readonly input: string },
     id: string,

@@ -1,6 +1,7 @@
 /**
  * Computes how many tasks of each kind a synthesis makes, and plans the kind and the server of each
- * task. Counts are exact, kinds and servers are spread evenly, and the same input gives the same plan.
+ * task. Counts are exact, kinds and servers are spread evenly, and the same input gives the same
+ * plan.
  */
 import type { Task } from "../../trajectory/task.ts";
 
@@ -65,8 +66,8 @@ const kinds: readonly TaskKind[] = ["normal", "irrelevant", "clarify", "abstain"
 
 /**
  * Yields the slots of n tasks in order; n may be infinite. Kinds alternate in proportion to their
- * counts, and servers alternate within each kind. Each `next` call takes the name of the server that
- * was used for the slot before.
+ * counts, and servers alternate within each kind. Each `next` call takes the name of the server
+ * that was used for the slot before.
  */
 export function* planSlots(
   mixture: Mixture,

@@ -51,7 +51,8 @@ export async function* synthesizeConcurrently(
     for (;;) {
       while (running.length < concurrency && !slot.done) {
         const filling = filler.fill(slot.value);
-        // it is awaited later; until then, this keeps its rejection from being reported as unhandled
+        // it is awaited later; until then, this keeps its rejection from being reported as
+        // unhandled
         filling.catch(() => {});
         running.push(filling);
         slot = slots.next(slot.value.servers[0]!);

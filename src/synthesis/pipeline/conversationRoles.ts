@@ -14,7 +14,9 @@ export interface ConversationRoles {
   readonly teacher: Teacher;
 }
 
-/** Adapts the user simulator: returns its turns, and passes it the outcomes of the teacher's calls. */
+/**
+ * Adapts the user simulator: returns its turns, and passes it the outcomes of the teacher's calls.
+ */
 export function createUser(
   simulator: UserSimulator,
   teacher: GraphTeacher | RefusingTeacher,

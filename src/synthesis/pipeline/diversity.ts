@@ -7,8 +7,8 @@ export interface Diversity {
   /** The number of texts. */
   readonly turns: number;
   /**
-   * The number of texts used for distinct-n and self-BLEU. Both depend on it, so values are comparable
-   * only between equal numbers.
+   * The number of texts used for distinct-n and self-BLEU. Both depend on it, so values are
+   * comparable only between equal numbers.
    */
   readonly measured: number;
   /** Different n-grams over all n-grams, n = 1, 2, 3 (Li et al. 2016), 0 to 1. */
@@ -29,8 +29,8 @@ const maxMeasured = 1000;
 const maxOrder = 4;
 
 /**
- * The count used in place of zero, so that one missing n-gram does not make a text's BLEU zero (Chen
- * and Cherry 2014, method 1).
+ * The count used in place of zero, so that one missing n-gram does not make a text's BLEU zero
+ * (Chen and Cherry 2014, method 1).
  */
 const smoothing = 0.1;
 

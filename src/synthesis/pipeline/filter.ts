@@ -151,7 +151,10 @@ export class DuplicateFilter {
   }
 }
 
-/** Lists a task's calls as strings, with repeats numbered, or its first user turn if it has no calls. */
+/**
+ * Lists a task's calls as strings, with repeats numbered, or its first user turn if it has no
+ * calls.
+ */
 function listItems({ trajectory, servers, turns }: Task): string[] {
   const counts = new Map<string, number>();
   const home = `${servers[0]!.name}/${servers[0]!.fixture}`;

@@ -1,7 +1,7 @@
 /**
  * Converts rows of published abstention datasets into tasks: When2Call (Ross et al. 2025) and
- * xLAM-irrelevance (MadeAgents), both CC-BY-4.0. Only rows whose correct answer is not a call become
- * tasks. The caller reads the rows from the user's own files.
+ * xLAM-irrelevance (MadeAgents), both CC-BY-4.0. Only rows whose correct answer is not a call
+ * become tasks. The caller reads the rows from the user's own files.
  */
 import { z } from "zod";
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
@@ -150,8 +150,8 @@ export function createImportedTask(
 }
 
 /**
- * Parses the tools of a row, which are JSON in strings, with parameters as JSON Schema or as a table.
- * Returns undefined for any other form.
+ * Parses the tools of a row, which are JSON in strings, with parameters as JSON Schema or as a
+ * table. Returns undefined for any other form.
  */
 function parseTools(published: z.infer<typeof toolsSchema>): ListedTool[] | undefined {
   const list =
@@ -197,8 +197,8 @@ function makeUnique(name: string, names: ReadonlySet<string>): string {
 
 function toJsonSchema(parameters: JsonObject): JsonSchema {
   if (isJsonObject(parameters["properties"])) return replacePythonTypes(parameters);
-  // a table of arguments with their Python types; an argument is required unless it has a default or
-  // its type says that it is optional
+  // a table of arguments with their Python types; an argument is required unless it has a default
+  // or its type says that it is optional
   const entries = Object.entries(parameters).filter((it): it is [string, JsonObject] =>
     isJsonObject(it[1]),
   );
@@ -258,8 +258,8 @@ const jsonTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a Python type: `List[str], optional` becomes an array of strings. A type that JSON does not
- * have, such as `any`, becomes a schema without a type.
+ * Parses a Python type: `List[str], optional` becomes an array of strings. A type that JSON does
+ * not have, such as `any`, becomes a schema without a type.
  */
 function parsePythonType(text: string): JsonObject {
   const [, outer = "", inner] =

@@ -1,6 +1,6 @@
 /**
- * The two presets of a synthesis: `paper` has the paper's mixture of tasks, `student` has tasks that
- * fit the context and the ability of the small model that ships.
+ * The two presets of a synthesis: `paper` has the paper's mixture of tasks, `student` has tasks
+ * that fit the context and the ability of the small model that ships.
  */
 import type { Mixture } from "./composition.ts";
 
@@ -15,7 +15,9 @@ export interface Preset {
   readonly maxCalls: Readonly<Record<MenuKind, number>>;
   /** The longest result that a user asks for, in characters of JSON. */
   readonly maxResultLength: number;
-  /** Users sometimes say only a part of a name, which the assistant completes from a server's hint. */
+  /**
+   * Users sometimes say only a part of a name, which the assistant completes from a server's hint.
+   */
   readonly usesPartialNames: boolean;
   /** The longest reply, in characters; unlimited where absent. */
   readonly maxReplyLength?: number;

@@ -75,8 +75,8 @@ export const reportSchema = z.strictObject({
 export type Report = z.infer<typeof reportSchema>;
 
 /**
- * The files that belong to `NAME.tasks.jsonl`: its rejected attempts, `NAME.rejected.jsonl`, and its
- * report, `NAME.report.json`.
+ * The files that belong to `NAME.tasks.jsonl`: its rejected attempts, `NAME.rejected.jsonl`, and
+ * its report, `NAME.report.json`.
  */
 export const getRejectedFile = (tasks: string): string => `${getStem(tasks)}.rejected.jsonl`;
 export const getReportFile = (tasks: string): string => `${getStem(tasks)}.report.json`;
@@ -86,7 +86,9 @@ const getStem = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "
 export const formatRejected = (rejected: RejectedAttempt): string =>
   JSON.stringify({ ...rejected, events: rejected.events.map(formatEventLine) });
 
-/** Reads a file of rejected attempts. Throws a `UserError` with file and line for an invalid one. */
+/**
+ * Reads a file of rejected attempts. Throws a `UserError` with file and line for an invalid one.
+ */
 export async function* readRejected(
   file: string,
   signal?: AbortSignal,

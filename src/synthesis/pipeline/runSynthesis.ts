@@ -59,7 +59,9 @@ export interface SynthesisResult {
   readonly report: Report;
 }
 
-/** Synthesizes tasks. Throws a `UserError` for options that cannot be used or a model that fails. */
+/**
+ * Synthesizes tasks. Throws a `UserError` for options that cannot be used or a model that fails.
+ */
 export async function runSynthesis(
   request: SynthesisRequest,
   services: SynthesisDependencies,

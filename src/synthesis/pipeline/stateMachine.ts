@@ -17,7 +17,9 @@ const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, ret
 /** How a conversation continues after the first turn and after later turns, as in the paper. */
 const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } };
 
-/** Runs a conversation to its end on the live session, and appends its events to the conversation. */
+/**
+ * Runs a conversation to its end on the live session, and appends its events to the conversation.
+ */
 export async function runConversation(setup: ConversationSetup): Promise<ConversationResult> {
   const run = new ConversationRun(setup);
   while (run.state !== "finish" && run.state !== "reject") await run.step();

@@ -99,7 +99,9 @@ export class Synthesizer {
       this.#templates.set(name, readTemplates(join(resources, "servers"), catalog.getServer(name)));
   }
 
-  /** Opens a session for attempt number n and chooses the roles, or returns why that is impossible. */
+  /**
+   * Opens a session for attempt number n and chooses the roles, or returns why that is impossible.
+   */
   prepareConversation(
     specification: TaskSpecification,
     n: number,

@@ -78,8 +78,8 @@ export class ChatModelTeacher implements Teacher {
   }
 
   /**
-   * A call for an intent can only be retried as the intent's fallback; any recovery is possible after
-   * another call.
+   * A call for an intent can only be retried as the intent's fallback; any recovery is possible
+   * after another call.
    */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
     const { turn } = this.#options.getPlan() ?? {};

@@ -1,4 +1,6 @@
-/** Renders the assistant's reply to one successful call. `renderReply` joins the replies of a turn. */
+/**
+ * Renders the assistant's reply to one successful call. `renderReply` joins the replies of a turn.
+ */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { StyleGuide } from "../text/personas.ts";

@@ -1,6 +1,6 @@
 /**
- * Renders the graph teacher's message at the end of a turn: the replies to the calls that succeeded,
- * and why the last request was refused.
+ * Renders the graph teacher's message at the end of a turn: the replies to the calls that
+ * succeeded, and why the last request was refused.
  */
 import type { Random } from "../../environment/random.ts";
 import type { Conversation } from "../../policy/policy.ts";

@@ -1,7 +1,7 @@
 /**
- * Builds the prompt with which a chat model words a user turn: the person, the day, the intents with
- * every value that must be said, and the names that exist. It contains no ids that people do not say
- * and no tool names.
+ * Builds the prompt with which a chat model words a user turn: the person, the day, the intents
+ * with every value that must be said, and the names that exist. It contains no ids that people do
+ * not say and no tool names.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
@@ -79,8 +79,8 @@ const describeConversation = (events: readonly Event[]): JsonObject[] =>
   });
 
 /**
- * Describes an intent. `means` is the exact value behind the words; an id that people do not say has
- * words alone.
+ * Describes an intent. `means` is the exact value behind the words; an id that people do not say
+ * has words alone.
  */
 function describeIntent(intent: Intent): JsonObject {
   const { tool, clause, argumentTexts, mentions } = intent;

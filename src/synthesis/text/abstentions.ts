@@ -1,6 +1,7 @@
 /**
  * Reads resources/abstentions.json, the texts of conversations in which no tool should be called:
- * requests that no tool can fulfil, messages that need no tool, and replies where a tool is missing.
+ * requests that no tool can fulfil, messages that need no tool, and replies where a tool is
+ * missing.
  *
  * A text is a whole message. Its slots are an entity of the server with a label (`{account}`, or
  * another name for it in `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, their

@@ -6,8 +6,8 @@ import { tidyText } from "./templateText.ts";
 import { removeMarks } from "./valueMarks.ts";
 
 /**
- * What a turn follows. `instead`: a refusal, and the same request is changed; `moving-on`: a refusal,
- * and something else is requested; `bare`: an introduction of its own.
+ * What a turn follows. `instead`: a refusal, and the same request is changed; `moving-on`: a
+ * refusal, and something else is requested; `bare`: an introduction of its own.
  */
 export type TurnPosition =
   "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on" | "bare";
@@ -20,8 +20,8 @@ export interface Voice {
 }
 
 /**
- * Composes one user turn from clauses. A clause that ends in `?` is a sentence of its own; the others
- * are joined, and the first of them is framed. `filler` is a sentence before the request.
+ * Composes one user turn from clauses. A clause that ends in `?` is a sentence of its own; the
+ * others are joined, and the first of them is framed. `filler` is a sentence before the request.
  */
 export function composeTurn(
   clauses: readonly string[],
@@ -177,8 +177,8 @@ const renderSequence = ([first, second, third]: readonly string[]): string =>
   `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;
 
 /**
- * Turns "What is the balance of X?" into "Could you tell me what the balance of X is?", now and then,
- * if the result is certain to be grammatical.
+ * Turns "What is the balance of X?" into "Could you tell me what the balance of X is?", now and
+ * then, if the result is certain to be grammatical.
  */
 function makeIndirect(question: string, { persona, style, random }: Voice): string {
   if (!random.boolean(persona.indirect ?? 0.03)) return question;

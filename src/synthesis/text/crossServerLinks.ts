@@ -21,9 +21,9 @@
  *     "reply": ["{from.total} is …"],                 whole sentences; `{from.…}` are fields of the first result, others as in templates
  *     "added": ["It is …"] } ] }                      the same after an `after`, where the first call has been answered already
  * ```
- * Clauses follow the rules of templates (templateSchema.ts). `{from.key}` in a clause is an argument
- * of the first call, as people name it. A value that is passed on is never said in a clause, only in
- * replies. A first call that writes must be asked for.
+ * Clauses follow the rules of templates (templateSchema.ts). `{from.key}` in a clause is an
+ * argument of the first call, as people name it. A value that is passed on is never said in a
+ * clause, only in replies. A first call that writes must be asked for.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -82,7 +82,9 @@ export function readCrossServerLinks(
   return existsSync(file) ? parseCrossServerLinks(readTextFile(file), catalog, file) : [];
 }
 
-/** Parses the text of a links file. Throws a `UserError` that names the file and the first error. */
+/**
+ * Parses the text of a links file. Throws a `UserError` that names the file and the first error.
+ */
 export function parseCrossServerLinks(
   text: string,
   catalog: Catalog,

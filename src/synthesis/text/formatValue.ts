@@ -1,6 +1,6 @@
 /**
- * Formats plain values so that the value can be read back from the words: `2026-03-12` as `12 March`,
- * `2026-02` as `February`, 45.5 as 45.50 if it is money. Dates leave out the current year.
+ * Formats plain values so that the value can be read back from the words: `2026-03-12` as `12
+ * March`, `2026-02` as `February`, 45.5 as 45.50 if it is money. Dates leave out the current year.
  */
 import type { Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";

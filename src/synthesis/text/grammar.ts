@@ -45,7 +45,9 @@ const toSingular = (noun: string): string =>
       ? noun.slice(0, -2)
       : noun.slice(0, -1);
 
-/** Names a day once: `9 March at 10:30 until 9 March at 11:00` becomes 9 March from 10:30 to 11:00. */
+/**
+ * Names a day once: `9 March at 10:30 until 9 March at 11:00` becomes 9 March from 10:30 to 11:00.
+ */
 export const mergeSameDay = (text: string): string =>
   text
     .replaceAll(

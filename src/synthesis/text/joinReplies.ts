@@ -70,7 +70,9 @@ function addConnector(next: string, random: Random): string {
   return hasConnector ? addLead(random.pick(["Also, ", "And "]), next) : next;
 }
 
-/** Removes the sentences that the text before contains already, unless they begin with a pronoun. */
+/**
+ * Removes the sentences that the text before contains already, unless they begin with a pronoun.
+ */
 function removeRepeatedSentences(reply: string, before: string): string {
   const sentences = reply.split(/(?<=[.!?]) (?=[A-Z])/);
   const newSentences = sentences.filter(

@@ -1,6 +1,6 @@
 /**
- * The format of resources/servers/<server>/templates.json: what simulated users and the assistant say
- * in conversations on a server.
+ * The format of resources/servers/<server>/templates.json: what simulated users and the assistant
+ * say in conversations on a server.
  *
  * ```
  * { "format": "prove/templates@1", "server": "banking",
@@ -35,11 +35,11 @@
  * - `(a|b|)` chooses an alternative; alternatives may nest. `{key}` is a slot. There is no other
  *   markup.
  * - `forms`, `again`, `missing` forms, `instead`, `otherwise` and `answer` are clauses: lower case,
- *   without a final full stop. A clause that ends in `?` is a question and becomes a sentence of its
- *   own. Clauses name every required argument of the tool (a `missing` form all but that one);
+ *   without a final full stop. A clause that ends in `?` is a question and becomes a sentence of
+ *   its own. Clauses name every required argument of the tool (a `missing` form all but that one);
  *   naming an optional one uses it. `{ "say": "…", "with": { "unread": true } }` fixes arguments
- *   that are not said, and `{ "say": "which cards belong to {account_id}?", "reply": ["{items}."] }`
- *   has replies of its own.
+ *   that are not said, and `{ "say": "which cards are there?", "reply": ["{items}."] }` has replies
+ *   of its own.
  * - `{ "say": "when was {order} placed?", "made": false }` is not said of an entity that the
  *   conversation itself created.
  * - A clause that begins with a verb may be framed by the persona ("could you …?"); one that begins

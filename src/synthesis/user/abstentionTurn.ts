@@ -1,7 +1,7 @@
 /**
- * Creates conversations of one turn in which the assistant calls nothing, of the three categories of
- * When2Call: no tool can fulfil the request, a value is missing that only the user knows, or no tool
- * is needed.
+ * Creates conversations of one turn in which the assistant calls nothing, of the three categories
+ * of When2Call: no tool can fulfil the request, a value is missing that only the user knows, or no
+ * tool is needed.
  */
 import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";

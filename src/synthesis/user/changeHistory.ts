@@ -1,4 +1,6 @@
-/** Records what a conversation has requested and changed, so that no intent repeats or undoes it. */
+/**
+ * Records what a conversation has requested and changed, so that no intent repeats or undoes it.
+ */
 import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";
 import type { Json } from "../../environment/json.ts";

@@ -5,7 +5,9 @@ import type { Persona, StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
 
-/** What a conversation can be about: the tools of one or several servers, their texts and entities. */
+/**
+ * What a conversation can be about: the tools of one or several servers, their texts and entities.
+ */
 export interface ConversationDomain {
   readonly declarations: Declarations;
   readonly templates: ServerTemplates;

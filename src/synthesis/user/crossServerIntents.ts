@@ -28,7 +28,9 @@ const maxAttempts = 12;
 /** How often a call that finds nothing is the end of a link. */
 const emptyResultShare = 0.3;
 
-/** The intent of a step; `source` is the first call of the link where the user does not ask for it. */
+/**
+ * The intent of a step; `source` is the first call of the link where the user does not ask for it.
+ */
 interface StepResult {
   readonly source?: FeasibilityResult;
   readonly result: FeasibilityResult;
@@ -42,7 +44,9 @@ interface StepRequest {
   readonly earlierText: string;
 }
 
-/** The intents over the links of one conversation: each link keeps the case that was drawn for it. */
+/**
+ * The intents over the links of one conversation: each link keeps the case that was drawn for it.
+ */
 export class CrossServerIntents {
   readonly #cases = new Map<CrossServerLink, LinkCase>();
 

@@ -1,6 +1,6 @@
 /**
- * Chooses the arguments of calls that verify the edges of a dependency graph, in the same way as the
- * user simulator chooses them for its intents.
+ * Chooses the arguments of calls that verify the edges of a dependency graph, in the same way as
+ * the user simulator chooses them for its intents.
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import { createRandom } from "../../environment/random.ts";

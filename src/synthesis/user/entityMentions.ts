@@ -107,7 +107,9 @@ function mentionPartially(
   return byLabel ?? (byId && { ...byId, isIdSpoken: true });
 }
 
-/** The first word of a label, or all of it in lower case, if no other label contains those words. */
+/**
+ * The first word of a label, or all of it in lower case, if no other label contains those words.
+ */
 function shortenLabel(
   { sample, random }: ConversationContext,
   { entity, id, label }: EntityInstance,

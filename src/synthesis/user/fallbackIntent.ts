@@ -1,4 +1,6 @@
-/** Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn. */
+/**
+ * Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn.
+ */
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import type { FeasibilityResult } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";

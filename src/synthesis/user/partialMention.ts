@@ -1,6 +1,6 @@
 /**
- * Substitutes the partial names that the user has given in a call's arguments. The assistant calls a
- * tool with them first, and the server's refusal says which full name is meant.
+ * Substitutes the partial names that the user has given in a call's arguments. The assistant calls
+ * a tool with them first, and the server's refusal says which full name is meant.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Intent } from "./intent.ts";

@@ -1,4 +1,6 @@
-/** The status of a run without a trainer, from its files, and the index of its recorded attempts. */
+/**
+ * The status of a run without a trainer, from its files, and the index of its recorded attempts.
+ */
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** The transitions of the state machine in conversations of a scripted user and a scripted teacher. */
+/**
+ * The transitions of the state machine in conversations of a scripted user and a scripted teacher.
+ */
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
 import { createRandom } from "../../../src/environment/random.ts";
