@@ -2,7 +2,7 @@
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
 import { defineCommand, option } from "./command.ts";
-import { wholeNumber } from "./parsers.ts";
+import { commaList, wholeNumber } from "./parsers.ts";
 
 export const serve = defineCommand({
   name: "serve",
@@ -15,6 +15,11 @@ export const serve = defineCommand({
       default: 8970,
     }),
     host: option("--host <address>", "address to listen on", { default: "127.0.0.1" }),
+    allowHosts: option(
+      "--allow-hosts <names>",
+      "other names in the Host header under which clients reach this machine",
+      { parser: commaList },
+    ),
     capacity: option("--capacity <n>", "sessions that may be open at the same time", {
       parser: wholeNumber({ min: 1, max: 1_000_000 }),
       default: 16_384,
@@ -27,6 +32,7 @@ export const serve = defineCommand({
       catalog,
       host: options.host,
       port: options.port,
+      allowedHosts: options.allowHosts ?? [],
       capacity: options.capacity,
       token: readToken(process.env["PROVE_TOKEN"], options.tokenFile),
       onBug: error =>

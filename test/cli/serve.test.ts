@@ -91,6 +91,23 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test("other machines reach the service under the names in --allow-hosts only", async () => {
+  const token = "planted-token-0123456789";
+  const { url } = await start(
+    ["--host", "0.0.0.0", "--allow-hosts", "prove.internal,trainer.internal"],
+    { PROVE_TOKEN: token },
+  );
+  const getStatus = async (host: string) =>
+    (
+      await sendRequest(`${url.replace("0.0.0.0", "127.0.0.1")}/health`, "GET", {
+        headers: { authorization: `Bearer ${token}`, host },
+      })
+    ).status;
+  expect(await getStatus("prove.internal:8970")).toBe(200);
+  expect(await getStatus("trainer.internal")).toBe(200);
+  expect(await getStatus("other.internal")).toBe(403);
+});
+
 test("a token gives access and is never printed", async () => {
   const token = "planted-token-0123456789";
   const { child, url, printed, ended } = await start([], { PROVE_TOKEN: token });
