@@ -39,6 +39,15 @@ export const defineWriteRule = <World>(
     before === undefined ? undefined : findFirst(listViolations(world, before)),
 });
 
+/** Creates an invariant that no write changes these parts of the state. */
+export const defineConstantRule = <World extends object>(
+  rule: string,
+  keys: readonly (keyof World & string)[],
+): Invariant<World> =>
+  defineWriteRule(rule, (world, before) =>
+    keys.filter(key => !isSameJson(world[key], before[key])).map(key => `${key} changed`),
+  );
+
 function findFirst<T>(items: Iterable<T>): T | undefined {
   for (const it of items) return it;
   return undefined;

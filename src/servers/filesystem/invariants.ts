@@ -1,5 +1,6 @@
 /** The business rules of the file system, which hold whichever tools are used. */
 import {
+  defineConstantRule,
   defineStateRule,
   defineWriteRule,
   isSameJson,
@@ -160,12 +161,9 @@ const trashIsKept = defineWriteRule<State>(
   },
 );
 
-const settingsStay = defineWriteRule<State>(
+const settingsStay = defineConstantRule<State>(
   "The users, their groups and the quota never change.",
-  function* (state, before) {
-    for (const key of ["user", "users", "quota"] as const)
-      if (!isSameJson(state[key], before[key])) yield `${key} changed`;
-  },
+  ["user", "users", "quota"],
 );
 
 const archivesHoldTheirContent = defineStateRule<State>(

@@ -1,9 +1,9 @@
 /** The rules of the chain of stores that hold whichever tools are used. */
 import {
+  defineConstantRule,
   defineRule,
   defineStateRule,
   defineWriteRule,
-  isSameJson,
   listAddedRows,
   listChangedFields,
   listChangedRows,
@@ -143,11 +143,8 @@ export const invariants = [
     const numbers = Object.values(shipments).map(it => it.number);
     if (new Set(numbers).size < numbers.length) yield "two shipments have the same number";
   }),
-  defineWriteRule<State>(
+  defineConstantRule<State>(
     "Calls change neither the stores, items and terms nor what the user looks after.",
-    function* (state, before) {
-      for (const key of ["stores", "items", "terms", "user"] as const)
-        if (!isSameJson(state[key], before[key])) yield `${key} has changed`;
-    },
+    ["stores", "items", "terms", "user"],
   ),
 ];
