@@ -32,7 +32,7 @@ export interface Catalog {
   hashTools(servers: readonly string[]): string;
 }
 
-/** A variant takes some 60 kB once all of its tables have been read. */
+/** A variant takes some 40 kB once all of its tables have been read. */
 const maxCachedVariants = 2048;
 
 /**

@@ -116,7 +116,7 @@ export class ConnectedSession {
   /** Runs the work after everything that was enqueued before it. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(work);
-    // whoever enqueued the work handles its error; later work runs all the same
+    // the caller that enqueued the work handles its error, and later work still runs
     this.#queue = result.catch(() => {});
     return result;
   }

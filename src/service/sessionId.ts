@@ -1,5 +1,5 @@
 /**
- * Creates and checks session ids. Whoever knows an id can act in its session, so ids must be
+ * Creates and checks session ids. Anyone who knows an id can act in its session, so ids must be
  * impossible to guess.
  */
 import { randomBytes } from "node:crypto";

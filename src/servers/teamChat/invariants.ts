@@ -50,7 +50,7 @@ const writersAreAllowed: ChatInvariant = {
 };
 
 const mentionsReachMembers: ChatInvariant = {
-  rule: "Whoever is mentioned is in the channel and is not the writer.",
+  rule: "A mentioned person is in the channel and is not the writer.",
   findViolation: ({ messages, channels }) =>
     Object.entries(messages).find(([, { mentions = [], by, channel_id }]) =>
       mentions.some(it => it === by || !isMember(channels[channel_id]!, it)),

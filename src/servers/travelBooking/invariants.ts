@@ -88,7 +88,7 @@ const travellersAreInOnePlace: TravelInvariant = {
 };
 
 const documentsAreValid: TravelInvariant = {
-  rule: "Whoever is booked on a flight has a document that is valid on the day of departure.",
+  rule: "A traveller who is booked on a flight has a document that is valid on the day of departure.",
   findViolation({ flights, travellers, flight_bookings }) {
     const invalid = Object.entries(flight_bookings).find(
       ([, it]) =>
