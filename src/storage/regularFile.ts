@@ -22,7 +22,7 @@ export const createSizeError = (file: string, bytes: number, maxBytes: number): 
 
 /**
  * Throws a `UserError` if the path names something other than a regular file, or one of more than
- * `maxBytes`. A missing file is left to the caller.
+ * `maxBytes`. A file that is missing or may not be read is left to the caller, which opens it.
  */
 export async function checkRegularFile(file: string, maxBytes = Infinity): Promise<void> {
   const stats = await stat(file).catch(() => undefined);
