@@ -2,7 +2,7 @@
  * The commands on third-party servers: edit the file that names them, start one, call its tools,
  * restart it, fork it and end it.
  */
-import { Uri, window, workspace } from "vscode";
+import { FileSystemError, Uri, window, workspace } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
 import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
@@ -48,7 +48,9 @@ export class ConnectionCommands {
     requireTrust("connecting a server");
     try {
       await workspace.fs.stat(file);
-    } catch {
+    } catch (error) {
+      // a file that may not be read must not be overwritten
+      if (!(error instanceof FileSystemError && error.code === "FileNotFound")) throw error;
       await workspace.fs.writeFile(file, new TextEncoder().encode(exampleConfiguration));
     }
     await window.showTextDocument(file);
