@@ -20,6 +20,7 @@ import {
   type Header,
   type Trajectory,
 } from "../trajectory/trajectory.ts";
+import { findUserAnswer, maxAnswersInTurn } from "./userAnswers.ts";
 import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
 
 /** A finished attempt, with the session's states, so that scoring need not replay its calls. */
@@ -32,7 +33,10 @@ export interface Rollout {
 export interface RolloutOptions {
   /** Rejects the rollout with its reason. */
   readonly signal?: AbortSignal;
-  /** The most messages of the policy; the task's own limit if absent. */
+  /**
+   * The most messages of the policy, apart from one more for each answer of the user to a question;
+   * the task's own limit if absent.
+   */
   readonly maxMessages?: number;
   /** The trajectory's id; derived from task and policy if absent. */
   readonly id?: string;
@@ -72,7 +76,7 @@ export async function rollout(
         conversation,
         session,
         append,
-        users: task.turns.map(it => it.user),
+        task,
         maxMessages,
         signal: options.signal,
       }),
@@ -89,25 +93,30 @@ interface ConversationLoop {
   readonly conversation: Conversation;
   readonly session: Session;
   readonly append: (event: Event) => void;
-  /** The user's messages, one a turn. */
-  readonly users: readonly string[];
+  readonly task: Task;
   readonly maxMessages: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Runs the turns of the conversation and returns how it ended. */
+/**
+ * Runs the turns of the conversation and returns how it ended. Each answer to a question allows the
+ * policy one message more.
+ */
 async function runConversation({
   policy,
   conversation,
   session,
   append,
-  users,
+  task,
   maxMessages,
   signal,
 }: ConversationLoop): Promise<EndedEvent> {
+  const { turns } = task;
   let turn = 0;
-  append({ kind: "user", text: users[turn++]! });
-  for (let message = 0; message < maxMessages; message++) {
+  let answersInTurn = 0;
+  let limit = maxMessages;
+  append({ kind: "user", text: turns[turn]!.user });
+  for (let message = 0; message < limit; message++) {
     signal?.throwIfAborted();
     const answer = await askPolicy(policy, conversation, signal);
     if (answer instanceof PolicyFault) return { kind: "ended", by: "fault", fault: answer.message };
@@ -116,8 +125,19 @@ async function runConversation({
     if (broken) return { kind: "ended", by: "fault", fault: broken };
     if (answer.cut) break;
     if (answer.calls.length > 0) continue;
-    if (turn === users.length) return { kind: "ended", by: "policy" };
-    if (message + 1 < maxMessages) append({ kind: "user", text: users[turn++]! });
+    const reply =
+      answersInTurn < maxAnswersInTurn
+        ? findUserAnswer(task, turn, answer.text, conversation)
+        : undefined;
+    if (reply !== undefined) {
+      answersInTurn++;
+      limit++;
+      append({ kind: "user", text: reply, answers: true });
+      continue;
+    }
+    if (++turn === turns.length) return { kind: "ended", by: "policy" };
+    answersInTurn = 0;
+    if (message + 1 < limit) append({ kind: "user", text: turns[turn]!.user });
   }
   return { kind: "ended", by: "limit" };
 }

@@ -4,7 +4,13 @@
  */
 import { z } from "zod";
 import { taskFields, taskFormat, withGoalChecks, type Task } from "./task.ts";
-import { headerSchema, trajectoryFormat, type Event, type Header } from "./trajectory.ts";
+import {
+  headerSchema,
+  startsTurn,
+  trajectoryFormat,
+  type Event,
+  type Header,
+} from "./trajectory.ts";
 import { eventLineSchema, formatEventLine, parseEventLine } from "./trajectoryLine.ts";
 
 /** A line of a tasks file. */
@@ -104,7 +110,7 @@ function restoreCallOnlyMessages(events: readonly Event[]): Event[] {
 function listReplies(events: readonly Event[]): string[] {
   const replies: string[] = [];
   for (const it of events) {
-    if (it.kind === "user") replies.push("");
+    if (startsTurn(it)) replies.push("");
     else if (it.kind === "assistant" && it.text !== "" && replies.length > 0)
       replies[replies.length - 1] = it.text;
   }

@@ -22,7 +22,12 @@ export const headerSchema = z.strictObject({
   policy: z.string(),
 });
 
-export const userEventSchema = z.strictObject({ kind: z.literal("user"), text: z.string() });
+export const userEventSchema = z.strictObject({
+  kind: z.literal("user"),
+  text: z.string(),
+  /** The user answers a question of the policy; the text is none of the task's turns. */
+  answers: z.literal(true).optional(),
+});
 
 /**
  * A message of the policy. `message` is its number, from 0; tokens, logprobs and mask have one
@@ -102,6 +107,16 @@ export type Finished<T extends Trajectory> = T & { readonly [finished]: true };
 /** The trajectory as a finished one, or undefined while its last event is not `ended`. */
 export const asFinished = (trajectory: Trajectory): Finished<Trajectory> | undefined =>
   trajectory.events.at(-1)?.kind === "ended" ? (trajectory as Finished<Trajectory>) : undefined;
+
+/** Whether an event begins one of the task's turns; an answer to a question does not. */
+export const startsTurn = (event: Event): event is UserEvent =>
+  event.kind === "user" && event.answers !== true;
+
+/** The index of the task's turn to which each event belongs, -1 before the first. */
+export function listTurnIndices(events: readonly Event[]): readonly number[] {
+  let turn = -1;
+  return events.map(it => (startsTurn(it) ? ++turn : turn));
+}
 
 /** The calls, in order: the position in this list is the μ of the paper's equation (1). */
 export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>

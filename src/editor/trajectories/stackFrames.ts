@@ -1,5 +1,6 @@
 /** Creates the call stack of the debugger: the current call, its message and its user turn. */
 import type { CursorPosition } from "../../trajectory/cursor.ts";
+import { startsTurn, type Event } from "../../trajectory/trajectory.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { truncate } from "./valueRow.ts";
 
@@ -18,12 +19,12 @@ export function listFrames(
   const { event, index } = position;
   if (index === undefined || !event) return [{ name: `start of ${title}`, line: 0 }];
   const getLine = (eventIndex: number) => transcript.ranges[eventIndex]!.first;
-  const countUntil = (kind: "call" | "user", last: number) =>
-    events.slice(0, last + 1).filter(it => it.kind === kind).length;
+  const countUntil = (last: number, isCounted: (it: Event) => boolean) =>
+    events.slice(0, last + 1).filter(isCounted).length;
   const frames: StackFrame[] = [];
   if (event.kind === "call")
     frames.push({
-      name: `call ${countUntil("call", index)}: ${event.name || "(not parsed)"}`,
+      name: `call ${countUntil(index, it => it.kind === "call")}: ${event.name || "(not parsed)"}`,
       line: getLine(index),
     });
   if (event.kind === "ended") frames.push({ name: "end", line: getLine(index) });
@@ -31,11 +32,11 @@ export function listFrames(
     const first = events.findIndex(it => it.kind === "assistant" && it.message === event.message);
     frames.push({ name: `message ${event.message + 1}`, line: getLine(first < 0 ? index : first) });
   }
-  const turn = events.slice(0, index + 1).findLastIndex(it => it.kind === "user");
+  const turn = events.slice(0, index + 1).findLastIndex(startsTurn);
   const userEvent = events[turn];
   if (userEvent?.kind === "user")
     frames.push({
-      name: `turn ${countUntil("user", turn)}: ${truncate(userEvent.text, 60)}`,
+      name: `turn ${countUntil(turn, startsTurn)}: ${truncate(userEvent.text, 60)}`,
       line: getLine(turn),
     });
   return frames;

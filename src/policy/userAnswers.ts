@@ -1,0 +1,117 @@
+/**
+ * What the simulated user of a rollout answers when the assistant asks before it has done what the
+ * turn asks for. Answers follow rules, so that a rollout stays deterministic. Without an answer,
+ * the user goes on with the next turn, as after any other message.
+ */
+import type { Json } from "../environment/json.ts";
+import type { Goal, Task } from "../trajectory/task.ts";
+import type { Conversation } from "./policy.ts";
+
+/** The most answers of the user in one turn. */
+export const maxAnswersInTurn = 2;
+
+const confirmation = "Yes, please.";
+const correction = "No, please do it the way I said.";
+const ignorance = "I don't know more than that. Please use what you have.";
+
+/**
+ * The user's answer to a message of the assistant in a turn of a task; undefined if the message
+ * does not ask, if nothing is left to do in this turn, or if the next turn is the answer.
+ */
+export function findUserAnswer(
+  task: Task,
+  turn: number,
+  text: string,
+  conversation: Pick<Conversation, "events" | "tools">,
+): string | undefined {
+  const question = findQuestion(text);
+  if (!question || offer.test(question.text)) return undefined;
+  const due = task.goals.filter((it, g) => it.turn === turn && isDue(task, g, conversation));
+  if (due.length === 0) return undefined;
+  if (question.kind === "confirmation")
+    return mentionsOtherNumbers(question.text, task, due, conversation) ? correction : confirmation;
+  const isAnsweredNext =
+    turn + 1 < task.turns.length && findQuestion(task.turns[turn]!.reply) !== undefined;
+  return isAnsweredNext ? undefined : ignorance;
+}
+
+interface Question {
+  readonly kind: "confirmation" | "open";
+  readonly text: string;
+}
+
+const permission =
+  /\b(shall|should|may|can|could) (i|we)\b|\b(do|would) you (want|like)\b|\b(is|are) (that|this|it|these|those) (ok|okay|right|correct|fine|all right)\b|\bare you sure\b|\bgo ahead\b|\bproceed\b|\bconfirm\b/i;
+const openWord = /\b(which|what|who|whom|whose|when|where|why|how)\b/i;
+const request = /\bplease (confirm|let me know|tell me)\b|\bconfirm (that|whether|if)\b/i;
+/** An offer of more help is not a question about what the user asked for. */
+const offer =
+  /\b(anything|something|what) else\b|\bany(thing)? (other|further|more)\b|\bhow (can|may) i (help|assist)\b/i;
+
+/** The question or request for confirmation that a message ends with. */
+function findQuestion(text: string): Question | undefined {
+  const sentences = text.trim().split(/(?<=[.!?…]["”’')\]]*)\s+/);
+  const last = sentences.at(-1)!;
+  const asked =
+    /\?["”’')\]*_]*$/.test(last) || request.test(last)
+      ? last
+      : sentences.findLast(it => it.includes("?") && permission.test(it));
+  if (asked === undefined) return undefined;
+  const permissionAt = asked.search(permission);
+  const openAt = asked.search(openWord);
+  const isConfirmation = permissionAt >= 0 && (openAt < 0 || permissionAt < openAt);
+  return { kind: isConfirmation ? "confirmation" : "open", text: asked };
+}
+
+/**
+ * Whether a goal is something that the user asked for and that has not happened: a write that has
+ * run less often than the goals so far make it, or a read whose tool has not run and whose result
+ * is not merely an argument of the same turn.
+ */
+function isDue(
+  { goals }: Task,
+  g: number,
+  { events, tools }: Pick<Conversation, "events" | "tools">,
+): boolean {
+  const goal = goals[g]!;
+  const countCalls = (name: string) =>
+    events.filter(it => it.kind === "call" && it.name === name && it.outcome.kind === "ok").length;
+  return goal.calls.some(({ name }) => {
+    if (tools.find(it => it.name === name)?.effect === "read")
+      return !feedsOwnTurn(goals, g) && countCalls(name) === 0;
+    const wanted = goals.slice(0, g + 1).flatMap(it => it.calls.filter(of => of.name === name));
+    return countCalls(name) < wanted.length;
+  });
+}
+
+const feedsOwnTurn = (goals: readonly Goal[], g: number): boolean =>
+  goals.some(
+    it =>
+      it.turn === goals[g]!.turn &&
+      it.after.some(edge => edge.goal === g && edge.kind === "explicit"),
+  );
+
+/** Whether a question has a number that neither the conversation nor what is due contains. */
+function mentionsOtherNumbers(
+  text: string,
+  { turns }: Task,
+  due: readonly Goal[],
+  { events }: Pick<Conversation, "events">,
+): boolean {
+  const numbers = listNumbers(text);
+  if (numbers.length === 0) return false;
+  const known = new Set<number>();
+  const learn = (value: Json) => {
+    for (const it of listNumbers(JSON.stringify(value))) known.add(it);
+  };
+  for (const it of turns) learn(it.user);
+  for (const it of events) {
+    if (it.kind === "user") learn(it.text);
+    if (it.kind === "call" && it.outcome.kind === "ok") learn(it.outcome.value);
+  }
+  for (const goal of due) for (const call of goal.calls) learn(call.arguments);
+  return numbers.some(it => !known.has(it));
+}
+
+const listNumbers = (text: string): number[] =>
+  (text.replaceAll(/(?<=\d),(?=\d{3}\b)/g, "").match(/\d+(\.\d+)?/g) ?? []).map(Number);

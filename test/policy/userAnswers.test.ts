@@ -1,0 +1,155 @@
+/** The simulated user of a rollout answers questions, and only those. */
+import { describe, expect, test } from "vitest";
+import type { AssistantMessage } from "../../src/policy/policy.ts";
+import { rollout } from "../../src/policy/rollout.ts";
+import { createScriptedPolicy, createTeacherPolicy } from "../../src/policy/scripted.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { listTurnIndices, type Event } from "../../src/trajectory/trajectory.ts";
+import { parseEventLine, eventLineSchema } from "../../src/trajectory/trajectoryLine.ts";
+import {
+  balance,
+  calling,
+  catalog,
+  goal,
+  moveFifty,
+  moveTwice,
+  saying,
+  taskOf,
+  transfer,
+} from "../trajectory/sampleTasks.ts";
+
+async function attempt(
+  task: Task,
+  messages: readonly AssistantMessage[],
+  maxMessages?: number,
+): Promise<readonly Event[]> {
+  const policy = createScriptedPolicy("test", messages);
+  return (await rollout(task, policy, catalog, maxMessages === undefined ? {} : { maxMessages }))
+    .trajectory.events;
+}
+
+const listAnswers = (events: readonly Event[]) =>
+  events.flatMap(it => (it.kind === "user" && it.answers ? [it.text] : []));
+
+async function check(question: string, expected: readonly string[]) {
+  expect(listAnswers(await attempt(await moveTwice(), [saying(question)]))).toEqual(expected);
+}
+
+const yes = ["Yes, please."];
+const no = ["No, please do it the way I said."];
+const unknown = ["I don't know more than that. Please use what you have."];
+
+describe("a question before the turn's requests are done", () => {
+  test("about what the user asked for is confirmed", async () => {
+    await check("Shall I transfer 50 to Savings and 20 to the holiday fund?", yes);
+    await check("Do you want me to go ahead?", yes);
+    await check("Shall I do that? It cannot be undone.", yes);
+    await check("That is 70 in all. Please confirm that I should go ahead.", yes);
+  });
+  test("with a number that nobody has said is denied", () =>
+    check("Shall I transfer 500 to Savings?", no));
+  test("about anything else has no answer", async () => {
+    await check("From which account?", unknown);
+    await check("Happy to help. Which “Savings” do you mean?", unknown);
+  });
+  test("that offers more help, or a statement, is no question", async () => {
+    await check("Is there anything else?", []);
+    await check("I will move both.", []);
+    await check("", []);
+  });
+});
+
+test("the policy goes on after an answer, with one message more than the limit", async () => {
+  const task = await moveTwice();
+  const events = await attempt(
+    task,
+    [
+      saying("Shall I do both?"),
+      calling(transfer("acc_108", 50), transfer("acc_115", 20)),
+      saying("Done."),
+      calling(balance),
+      saying("That."),
+    ],
+    4,
+  );
+  expect(events.map(it => (it.kind === "user" ? it.text : it.kind))).toEqual([
+    "Move 50 to Savings and 20 to the holiday fund.",
+    "assistant",
+    "Yes, please.",
+    "assistant",
+    "call",
+    "call",
+    "assistant",
+    "And what is left?",
+    "assistant",
+    "call",
+    "assistant",
+    "ended",
+  ]);
+  expect(events.at(-1)).toEqual({ kind: "ended", by: "policy" });
+  expect(listTurnIndices(events)).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+});
+
+test("the user answers twice in a turn, then goes on", async () => {
+  const events = await attempt(
+    await moveTwice(),
+    Array.from({ length: 9 }, () => saying("Which?")),
+  );
+  expect(events.map(it => (it.kind === "user" ? it.text : it.kind))).toEqual([
+    "Move 50 to Savings and 20 to the holiday fund.",
+    "assistant",
+    ...unknown,
+    "assistant",
+    ...unknown,
+    "assistant",
+    "And what is left?",
+    "assistant",
+    ...unknown,
+    "assistant",
+    ...unknown,
+    "assistant",
+    "ended",
+  ]);
+});
+
+test("after the turn's requests are done, a question changes nothing", async () => {
+  const task = await moveFifty();
+  const events = await attempt(task, [
+    calling(transfer("acc_108", 50)),
+    saying("It is done. Shall I go ahead?"),
+  ]);
+  expect(listAnswers(events)).toEqual([]);
+  expect(events.at(-1)).toEqual({ kind: "ended", by: "policy" });
+});
+
+test("a question that the next turn answers gets that turn", async () => {
+  const task = await taskOf({
+    id: "t-ask",
+    users: ["Show me my balance and move 50 to Savings.", "From acc_101."],
+    goals: [goal([balance]), goal([transfer("acc_108", 50)], [], 1)],
+    teacher: [calling(balance), saying("Done."), calling(transfer("acc_108", 50)), saying("Done.")],
+  });
+  const asking = {
+    ...task,
+    turns: task.turns.map((it, i) => (i === 0 ? { ...it, reply: "From which account?" } : it)),
+  };
+  const events = await attempt(asking, [saying("Which account do you mean?"), calling(balance)]);
+  expect(events[2]).toEqual({ kind: "user", text: "From acc_101." });
+});
+
+test("a task's teacher meets the same user as when its task was made", async () => {
+  for (const task of await Promise.all([moveFifty(), moveTwice()])) {
+    const { trajectory } = await rollout(task, createTeacherPolicy(task), catalog);
+    expect(trajectory.events.filter(it => it.kind === "user")).toEqual(
+      task.trajectory.events.filter(it => it.kind === "user"),
+    );
+  }
+});
+
+test("an answer is marked in files, and files without marks open as before", () => {
+  for (const line of [
+    { kind: "user", text: "Yes.", answers: true },
+    { kind: "user", text: "Move 50." },
+  ])
+    expect(parseEventLine(eventLineSchema.parse(line))).toEqual(line);
+});
