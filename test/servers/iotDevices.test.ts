@@ -746,6 +746,32 @@ describe("loopholes", () => {
       [off(coffee), on(oven), leave],
       refuses("precondition_failed", /the oven in the kitchen .* must not run while nobody is in/),
     ));
+  const automate = (scene_id: string, sensor_id: string, more: Call[1] = {}): Call => [
+    "create_automation",
+    { name: "Way in", scene_id, sensor_id, ...more },
+  ];
+  test("an armed alarm is not disarmed with a scene made for that", () =>
+    check(
+      [off(coffee), leave, ["create_scene", { name: "Way in", turn_off: [stereo], mode: "home" }]],
+      refuses("precondition_failed", /armed in away mode: a scene that sets home mode/),
+    ));
+  test("a scene that keeps the alarm armed can be made", () =>
+    check(
+      [off(coffee), leave, ["create_scene", { name: "Dark", turn_off: [stereo], mode: "away" }]],
+      returns({ scene: "Dark" }),
+    ));
+  test("a burglar whom a motion sensor sees does not disarm the alarm", () =>
+    check(
+      [automate(coming, "sen_119")],
+      refuses("permission_denied", /\(Coming home\) sets home mode, .* \(sen_119\) would disarm/),
+    ));
+  test("an armed alarm is not disarmed by the next reading of a thermometer", () =>
+    check(
+      [off(coffee), leave, automate(coming, "sen_110", { above: -20 })],
+      refuses("permission_denied", /\(sen_110\) would disarm the alarm/),
+    ));
+  test("a motion sensor may arm the alarm", () =>
+    check([automate(leaving, "sen_119")], returns({ scene: "Leaving home" })));
   test("a brighter light does not overload the circuit", () =>
     check(
       [["set_brightness", { device_id: floorLamp, brightness: 100 }]],
@@ -787,6 +813,15 @@ describe("every rule can be broken", () => {
       "devices.dev_158.activity": "cleaning",
     },
     "The mode changes only by a scene that sets it.": { mode: "away" },
+    "Nothing is added that disarms the alarm: no scene while it is armed, no automation by a sensor that an intruder sets off or while it is armed.":
+      {
+        "automations.aut_900": {
+          name: "Way in",
+          scene_id: coming,
+          when: { kind: "sensor", sensor_id: "sen_119" },
+          enabled: true,
+        },
+      },
     "Scenes and automations are only added, up to 60 each, with their own names.": {
       "automations.aut_101.enabled": true,
     },

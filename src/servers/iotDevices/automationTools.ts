@@ -7,7 +7,7 @@ import { addDays, getWeekday } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { requireAllDevices } from "./sceneTools.ts";
 import { findScene } from "./sceneLookup.ts";
-import { Home, clockTime, rhythms, listRows, type Trigger } from "./state.ts";
+import { Home, clockTime, disarms, rhythms, listRows, type Scene, type Trigger } from "./state.ts";
 import { sceneId, title } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
@@ -137,6 +137,7 @@ export const automationTools = {
       const scene = findScene(home, scene_id);
       requireAllDevices(home, scene_id, scene);
       const when = createTrigger(home, triggerRequest);
+      requireAlarmKept(home, scene_id, scene, when);
       const automations = Object.values(getOriginal(home).automations);
       const duplicate = automations.find(
         it =>
@@ -167,6 +168,21 @@ export const automationTools = {
     },
   }),
 };
+
+/**
+ * Refuses a sensor that would disarm the alarm: one that an intruder sets off, and any sensor while
+ * the alarm is armed.
+ */
+function requireAlarmKept(home: Home, scene_id: string, { name, mode }: Scene, when: Trigger) {
+  if (when.kind === "time" || !disarms(mode)) return;
+  const sensor = home.sensors[when.sensor_id]!;
+  if (home.mode === "away" || sensor.tripped !== undefined)
+    refuse(
+      "permission_denied",
+      `scene ${scene_id} (${name}) sets ${mode} mode, so that the ${sensor.name} (${when.sensor_id}) would disarm the alarm`,
+      "choose a time of day, or a scene that sets no mode",
+    );
+}
 
 interface TriggerRequest {
   at?: string | undefined;

@@ -14,7 +14,7 @@ import { minCharge } from "./blindTools.ts";
 import { maxAwayTemperature } from "./deviceSwitching.ts";
 import { computeDraw } from "./houseModel.ts";
 import { maxScenes } from "./sceneTools.ts";
-import type { Device, Home } from "./state.ts";
+import { disarms, type Device, type Home } from "./state.ts";
 
 const listChangedDevices = (home: Home, before: Home): [string, Device, Device][] =>
   listChangedRows(before.devices, home.devices);
@@ -134,6 +134,21 @@ export const invariants = [
     );
     if (!isSet) yield `the mode is ${home.mode}, was ${before.mode}`;
   }),
+  defineWriteRule<Home>(
+    "Nothing is added that disarms the alarm: no scene while it is armed, no automation by a sensor that an intruder sets off or while it is armed.",
+    function* (home, before) {
+      const isArmed = before.mode === "away";
+      for (const [id, { mode }] of listAddedRows(before.scenes, home.scenes))
+        if (isArmed && disarms(mode)) yield `${id} sets ${mode} mode`;
+      for (const [id, { scene_id, when }] of listAddedRows(before.automations, home.automations))
+        if (
+          when.kind === "sensor" &&
+          disarms(home.scenes[scene_id]!.mode) &&
+          (isArmed || home.sensors[when.sensor_id]!.tripped !== undefined)
+        )
+          yield `${when.sensor_id} disarms the alarm by ${id}`;
+    },
+  ),
   defineWriteRule<Home>(
     "Scenes and automations are only added, up to 60 each, with their own names.",
     function* (home, before) {

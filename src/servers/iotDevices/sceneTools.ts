@@ -20,6 +20,7 @@ import {
   Home,
   requireNoChildLock,
   requireOnline,
+  disarms,
   isOrAre,
   findDevice,
   modes,
@@ -222,6 +223,12 @@ export const sceneTools = {
           "conflict",
           `there is already a scene ${duplicate[1].name} (${duplicate[0]})`,
           "choose another name",
+        );
+      if (home.mode === "away" && disarms(mode))
+        refuse(
+          "precondition_failed",
+          `the alarm is armed in away mode: a scene that sets ${mode} mode would disarm it`,
+          "make it once the flat is in home mode, or leave out mode",
         );
       if (Object.keys(getOriginal(home).scenes).length >= maxScenes)
         refuse("limit_exceeded", `the flat has ${maxScenes} scenes already, as many as it keeps`);

@@ -249,6 +249,9 @@ export const Home = z
   .superRefine(checkReferences);
 export type Home = z.infer<typeof Home>;
 
+/** Whether a scene that sets this mode disarms the alarm, which only away mode arms. */
+export const disarms = (mode: Scene["mode"]): boolean => mode !== undefined && mode !== "away";
+
 export const findRoom = (home: Home, roomId: string) =>
   findEntity(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
 
