@@ -637,6 +637,41 @@ describe("loopholes", () => {
       refuses("conflict", /VL 214 \(EAS723, .* overlaps VL 214 .* in Lisbon long weekend/),
     ));
 
+  const expensive = {
+    edits: {
+      [`flights.${thursday}.price`]: 500,
+      [`flight_bookings.${out}.paid`]: 675,
+    },
+  };
+  const toSaturday: Call = ["change_flight", { flight_booking_id: out, flight_id: saturday }];
+  test("a standard fare is not refunded in full by a change to a cheap flight: 405 < 541", () =>
+    check(
+      [toSaturday, ["cancel_flight", { flight_booking_id: out }]],
+      refuses(
+        "precondition_failed",
+        /nothing of the 134 .* the change of flight gave back 541, and 405 of 675 is refunded/,
+      ),
+      expensive,
+    ));
+  test("a cheaper flight and back again is refunded like the first one: 0.6 × (675 + 2 × 35)", () =>
+    check(
+      [
+        toSaturday,
+        ["change_flight", { flight_booking_id: out, flight_id: thursday }],
+        ["cancel_flight", { flight_booking_id: out }],
+      ],
+      returns({ refund: 447 }),
+      expensive,
+    ));
+  test("a flexible fare still gives back everything after a change", () =>
+    check([toSaturday, ["cancel_flight", { flight_booking_id: out }]], returns({ refund: 139 }), {
+      edits: {
+        [`flights.${thursday}.price`]: 500,
+        [`flight_bookings.${out}.fare`]: "flex",
+        [`flight_bookings.${out}.paid`]: 950,
+      },
+    }));
+
   const moderate = { [`hotels.${alfama}.cancellation`]: "moderate" };
   test("a late stay is not moved to a later day, from which it could be cancelled for free", () =>
     check(

@@ -190,6 +190,9 @@ export const flightTools = {
       draftBooking.flight_id = flight_id;
       draftBooking.seat = seat;
       draftBooking.paid = roundToCents(booking.paid + charged);
+      const givenBack = roundToCents((booking.given_back ?? 0) - charged);
+      if (givenBack > 0) draftBooking.given_back = givenBack;
+      else delete draftBooking.given_back;
       return {
         reference: booking.reference,
         number: newFlight.number,
@@ -223,17 +226,23 @@ export const flightTools = {
       const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
       const { refund: share, hours } = fareRules[booking.fare];
       const isInTime = hoursUntil(flight.departs, now) >= hours;
+      // what changes have given back counts as a part of the refund
+      const { given_back = 0 } = booking;
+      const highestPaid = roundToCents(booking.paid + given_back);
+      const mostRefunded = Math.max(
+        isInTime ? roundToCents(highestPaid * share) : 0,
+        computeInsuredRefund(booking.insurance, highestPaid),
+      );
       const refund =
         flight.status === "cancelled"
           ? booking.paid
-          : Math.max(
-              isInTime ? roundToCents(booking.paid * share) : 0,
-              computeInsuredRefund(booking.insurance, booking.paid),
-            );
+          : Math.max(0, roundToCents(mostRefunded - given_back));
       const reason =
         booking.fare === "light"
           ? "the fare light is not refundable"
-          : `${flight.number} leaves in less than ${hours} hours`;
+          : mostRefunded > 0
+            ? `the change of flight gave back ${given_back}, and ${mostRefunded} of ${highestPaid} is refunded`
+            : `${flight.number} leaves in less than ${hours} hours`;
       if (refund === 0 && !accept_no_refund)
         refuse(
           "precondition_failed",

@@ -4,7 +4,7 @@ import type { Invariant } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { listBookings } from "./bookingLookup.ts";
 import { maxBookings, maxItineraries } from "./itineraryTools.ts";
-import type { HotelBooking, TravelBookingState } from "./state.ts";
+import { fareRules, type HotelBooking, type TravelBookingState } from "./state.ts";
 
 type TravelInvariant = Invariant<TravelBookingState>;
 
@@ -134,6 +134,21 @@ const strictStaysAreNotRefunded: TravelInvariant = {
   },
 };
 
+const changesAreNoRefunds: TravelInvariant = {
+  rule: "Changed or not, a cancelled flight booking gives back at most the share of its fare or insurance.",
+  findViolation({ flights, flight_bookings }, before) {
+    for (const [id, it] of Object.entries(before?.flight_bookings ?? {})) {
+      const after = flight_bookings[id] ?? it;
+      if (after.status === it.status || flights[it.flight_id]!.status === "cancelled") continue;
+      const highest = it.paid + (it.given_back ?? 0);
+      const share = Math.max(fareRules[it.fare].refund, it.insurance?.cover === "plus" ? 0.8 : 0);
+      if (after.paid < (1 - share) * highest - 0.01 && after.paid < it.paid)
+        return `of ${highest} paid for ${id}, ${after.paid} are left`;
+    }
+    return undefined;
+  },
+};
+
 const insuredAmountsAreKept: TravelInvariant = {
   rule: "Insurance is bought once and not changed; a cancelled booking is not changed at all.",
   findViolation(state, before) {
@@ -187,6 +202,7 @@ export const invariants: readonly TravelInvariant[] = [
   documentsAreValid,
   lightFaresAreNotMoved,
   strictStaysAreNotRefunded,
+  changesAreNoRefunds,
   insuredAmountsAreKept,
   itinerariesAreFeasible,
   referencesAreUnique,

@@ -104,6 +104,8 @@ const FlightBooking = z.strictObject({
   fare: z.enum(fares),
   seat,
   paid: amount,
+  /** How much less that is than before, because changes to cheaper flights gave it back. */
+  given_back: amount.optional(),
   status: z.enum(["confirmed", "cancelled"]),
   insurance,
 });
