@@ -431,6 +431,17 @@ describe("loopholes", () => {
       refuses("limit_exceeded", /4 listings are open, and no more than 4 may be/),
       withoutBids,
     ));
+  test("buying at once does not pass the limit of the bids: 185 + 320 + 280", () =>
+    check(
+      [
+        ["place_bid", { listing_id: "lst_101", amount: 320 }],
+        ["place_bid", { listing_id: "lst_104", amount: 280 }],
+      ],
+      refuses(
+        "limit_exceeded",
+        /leading bids come to 185 and what you have just bought to 320, and both may come to 600/,
+      ),
+    ));
   test("an ended listing is reopened while there is room", () =>
     check(
       [update("lst_125", { days: 7 })],
@@ -479,7 +490,7 @@ describe("every rule can be broken", () => {
     "A bid is the customer's, not on their own listing, and exceeds the highest one.": {
       "bids.bid_900": { ...bid, amount: 194 },
     },
-    "A new bid keeps the leading bids of the customer within the limit.": [
+    "A new bid keeps the leading bids and the latest purchases of the customer within the limit.": [
       { "terms.bidding_limit": 319 },
       { "bids.bid_900": bid },
     ],

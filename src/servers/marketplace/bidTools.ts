@@ -4,7 +4,7 @@ import { cents, id, label, minute, money } from "../../environment/fieldSchemas.
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { roundToCents } from "../../environment/amounts.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { limit, listingId, prices } from "./parameters.ts";
 import { requireContactAllowed } from "./sellerTools.ts";
 import { ownListingId } from "./listingCommands.ts";
@@ -20,6 +20,7 @@ import {
   getBidStatus,
   getListingStatus,
   requireOffered,
+  sumCommitments,
 } from "./state.ts";
 
 /** A bid above this multiple of the smallest bid is refused as a probable mistake. */
@@ -89,20 +90,13 @@ export const bidTools = {
           `bid between ${minAmount} and ${maxAmount}`,
         );
       const price = buysNow ? listing.buy_now! : amount;
-      const committed = roundToCents(
-        [...leading.values()].reduce(
-          (sum, it) =>
-            sum +
-            (it.bid.bidder_id === customer && state.listings[it.bid.listing_id]!.status === "open"
-              ? it.bid.amount
-              : 0),
-          0,
-        ),
-      );
-      if (roundToCents(committed + price) > terms.bidding_limit)
+      const committed = sumCommitments(getOriginal(state), now);
+      if (sumAmounts([committed.leading, committed.bought, price]) > terms.bidding_limit)
         refuse(
           "limit_exceeded",
-          `your leading bids come to ${committed} and may come to ${terms.bidding_limit}: another ${price} is too much`,
+          committed.bought === 0
+            ? `your leading bids come to ${committed.leading} and may come to ${terms.bidding_limit}: another ${price} is too much`
+            : `your leading bids come to ${committed.leading} and what you have just bought to ${committed.bought}, and both may come to ${terms.bidding_limit}: another ${price} is too much`,
           "bid less, or take a bid back with marketplace_retract_bid",
         );
       const bid_id = newId("bid");

@@ -11,8 +11,8 @@ import type { Invariant } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import {
   computeMinBid,
-  findLeadingBids,
   listStandingBids,
+  sumCommitments,
   type Listing,
   type MarketplaceState,
 } from "./state.ts";
@@ -24,16 +24,6 @@ const listRescheduled = (state: MarketplaceState, before: MarketplaceState): Lis
   Object.entries(state.listings)
     .filter(([id, it]) => it.ends !== before.listings[id]?.ends)
     .map(([, it]) => it);
-
-/** The amounts of the customer's leading bids on listings that are not sold. */
-const sumLeadingBids = ({ bids, listings, customer }: MarketplaceState): number =>
-  sumAmounts(
-    [...findLeadingBids(bids).values()]
-      .filter(
-        ({ bid }) => bid.bidder_id === customer && listings[bid.listing_id]!.status === "open",
-      )
-      .map(it => it.bid.amount),
-  );
 
 export const invariants: readonly Invariant<MarketplaceState>[] = [
   rule(
@@ -68,11 +58,13 @@ export const invariants: readonly Invariant<MarketplaceState>[] = [
     },
   ),
   rule(
-    "A new bid keeps the leading bids of the customer within the limit.",
+    "A new bid keeps the leading bids and the latest purchases of the customer within the limit.",
     function* (state, before) {
-      if (!before || listAddedRows(before.bids, state.bids).length === 0) return;
-      const sum = sumLeadingBids(state);
-      if (sum > state.terms.bidding_limit) yield `${sum} of at most ${state.terms.bidding_limit}`;
+      for (const [, { at }] of before ? listAddedRows(before.bids, state.bids) : []) {
+        const { leading, bought } = sumCommitments(state, at);
+        const sum = sumAmounts([leading, bought]);
+        if (sum > state.terms.bidding_limit) yield `${sum} of at most ${state.terms.bidding_limit}`;
+      }
     },
   ),
   rule(

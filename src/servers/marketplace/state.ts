@@ -162,6 +162,24 @@ export function findLeadingBids(
   return leaders;
 }
 
+/**
+ * What the customer has bound themselves to pay: their leading bids, and what they have won of
+ * listings that would not have ended yet, such as by buying them at once.
+ */
+export function sumCommitments(
+  { bids, listings, customer }: Pick<MarketplaceState, "bids" | "listings" | "customer">,
+  now: string,
+): { readonly leading: number; readonly bought: number } {
+  const sums = { leading: 0, bought: 0 };
+  for (const [listingId, { bid }] of findLeadingBids(bids)) {
+    if (bid.bidder_id !== customer) continue;
+    const { status, ends } = listings[listingId]!;
+    if (status === "open") sums.leading = roundToCents(sums.leading + bid.amount);
+    if (status === "sold" && ends > now) sums.bought = roundToCents(sums.bought + bid.amount);
+  }
+  return sums;
+}
+
 /** The smallest amount that the next bid may have. */
 export const computeMinBid = (listing: Listing, top: Bid | undefined) =>
   top ? roundToCents(top.amount + listing.step) : listing.start_price;
