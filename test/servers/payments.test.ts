@@ -379,6 +379,24 @@ describe("loopholes", () => {
       [draft(1200), ["void_invoice", { invoice_id: "inv_6875" }], draft(900)],
       returns({ total: 900 }),
     ));
+  const billAll: Call = [
+    "create_invoice",
+    { customer_id: orchard, lines: [{ text: "Film", quantity: 1, unit_price: 2185 }] },
+  ];
+  const giveBack: Call = ["refund_payment", { payment_id: part, amount: 100 }];
+  test("a refund does not let a customer owe more than their credit: 315 + 2185 + 100", () =>
+    check(
+      [billAll, giveBack],
+      refuses(
+        "limit_exceeded",
+        /Orchard Foods owes 2500 and may owe 2500: invoice 43 \(inv_107\) is open, so that another 100/,
+      ),
+    ));
+  test("after a payment there is room for the refund", () =>
+    check(
+      [billAll, ["pay_invoice", { invoice_id: "inv_6875", method: "card", amount: 100 }], giveBack],
+      returns({ refunded: 100, invoice_left: 415 }),
+    ));
   test("who owes too much already gets no drafts", () =>
     check([draft(1)], refuses("limit_exceeded", /owes 450, has drafts over 0 and may owe 400/), {
       edits: { "customers.cus_104.credit": 400 },
@@ -427,7 +445,7 @@ describe("every rule can be broken", () => {
     "Direct debits are made only where the customer has agreed to them.": {
       "payments.pmt_900": payment,
     },
-    "No invoice takes an active customer beyond their credit, and neither do drafts.": {
+    "No invoice, draft or refund takes an active customer beyond their credit.": {
       "invoices.inv_900": invoice,
       "events.evt_900": event,
     },

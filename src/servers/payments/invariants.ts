@@ -104,7 +104,7 @@ export const invariants: readonly Invariant<PaymentsState>[] = [
     },
   ),
   rule(
-    "No invoice takes an active customer beyond their credit, and neither do drafts.",
+    "No invoice, draft or refund takes an active customer beyond their credit.",
     function* (state, before) {
       if (!before) return;
       const now = listAddedRows(before.events, state.events)[0]?.[1].at ?? "";
@@ -114,6 +114,13 @@ export const invariants: readonly Invariant<PaymentsState>[] = [
         const sum = (isDraft ? sumDrafts : sumOwed)(state, it.customer_id, now);
         if (sum > credit) yield `${id} makes it ${sum} of at most ${credit}`;
         if (status === "archived") yield `${id} bills an archived customer`;
+      }
+      for (const [id, { invoice_id }] of listChangedRows(before.payments, state.payments)) {
+        const { customer_id, status } = state.invoices[invoice_id]!;
+        const customer = state.customers[customer_id]!;
+        const owed = sumOwed(state, customer_id, now);
+        if (status === "open" && customer.status === "active" && owed > customer.credit)
+          yield `the refund of ${id} makes it ${owed} of at most ${customer.credit}`;
       }
     },
   ),

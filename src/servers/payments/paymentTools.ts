@@ -13,6 +13,7 @@ import {
   paymentMethods,
   sortNewestFirst,
   findPayment,
+  sumOwed,
   sumRefunds,
   type Payment,
 } from "./state.ts";
@@ -21,6 +22,25 @@ const paymentId = id("payment").describe("Payment id, as payments_list_payments 
 const refuseReversedDays = (from: string | undefined, to: string | undefined) => {
   if (from && to && from > to) refuse("invalid_params", `from_date ${from} is after to_date ${to}`);
 };
+
+/** Refuses a refund of an open invoice with which the customer would owe more than their credit. */
+function requireCredit(
+  state: PaymentsState,
+  { invoice_id }: Payment,
+  refunded: number,
+  now: string,
+): void {
+  const invoice = state.invoices[invoice_id]!;
+  const { name, credit, status } = state.customers[invoice.customer_id]!;
+  if (invoice.status !== "open" || status === "archived") return;
+  const owed = sumOwed(state, invoice.customer_id, now);
+  if (roundToCents(owed + refunded) > credit)
+    refuse(
+      "limit_exceeded",
+      `${name} owes ${owed} and may owe ${credit}: invoice ${invoice.number} (${invoice_id}) is open, so that another ${refunded} would be owed`,
+      "give back less, or record a payment first",
+    );
+}
 
 const tool = createToolFactory(PaymentsState);
 
@@ -184,6 +204,7 @@ export const paymentTools = {
           `${description} has ${left} that can be given back, ${refunded} is more`,
           `give at most ${left}`,
         );
+      requireCredit(state, payment, refunded, context.now);
       payment.refunds.push({ amount: refunded, at: context.now, reason });
       const invoice = state.invoices[payment.invoice_id]!;
       logEvent(state, context, "payment.refunded", payment.reference);
