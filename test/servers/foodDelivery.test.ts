@@ -515,6 +515,28 @@ describe("loopholes", () => {
       },
       { now: "2026-03-31T23:57" },
     ));
+  const withPromo = (edits: object) => ({
+    edits: {
+      basket: {
+        restaurant_id: cafe,
+        lines: [{ dish_id: eggs, quantity: 3, choices: [] }],
+        promo: "BREAKFAST20",
+      },
+      ...edits,
+    },
+  });
+  test("the basket does not show a discount of a promo code that has expired: 3 × 9.4 + 2", () =>
+    check(
+      [["get_basket", {}]],
+      returns({ discount: 0, promo: "BREAKFAST20" }),
+      withPromo({ "promos.BREAKFAST20.until": "2026-03-08" }),
+    ));
+  test("a used promo code of a restored basket takes nothing off again", () =>
+    check(
+      [["place_order", {}]],
+      refuses("conflict", /BREAKFAST20 was used for order/),
+      withPromo({ [`orders.${old}.promo`]: "BREAKFAST20" }),
+    ));
   test("a basket below the promo code's minimum is ordered at the full price", () =>
     check(
       [

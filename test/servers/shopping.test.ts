@@ -573,6 +573,12 @@ describe("loopholes", () => {
     check([coupon("SPRING10"), checkout("card")], refuses("precondition_failed", /expired on/), {
       now: "2026-03-31T23:59",
     }));
+  test("the cart shows what checkout charges, not the discount of a coupon that has expired", () =>
+    check(
+      [cart],
+      returns({ coupon: "SPRING10", discount: 0, total: 105.7 }),
+      inCart({ "coupons.cpn_101.expires": "2026-03-08" }),
+    ));
   test("a used coupon of a restored cart takes nothing off again", () =>
     check(
       [checkout("card")],

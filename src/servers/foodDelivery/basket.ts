@@ -47,16 +47,56 @@ export function addLine({ basket }: Deliveries, line: Line): void {
   else basket.lines.push(line);
 }
 
-/** Computes what the basket costs. */
-export function computeBill(deliveries: Deliveries) {
+/** The arguments of `refuse`. */
+type Problem = readonly ["conflict" | "precondition_failed", string, string | undefined];
+
+/** Why a promo code cannot be used for the restaurant of the basket, whatever is in it. */
+export function findPromoProblem(
+  { restaurants, promos, basket, orders }: Deliveries,
+  code: string,
+  now: string,
+): Problem | undefined {
+  const promo = promos[code]!;
+  if (promo.until < now.slice(0, 10))
+    return [
+      "precondition_failed",
+      `${code} expired on ${promo.until}`,
+      "food_delivery_get_basket with only_valid lists those that hold",
+    ];
+  const { name } = restaurants[basket.restaurant_id!]!;
+  if (promo.restaurant_id !== undefined && promo.restaurant_id !== basket.restaurant_id)
+    return [
+      "precondition_failed",
+      `${code} is for ${restaurants[promo.restaurant_id]!.name} only, and the basket is from ${name}`,
+      undefined,
+    ];
+  const validOrders = Object.values(orders).filter(it => it.cancelled === undefined);
+  const earlierOrder = validOrders.find(it => it.promo === code);
+  if (earlierOrder)
+    return [
+      "conflict",
+      `${code} was used for order ${earlierOrder.number}`,
+      "each code is good for one order",
+    ];
+  if (promo.first_only && validOrders.some(it => it.restaurant_id === basket.restaurant_id))
+    return [
+      "precondition_failed",
+      `${code} is for the first order from a restaurant, and ${name} has had one`,
+      undefined,
+    ];
+  return undefined;
+}
+
+/** Computes what the basket costs, with its promo code if it can still be used. */
+export function computeBill(deliveries: Deliveries, now: string) {
   const { basket, promos } = deliveries;
   const restaurant = deliveries.restaurants[basket.restaurant_id!]!;
   const subtotal = computeSubtotal(deliveries, basket.lines);
-  const discount = computeDiscount(
-    basket.promo === undefined ? undefined : promos[basket.promo],
-    subtotal,
-    restaurant.delivery_fee,
-  );
+  const promo =
+    basket.promo === undefined || findPromoProblem(deliveries, basket.promo, now)
+      ? undefined
+      : promos[basket.promo];
+  const discount = computeDiscount(promo, subtotal, restaurant.delivery_fee);
   return {
     restaurant,
     subtotal,
@@ -74,7 +114,8 @@ export const basketFields = {
 };
 
 export function describeBasket(deliveries: Deliveries) {
-  const { restaurant, subtotal } = computeBill(deliveries);
+  const restaurant = deliveries.restaurants[deliveries.basket.restaurant_id!]!;
+  const subtotal = computeSubtotal(deliveries, deliveries.basket.lines);
   const missing = sumAmounts([restaurant.minimum, -subtotal]);
   return {
     restaurant: restaurant.name,

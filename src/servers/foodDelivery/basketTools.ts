@@ -270,7 +270,7 @@ export const basketTools = {
       const bill =
         basket.restaurant_id === undefined
           ? { subtotal: 0, delivery_fee: 0, discount: 0, total: 0 }
-          : computeBill(deliveries);
+          : computeBill(deliveries, now);
       const missing =
         "restaurant" in bill ? sumAmounts([bill.restaurant.minimum, -bill.subtotal]) : 0;
       return {

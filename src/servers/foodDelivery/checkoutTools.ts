@@ -9,6 +9,7 @@ import {
   basketFields,
   describeBasket,
   computeBill,
+  findPromoProblem,
   requireSameRestaurant,
   maxPerDish,
   maxPieces,
@@ -17,17 +18,18 @@ import {
 import {
   Deliveries,
   destinations,
+  computeDiscount,
   computeEarliestArrival,
   checkKitchenHours,
   findOrder,
   countDishes,
   countPieces,
   computePrice,
+  computeSubtotal,
   getStage,
   computeStages,
   computeTotal,
   type Order,
-  type Promo,
 } from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
@@ -42,12 +44,18 @@ function findLastDelivered(deliveries: Deliveries, now: string): string {
   );
 }
 
-/** Refuses a promo code of the basket that has expired since it was applied. */
-function requireValidPromo({ until }: Promo, code: string, now: string): void {
-  if (until < now.slice(0, 10))
+/** Refuses a promo code of the basket that cannot be used any more. */
+function requireValidPromo(deliveries: Deliveries, now: string): void {
+  const { basket, promos, restaurants } = deliveries;
+  if (basket.promo === undefined) return;
+  const subtotal = computeSubtotal(deliveries, basket.lines);
+  const { delivery_fee } = restaurants[basket.restaurant_id!]!;
+  if (computeDiscount(promos[basket.promo], subtotal, delivery_fee) === 0) return;
+  const problem = findPromoProblem(deliveries, basket.promo, now);
+  if (problem)
     refuse(
-      "precondition_failed",
-      `${code} expired on ${until}`,
+      problem[0],
+      problem[1],
       "food_delivery_apply_promo with another code takes its place; food_delivery_remove_from_basket without a dish empties the basket",
     );
 }
@@ -81,34 +89,9 @@ export const checkoutTools = {
       if (basket.restaurant_id === undefined)
         refuse("precondition_failed", "the basket is empty", "food_delivery_add_to_basket first");
       if (basket.promo === code) refuse("conflict", `${code} is applied already`);
-      if (promo.until < now.slice(0, 10))
-        refuse(
-          "precondition_failed",
-          `${code} expired on ${promo.until}`,
-          "food_delivery_get_basket with only_valid lists those that hold",
-        );
-      const { name } = deliveries.restaurants[basket.restaurant_id]!;
-      if (promo.restaurant_id !== undefined && promo.restaurant_id !== basket.restaurant_id)
-        refuse(
-          "precondition_failed",
-          `${code} is for ${deliveries.restaurants[promo.restaurant_id]!.name} only, and the basket is from ${name}`,
-        );
-      const orders = Object.values(getOriginal(deliveries).orders).filter(
-        it => it.cancelled === undefined,
-      );
-      const earlierOrder = orders.find(it => it.promo === code);
-      if (earlierOrder)
-        refuse(
-          "conflict",
-          `${code} was used for order ${earlierOrder.number}`,
-          "each code is good for one order",
-        );
-      if (promo.first_only && orders.some(it => it.restaurant_id === basket.restaurant_id))
-        refuse(
-          "precondition_failed",
-          `${code} is for the first order from a restaurant, and ${name} has had one`,
-        );
-      const { subtotal } = computeBill(deliveries);
+      const problem = findPromoProblem(getOriginal(deliveries), code, now);
+      if (problem) refuse(...problem);
+      const { subtotal } = computeBill(deliveries, now);
       if (subtotal < promo.minimum)
         refuse(
           "precondition_failed",
@@ -117,7 +100,7 @@ export const checkoutTools = {
         );
       const instead_of = basket.promo;
       basket.promo = code;
-      const { discount, total } = computeBill(deliveries);
+      const { discount, total } = computeBill(deliveries, now);
       return {
         title: promo.title,
         code,
@@ -168,7 +151,7 @@ export const checkoutTools = {
       const { basket } = deliveries;
       if (basket.restaurant_id === undefined)
         refuse("precondition_failed", "the basket is empty", "food_delivery_add_to_basket first");
-      const { restaurant, subtotal, discount, delivery_fee } = computeBill(deliveries);
+      const { restaurant, subtotal, discount, delivery_fee } = computeBill(deliveries, now);
       if (subtotal < restaurant.minimum)
         refuse(
           "precondition_failed",
@@ -184,7 +167,7 @@ export const checkoutTools = {
           `${deliveries.dishes[unavailableLine.dish_id]!.name} (${unavailableLine.dish_id}) is ${deliveries.dishes[unavailableLine.dish_id]!.status} today`,
           "food_delivery_remove_from_basket takes it out",
         );
-      if (discount > 0) requireValidPromo(deliveries.promos[basket.promo!]!, basket.promo!, now);
+      requireValidPromo(getOriginal(deliveries), now);
       const { cooking, ride } = restaurant;
       const soonest = computeEarliestArrival(restaurant, now);
       const start = at === undefined ? now : addMinutes(at, -cooking - ride);

@@ -13,7 +13,13 @@ import {
   removeInvalidCoupon,
   totalFields,
 } from "./cartState.ts";
-import { findProduct, requireSellable, computeCartTotals, ShoppingState } from "./state.ts";
+import {
+  findProduct,
+  requireSellable,
+  computeCartTotals,
+  sumCartGoods,
+  ShoppingState,
+} from "./state.ts";
 
 const tool = createToolFactory(ShoppingState);
 
@@ -56,7 +62,7 @@ export const cartTools = {
         line_id,
         product_id,
         quantity: total,
-        goods: computeCartTotals(state).goods,
+        goods: sumCartGoods(state),
       };
     },
   }),
@@ -92,7 +98,7 @@ export const cartTools = {
         product: product.name,
         line_id,
         quantity: newQuantity,
-        goods: computeCartTotals(state).goods,
+        goods: sumCartGoods(state),
         ...couponRemoval,
       };
     },
@@ -115,7 +121,7 @@ export const cartTools = {
       return {
         removed: state.products[line.product_id]!.name,
         lines_left: Object.keys(state.cart.lines).length,
-        goods: computeCartTotals(state).goods,
+        goods: sumCartGoods(state),
         ...couponRemoval,
       };
     },
@@ -146,7 +152,7 @@ export const cartTools = {
       ...totalFields,
       store_credit: cents(),
     },
-    run(state, { product }) {
+    run(state, { product }, { now }) {
       const rows = Object.entries(state.cart.lines).map(([line_id, it]) => {
         const { name, price, stock, status } = state.products[it.product_id]!;
         const problem =
@@ -171,7 +177,7 @@ export const cartTools = {
       return {
         lines: rows.filter(it => !product || containsText(it.product, product)),
         ...coupon,
-        ...computeCartTotals(state),
+        ...computeCartTotals(state, now.slice(0, 10)),
         store_credit: state.store_credit,
       };
     },

@@ -53,6 +53,7 @@ export const checkoutTools = {
       requireValidCoupon(getOriginal(state), context.now);
       const { goods, discount, delivery_fee, total } = computeCartTotals(
         getOriginal(state),
+        context.now.slice(0, 10),
         delivery,
       );
       if (pay_with === "store_credit" && total > state.store_credit)

@@ -94,7 +94,12 @@ export const couponTools = {
       const replaced =
         state.cart.coupon === undefined ? {} : { replaced: state.coupons[state.cart.coupon]!.code };
       state.cart.coupon = key;
-      return { title: coupon.title, code: coupon.code, ...computeCartTotals(state), ...replaced };
+      return {
+        title: coupon.title,
+        code: coupon.code,
+        ...computeCartTotals(state, now.slice(0, 10)),
+        ...replaced,
+      };
     },
   }),
 };

@@ -169,6 +169,16 @@ export const sumGoods = (items: readonly { readonly quantity: number; readonly p
 export const computeTotal = (order: Order) =>
   roundToCents(sumGoods(Object.values(order.items)) - order.discount + order.delivery_fee);
 
+const listPricedLines = ({ products, cart }: Pick<ShoppingState, "products" | "cart">) =>
+  Object.values(cart.lines).map(({ product_id, quantity }) => {
+    const { price, category_id } = products[product_id]!;
+    return { quantity, price, category_id };
+  });
+
+/** The value of the goods in the cart. */
+export const sumCartGoods = (state: Pick<ShoppingState, "products" | "cart">): number =>
+  sumGoods(listPricedLines(state));
+
 export interface CartTotals {
   readonly goods: number;
   readonly discount: number;
@@ -176,7 +186,7 @@ export interface CartTotals {
   readonly total: number;
 }
 
-/** The totals of the cart with its coupon, for a way of delivery. */
+/** The totals of the cart, with its coupon if that is valid on this day, for a way of delivery. */
 export function computeCartTotals(
   {
     products,
@@ -184,16 +194,13 @@ export function computeCartTotals(
     cart,
     terms,
   }: Pick<ShoppingState, "products" | "coupons" | "cart" | "terms">,
+  today: string,
   delivery: Order["delivery"] = "standard",
 ): CartTotals {
-  const lines = Object.values(cart.lines);
-  const pricedLines = lines.map(it => ({
-    quantity: it.quantity,
-    price: products[it.product_id]!.price,
-    category_id: products[it.product_id]!.category_id,
-  }));
+  const pricedLines = listPricedLines({ products, cart });
   const goods = sumGoods(pricedLines);
-  const coupon = cart.coupon === undefined ? undefined : coupons[cart.coupon];
+  const cartCoupon = cart.coupon === undefined ? undefined : coupons[cart.coupon]!;
+  const coupon = cartCoupon && findValidityProblem(cartCoupon, today) ? undefined : cartCoupon;
   const eligible = sumGoods(
     pricedLines.filter(it => !coupon?.category_id || it.category_id === coupon.category_id),
   );
@@ -205,7 +212,7 @@ export function computeCartTotals(
         ? Math.min(coupon.value, eligible)
         : 0;
   const isFree =
-    lines.length === 0 ||
+    pricedLines.length === 0 ||
     (delivery === "standard" &&
       (goods >= terms.free_delivery_from || coupon?.kind === "free_delivery"));
   const delivery_fee = isFree ? 0 : delivery === "express" ? terms.express_fee : terms.delivery_fee;
