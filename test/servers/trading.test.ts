@@ -475,6 +475,14 @@ describe("loopholes", () => {
       [["modify_order", { order_id: buying, price: 11.8704 }]],
       refuses("precondition_failed", /11.8704 is between two/),
     ));
+  test("an alert is not set for a price between two ticks, which is never reached", () =>
+    check([["set_price_alert", { symbol: "SKPR", direction: "above", price: 31.43 }]], {
+      ...refuses(
+        "precondition_failed",
+        /SKPR is priced in steps of 0.05, and 31.43 is between two/,
+      ),
+      hint: "choose 31.45",
+    }));
   test("a market order does not exceed the largest order in an expensive book", () =>
     check(
       [place("HLYN", "buy", 200)],

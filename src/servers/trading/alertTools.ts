@@ -3,6 +3,7 @@ import { z } from "zod";
 import { id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
+import { requireWholeTicks } from "./orderMatching.ts";
 import { symbolId, limitPrice, examplePrices } from "./parameters.ts";
 import { findListing, TradingState } from "./state.ts";
 
@@ -35,6 +36,7 @@ export const alertTools = {
     run(state, { symbol: symbolArgument, direction, price: alertPrice }, { newId }) {
       const { symbol, listing } = findListing(state, symbolArgument);
       const { last, name } = listing;
+      requireWholeTicks(symbol, listing, alertPrice);
       if (direction === "above" ? last >= alertPrice : last <= alertPrice)
         refuse(
           "precondition_failed",

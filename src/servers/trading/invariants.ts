@@ -71,16 +71,22 @@ const sharesAreNotOfferedTwice: TradingInvariant = {
   },
 };
 
+const isWholeTick = (price: number, tick: number) =>
+  roundToCents(Math.round(price / tick) * tick) === price;
+
 const limitsAreWholeTicks: TradingInvariant = {
-  rule: "The limit of an order and the prices of its fills are whole ticks.",
-  findViolation({ symbols, orders }) {
+  rule: "The limit of an order, the prices of its fills and the price of an alert are whole ticks.",
+  findViolation({ symbols, orders, alerts }) {
     for (const [id, { symbol, price, fills }] of Object.entries(orders)) {
       const { tick } = symbols[symbol]!;
       const prices = [...(price === undefined ? [] : [price]), ...fills.map(it => it.price)];
-      const between = prices.find(it => roundToCents(Math.round(it / tick) * tick) !== it);
+      const between = prices.find(it => !isWholeTick(it, tick));
       if (between !== undefined) return `${id} has the price ${between}, the tick is ${tick}`;
     }
-    return undefined;
+    const alert = Object.entries(alerts).find(
+      ([, it]) => !isWholeTick(it.price, symbols[it.symbol]!.tick),
+    );
+    return alert && `${alert[0]} has the price ${alert[1].price}`;
   },
 };
 

@@ -33,6 +33,20 @@ export interface OrderRequest {
   readonly orderId?: string;
 }
 
+/** Refuses a price that the symbol cannot have. */
+export function requireWholeTicks(
+  symbol: string,
+  { tick }: Pick<Listing, "tick">,
+  price: number,
+): void {
+  if (roundToCents(Math.round(price / tick) * tick) !== price)
+    refuse(
+      "precondition_failed",
+      `${symbol} is priced in steps of ${tick}, and ${price} is between two`,
+      `choose ${roundToCents(Math.round(price / tick) * tick)}`,
+    );
+}
+
 /**
  * Refuses an order that the exchange does not accept: halted symbol, fraction of a lot or tick,
  * limit too far from the last price, value too large.
@@ -42,7 +56,7 @@ export function validateOrder(
   listing: Listing,
   { symbol, shares, price }: OrderRequest,
 ): void {
-  const { lot, tick, last, status } = listing;
+  const { lot, last, status } = listing;
   if (status === "halted")
     refuse(
       "precondition_failed",
@@ -58,12 +72,7 @@ export function validateOrder(
     );
   }
   if (price !== undefined) {
-    if (roundToCents(Math.round(price / tick) * tick) !== price)
-      refuse(
-        "precondition_failed",
-        `${symbol} is priced in steps of ${tick}, and ${price} is between two`,
-        `choose ${roundToCents(Math.round(price / tick) * tick)}`,
-      );
+    requireWholeTicks(symbol, listing, price);
     const [low, high] = [
       roundToCents(last * (1 - state.band / 100)),
       roundToCents(last * (1 + state.band / 100)),
