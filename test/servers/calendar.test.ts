@@ -657,6 +657,16 @@ describe("loopholes", () => {
       [move("2026-03-18T20:00", { allow_conflict: true })],
       returns({ start: "2026-03-18T20:00" }),
     ));
+  test("a declined event reminds nobody any more", () =>
+    check(
+      [
+        ["set_reminder", { event_id: planning, minutes_before: 30 }],
+        ["respond_to_invite", { event_id: planning, response: "declined" }],
+        ["respond_to_invite", { event_id: planning, response: "tentative" }],
+        ["set_reminder", { event_id: planning, minutes_before: 30 }],
+      ],
+      returns({ event_id: planning }),
+    ));
   test("an occurrence does not clash with itself", () =>
     check([move("2026-03-11T19:30")], returns({ start: "2026-03-11T19:30" })));
 });

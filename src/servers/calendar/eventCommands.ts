@@ -13,7 +13,7 @@ import {
   findWritableCalendar,
 } from "./eventRules.ts";
 import { refuseConflicts } from "./availability.ts";
-import { CalendarState, type Event } from "./state.ts";
+import { CalendarState, deleteReminders, type Event } from "./state.ts";
 import { calendarId, eventId, slot } from "./parameters.ts";
 import {
   allowConflict,
@@ -176,8 +176,7 @@ export const eventCommands = {
     run(state, { event_id }, { now }) {
       const { title: deleted, attendees: guests } = findOwnEvent(state, event_id, now);
       const notified = Object.keys(guests).length;
-      for (const [reminderId, it] of Object.entries(state.reminders))
-        if (it.event_id === event_id) delete state.reminders[reminderId];
+      deleteReminders(state, event_id);
       delete state.events[event_id];
       return { deleted, notified };
     },

@@ -6,7 +6,7 @@ import { toMinutes } from "../../environment/time.ts";
 import { listAllOccurrences, formatMinute } from "./recurrence.ts";
 import { findNextOccurrence, refusePastEvent, findOwnEvent } from "./eventRules.ts";
 import { listBusyTimes, refuseConflicts, overlaps } from "./availability.ts";
-import { CalendarState, findEvent, findPersonId } from "./state.ts";
+import { CalendarState, deleteReminders, findEvent, findPersonId } from "./state.ts";
 import { eventId, personName } from "./parameters.ts";
 
 const tool = createToolFactory(CalendarState);
@@ -130,6 +130,7 @@ export const guestCommands = {
       if (response === "accepted" && !event.free && !allow_conflict)
         refuseConflicts(state, ahead, event_id);
       event.attendees[state.user] = response;
+      if (response === "declined") deleteReminders(state, event_id);
       return { title: event.title, event_id, response, start: formatMinute(ahead[0]!.start) };
     },
   }),

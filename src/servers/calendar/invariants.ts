@@ -123,14 +123,20 @@ const fewReminders = defineStateRule<State>(
 );
 
 const remindersAreOfAttended = defineWriteRule<State>(
-  "A reminder is set only for an event that the user has not declined, and goes only with its event.",
+  "A reminder is only for an event that the user has not declined, and goes only with its event or when the user declines it.",
   function* (state, before) {
-    for (const [id, { event_id }] of listAddedRows(before.reminders, state.reminders))
-      if (state.events[event_id]!.attendees[state.user] === "declined")
+    const isDeclined = (eventId: string, { events, user }: State) =>
+      events[eventId]?.attendees[user] === "declined";
+    for (const [id, { event_id }] of Object.entries(state.reminders))
+      if (isDeclined(event_id, state) && !isDeclined(event_id, before))
         yield `${id} is for ${event_id}, which the user declined`;
+    for (const [id, { event_id }] of listAddedRows(before.reminders, state.reminders))
+      if (isDeclined(event_id, state)) yield `${id} is for ${event_id}, which the user declined`;
     for (const it of listChanges(before.reminders, state.reminders))
       if (it.before && !isSameJson(it.before, it.after)) {
-        if (it.after || Object.hasOwn(state.events, it.before.event_id))
+        const { event_id } = it.before;
+        const isGone = !Object.hasOwn(state.events, event_id);
+        if (it.after || !(isGone || isDeclined(event_id, state)))
           yield `${it.id} was changed or removed`;
       }
   },

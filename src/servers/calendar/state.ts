@@ -110,3 +110,9 @@ export function findPersonId(state: CalendarState, nameOrEmail: string): string 
       : "give a full name or an e-mail address",
   );
 }
+
+/** Deletes the reminders of an event that is deleted or declined. */
+export function deleteReminders({ reminders }: CalendarState, eventId: string): void {
+  for (const [reminderId, it] of Object.entries(reminders))
+    if (it.event_id === eventId) delete reminders[reminderId];
+}
