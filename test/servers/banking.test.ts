@@ -284,6 +284,23 @@ describe("payees and bills", () => {
 });
 
 describe("loopholes", () => {
+  test("a planned transfer of an account that may only be viewed is not cancelled", () =>
+    check(
+      [["cancel_scheduled_transfer", { scheduled_id: "sch_900" }]],
+      refuses("permission_denied", /sch_900 leaves account acc_122 .*, which you may view/),
+      {
+        edits: {
+          [`accounts.${flat}.access`]: "view",
+          "scheduled.sch_900": {
+            from_account: flat,
+            to_account: everyday,
+            amount: 10,
+            date: "2026-03-20",
+            status: "pending",
+          },
+        },
+      },
+    ));
   test("spaces around a name do not make a second payee of that name", () =>
     check(
       [["add_payee", { name: " Ben Okafor ", iban: "DE44500105175407" }]],

@@ -104,7 +104,7 @@ const billsArePaidOnce = defineWriteRule<State>(
 );
 
 const termsAreFixed = defineWriteRule<State>(
-  "The customer changes no terms: of an account only the balance, of a card only the status, of a planned transfer only that it is cancelled.",
+  "The customer changes no terms: of an account only the balance, of a card only the status, of a planned transfer only that it is cancelled, and only where they may move the money.",
   function* (state, before) {
     for (const [table, changeable] of [
       ["accounts", "balance"],
@@ -117,9 +117,12 @@ const termsAreFixed = defineWriteRule<State>(
         const fields = listChangedFields(it.before, it.after).filter(key => key !== changeable);
         if (fields.length > 0) yield `${fields.join()} of ${it.id} changed`;
       }
-    for (const it of listChanges(before.scheduled, state.scheduled))
+    for (const it of listChanges(before.scheduled, state.scheduled)) {
+      if (before.accounts[(it.after ?? it.before)!.from_account]!.access !== "full")
+        yield `${it.id} leaves an account that may only be viewed`;
       if (it.before?.status === "cancelled" && it.after?.status !== "cancelled")
         yield `${it.id} is no longer cancelled`;
+    }
   },
 );
 

@@ -84,7 +84,7 @@ export const transferTools = {
       ),
     },
     returns: { scheduled_id: id("scheduled_transfer"), status: z.string() },
-    run({ scheduled }, { scheduled_id }) {
+    run({ scheduled, accounts }, { scheduled_id }) {
       const scheduledTransfer = findEntity(
         scheduled,
         scheduled_id,
@@ -93,6 +93,13 @@ export const transferTools = {
       );
       if (scheduledTransfer.status === "cancelled")
         refuse("conflict", `scheduled transfer ${scheduled_id} is already cancelled`);
+      const { from_account } = scheduledTransfer;
+      const { name, access } = accounts[from_account]!;
+      if (access === "view")
+        refuse(
+          "permission_denied",
+          `scheduled transfer ${scheduled_id} leaves account ${from_account} (${name}), which you may view but whose money you may not move`,
+        );
       scheduledTransfer.status = "cancelled";
       return { scheduled_id, status: scheduledTransfer.status };
     },
