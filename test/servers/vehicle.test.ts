@@ -580,6 +580,23 @@ describe("loopholes", () => {
         },
       },
     ));
+  test("a destination is not reached in reverse", () =>
+    check(
+      [
+        start(van),
+        go(van, cafe),
+        shift(van, "reverse"),
+        release(van),
+        brake(van, { at_destination: true }),
+      ],
+      refuses("precondition_failed", /is in reverse, which does not lead to a destination/),
+    ));
+  test("who turned the wipers off before does not drive without them in heavy rain", () =>
+    check(
+      [start(van), shift(van, "drive"), release(van)],
+      refuses("precondition_failed", /it rains heavily, and the wipers of .* are off/),
+      { edits: { "weather.rain": "heavy" } },
+    ));
   test("a tank is not filled beyond its capacity by rounding", () =>
     check([refuel(kiwi, "petrol", 20.5), status(kiwi)], returns({ fuel: "38 of 38 l of petrol" }), {
       edits: { [`vehicles.${kiwi}.tank.level`]: 17.55 },

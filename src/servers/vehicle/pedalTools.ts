@@ -50,6 +50,12 @@ export const pedalTools = {
             `${description} is not driving`,
             "leave at_destination out to press the brake as it stands",
           );
+        if (vehicle.gear === "reverse")
+          refuse(
+            "precondition_failed",
+            `${description} is in reverse, which does not lead to a destination`,
+            "leave at_destination out to press the brake, then vehicle_shift_gear puts it into drive",
+          );
         const { route } = vehicle;
         if (!route)
           refuse(
@@ -111,6 +117,12 @@ export const pedalTools = {
             "precondition_failed",
             `${description} has nothing left to drive on`,
             "vehicle_refuel at a station that sells what it takes",
+          );
+        if (state.weather.rain === "heavy" && vehicle.wipers === "off")
+          refuse(
+            "precondition_failed",
+            `it rains heavily, and the wipers of ${description} are off`,
+            "vehicle_set_wipers with slow or fast first",
           );
         vehicle.speed = vehicle.gear === "drive" ? townSpeed : reverseSpeed;
         vehicle.since = now;
