@@ -104,7 +104,8 @@ const editFixture = (fixture: Fixture, { now = fixture.now, edits = {} }: Start)
   state: editState(fixture.state, edits),
 });
 
-function editState(original: JsonObject, edits: Edits): JsonObject {
+/** A copy of the state with these values. */
+export function editState(original: JsonObject, edits: Edits): JsonObject {
   const state = structuredClone(original) as Record<string, Json>;
   for (const [path, value] of Object.entries(edits)) {
     const keys = path.split(".");

@@ -133,20 +133,6 @@ const fewCategories = defineStateRule<Budget>(
   },
 );
 
-const incomeIsDivided = defineStateRule<Budget>(
-  "The income of a month is what is spent, reserved, saved and free.",
-  function* (budget) {
-    for (const month of Object.keys(budget.months)) {
-      const { income, spent, reserved, saved, free } = computeBalance(budget, month);
-      const sum = roundToCents(spent + reserved + saved + free);
-      if (sum !== income) yield `${sum} of ${income} in ${month}`;
-      const expenses = Object.values(budget.expenses).filter(it => it.day.startsWith(month));
-      if (spent !== roundToCents(expenses.reduce((total, it) => total + it.amount, 0)))
-        yield `${spent} is spent in ${month}, which is not the sum of its expenses`;
-    }
-  },
-);
-
 export const invariants = [
   goalsAreNotExceeded,
   contributionsAreFinal,
@@ -156,5 +142,4 @@ export const invariants = [
   fixedLimitsHold,
   expensesAreWrittenOnce,
   fewCategories,
-  incomeIsDivided,
 ];

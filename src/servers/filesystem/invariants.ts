@@ -166,25 +166,6 @@ const settingsStay = defineConstantRule<State>(
   ["user", "users", "quota"],
 );
 
-const archivesHoldTheirContent = defineStateRule<State>(
-  "Packing what is packed already saves no space.",
-  function* ({ root }) {
-    for (const [path, it] of listArchives(root))
-      for (const inner of Object.values(it.entries))
-        if (inner.type === "archive" && inner.format === "zip")
-          if (measureSize(it).bytes < measureSize(inner).bytes)
-            yield `${path} is smaller than an archive in it`;
-  },
-);
-
-function listArchives(entry: Entry, path = ""): [string, Extract<Entry, { type: "archive" }>][] {
-  if (!("entries" in entry)) return [];
-  const inner = Object.entries(entry.entries).flatMap(([name, it]) =>
-    listArchives(it, `${path}/${name}`),
-  );
-  return entry.type === "archive" ? [[path, entry], ...inner] : inner;
-}
-
 export const invariants = [
   quotaHolds,
   pathsAreBounded,
@@ -194,6 +175,5 @@ export const invariants = [
   ownersDecide,
   directoriesAreNotEmptiedByOthers,
   trashIsKept,
-  archivesHoldTheirContent,
   settingsStay,
 ];
