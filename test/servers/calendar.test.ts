@@ -9,50 +9,16 @@ import type { Json } from "../../src/environment/json.ts";
 import { server as calendar } from "../../src/servers/calendar/server.ts";
 import { catalog } from "../contracts/transports.ts";
 import { walk } from "../contracts/walk.ts";
-
-type Call = [tool: string, args: Record<string, Json>];
+import { createChecks, refuses, returns, type Call } from "./check.ts";
 
 const open = () =>
   openSessionByName(catalog, { servers: [{ name: "calendar", fixture: "small" }], seed: 1 });
 
-/**
- * Makes the calls in order on a fresh session of the small fixture, and holds the last answer
- * against the expectation. `$event` stands for the id that the first call gave.
- */
-function check(calls: Call[], expected: object): void {
-  const session = open();
-  let event = "";
-  const call = ([tool, args]: Call) =>
-    session.call(
-      `calendar_${tool}`,
-      args["event_id"] === "$event" ? { ...args, event_id: event } : args,
-    );
-  for (const it of calls.slice(0, -1)) {
-    const { outcome } = call(it);
-    expect(outcome, it[0]).toMatchObject({ kind: "ok" });
-    if (outcome.kind === "ok")
-      event ||= (outcome.value as Record<string, string>)["event_id"] ?? "";
-  }
-  const last = calls.at(-1)!;
-  const digest = session.digest;
-  const before = session.state["calendar"]!.world;
-  const { outcome } = call(last);
-  expect(outcome).toMatchObject(expected);
-  for (const { rule, findViolation } of calendar.invariants)
-    expect(findViolation(session.state["calendar"]!.world, before), rule).toBeUndefined();
-  const tool = calendar.tools.get(`calendar_${last[0]}`)!;
-  expect(session.digest !== digest).toBe(outcome.kind === "ok" && tool.effect === "write");
-  expect(
-    outcome.kind === "ok" ? tool.returns.safeParse(outcome.value).error : undefined,
-  ).toBeUndefined();
-}
+const { check, checkAllTools } = createChecks(calendar);
 
-const returns = (value: object) => ({ kind: "ok", value });
-const refuses = (type: string, message: RegExp) => ({
-  kind: "refused",
-  type,
-  message: expect.stringMatching(message) as string,
-});
+/** The id of the first event that the session creates. */
+const created = "evt_7314";
+
 const titled = (...titles: string[]) => returns({ events: titles.map(title => ({ title })) });
 
 const [work, personal, holidays] = ["cal_101", "cal_102", "cal_103"] as const;
@@ -270,7 +236,7 @@ describe("changing", () => {
     ));
   test("the length into something else is refused: 10:00 + 75 minutes meets 11:00", () =>
     check(
-      [create("2026-03-10T10:00"), ["update_event", { event_id: "$event", minutes: 75 }]],
+      [create("2026-03-10T10:00"), ["update_event", { event_id: created, minutes: 75 }]],
       refuses("conflict", /Northwind kickoff/),
     ));
   test("what is over is refused", () =>
@@ -313,7 +279,7 @@ describe("changing", () => {
     check(
       [
         create("2026-03-09T09:00"),
-        ["move_event", { event_id: "$event", start: "2026-03-09T12:00" }],
+        ["move_event", { event_id: created, start: "2026-03-09T12:00" }],
       ],
       refuses("precondition_failed", /Budget review \(evt_\d+\) has begun/),
     ));
@@ -468,7 +434,7 @@ describe("guests", () => {
     ));
   test("are known to be busy: Chloe is at the kickoff", () =>
     check(
-      [create("2026-03-10T11:00", { allow_conflict: true }), invite("Chloe Martin", "$event")],
+      [create("2026-03-10T11:00", { allow_conflict: true }), invite("Chloe Martin", created)],
       returns({ free: false }),
     ));
   test("are not invited twice", () =>
@@ -722,3 +688,5 @@ test("a monthly series falls on the same day of every month, or on its last", ()
     { numRuns: 200 },
   );
 });
+
+checkAllTools();
