@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
 import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
-import { findProgram } from "../storage/findProgram.ts";
-import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { describeProgram } from "../trajectory/programText.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 
@@ -34,23 +33,19 @@ export async function withConnectedServer<T>(
   }
 }
 
-/** The command, the folder and the environment of a server. Values of variables may be secret. */
-function describeStart({ command, args, cwd, env, isDisposable }: ServerEntry): string[] {
-  const program = findProgram(command, cwd) ?? command;
+/** Describes the command, the folder and the environment of a server. */
+function describeStart(entry: ServerEntry): string[] {
+  const { program, args, folder, variables } = describeProgram(entry);
   return [
-    `starting ${[program, ...args].map(quoteArgument).join(" ")} in ${escapeInvisible(cwd)}`,
-    `  with the environment variables ${[...new Set(["PATH", ...Object.keys(env)])].map(escapeInvisible).join(", ")}`,
-    ...(isDisposable
+    `starting ${[program, ...args].join(" ")} in ${folder}`,
+    `  with the environment variables ${variables.join(", ")}`,
+    ...(entry.isDisposable
       ? [
           "  it is marked as disposable: all its tools may be called, and they may change or delete everything they can reach",
         ]
       : []),
   ];
 }
-
-/** Quotes where it would otherwise not be clear where an argument ends. */
-const quoteArgument = (text: string) =>
-  escapeInvisible(/^[^\s"']+$/.test(text) ? text : JSON.stringify(text));
 
 async function requireConsent({ confirm }: CliContext, { name }: ServerEntry): Promise<void> {
   if (!confirm)

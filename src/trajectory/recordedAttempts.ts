@@ -26,14 +26,24 @@ export async function* readRecordedAttempts(
   paths: readonly string[],
   options: ReadRecordsOptions,
 ): AsyncGenerator<RecordedAttempt> {
+  const report = (error: unknown): void => {
+    // an abort is not an error of the file
+    if (!(error instanceof UserError) || options.signal?.aborted) throw error;
+    options.onUserError(error);
+  };
   for (const path of paths) {
+    let files: readonly string[] = [];
     try {
-      for (const file of await listFiles(path)) yield* readFile(file, options);
+      files = await listFiles(path);
     } catch (error) {
-      // an abort is not an error of the file
-      if (!(error instanceof UserError) || options.signal?.aborted) throw error;
-      options.onUserError(error);
+      report(error);
     }
+    for (const file of files)
+      try {
+        yield* readFile(file, options);
+      } catch (error) {
+        report(error);
+      }
   }
 }
 

@@ -1,5 +1,5 @@
 /** `score` with calls on stdin, and `score` and `replay` with tasks and trajectories from files. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -325,6 +325,19 @@ describe("files of all kinds", () => {
     ]);
     expect(code).toBe(0);
   });
+  test.each([score, replay])(
+    "an invalid file in a folder does not hide the files after it: $name",
+    async command => {
+      mkdirSync(join(folder, command.name));
+      write(`${command.name}/1.jsonl`, '{"a":1}\n');
+      write(`${command.name}/2.tasks.jsonl`, readFileSync(join(folder, tasksFile), "utf8"));
+      const { code, notes, out } = await runCommand(command, [command.name], inFolder);
+      expect(notes[0]).toMatch(/1\.jsonl:1 is neither a task nor the header of a trajectory/);
+      if (command === score) expect(out).toHaveLength(3);
+      else expect(notes[1]).toBe("3 attempts, 6 calls: all the same");
+      expect(code).toBe(2);
+    },
+  );
   test("a folder without files is reported", async () => {
     mkdirSync(join(folder, "empty"));
     expect((await runCommand(replay, ["empty"], inFolder)).notes[0]).toMatch(

@@ -89,6 +89,14 @@ describe("a disposable server of a workspace does not run unseen in the terminal
     },
   );
 
+  test("the folder cannot pretend to be the end of the line", async () => {
+    const cwd = join(folder, "a with the environment variables none");
+    mkdirSync(cwd);
+    writeConfig({ helpful: { command: process.execPath, args: [memoryServer], cwd } });
+    const { notes } = await start([]);
+    expect(notes[0]).toContain(` in "${cwd}"\n`);
+  });
+
   const answers: [typed: string, isConsent: boolean][] = [
     ["y\n", true],
     ["Yes\n", true],
