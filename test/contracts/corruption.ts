@@ -19,7 +19,7 @@ const generalize = (path: Path) => path.map(it => (/(_|^)\d+$/.test(it) ? "*" : 
 function* listPaths(value: Json, path: Path = []): Generator<[Path, Json]> {
   if (path.length > 0) yield [path, value];
   if (value === null || typeof value !== "object") return;
-  for (const [key, it] of Object.entries(value)) yield* listPaths(it as Json, [...path, key]);
+  for (const [key, it] of Object.entries(value)) yield* listPaths(it, [...path, key]);
 }
 
 /** The value with another one at the path; `undefined` removes it. */

@@ -124,7 +124,7 @@ for (const server of catalog.servers.values()) {
   describe(server.name, () => {
     const byHand = brokenByHand[server.name] ?? {};
     const [small, full] = ["small", "full"].map(
-      it => catalog.getFixture(server.name, it).state as JsonObject,
+      it => catalog.getFixture(server.name, it).state,
     ) as [JsonObject, JsonObject];
     const isBroken = (state: JsonObject, it: (typeof server.invariants)[number]) => {
       try {

@@ -1,5 +1,4 @@
 /** The business rules of the budget, which hold whichever tools are used. */
-import { roundToCents } from "../../environment/amounts.ts";
 import {
   defineStateRule,
   defineWriteRule,

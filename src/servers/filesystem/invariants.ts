@@ -1,7 +1,6 @@
 /** The business rules of the file system, which hold whichever tools are used. */
 import {
   defineConstantRule,
-  defineStateRule,
   defineWriteRule,
   isSameJson,
   listChanges,
