@@ -111,6 +111,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./evaluate.ts")).evaluate,
   },
   {
+    name: "audit",
+    group: "Measuring",
+    summary: "check what tasks accept by letting solvers play them",
+    load: async () => (await import("./audit.ts")).audit,
+  },
+  {
     name: "bench",
     group: "Measuring",
     summary: "measure speed and memory",

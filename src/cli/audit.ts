@@ -1,0 +1,224 @@
+/** `audit`: lets solvers play the tasks of a file, which shows what the tasks accept. */
+import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { createRandom } from "../environment/random.ts";
+import { createAuditor, type TaskAudit } from "../evaluation/audit.ts";
+import { AuditTally, type AuditSummary, type SolverSummary } from "../evaluation/auditTally.ts";
+import { solvers } from "../evaluation/solvers/solvers.ts";
+import { readJsonLines } from "../storage/jsonLines.ts";
+import { parseTask, readTasks } from "../trajectory/file.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { findChange } from "../trajectory/replay.ts";
+import type { Task } from "../trajectory/task.ts";
+import { UserError } from "../userError.ts";
+import { argument, defineCommand, option, type CliContext } from "./command.ts";
+import { countOf, existingPath, oneOf } from "./parsers.ts";
+import { jsonFlag, seedOption } from "./sharedOptions.ts";
+
+const solverNames = solvers.map(it => it.name);
+
+export const audit = defineCommand({
+  name: "audit",
+  description:
+    "Let scripted solvers play every task of a file, and print how each of them fares. Right solvers do what the user asked for in other ways than the teacher and should succeed; wrong ones do not do it and should fail. Exits with 1 if a task could not be played or its own teacher fails.",
+  arguments: [
+    argument("<file>", "tasks file to read", {
+      parser: existingPath("a tasks file"),
+      required: "a tasks file",
+    }),
+  ],
+  options: {
+    solver: option("--solver <name>", "play this solver only (default: all)", {
+      parser: oneOf(solverNames, "there is no solver"),
+    }),
+    limit: option("--limit <n>", "audit only the first tasks of the file (default: all)", {
+      parser: countOf("a number of tasks"),
+    }),
+    count: option("--count <n>", "audit a random sample of this many tasks (default: all)", {
+      parser: countOf("a number of tasks"),
+    }),
+    seed: seedOption,
+    json: jsonFlag,
+  },
+  examples: [
+    "audit my.tasks.jsonl",
+    "audit my.tasks.jsonl --count 500 --seed 7 --json",
+    "audit my.tasks.jsonl --solver lister --limit 100",
+  ],
+  async run(context, [file], { solver, limit, count, seed, json }) {
+    const { cwd, print, printNote, showProgress, signal, catalog } = context;
+    const selected = solvers.filter(it => solver === undefined || it.name === solver);
+    const tally = new AuditTally(selected);
+    const changes = new ChangeCounts(context);
+    const auditTask = createAuditor(catalog, selected, signal);
+    for await (const task of selectTasks(resolve(cwd, file), { limit, count, seed }, context)) {
+      signal.throwIfAborted();
+      const result: TaskAudit = changes.add(task) ?? (await auditTask(task));
+      tally.add(task.id, result);
+      showProgress(`audited ${tally.count} tasks`);
+      // lets an interruption be noticed
+      await setImmediate();
+    }
+    if (tally.count === 0)
+      throw new UserError(`${file} holds no tasks`, "give a file that prove-rl synthesize wrote");
+    const summary = tally.summarize();
+    if (json) print(JSON.stringify({ file, ...summary, changed: changes.count }));
+    else for (const it of formatSummary(summary)) print(it);
+    for (const it of changes.format()) printNote(it);
+    return summary.audited === summary.tasks ? 0 : 1;
+  },
+});
+
+interface Selection {
+  readonly limit: number | undefined;
+  readonly count: number | undefined;
+  readonly seed: number;
+}
+
+/** The first tasks of a file, or a sample of them, in the order of the file. */
+async function* selectTasks(
+  file: string,
+  { limit = Infinity, count, seed }: Selection,
+  { printNote, signal }: Pick<CliContext, "printNote" | "signal">,
+): AsyncGenerator<Task> {
+  const options = { onTorn: printNote, signal };
+  let n = 0;
+  if (count === undefined) {
+    for await (const task of readTasks(file, options)) {
+      yield task;
+      if (++n >= limit) return;
+    }
+    return;
+  }
+  // a reservoir: each line stays with the same probability, and only `count` are kept
+  const random = createRandom(seed, "audit");
+  const kept: { json: unknown; number: number }[] = [];
+  for await (const line of readJsonLines(file, options)) {
+    if (n++ >= limit) break;
+    const place = n <= count ? n - 1 : random.integer(n);
+    if (place < count) kept[place] = line;
+  }
+  for (const { json, number } of kept.toSorted((a, b) => a.number - b.number))
+    yield parseTask(json, { file, line: number });
+}
+
+/** Counts the tasks whose servers or fixtures have changed since they were made. */
+class ChangeCounts {
+  readonly #context: CliContext;
+  readonly #counts = new Map<string, { tasks: number; remedy: string }>();
+  count = 0;
+
+  constructor(context: CliContext) {
+    this.#context = context;
+  }
+
+  /** Notes a change of a task's servers. Returns an audit if the task cannot be opened at all. */
+  add({ id, servers, catalog }: Task): TaskAudit | undefined {
+    if (servers.length === 0) return undefined;
+    try {
+      const { what, remedy } = findChange(this.#context.catalog, {
+        servers: [...servers],
+        catalog,
+      });
+      if (what === undefined) return undefined;
+      this.count++;
+      const counted = this.#counts.get(what) ?? { tasks: 0, remedy };
+      this.#counts.set(what, counted);
+      if (counted.tasks++ === 0) this.#context.printNote(`${escapeInvisible(id)}: ${what}`);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UserError) return { kind: "gone", why: error.what };
+      throw error;
+    }
+  }
+
+  format(): string[] {
+    return [...this.#counts].map(
+      ([what, { tasks, remedy }]) =>
+        `${tasks} ${tasks === 1 ? "task" : "tasks"}: ${what}, and they are judged by what it is now: ${remedy}`,
+    );
+  }
+}
+
+const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
+
+function formatSummary(summary: AuditSummary): string[] {
+  const { tasks, audited, unmet, gone, teacher } = summary;
+  return [
+    `${audited} of ${tasks} tasks audited`,
+    ...formatGroup(unmet, "tasks whose own teacher fails: a goal that no call meets"),
+    ...formatGroup(gone, "tasks that cannot be opened"),
+    "",
+    formatRow([
+      "solver",
+      "kind",
+      "tasks",
+      "differs",
+      "success",
+      "paper",
+      "",
+      "prove-plus",
+      "",
+      "calls",
+    ]),
+    formatRow([
+      "teacher",
+      "",
+      String(audited),
+      "",
+      "",
+      (teacher.reward["paper"] ?? 0).toFixed(3),
+      "",
+      (teacher.reward["prove-plus"] ?? 0).toFixed(3),
+      "",
+      teacher.calls.toFixed(2),
+    ]),
+    ...summary.solvers.map(formatSolver),
+    ...summary.solvers.flatMap(formatExamples),
+  ];
+}
+
+const formatSolver = ({ solver, kind, tasks, differs, success, reward, calls }: SolverSummary) =>
+  formatRow([
+    solver,
+    kind,
+    String(tasks),
+    String(differs),
+    formatShare(success),
+    ...["paper", "prove-plus"].flatMap(it => [
+      reward[it]!.mean.toFixed(3),
+      formatShare(reward[it]!.ofTeacher),
+    ]),
+    calls.toFixed(2),
+  ]);
+
+const widths = [19, 7, 7, 9, 9, 8, 8, 11, 8, 6];
+
+/** The first two columns are aligned left, numbers right. */
+const formatRow = (cells: readonly string[]): string =>
+  cells
+    .map((it, i) => (i < 2 ? it.padEnd(widths[i]!) : it.padStart(widths[i]!)))
+    .join("")
+    .trimEnd();
+
+function formatGroup({ tasks, examples }: AuditSummary["gone"], what: string): string[] {
+  if (tasks === 0) return [];
+  return [
+    `${tasks} ${what}`,
+    ...examples.map(it => `  ${escapeInvisible(it.task)}: ${escapeInvisible(it.why)}`),
+  ];
+}
+
+function formatExamples({ solver, kind, examples, summary }: SolverSummary): string[] {
+  if (examples.length === 0) return [];
+  return [
+    "",
+    `${solver}, which ${summary}, ${kind === "right" ? "fails" : "succeeds"}:`,
+    ...examples.flatMap(({ task, calls, why }) => [
+      `  ${escapeInvisible(task)}: ${escapeInvisible(why)}`,
+      `    ${escapeInvisible(truncate(calls.join("; ") || "no call"))}`,
+    ]),
+  ];
+}
+
+const truncate = (text: string) => (text.length > 400 ? `${text.slice(0, 399)}…` : text);

@@ -1,0 +1,131 @@
+/**
+ * Audits tasks: every solver plays every task. A right solver that fails shows a task that accepts
+ * the teacher's habits only; a wrong one that succeeds shows a task that checks too little.
+ */
+import type { Catalog } from "../environment/catalog.ts";
+import { canonicalJson } from "../environment/json.ts";
+import type { Policy } from "../policy/policy.ts";
+import { rollout } from "../policy/rollout.ts";
+import { createTeacherPolicy } from "../policy/scripted.ts";
+import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { getSuccess } from "../reward/success.ts";
+import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
+import type { Task } from "../trajectory/task.ts";
+import { listCalls, type CallEvent, type Trajectory } from "../trajectory/trajectory.ts";
+import { UserError } from "../userError.ts";
+import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
+
+/** How one attempt at a task went. */
+export interface AuditedAttempt {
+  readonly success: boolean;
+  /** Rewards by profile. */
+  readonly rewards: Readonly<Record<string, number>>;
+  readonly calls: readonly CallEvent[];
+  /** Why it failed; undefined if it succeeded. */
+  readonly reason: string | undefined;
+}
+
+export interface SolverAttempt extends AuditedAttempt {
+  readonly solver: Solver;
+  /**
+   * Whether the solver did anything else than make the goals' calls. A wrong solver that did not
+   * has nothing to do wrong in this task.
+   */
+  readonly differs: boolean;
+}
+
+/**
+ * The audit of a task. `unmet`: its own teacher fails, so that no attempt can be judged. `gone`: a
+ * server, fixture or tool is missing.
+ */
+export type TaskAudit =
+  | {
+      readonly kind: "audited";
+      readonly teacher: AuditedAttempt;
+      readonly attempts: readonly SolverAttempt[];
+    }
+  | { readonly kind: "unmet" | "gone"; readonly why: string };
+
+/** The profiles by which attempts are scored, the paper's first. */
+export const auditProfiles = [paperProfile, provePlusProfile] as const;
+
+/** Creates the function that audits tasks of a catalog. */
+export function createAuditor(
+  catalog: Catalog,
+  solvers: readonly Solver[],
+  signal?: AbortSignal,
+): (task: Task) => Promise<TaskAudit> {
+  const createAttempt = createAttemptFactory(catalog);
+  return async task => {
+    const play = async (policy: Policy): Promise<[AuditedAttempt, Trajectory]> => {
+      const { trajectory, finalState } = await rollout(
+        task,
+        policy,
+        catalog,
+        signal ? { signal } : {},
+      );
+      const attempt = createAttempt(task, trajectory, finalState);
+      return [judgeAttempt(attempt), trajectory];
+    };
+    let teacher: AuditedAttempt;
+    try {
+      [teacher] = await play(createTeacherPolicy(task));
+    } catch (error) {
+      // a task that cannot be opened or whose goals cannot be run does not stop the others
+      if (error instanceof UserError)
+        return { kind: classifyError(task, catalog), why: error.what };
+      throw error;
+    }
+    if (!teacher.success) return { kind: "unmet", why: teacher.reason! };
+    const attempts: SolverAttempt[] = [];
+    for (const solver of solvers) {
+      const policy = createSolverPolicy(solver, task);
+      const [attempt, trajectory] = await play(policy);
+      const reason = attempt.success ? undefined : (policy.problem ?? attempt.reason);
+      attempts.push({ ...attempt, reason, solver, differs: differs(task, solver, trajectory) });
+    }
+    return { kind: "audited", teacher, attempts };
+  };
+}
+
+function judgeAttempt(attempt: ReturnType<CreateAttempt>): AuditedAttempt {
+  const { achieved, reasons } = getSuccess(attempt);
+  const results = auditProfiles.map(it => scoreAttempt(attempt, it));
+  const fault = results.find(it => !isScored(it));
+  const rewards = Object.fromEntries(results.filter(isScored).map(it => [it.profile, it.total]));
+  return {
+    success: achieved && !fault,
+    rewards,
+    calls: listCalls(attempt.trajectory),
+    reason: fault && !isScored(fault) ? fault.unscorable : achieved ? undefined : reasons[0],
+  };
+}
+
+/** Why a task whose goals do not run has no audit. */
+function classifyError({ servers, goals, menu }: Task, catalog: Catalog): "unmet" | "gone" {
+  const hasTools = [...menu, ...goals.flatMap(it => it.calls)].every(it =>
+    catalog.tools.has(it.name),
+  );
+  const hasFixtures = servers.every(
+    ({ name, fixture }) =>
+      catalog.servers.has(name) &&
+      catalog.listFixtures(name).includes(fixture.replace(/~\d+$/, "")),
+  );
+  return hasTools && hasFixtures ? "unmet" : "gone";
+}
+
+function differs({ goals }: Task, { kind }: Solver, trajectory: Trajectory): boolean {
+  const describe = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">) =>
+    `${name} ${canonicalJson(args)}`;
+  const calls = listCalls(trajectory);
+  const planned = goals.flatMap((it, goal) => it.calls.map(call => ({ ...call, goal })));
+  if (planned.map(describe).join("\n") !== calls.map(describe).join("\n")) return true;
+  if (kind === "wrong") return false;
+  const isGroupedAsPlanned = calls.every(
+    (it, i) =>
+      i === 0 ||
+      (it.message === calls[i - 1]!.message) === (planned[i]!.goal === planned[i - 1]!.goal),
+  );
+  return !isGroupedAsPlanned || trajectory.events.some(it => it.kind === "user" && it.answers);
+}

@@ -1,0 +1,115 @@
+/**
+ * What a solver has to do in a task: its goals as calls, turn by turn, with the results that the
+ * teacher saw and the values that flow from one call to another.
+ */
+import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
+import type { Tool } from "../../environment/server.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { getCallValue, listCalls } from "../../trajectory/trajectory.ts";
+import { containsWord, listScalars, type Scalar } from "./values.ts";
+
+export interface PlannedCall {
+  readonly goal: number;
+  readonly turn: number;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  /** Keys of arguments that are free text. */
+  readonly mask: readonly string[];
+  readonly isRead: boolean;
+  /** The result that the teacher saw; undefined if its trajectory is not at hand. */
+  readonly result: Json | undefined;
+  /** The values of the result that later calls take and that the user has not said. */
+  readonly flows: ReadonlySet<Scalar>;
+  /** The values of earlier results that the arguments take and that the user has not said. */
+  readonly taken: ReadonlySet<Scalar>;
+  /** Goals that must come before. */
+  readonly after: ReadonlySet<number>;
+  /** The user did not ask for it: its result only supplies arguments of later calls. */
+  readonly isLookUp: boolean;
+}
+
+export interface PlannedTurn {
+  /** What the user says, and what the teacher answered when all was done. */
+  readonly user: string;
+  readonly reply: string;
+  readonly calls: readonly PlannedCall[];
+}
+
+/** The plan of a task by its goals. */
+export function createPlan(
+  { goals, turns, trajectory }: Task,
+  tools: ReadonlyMap<string, Tool>,
+): readonly PlannedTurn[] {
+  const results = collectResults({ goals, trajectory });
+  const drafts = goals.flatMap(({ calls, after, turn }, goal) =>
+    calls.map((call, part) => {
+      const userText = turns
+        .slice(0, turn + 1)
+        .map(it => it.user)
+        .join("\n");
+      const unsaid = [...listScalars(call.arguments)].filter(
+        it => isDistinctive(it) && !containsWord(userText, String(it)),
+      );
+      return {
+        goal,
+        turn,
+        name: call.name,
+        arguments: call.arguments,
+        mask: call.mask ?? [],
+        isRead: tools.get(call.name)?.effect === "read",
+        result: results[goal]![part],
+        unsaid,
+        after: new Set(after.map(it => it.goal)),
+      };
+    }),
+  );
+  const planned = drafts.map(({ unsaid, ...call }): PlannedCall => {
+    const own = new Set(call.result === undefined ? [] : listScalars(call.result));
+    const users = drafts.filter(it => it.goal > call.goal && it.after.has(call.goal));
+    const flows = new Set(users.flatMap(it => it.unsaid.filter(value => own.has(value))));
+    const taken = unsaid.filter(it =>
+      drafts.some(
+        other =>
+          call.after.has(other.goal) &&
+          other.result !== undefined &&
+          [...listScalars(other.result)].includes(it),
+      ),
+    );
+    const isLookUp =
+      call.isRead &&
+      flows.size > 0 &&
+      users.some(it => it.turn === call.turn && it.unsaid.some(value => flows.has(value)));
+    return { ...call, flows, taken: new Set(taken), isLookUp };
+  });
+  return turns.map(({ user, reply }, turn) => ({
+    user,
+    reply,
+    calls: planned.filter(it => it.turn === turn),
+  }));
+}
+
+/** The teacher's result of each goal call: that of its next equal call. */
+function collectResults({
+  goals,
+  trajectory,
+}: Pick<Task, "goals" | "trajectory">): readonly (readonly (Json | undefined)[])[] {
+  const made = listCalls(trajectory).filter(it => it.outcome.kind === "ok");
+  const used = new Set<number>();
+  return goals.map(goal =>
+    goal.calls.map(call => {
+      const wanted = canonicalJson(call.arguments);
+      const at = made.findIndex(
+        (it, i) => !used.has(i) && it.name === call.name && canonicalJson(it.arguments) === wanted,
+      );
+      if (at < 0) return undefined;
+      used.add(at);
+      return getCallValue(made[at]!);
+    }),
+  );
+}
+
+/** Whether a value does not occur by chance. */
+function isDistinctive(value: Scalar): boolean {
+  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
+  return typeof value === "string" && value.length >= 3;
+}

@@ -1,0 +1,56 @@
+/**
+ * A solver plays a task in a way of its own: right solvers reach everything that the user asked for
+ * in another way than the teacher, wrong ones do not. A solver knows the task, as the teacher did,
+ * but acts through the ordinary policy interface.
+ */
+import type { AssistantMessage, Conversation, Policy } from "../../policy/policy.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { SolverRun, type Steps } from "./solverRun.ts";
+
+export interface Solver {
+  readonly name: string;
+  readonly kind: "right" | "wrong";
+  /** What it does, in one line. */
+  readonly summary: string;
+  /** The messages of one attempt. */
+  readonly solve: (run: SolverRun) => Steps;
+}
+
+export interface SolverPolicy extends Policy {
+  /** Why the solver could not go on as it does, if the last attempt met such a case. */
+  readonly problem: string | undefined;
+}
+
+interface Attempt {
+  readonly run: SolverRun;
+  readonly steps: Steps;
+  eventsRead: number;
+}
+
+/** The policy of a solver for one task; every attempt begins anew. */
+export function createSolverPolicy(solver: Solver, task: Task): SolverPolicy {
+  const attempts = new WeakMap<Conversation, Attempt>();
+  let latest: SolverRun | undefined;
+  const start = (conversation: Conversation): Attempt => {
+    const run = new SolverRun(task, conversation.tools, solver.name);
+    latest = run;
+    const attempt = { run, steps: solver.solve(run), eventsRead: 0 };
+    attempts.set(conversation, attempt);
+    return attempt;
+  };
+  return {
+    name: `solver:${solver.name}`,
+    get problem() {
+      return latest?.problem;
+    },
+    async next(conversation): Promise<AssistantMessage> {
+      const attempt = attempts.get(conversation) ?? start(conversation);
+      const events = conversation.events.slice(attempt.eventsRead);
+      attempt.eventsRead = conversation.events.length;
+      attempt.run.readEvents(events);
+      const { value } = attempt.steps.next(events);
+      return value ?? { text: "", calls: [] };
+    },
+    release: conversation => void attempts.delete(conversation),
+  };
+}

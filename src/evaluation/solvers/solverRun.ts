@@ -1,0 +1,154 @@
+/**
+ * One attempt of a solver: its plan, what it has seen so far, and the messages it can send. A call
+ * made through `follow` takes only ids and values that a result or the user has shown; what has not
+ * been shown is looked up first.
+ */
+import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
+import { createRandom, type Random } from "../../environment/random.ts";
+import type { Tool } from "../../environment/server.ts";
+import type { AssistantMessage, Call } from "../../policy/policy.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import { Knowledge } from "./knowledge.ts";
+import { createPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
+import { findEntityValues } from "./toolSchemas.ts";
+import { listScalars, replaceStrings, showsAll, type Scalar } from "./values.ts";
+
+/** Messages of a solver, each of which is answered by the events after it. */
+export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;
+
+/** The most messages in which a solver tells a user who keeps answering that it is done. */
+const maxReplies = 3;
+
+export class SolverRun {
+  readonly task: Task;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly turns: readonly PlannedTurn[];
+  readonly knowledge = new Knowledge();
+  readonly random: Random;
+  /** Why the solver could not go on as planned. */
+  problem: string | undefined;
+  /** Ids that the teacher's calls generated, and the ids that the solver's calls generated. */
+  readonly #ownIds = new Map<string, string>();
+
+  constructor(task: Task, tools: readonly Tool[], name: string) {
+    this.task = task;
+    this.tools = new Map(tools.map(it => [it.name, it]));
+    this.turns = createPlan(task, this.tools);
+    this.random = createRandom(task.seed, "solver", name, task.id);
+  }
+
+  /** Learns from the events since the last message. */
+  readEvents(events: readonly Event[]): void {
+    for (const it of events) {
+      if (it.kind === "user") this.knowledge.learnText(it.text);
+      if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
+      const { name, arguments: args } = it;
+      this.knowledge.learnCall(
+        { name, arguments: args, value: it.outcome.value },
+        this.tools.get(name),
+      );
+    }
+  }
+
+  /** Makes calls in one message. */
+  *call(...calls: readonly Call[]): Steps<readonly CallEvent[]> {
+    if (calls.length === 0) return [];
+    const events = yield { text: "", calls };
+    return events.filter(it => it.kind === "call");
+  }
+
+  /** Says the last words of a turn; the user may answer once or twice if they sound like a question. */
+  *reply(text: string): Steps {
+    let events = yield { text, calls: [] };
+    for (let i = 0; i < maxReplies && events.some(it => it.kind === "user" && it.answers); i++)
+      events = yield { text: "That is all that I can do.", calls: [] };
+  }
+
+  /** Makes planned calls in one message, after looking up what nothing has shown yet. */
+  *follow(...planned: readonly PlannedCall[]): Steps {
+    const ready: PlannedCall[] = [];
+    for (const it of planned) if (yield* this.lookUpUnseen(it)) ready.push(it);
+    yield* this.make(...ready);
+  }
+
+  /** Makes planned calls in one message, whether their values have been shown or not. */
+  *make(...planned: readonly PlannedCall[]): Steps {
+    const made = yield* this.call(...planned.map(it => this.toCall(it)));
+    for (const [i, it] of made.entries()) this.#learnOwnIds(planned[i]!, it);
+  }
+
+  /** A planned call with the ids that the solver's own calls generated. */
+  toCall({ name, arguments: args }: PlannedCall): { name: string; arguments: JsonObject } {
+    return { name, arguments: replaceStrings(args, this.#ownIds) as JsonObject };
+  }
+
+  /** The ids and taken values of a planned call that neither a result nor the user has shown. */
+  listUnseen(planned: PlannedCall): readonly Scalar[] {
+    const { name, arguments: args } = this.toCall(planned);
+    const tool = this.tools.get(name);
+    const ids = tool ? findEntityValues(tool.inputSchema, args).ids : [];
+    const taken = [...planned.taken].map(it =>
+      typeof it === "string" ? (this.#ownIds.get(it) ?? it) : it,
+    );
+    const values = new Set([...ids.filter(it => !it.isSpoken).map(it => it.value), ...taken]);
+    return [...values].filter(it => !this.knowledge.hasSeen(it));
+  }
+
+  /** Whether everything that a planned call takes has been shown, after looking it up if not. */
+  *lookUpUnseen(planned: PlannedCall, depth = 0): Steps<boolean> {
+    for (const value of this.listUnseen(planned)) {
+      if (this.knowledge.hasSeen(value)) continue;
+      const source = this.#findSource(value, planned);
+      if (source && depth < 4 && (yield* this.lookUpUnseen(source, depth + 1)))
+        yield* this.make(source);
+    }
+    const unseen = this.listUnseen(planned);
+    if (unseen.length === 0) return true;
+    this.problem ??= `${planned.name} needs ${JSON.stringify(unseen[0])}, which nothing has shown`;
+    return false;
+  }
+
+  /** The last planned read before a call whose recorded result has a value. */
+  #findSource(value: Scalar, before: PlannedCall): PlannedCall | undefined {
+    return this.turns
+      .flatMap(it => it.calls)
+      .filter(it => it.goal < before.goal && it.isRead)
+      .findLast(it => it.result !== undefined && [...listScalars(it.result)].includes(value));
+  }
+
+  /**
+   * Whether a result shows what a planned read is for: the values that later calls take, or
+   * everything that the teacher's result shows.
+   */
+  isShownBy(planned: PlannedCall, value: Json): boolean {
+    if (planned.result === undefined) return false;
+    if (!planned.isLookUp) return showsAll(value, planned.result);
+    const scalars = new Set(listScalars(value));
+    return [...planned.flows].every(it => scalars.has(it));
+  }
+
+  /** Makes a read unless it was made before and nothing was written since. Returns its result. */
+  *read(call: Call): Steps<Json | undefined> {
+    const { calls, callsBeforeWrite } = this.knowledge;
+    const wanted = canonicalJson(call.arguments);
+    const earlier = calls
+      .slice(callsBeforeWrite)
+      .findLast(it => it.name === call.name && canonicalJson(it.arguments) === wanted);
+    if (earlier) return earlier.value;
+    const [made] = yield* this.call(call);
+    return made?.outcome.kind === "ok" ? made.outcome.value : undefined;
+  }
+
+  /** Finds out which ids of the solver's result correspond to generated ids of the teacher's. */
+  #learnOwnIds({ name, result }: PlannedCall, made: CallEvent): void {
+    const tool = this.tools.get(name);
+    if (made.outcome.kind !== "ok" || result === undefined || !tool || tool.effect === "read")
+      return;
+    const theirs = findEntityValues(tool.outputSchema, result).ids;
+    const own = findEntityValues(tool.outputSchema, made.outcome.value).ids;
+    if (own.length !== theirs.length) return;
+    for (const [i, it] of theirs.entries())
+      if (it.value !== own[i]!.value) this.#ownIds.set(it.value, own[i]!.value);
+  }
+}

@@ -1,0 +1,22 @@
+/** All solvers, in the order of tables: the right ones first. */
+import { alternativeReader } from "./alternativeReader.ts";
+import { asker, parallel, verifier } from "./carefulSolvers.ts";
+import { filterer, lister, pager } from "./listReaders.ts";
+import type { Solver } from "./solver.ts";
+import { everythingOnce, guesser, lazy, oneCall, oneWrongValue, skipper } from "./wrongSolvers.ts";
+
+export const solvers: readonly Solver[] = Object.freeze([
+  lister,
+  filterer,
+  verifier,
+  asker,
+  parallel,
+  pager,
+  alternativeReader,
+  lazy,
+  guesser,
+  skipper,
+  oneWrongValue,
+  everythingOnce,
+  oneCall,
+]);
