@@ -12,7 +12,7 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/e2e/**", "node_modules/**", "dist/**"],
+    exclude: ["test/e2e/**", "test/engines/**", "node_modules/**", "dist/**"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -3,20 +3,31 @@
  * because figures depend on the machine, which each line names.
  */
 import { cpus } from "node:os";
-import { defineCommand, flag, optionalArgument, type CliContext } from "./command.ts";
-import {
-  createEnvironmentBenchmarks,
-  measureLiveSessions,
-  measureMemory,
-} from "./benchEnvironment.ts";
-import { measureDataset } from "./benchDataset.ts";
+import { UserError } from "../userError.ts";
+import { defineCommand, flag, option, optionalArgument, type CliContext } from "./command.ts";
+import { createEnvironmentBenchmarks, recordMix } from "./benchEnvironment.ts";
+import { startBfcl } from "./benchBfcl.ts";
+import { measureDataset, recordDataset } from "./benchDataset.ts";
 import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
 import { measureLongSessions } from "./benchLongSessions.ts";
+import { measureLiveSessions, measureMemory } from "./benchMemory.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
-import { oneOf } from "./parsers.ts";
+import { countOf, oneOf } from "./parsers.ts";
 
-const groups = { environment: measureEnvironment, synthesis: measureSynthesis } as const;
+interface GroupOptions {
+  /** The program of Python, where BFCL is measured too. */
+  readonly bfclPython: string | undefined;
+  /** Tasks of the synthesized data set. */
+  readonly taskCount: number | undefined;
+}
+
+const groups: Readonly<
+  Record<
+    "environment" | "synthesis",
+    (context: CliContext, options: GroupOptions) => AsyncGenerator<BenchmarkRow>
+  >
+> = { environment: measureEnvironment, synthesis: measureSynthesis };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
 export const bench = defineCommand({
@@ -29,19 +40,45 @@ export const bench = defineCommand({
     }),
   ],
   options: {
+    against: option(
+      "--against <benchmark>",
+      "also measure the Python classes of another benchmark in the same run, and the ratio",
+      { parser: oneOf(["bfcl"], "there is no comparison with") },
+    ),
+    python: option(
+      "--python <program>",
+      "Python with bfcl-eval, for --against (default: python3 on the PATH)",
+    ),
+    tasks: {
+      ...option("--tasks <n>", "tasks of the data set", { parser: countOf("a number of tasks") }),
+      isHidden: true,
+    },
     reference: flag("--reference", "serve the SDK's empty tool, to compare with", {
       isHidden: true,
     }),
-    crowd: flag("--crowd", "print the memory of live sessions", { isHidden: true }),
+    crowd: flag("--crowd", "print the memory of live sessions of the tasks on stdin", {
+      isHidden: true,
+    }),
   },
-  examples: ["bench", "bench environment"],
-  async run(context, [group], { reference, crowd }) {
+  examples: ["bench", "bench environment", "bench environment --against bfcl"],
+  async run(context, [group], { against, python, tasks, reference, crowd }) {
     // these two are child processes of the environment group
     if (reference) return serveEmptyTool(context);
     if (crowd) return measureLiveSessions(context);
+    if (against !== undefined && group === "synthesis")
+      throw new UserError(
+        `--against ${against} compares environments, not synthesis`,
+        `write prove-rl bench environment --against ${against}`,
+      );
+    if (against === undefined && python !== undefined)
+      throw new UserError("--python is for a comparison", "add --against bfcl");
+    const options = {
+      bfclPython: against === undefined ? undefined : (python ?? "python3"),
+      taskCount: tasks,
+    };
     for (const name of groupNames) {
       if (group !== undefined && name !== group) continue;
-      for await (const row of groups[name](context)) {
+      for await (const row of groups[name](context, options)) {
         context.signal.throwIfAborted();
         context.print(JSON.stringify(createFigure(row)));
       }
@@ -50,13 +87,25 @@ export const bench = defineCommand({
   },
 });
 
-async function* measureEnvironment(context: CliContext): AsyncGenerator<BenchmarkRow> {
-  for (const it of await createEnvironmentBenchmarks(context))
-    yield await measureBenchmark(it, context.signal);
-  yield* measureDataset(context);
-  yield* measureLongSessions(context);
-  yield* measureMemory(context.signal);
-  yield* measureServing(context.signal, ["bench", "--reference"]);
+async function* measureEnvironment(
+  context: CliContext,
+  { bfclPython, taskCount }: GroupOptions,
+): AsyncGenerator<BenchmarkRow> {
+  // before anything is measured, so that a Python that cannot be used is reported at once
+  const bfcl = bfclPython === undefined ? undefined : await startBfcl(context, bfclPython);
+  try {
+    const mix = await recordMix(context);
+    for (const it of await createEnvironmentBenchmarks(context, mix))
+      yield await measureBenchmark(it, context.signal);
+    const dataset = await recordDataset(context, taskCount);
+    yield* measureDataset(context, dataset, bfcl);
+    bfcl?.close();
+    yield* measureLongSessions(context);
+    yield* measureMemory(context, { mix, dataset });
+    yield* measureServing(context.signal, ["bench", "--reference"]);
+  } finally {
+    bfcl?.close();
+  }
 }
 
 function createFigure({ name, unit, runs: exactRuns }: BenchmarkRow) {

@@ -6,21 +6,33 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { openCatalog, openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { createRandom } from "../environment/random.ts";
+import type { BfclProcess } from "./benchBfcl.ts";
 import { recordCalls, type RecordedCalls } from "./benchRecording.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
 
-const taskCount = 3_000;
 const runCount = 5;
 
-export async function* measureDataset(context: CliContext): AsyncGenerator<BenchmarkRow> {
-  const { catalog, signal } = context;
-  const recorded = await recordCalls(context, taskCount, {
-    servers: [...catalog.servers.keys()],
+/** Records the sessions of a data set on all servers. */
+export const recordDataset = (
+  context: CliContext,
+  taskCount = 3_000,
+): Promise<readonly RecordedCalls[]> =>
+  recordCalls(context, taskCount, {
+    servers: [...context.catalog.servers.keys()],
     menu: "chain",
     preset: "paper",
   });
+
+/** With `bfcl`, plays as many calls there after each run, so that other load affects both. */
+export async function* measureDataset(
+  context: CliContext,
+  recorded: readonly RecordedCalls[],
+  bfcl?: BfclProcess,
+): AsyncGenerator<BenchmarkRow> {
+  const { signal } = context;
   const runs: Visit[] = [];
+  const bfclRates: number[] = [];
   // the first run compiles the code
   for (let run = 0; run <= runCount; run++) {
     // lets an interruption be noticed
@@ -28,22 +40,34 @@ export async function* measureDataset(context: CliContext): AsyncGenerator<Bench
     signal.throwIfAborted();
     const order = createRandom(run, "bench").shuffle(recorded);
     const visit = visitAll(openUnreadCatalog(context), order);
-    if (run > 0) runs.push(visit);
+    const bfclRate = await bfcl?.measureCallRate(visit.callCount, run);
+    if (run === 0) continue;
+    runs.push(visit);
+    if (bfclRate !== undefined) bfclRates.push(bfclRate);
   }
   const fixtures = new Set(
     recorded.flatMap(({ pins }) => pins.servers.map(it => `${it.name}/${it.fixture}`)),
   );
   yield { name: "environment.dataset.fixtures", unit: "", runs: [fixtures.size] };
   yield { name: "environment.calls.dataset", unit: "1/s", runs: runs.map(it => it.callRate) };
+  if (bfcl) {
+    yield { name: "environment.calls.bfcl", unit: "1/s", runs: bfclRates };
+    yield {
+      name: "environment.calls.dataset.of-bfcl",
+      unit: "ratio",
+      runs: runs.map((it, i) => it.callRate / bfclRates[i]!),
+    };
+  }
   yield { name: "environment.open.dataset.p50", unit: "µs", runs: runs.map(it => it.openMedian) };
   yield { name: "environment.open.dataset.p99", unit: "µs", runs: runs.map(it => it.openP99) };
 }
 
 /** A catalog of the same servers and folders that has read none of their fixtures. */
-const openUnreadCatalog = ({ catalog, prove, resources }: CliContext): Catalog =>
+export const openUnreadCatalog = ({ catalog, prove, resources }: CliContext): Catalog =>
   openCatalog([...catalog.servers.values()], [join(prove, "fixtures"), join(resources, "servers")]);
 
 interface Visit {
+  readonly callCount: number;
   /** Calls a second, with the time of opening the sessions included. */
   readonly callRate: number;
   /** Microseconds. */
@@ -67,6 +91,7 @@ function visitAll(catalog: Catalog, sessions: readonly RecordedCalls[]): Visit {
   openTimes.sort((a, b) => a - b);
   const getQuantile = (q: number) => openTimes[Math.floor(q * openTimes.length)]! * 1000;
   return {
+    callCount,
     callRate: callCount / seconds,
     openMedian: getQuantile(0.5),
     openP99: getQuantile(0.99),

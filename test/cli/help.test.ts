@@ -259,6 +259,13 @@ describe("a command line that is not valid", () => {
       "there is no benchmark environmnt (did you mean environment?)",
       "choose environment or synthesis",
     ],
+    ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl"],
+    [
+      "bench synthesis --against bfcl",
+      "--against bfcl compares environments, not synthesis",
+      "write prove-rl bench environment --against bfcl",
+    ],
+    ["bench --python python3", "--python is for a comparison", "add --against bfcl"],
     ["world --size tiny", "there is no size tiny", "choose full or small"],
   ];
   test.each(cases)("%s", async (args, what, remedy) => {

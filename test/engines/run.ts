@@ -1,0 +1,45 @@
+/**
+ * `npm run test:engines`: installs the Python packages that the engines' tests need into
+ * `.engines`, checks the Python programs in `resources/engines`, and runs the tests in this folder.
+ */
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../src/userError.ts";
+import { installEnvironment, programs, python } from "./environment.ts";
+
+process.chdir(join(import.meta.dirname, "../.."));
+const config = "test/engines/pyproject.toml";
+const sources = ["resources/engines", "test/engines"].flatMap(folder =>
+  readdirSync(folder)
+    .filter(it => it.endsWith(".py"))
+    .map(it => `${folder}/${it}`),
+);
+
+try {
+  installEnvironment(it => process.stdout.write(`${it}\n`));
+  const ruff = join(programs, "ruff");
+  run(ruff, ["check", "--config", config, "--no-cache", "--quiet", ...sources]);
+  run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);
+  run(python, ["-m", "mypy", "--config-file", config, "--cache-dir", ".engines/mypy", ...sources]);
+  run(python, ["-m", "pytest", "-c", config, "test/engines"]);
+  run("npm", ["run", "--silent", "build"]);
+  run("vitest", ["run", "--config", "test/engines/vitest.config.ts"]);
+} catch (error) {
+  if (!(error instanceof UserError)) throw error;
+  process.stderr.write(`test:engines: ${error.what}\n  ${error.remedy}\n`);
+  process.exitCode = 1;
+}
+
+/** Runs a program with this terminal. npm has put the project's own programs on PATH. */
+function run(program: string, args: readonly string[]): void {
+  const { status, error } = spawnSync(program, args, {
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: process.platform === "win32",
+    // the folders that are packaged stay free of compiled modules
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+  });
+  if (error) throw error;
+  if (status !== 0)
+    throw new UserError(`${program} ${args.join(" ")} failed`, "see above what is wrong");
+}
