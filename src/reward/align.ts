@@ -5,7 +5,7 @@
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
-import type { Goal } from "../trajectory/task.ts";
+import type { Goal, GoalCall } from "../trajectory/task.ts";
 import { compareArguments, computeEqualShare } from "./argument.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
 import type { AlignedPair } from "./alignedPair.ts";
@@ -24,8 +24,16 @@ export interface ScoredCall {
   readonly message?: number | undefined;
 }
 
+/** The part of a goal call that scoring needs. */
+export interface ScoredGoalCall extends Pick<GoalCall, "name" | "arguments" | "mask"> {
+  /** The position of the call that serves it, if that is known already. */
+  readonly at?: number;
+}
+
 /** The part of a goal that scoring needs. Goals are in topological order: `after` points back. */
-export type ScoredGoal = Pick<Goal, "calls" | "after">;
+export interface ScoredGoal extends Pick<Goal, "after"> {
+  readonly calls: readonly ScoredGoalCall[];
+}
 
 export interface AlignmentOptions {
   readonly strictMessageOrder: boolean;
@@ -53,7 +61,7 @@ export function alignCalls(
   options: AlignmentOptions,
 ): Alignment {
   const byName = groupPositionsByName(calls, options);
-  const usedCalls = new Set<number>();
+  const usedCalls = new Set(goals.flatMap(it => it.calls.flatMap(call => call.at ?? [])));
   const pairs: AlignedPair[] = [];
   const positions: (number | null)[][] = [];
   for (const [g, { calls: goalCalls, after }] of goals.entries()) {
@@ -66,6 +74,12 @@ export function alignCalls(
     const isInOrder = (call: number) =>
       call > earliest && messages.every(it => getMessage(calls, call) > it);
     positions[g] = goalCalls.map((goalCall, part) => {
+      const { at } = goalCall;
+      if (at !== undefined) {
+        const evidence = compareArguments(goalCall, calls[at]!.arguments);
+        pairs.push({ goal: g, part, call: at, arguments: evidence });
+        return at;
+      }
       const free = (byName.get(goalCall.name) ?? []).filter(
         it => !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
       );

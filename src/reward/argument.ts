@@ -17,7 +17,7 @@ export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
 
 /** Compares each argument of a goal call with that of a call. */
 export function compareArguments(
-  goal: GoalCall,
+  goal: Pick<GoalCall, "arguments" | "mask">,
   args: Json,
   schema?: JsonSchema,
 ): readonly ArgumentEvidence[] {

@@ -60,6 +60,10 @@ export interface GoalEvidence {
   readonly calls: readonly (number | null)[];
   /** The goals that should have come before it but did not. */
   readonly broken: readonly number[];
+  /** Absent unless the attempt did not need it: then no part counts it. */
+  readonly needed?: false;
+  /** What met its look-ups or what they lack; absent if the goal does not say what they are for. */
+  readonly notes?: readonly string[];
 }
 
 export interface Breakdown {

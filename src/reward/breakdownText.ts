@@ -63,11 +63,9 @@ function describeArguments({ arguments: all }: CallEvidence): string {
   return differences.length === 0 ? share : `${share} (${differences.join(", ")})`;
 }
 
-function describeGoal({ matched, broken }: GoalEvidence): string[] {
-  if (!matched) return ["has no call"];
-  return broken.length === 0
-    ? []
-    : [`comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`];
+function describeGoal({ matched, broken, notes = [] }: GoalEvidence): string[] {
+  const order = `comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`;
+  return [...(matched ? [] : ["has no call"]), ...(broken.length > 0 ? [order] : []), ...notes];
 }
 
 const formatNumber = (it: number) => String(Number(it.toFixed(4)));

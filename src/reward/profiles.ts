@@ -1,6 +1,6 @@
 /**
- * The weights and options of a reward. `paper` is the reward as published; every variant has a name
- * of its own.
+ * The weights and options of a reward. `paper` has the weights and equations as published; every
+ * variant has a name of its own.
  */
 import type { PartName } from "./breakdown.ts";
 
@@ -20,6 +20,11 @@ export interface Profile {
   readonly strictMessageOrder: boolean;
   /** Whether a failed call serves no goal. The paper matches by name and keys alone. */
   readonly coverageRequiresSuccess: boolean;
+  /**
+   * What is scored in place of a goal that says what its look-ups are for: `resolved`, the calls
+   * with which the attempt learned the same; `literal`, the teacher's calls alone.
+   */
+  readonly goals: "resolved" | "literal";
 }
 
 const paperWeights = Object.freeze({
@@ -39,6 +44,14 @@ export const paperProfile: Profile = Object.freeze({
   efficiencyFloor: -Infinity,
   strictMessageOrder: false,
   coverageRequiresSuccess: false,
+  goals: "resolved",
+});
+
+/** The reward as published: the teacher's calls are the only ones that count. */
+export const paperLiteralProfile: Profile = Object.freeze({
+  ...paperProfile,
+  name: "paper-literal",
+  goals: "literal",
 });
 
 /**
@@ -52,4 +65,8 @@ export const provePlusProfile: Profile = Object.freeze({
   strictMessageOrder: true,
 });
 
-export const profiles: readonly Profile[] = Object.freeze([paperProfile, provePlusProfile]);
+export const profiles: readonly Profile[] = Object.freeze([
+  paperProfile,
+  provePlusProfile,
+  paperLiteralProfile,
+]);

@@ -26,6 +26,7 @@ import { scoreCoverage } from "./coverage.ts";
 import { scoreEfficiency } from "./efficiency.ts";
 import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
+import { resolveGoals, type Resolution } from "./resolveGoals.ts";
 import { getSuccess } from "./success.ts";
 import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
@@ -42,13 +43,39 @@ export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Un
   const { task, tools } = attempt;
   const calls = listScoredCalls(attempt);
   if ("unscorable" in calls) return calls;
-  const breakdown = scoreCalls(
-    { goals: task.goals, calls, schemaOf: name => tools.get(name)?.inputSchema },
-    profile,
-  );
+  const schemaOf = (name: string) => tools.get(name)?.inputSchema;
+  const breakdown =
+    profile.goals === "literal"
+      ? scoreCalls({ goals: task.goals, calls, schemaOf }, profile)
+      : scoreResolved(resolveGoals(attempt), { calls, schemaOf }, profile);
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
   const success = createPart(getSuccess(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
+}
+
+/** The breakdown by the resolved goals, whose evidence has the indices of the task's goals. */
+function scoreResolved(
+  { goals, indices, notes }: Resolution,
+  input: Omit<CallScoringInput, "goals">,
+  profile: Profile,
+): Breakdown {
+  const breakdown = scoreCalls({ ...input, goals }, profile);
+  const evidence = new Map(breakdown.goals.map(it => [indices[it.goal]!, it]));
+  return {
+    ...breakdown,
+    calls: breakdown.calls.map(it =>
+      it.serves ? { ...it, serves: { ...it.serves, goal: indices[it.serves.goal]! } } : it,
+    ),
+    goals: notes.map((own, goal): GoalEvidence => {
+      const it = evidence.get(goal);
+      return {
+        ...(it
+          ? { ...it, goal, broken: it.broken.map(j => indices[j]!) }
+          : { goal, matched: true, calls: [], broken: [], needed: false }),
+        ...(own.length > 0 ? { notes: own } : {}),
+      };
+    }),
+  };
 }
 
 /** Goals and calls without a server, as external benchmarks provide them. */

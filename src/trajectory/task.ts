@@ -1,20 +1,53 @@
 /**
- * A task: fixtures, offered tools, user turns and goals, which are the calls that must happen. With
- * its teacher's trajectory it is one line of a tasks file (`taskLine.ts`).
+ * A task: fixtures, offered tools, user turns and goals, which are the teacher's calls and what
+ * they were for. With its teacher's trajectory it is one line of a tasks file (`taskLine.ts`).
  */
 import { z } from "zod";
 import type { JsonObject } from "../environment/json.ts";
 import type { Trajectory } from "./trajectory.ts";
 
-export const taskFormat = "prove/task@2";
+export const taskFormat = "prove/task@3";
 
 const objectSchema = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
-/** A call that must happen. Arguments in `mask` are free text: only their presence is checked. */
+const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
+
+/**
+ * Something that a result must show. With `entity` and `field`: that the entity with this id has
+ * this value, in a field of this name. With `entity` alone: that id, such as one row of a list.
+ * Without `entity`: a value that belongs to no entity, such as a travel time or the `count` of a
+ * list; only the goal's call or an alternative of it can show it.
+ */
+const factSchema = z.strictObject({
+  entity: z.string().optional(),
+  field: z.string().optional(),
+  value: scalarSchema.nullable().optional(),
+});
+
+/**
+ * A call of the teacher. `for` says why a look-up is among the goals; without it, and for writes,
+ * the call itself must happen. Arguments in `mask` are free text: only their presence is checked.
+ */
 const goalCallSchema = z.strictObject({
   name: z.string(),
   arguments: objectSchema,
   mask: z.array(z.string()).optional(),
+  /**
+   * `feeds`: the result supplies arguments of later goals, and any way to know `values` is as good.
+   * `answers`: the user asked for it, and any results that show all `facts` in time are as good.
+   */
+  for: z.enum(["feeds", "answers"]).optional(),
+  /** What later goals take from the result; only with `feeds`. */
+  values: z.array(scalarSchema).optional(),
+  /** What the user asked for; only with `answers`. If it is empty, the call itself must happen. */
+  facts: z.array(factSchema).optional(),
+  /**
+   * Calls that were executed in the same state and show the same facts, or leave the same world.
+   */
+  alternatives: z
+    .array(z.strictObject({ name: z.string(), arguments: objectSchema }))
+    .min(1)
+    .optional(),
 });
 
 /** A goal that must be matched before. `explicit`: a value flows along the edge, named by `via`. */
@@ -82,9 +115,13 @@ export type Task = z.infer<typeof taskFields> & {
 };
 export type Goal = z.infer<typeof goalSchema>;
 export type GoalCall = z.infer<typeof goalCallSchema>;
+export type Fact = z.infer<typeof factSchema>;
 
 /** B = n + ⌈β·n⌉, n the goal calls over all goals: calls that cost nothing (paper equation (2)). */
-export function computeCallBudget(goals: readonly Pick<Goal, "calls">[], beta = 0.5): number {
+export function computeCallBudget(
+  goals: readonly { readonly calls: readonly unknown[] }[],
+  beta = 0.5,
+): number {
   const n = goals.reduce((sum, it) => sum + it.calls.length, 0);
   // 0.1 · 30 is slightly more than 3 in floating point
   return n + Math.ceil(beta * n - 1e-9);
@@ -99,7 +136,11 @@ export const withGoalChecks = <
   fields.superRefine(({ goals, turns }, context) => {
     const report = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
-    for (const [g, { after, turn }] of goals.entries()) {
+    for (const [g, { calls, after, turn }] of goals.entries()) {
+      for (const [c, call] of calls.entries()) {
+        const problem = findPurposeProblem(call);
+        if (problem !== undefined) report(["goals", g, "calls", c], problem);
+      }
       for (const [i, edge] of after.entries())
         if (edge.goal >= g)
           report(
@@ -112,3 +153,16 @@ export const withGoalChecks = <
       for (const it of turn.goals)
         if (it >= goals.length) report(["turns", t, "goals"], `there is no goal ${it}`);
   });
+
+/** What does not fit the purpose of a goal call, or undefined. */
+function findPurposeProblem(call: GoalCall): string | undefined {
+  if ((call.for === "feeds") !== (call.values !== undefined))
+    return "values and for: feeds go together";
+  if ((call.for === "answers") !== (call.facts !== undefined))
+    return "facts and for: answers go together";
+  const hasContent = (it: Fact) => (it.field === undefined) === (it.value === undefined);
+  const isWhole = (it: Fact) => hasContent(it) && (it.entity ?? it.field) !== undefined;
+  return call.facts?.every(isWhole) === false
+    ? "a fact has an entity, a field with its value, or both"
+    : undefined;
+}

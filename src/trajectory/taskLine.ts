@@ -1,6 +1,6 @@
 /**
  * A task as a line of a tasks file. What can be derived from the rest of the line is left out,
- * which keeps files with thousands of tasks small. Lines of the previous format are migrated.
+ * which keeps files with thousands of tasks small. Lines of earlier formats are migrated.
  */
 import { z } from "zod";
 import { taskFields, taskFormat, withGoalChecks, type Task } from "./task.ts";
@@ -49,8 +49,11 @@ export const taskLineSchema = withGoalChecks(
 
 export type TaskLine = z.infer<typeof taskLineSchema>;
 
-/** The format before `taskFormat`; its lines can still be read. */
-export const previousTaskFormat = "prove/task@1";
+/**
+ * The formats before `taskFormat`, whose lines can still be read. The goals of both say of no call
+ * what it was for. In the first, the log was a list of transitions.
+ */
+export const earlierTaskFormats: readonly string[] = ["prove/task@1", "prove/task@2"];
 
 /** The line of a task. */
 export function formatTaskLine(task: Task): string {
@@ -137,7 +140,8 @@ export const createTeacherHeader = ({
   policy: teacher,
 });
 
-interface PreviousTransition {
+/** A transition in the log of the first format. */
+interface Transition {
   readonly t: number;
   readonly from: string;
   readonly event: string;
@@ -145,25 +149,22 @@ interface PreviousTransition {
   readonly attempt: number;
 }
 
-/**
- * Converts a line of the previous format, whose log was a list of transitions. Anything else is
- * returned unchanged.
- */
+/** Converts a line of an earlier format. Anything else is returned unchanged. */
 export function migrateTaskLine(json: unknown): unknown {
   const line = json as { format?: unknown; provenance?: { log?: unknown } } | null;
-  if (line === null || typeof line !== "object" || line.format !== previousTaskFormat) return json;
+  if (line === null || typeof line !== "object") return json;
+  if (!earlierTaskFormats.includes(line.format as string)) return json;
   const log = line.provenance?.log;
-  return {
-    ...line,
-    format: taskFormat,
-    provenance: {
-      ...line.provenance,
-      log: Array.isArray(log) ? formatLog(log as PreviousTransition[]) : log,
-    },
-  };
+  return line.format === "prove/task@1" && Array.isArray(log)
+    ? {
+        ...line,
+        format: taskFormat,
+        provenance: { ...line.provenance, log: formatLog(log as Transition[]) },
+      }
+    : { ...line, format: taskFormat };
 }
 
-function formatLog(log: readonly PreviousTransition[]): string[] {
+function formatLog(log: readonly Transition[]): string[] {
   const turns = [...new Set(log.map(it => it.t))];
   return turns.map(t => {
     const own = log.filter(it => it.t === t);

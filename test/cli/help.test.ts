@@ -252,7 +252,7 @@ describe("a command line that is not valid", () => {
     [
       "score a.jsonl --profile papr",
       "there is no reward profile papr (did you mean paper?)",
-      "choose one of paper, prove-plus",
+      "choose one of paper, prove-plus, paper-literal",
     ],
     [
       "bench environmnt",

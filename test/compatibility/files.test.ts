@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emptyFolder, run } from "../cli/program.ts";
 import { indexTasks } from "../../src/editor/tasks/taskIndex.ts";
+import type { Goal } from "../../src/trajectory/task.ts";
 import { readMetrics, readRun } from "../../src/run/folder.ts";
 
 const old = join(import.meta.dirname, "v0.3.0");
@@ -48,7 +49,18 @@ test("a run's settings and metrics are read", () => {
   expect(readMetrics(folder).lines.map(it => it.step)).toEqual([1, 2]);
 });
 
-test("a synthesis continues an older file, to the same bytes", async () => {
+/** A line of a tasks file without its format and what its calls are for. */
+function removePurposes(line: string): unknown {
+  if (line === "") return line;
+  const { format: _, ...task } = JSON.parse(line) as { format: string; goals: Goal[] };
+  const goals = task.goals.map(goal => ({
+    ...goal,
+    calls: goal.calls.map(it => ({ name: it.name, arguments: it.arguments })),
+  }));
+  return { ...task, goals };
+}
+
+test("a synthesis continues an older file, with the same tasks", async () => {
   const cwd = copyWorkspace();
   // the file was made without the workspace's own verdicts and fixture
   for (const it of ["graphs", "fixtures"]) rmSync(join(cwd, "prove", it), { recursive: true });
@@ -73,7 +85,9 @@ test("a synthesis continues an older file, to the same bytes", async () => {
     { cwd },
   );
   expect(code).toBe(0);
-  expect(readFileSync(file, "utf8")).toBe(whole);
+  const continued = readFileSync(file, "utf8").split("\n");
+  expect(continued.slice(0, 5)).toEqual(whole.split("\n").slice(0, 5));
+  expect(continued.map(removePurposes)).toEqual(whole.split("\n").map(removePurposes));
 });
 
 test("a session starts from an older fixture", async () => {

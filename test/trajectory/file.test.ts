@@ -94,22 +94,48 @@ describe("reading tasks", () => {
       },
     ));
   test("a newer format is refused by its name", () =>
-    check(formatTaskLine({ ...move, format: "prove/task@3" as Task["format"] }), {
+    check(formatTaskLine({ ...move, format: "prove/task@4" as Task["format"] }), {
       ids: [],
       error:
-        "F:1 has the format prove/task@3, which is newer than prove/task@2, the newest this program reads: update PROVE",
+        "F:1 has the format prove/task@4, which is newer than prove/task@3, the newest this program reads: update PROVE",
     }));
   test("a file of another format", () =>
     check('{"hello": 1}\n', {
       ids: [],
-      error: "F:1 is not a task (format missing): its format must be prove/task@2",
+      error: "F:1 is not a task (format missing): its format must be prove/task@3",
     }));
   test("a list", () =>
     check("[1, 2]\n", {
       ids: [],
-      error: "F:1 is not a task (format missing): its format must be prove/task@2",
+      error: "F:1 is not a task (format missing): its format must be prove/task@3",
     }));
-  test("the previous format is migrated when it is read", async () => {
+  test("the second format is migrated when it is read", async () => {
+    const folder = join(import.meta.dirname, "../compatibility/v0.3.0/prove/tasks");
+    const file = join(folder, "student.tasks.jsonl");
+    const [first] = readFileSync(file, "utf8").split("\n");
+    const { format, goals } = JSON.parse(first!) as { format: string; goals: Task["goals"] };
+    expect(format).toBe("prove/task@2");
+    const [task] = await allOf(readTasks(file));
+    expect(task).toMatchObject({ format: "prove/task@3", goals });
+  });
+  test.each([
+    [{ for: "feeds" }, "values and for: feeds go together"],
+    [{ values: ["acc_101"] }, "values and for: feeds go together"],
+    [{ for: "answers" }, "facts and for: answers go together"],
+    [
+      { for: "answers", facts: [{ field: "balance" }] },
+      "a fact has an entity, a field with its value, or both",
+    ],
+    [{ for: "answers", facts: [{}] }, "a fact has an entity, a field with its value, or both"],
+  ])("a goal call %j is refused", (purpose, problem) => {
+    const [goal, ...others] = move.goals;
+    const calls = [{ ...goal!.calls[0]!, ...purpose } as Task["goals"][0]["calls"][0]];
+    return check(formatTaskLine({ ...move, goals: [{ ...goal!, calls }, ...others] }), {
+      ids: [],
+      error: `F:1 is not a task: at /goals/0/calls/0: ${problem}: correct or delete that line`,
+    });
+  });
+  test("the first format is migrated when it is read", async () => {
     const file = join(import.meta.dirname, "older.tasks.jsonl");
     const text = readFileSync(file, "utf8").trim();
     const older = JSON.parse(text) as Omit<Task, "provenance" | "trajectory"> & {
@@ -119,7 +145,7 @@ describe("reading tasks", () => {
     const [task] = await allOf(readTasks(file));
     expect(task).toEqual({
       ...older,
-      format: "prove/task@2",
+      format: "prove/task@3",
       trajectory: parseTrajectoryLine(older.trajectory),
       provenance: { ...older.provenance, log: expect.any(Array) as string[] },
     });

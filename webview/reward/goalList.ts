@@ -51,11 +51,7 @@ function createGoalItem(
     element(
       "div",
       { class: "evidence" },
-      element(
-        "span",
-        { class: `mark ${isReached ? "good" : "bad"}` },
-        isReached ? "✓ reached" : evidence.matched ? "✗ reached out of order" : "✗ not reached",
-      ),
+      element("span", { class: `mark ${isReached ? "good" : "bad"}` }, getMark(evidence)),
       element("span", { class: "mark quiet" }, after),
       evidence.broken.length > 0 &&
         element(
@@ -63,8 +59,17 @@ function createGoalItem(
           { class: "mark bad" },
           `goal ${evidence.broken.map(it => it + 1).join(", ")} should have come before`,
         ),
+      ...(evidence.notes ?? []).map(it =>
+        element("span", { class: "mark quiet" }, escapeInvisible(it)),
+      ),
     ),
   );
+}
+
+function getMark({ matched, needed, broken }: GoalEvidence): string {
+  if (needed === false) return "✓ not needed";
+  if (!matched) return "✗ not reached";
+  return broken.length === 0 ? "✓ reached" : "✗ reached out of order";
 }
 
 function createCallLink(call: number | null, reveal: (call: number) => void): HTMLElement {

@@ -9,7 +9,7 @@ const partDescriptions: Readonly<Record<string, string>> = {
   efficiency: "penalty for calls over the budget",
   name: "calls to tools that the goals use",
   argument: "arguments equal to those of the goal",
-  success: "the final state equals the state after the goals",
+  success: "the final state is right, and everything asked for was shown",
 };
 
 export function createPartTable(breakdown: Breakdown): HTMLElement {

@@ -22,8 +22,8 @@ export function createTotals(
     { class: `total success ${value ? "good" : "bad"}` },
     element("span", { class: "label" }, "success"),
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
-    ...(value ? ["the final state equals the state after the goals"] : reasons).map(it =>
-      element("span", { class: "quiet" }, escapeInvisible(it)),
+    ...(value ? ["the final state is right, and everything asked for was shown"] : reasons).map(
+      it => element("span", { class: "quiet" }, escapeInvisible(it)),
     ),
   );
   return element(

@@ -95,7 +95,9 @@ function createAttemptItem(node: NodeOf<"attempt">): TreeItem {
   const item = createTreeItem(`Attempt ${attempt + 1}`, None, {
     icon: success ? outcomeIcon.ok : outcomeIcon.refused,
     description: `${total.toFixed(3)} · advantage ${signed} · ${formatCount(calls, "call")}`,
-    tooltip: success ? "success: the final state equals the state after the goals" : "no success",
+    tooltip: success
+      ? "success: the final state is right, and everything asked for was shown"
+      : "no success",
     context: "attempt",
   });
   item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };

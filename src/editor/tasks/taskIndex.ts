@@ -11,7 +11,7 @@ import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
 import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
 import { parseTask } from "../../trajectory/file.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
-import { previousTaskFormat } from "../../trajectory/taskLine.ts";
+import { earlierTaskFormats } from "../../trajectory/taskLine.ts";
 
 /** A task as the index of its file describes it. */
 export interface TaskEntry extends LineRange {
@@ -48,7 +48,7 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): TaskEn
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (![taskFormat, previousTaskFormat].includes(String(task?.format)))
+  if (![taskFormat, ...earlierTaskFormats].includes(String(task?.format)))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
   const { id, turns, kind, split, servers, goals } = task!;
   const { knobs = {}, info = "complete", persona = "" } = task!;

@@ -1,7 +1,7 @@
-/** Computes the reward of an attempt under every profile, and whether the attempt succeeded. */
+/** Computes the reward of an attempt under the profiles, and whether the attempt succeeded. */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
-import { profiles } from "../../reward/profiles.ts";
+import { paperLiteralProfile, profiles } from "../../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../reward/reward.ts";
 import { getSuccess, type Success } from "../../reward/success.ts";
 import { describeTotals } from "../../reward/breakdownText.ts";
@@ -28,13 +28,19 @@ export function computeReward(
     const results = profiles.map(it => scoreAttempt(attempt, it));
     const failed = results.find(it => !isScored(it));
     if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
-    return { breakdowns: results.filter(isScored), success: getSuccess(attempt) };
+    const [paper, ...others] = results.filter(isScored);
+    const breakdowns = [paper!, ...others.filter(it => isOfInterest(it, paper!))];
+    return { breakdowns, success: getSuccess(attempt) };
   } catch (error) {
     // a fixture or a tool has changed, but the transcript can still be shown
     if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
     throw error;
   }
 }
+
+/** Whether a breakdown says more than the paper's: the literal one does where it differs. */
+const isOfInterest = ({ profile, total }: Breakdown, paper: Breakdown): boolean =>
+  profile !== paperLiteralProfile.name || total !== paper.total;
 
 /** Reward and success as the last lines of a transcript. */
 export function formatRewardLines(reward: AttemptReward): readonly string[] {

@@ -51,7 +51,10 @@ export function createTask(
   const graph = specification.crossServerPlan
     ? createCrossServerGraph(specification.servers.map(it => catalog.getServer(it.name)))
     : getDependencyGraph(catalog.getServer(specification.home));
-  const goals = extractGoals(events, graph);
+  const { teacher } = prepared.setup;
+  const goals = extractGoals(events, graph, it =>
+    catalog.tools.get(it.name)?.effect === "read" ? teacher.getPurpose?.(it) : undefined,
+  );
   const finished: FinishedConversation = {
     specification,
     prepared,

@@ -1,29 +1,60 @@
 /**
  * Extracts the goals of a task from an executed transcript: the successful calls, those of one
- * message together, with edges where a call needs a value or a precondition from an earlier one.
+ * message together, with what reads were for, and with edges where a call needs a value or a
+ * precondition from an earlier one.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
-import type { Goal } from "../../trajectory/task.ts";
+import type { Goal, GoalCall } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import type { DependencyGraph } from "../graph/dependencyGraph.ts";
+import type { ReadPurpose } from "../teachers/teacher.ts";
 import { containsToken } from "../text/containsToken.ts";
+
+type Scalar = Exclude<Json, readonly Json[] | JsonObject>;
+
+/** A successful call with the plain values of its result. */
+interface StepCall {
+  readonly event: CallEvent;
+  readonly resultValues: ReadonlySet<string>;
+  /** The values of the result that later calls take. */
+  readonly takenValues: Set<Scalar>;
+}
 
 /** The successful calls of one message. */
 interface Step {
   readonly turn: number;
-  readonly calls: CallEvent[];
-  /** Every plain value of the results. */
-  readonly resultValues: Set<string>;
+  readonly calls: StepCall[];
 }
 
+/** Why a read was made; undefined for a write, and where nobody knows. */
+export type PurposeReader = (call: CallEvent) => ReadPurpose | undefined;
+
 /** The goals of a transcript, in its order, which is topological. */
-export function extractGoals(events: readonly Event[], graph: DependencyGraph): Goal[] {
+export function extractGoals(
+  events: readonly Event[],
+  graph: DependencyGraph,
+  getPurpose: PurposeReader = () => undefined,
+): Goal[] {
   const { userTexts, steps } = collectSteps(events);
+  const edges = steps.map((step, i) =>
+    findEdges(step, steps.slice(0, i), userTexts.slice(0, step.turn + 1).join("\n"), graph),
+  );
   return steps.map((step, i) => ({
-    calls: step.calls.map(it => ({ name: it.name, arguments: it.arguments as JsonObject })),
-    after: findEdges(step, steps.slice(0, i), userTexts.slice(0, step.turn + 1).join("\n"), graph),
+    calls: step.calls.map(it => createGoalCall(it, getPurpose(it.event))),
+    after: edges[i]!,
     turn: step.turn,
   }));
+}
+
+function createGoalCall(
+  { event, takenValues }: StepCall,
+  purpose: ReadPurpose | undefined,
+): GoalCall {
+  const call = { name: event.name, arguments: event.arguments as JsonObject };
+  if (!purpose) return call;
+  return purpose.for === "feeds"
+    ? { ...call, for: "feeds", values: [...takenValues].filter(it => it !== null) }
+    : { ...call, for: "answers", facts: [...purpose.facts] };
 }
 
 function collectSteps(events: readonly Event[]): { userTexts: string[]; steps: Step[] } {
@@ -33,12 +64,12 @@ function collectSteps(events: readonly Event[]): { userTexts: string[]; steps: S
     if (event.kind === "user") userTexts.push(event.text);
     if (event.kind !== "call" || event.outcome.kind !== "ok") continue;
     let step = steps.at(-1);
-    if (step?.calls[0]!.message !== event.message) {
-      step = { turn: userTexts.length - 1, calls: [], resultValues: new Set() };
+    if (step?.calls[0]!.event.message !== event.message) {
+      step = { turn: userTexts.length - 1, calls: [] };
       steps.push(step);
     }
-    step.calls.push(event);
-    for (const it of listScalars(event.outcome.value)) step.resultValues.add(String(it));
+    const resultValues = new Set([...listScalars(event.outcome.value)].map(String));
+    step.calls.push({ event, resultValues, takenValues: new Set() });
   }
   return { userTexts, steps };
 }
@@ -57,17 +88,19 @@ function findEdges(
   const addEdge = (goal: number, edge: Pick<Goal["after"][number], "kind" | "via">) => {
     if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, ...edge });
   };
-  for (const call of step.calls) {
+  const shows = (it: StepCall, value: Scalar) => it.resultValues.has(String(value));
+  for (const { event: call } of step.calls) {
     for (const [via, value] of Object.entries(call.arguments as JsonObject)) {
       for (const scalar of listScalars(value)) {
         if (!isDistinctive(scalar) || containsToken(userText, String(scalar))) continue;
-        const goal = before.findLastIndex(it => it.resultValues.has(String(scalar)));
+        const goal = before.findLastIndex(it => it.calls.some(other => shows(other, scalar)));
         addEdge(goal, { kind: "explicit", via });
+        before[goal]?.calls.find(it => shows(it, scalar))!.takenValues.add(scalar);
       }
     }
     const required = graph.getEdgesTo(call.name).filter(it => it.kind === "implicit");
     const goal = before.findLastIndex(it =>
-      it.calls.some(other => required.some(edge => edge.a === other.name)),
+      it.calls.some(other => required.some(edge => edge.a === other.event.name)),
     );
     addEdge(goal, { kind: "implicit" });
   }
@@ -83,7 +116,7 @@ function isDistinctive(value: Json): boolean {
   return typeof value === "string" && value.length >= 3;
 }
 
-function* listScalars(value: Json): Generator<Exclude<Json, readonly Json[] | JsonObject>> {
+function* listScalars(value: Json): Generator<Scalar> {
   if (value === null || typeof value !== "object") yield value;
   else for (const it of Object.values(value)) yield* listScalars(it);
 }

@@ -97,10 +97,9 @@ async function writeAttempts(
         else writers.appendRejected(attempt.rejected);
         continue;
       }
-      const line = formatTaskLine(attempt.task);
-      if (stored === undefined) writers.appendTask(line);
+      if (stored === undefined) writers.appendTask(formatTaskLine(attempt.task));
       else {
-        if (formatTaskLine(stored) !== line) throw createDifferenceError(file, stored);
+        if (!isSameTask(stored, attempt.task)) throw createDifferenceError(file, stored);
         stored = await nextTask(storedTasks);
         if (stored === undefined) writers.open();
       }
@@ -159,6 +158,19 @@ class SynthesisWriters {
 async function* readStoredTasks(file: string, signal: AbortSignal): AsyncGenerator<Task> {
   if (existsSync(file)) yield* readTasks(file, { signal });
 }
+
+/** Whether a task is a stored one, or that one as files of earlier formats have it. */
+const isSameTask = (stored: Task, task: Task): boolean =>
+  [task, removePurposes(task)].some(it => formatTaskLine(it) === formatTaskLine(stored));
+
+/** The task without what its goal calls are for, which earlier formats do not say. */
+const removePurposes = (task: Task): Task => ({
+  ...task,
+  goals: task.goals.map(goal => ({
+    ...goal,
+    calls: goal.calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+  })),
+});
 
 const nextTask = async (tasks: AsyncGenerator<Task>): Promise<Task | undefined> =>
   (await tasks.next()).value as Task | undefined;

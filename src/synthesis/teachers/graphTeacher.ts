@@ -11,7 +11,8 @@ import { substitutePartialNames } from "../user/partialMention.ts";
 import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import { AssistantKnowledge, getCallKey } from "./assistantKnowledge.ts";
-import type { Recovery, Teacher } from "./teacher.ts";
+import type { Fact } from "../../trajectory/task.ts";
+import type { ReadPurpose, Recovery, Teacher } from "./teacher.ts";
 import {
   renderGivingUp,
   renderTurnMessage,
@@ -35,6 +36,8 @@ export class GraphTeacher implements Teacher {
   #results: IntentResult[] = [];
   /** The calls made for intents, by `getCallKey`. */
   readonly #requests: { readonly intent: PlannedIntent; readonly key: string }[] = [];
+  /** What the user was told of the result of each read that was asked for. */
+  readonly #answers = new Map<CallEvent, readonly Fact[]>();
 
   /** `simulator` plans what the user wants and how the entities can be looked up. */
   constructor(simulator: UserSimulator, style: StyleGuide) {
@@ -60,6 +63,7 @@ export class GraphTeacher implements Teacher {
       turn,
       results: this.#results,
       conversation,
+      onAnswer: (call, facts) => this.#answers.set(call, facts),
     };
     if (recovery?.kind === "give-up") {
       const intent = this.#findIntent(recovery.failed);
@@ -76,6 +80,12 @@ export class GraphTeacher implements Teacher {
     if (intent) return this.#pursue(this.#listParallelIntents(turn));
     const { random } = this.#simulator.feasibility.context;
     return { text: renderTurnMessage(outcome) || random.pick(this.#style.done), calls: [] };
+  }
+
+  /** Look-ups and reads that must come first feed other calls; all others were asked for. */
+  getPurpose(call: CallEvent): ReadPurpose {
+    const facts = this.#answers.get(call);
+    return facts ? { for: "answers", facts } : { for: "feeds" };
   }
 
   /** The intent's fallback, or, for a look-up, another look-up. */

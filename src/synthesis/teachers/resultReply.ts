@@ -13,10 +13,13 @@ import { removeMarks, endMark } from "../text/valueMarks.ts";
 import { verbPattern } from "../text/joinReplies.ts";
 import { chooseAlternatives, fillSlots, findSlots } from "../text/templateText.ts";
 import { getField, selectReplies } from "../text/selectReplies.ts";
+import type { ReplyTemplate } from "../text/templateSchema.ts";
 
-/** A reply, and the rows that it lists, in order. */
+/** A reply, the rows that it lists, in order, and the fields of the result that it depends on. */
 export interface ResultReply extends ToolReply {
   readonly listedRows: readonly ListedRow[];
+  /** Slots of its template, and paths of its conditions. */
+  readonly paths: readonly string[];
 }
 
 export interface ResultReplyOptions {
@@ -39,12 +42,13 @@ export function renderResultReply(
   const value = getCallValue(call);
   const rows = findRows(value);
   const isWrite = intent.tool.effect === "write";
-  const pickReply = (texts: readonly string[]): ResultReply => ({
+  const pickReply = (texts: readonly string[], paths: readonly string[] = []): ResultReply => ({
     text: random.pick(texts),
     isWrite,
     listedRows: [],
+    paths,
   });
-  const pickEmptyReply = () => pickReply(toolTemplates.empty ?? styleGuide.nothing);
+  const pickEmptyReply = () => pickReply(toolTemplates.empty ?? styleGuide.nothing, ["count"]);
   const getFieldOrCount = (path: string): Json | undefined =>
     getField(value, path) ?? (path === "count" ? rows?.length : undefined);
   const order = <T>(replies: readonly T[]): readonly T[] => {
@@ -66,6 +70,10 @@ export function renderResultReply(
   );
   return reply ?? (rows?.length === 0 ? pickEmptyReply() : pickReply(styleGuide.done));
 }
+
+/** The paths of the conditions under which a reply is given. */
+const listConditionPaths = (template: string, replies: readonly ReplyTemplate[]): string[] =>
+  replies.flatMap(it => (typeof it !== "string" && it.say === template ? Object.keys(it.if) : []));
 
 /**
  * Finds the first reply that is short enough, or else the shortest one. Replies that repeat a value
@@ -110,10 +118,15 @@ function renderTemplate(
   if (avoidsRepetition && repeatsValue(chosen, renderSlot)) return undefined;
   const text = fillSlots(chosen, renderSlot);
   if (text === undefined) return undefined;
+  const replies = [
+    ...(intent.replies ?? []),
+    ...(context.templates.tools[intent.tool.name]?.reply ?? []),
+  ];
   return {
     text,
     isWrite: intent.tool.effect === "write",
     listedRows: listsItems(chosen) && rows ? listShownRows(intent, call, rows, context) : [],
+    paths: [...findSlots(chosen), ...listConditionPaths(template, replies)],
   };
 }
 

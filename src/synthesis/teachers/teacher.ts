@@ -1,9 +1,14 @@
 /** The interface of a teacher: the policy that answers the simulated user during synthesis. */
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
+import type { Fact } from "../../trajectory/task.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 
 /** How the assistant continues after a failed call. */
 export type Recovery = "retry" | "alternative" | "give-up";
+
+/** Why a read was made: for its values, or because the user asked for the facts. */
+export type ReadPurpose =
+  { readonly for: "feeds" } | { readonly for: "answers"; readonly facts: readonly Fact[] };
 
 /**
  * Answers the user during synthesis. The state machine chooses the recovery; the teacher lists the
@@ -18,6 +23,8 @@ export interface Teacher {
     complaint?: string,
   ): Promise<AssistantMessage>;
   listRecoveries(failed: CallEvent): readonly Recovery[];
+  /** Why it made a read that succeeded. Absent for a teacher that does not say. */
+  getPurpose?(call: CallEvent): ReadPurpose;
   /** Why a reply may not be used, or undefined. */
   findFlaw?(text: string): string | undefined;
 }

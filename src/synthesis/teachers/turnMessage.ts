@@ -4,6 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import type { Conversation } from "../../policy/policy.ts";
+import type { Fact } from "../../trajectory/task.ts";
 import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
 import { capitalize } from "../text/clauses.ts";
 import { formatRefusal, isFullClause } from "../text/formatRefusal.ts";
@@ -14,6 +15,7 @@ import { markVerbatim } from "../text/valueMarks.ts";
 import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
 import type { Intent } from "../user/intent.ts";
 import type { UserTurn } from "../user/userPlan.ts";
+import { listReplyFacts } from "./replyFacts.ts";
 import { renderField } from "./resultFields.ts";
 import { renderResultReply, type ResultReply } from "./resultReply.ts";
 
@@ -30,6 +32,8 @@ export interface TurnOutcome {
   readonly turn: UserTurn;
   readonly results: readonly IntentResult[];
   readonly conversation: Conversation;
+  /** Receives the facts that the message tells of the result of a read. */
+  readonly onAnswer: (call: CallEvent, facts: readonly Fact[]) => void;
 }
 
 /** Renders the message. `refusal` says why the last request was not fulfilled. */
@@ -39,14 +43,14 @@ export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): strin
   const successes = results.filter(it => it.call.outcome.kind === "ok");
   const isAlone = successes.length === 1 && refusal === undefined;
   const replies: (ResultReply & { readonly intent: Intent })[] = [];
-  for (const { intent, call } of successes)
-    replies.push({
-      intent,
-      ...renderResultReply(intent, call, context, style, {
-        isAlone,
-        before: replies.at(-1)?.text ?? "",
-      }),
-    });
+  for (const { intent, call } of successes) {
+    const before = replies.at(-1)?.text ?? "";
+    const reply = renderResultReply(intent, call, context, style, { isAlone, before });
+    replies.push({ intent, ...reply });
+    const declaration = context.declarations.get(call.name);
+    if (!reply.isWrite && declaration)
+      outcome.onAnswer(call, listReplyFacts(reply.paths, intent, call, declaration));
+  }
   const explained = replies.map(it => ({
     text: explainFallback(it.intent, it.text, outcome),
     isWrite: it.isWrite,

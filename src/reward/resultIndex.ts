@@ -1,0 +1,96 @@
+/**
+ * Says what a call's result shows: which of the wanted ids and values occur in it, and the fields
+ * of the entities with these ids. Each result is read once.
+ */
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import type { Fact } from "../trajectory/task.ts";
+import { areEqual } from "./valueEquality.ts";
+
+/** The wanted ids and values as text, and what else stands for one of them in this attempt. */
+export interface WantedTexts {
+  readonly texts: ReadonlySet<string>;
+  /** The goals' ids by the attempt's, for ids that the sessions generated differently. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+export interface ResultIndex {
+  /** The wanted texts that occur. */
+  readonly texts: ReadonlySet<string>;
+  /** For each wanted id, the values of the fields that belong to it. */
+  readonly fields: ReadonlyMap<string, ReadonlyMap<string, readonly Json[]>>;
+}
+
+/**
+ * Indexes the result of a call. A field belongs to an id that its object, or an object around it,
+ * has as a field or a key, and to an id that the call names: its result is about that entity.
+ */
+export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts): ResultIndex {
+  const texts = new Set<string>();
+  const fields = new Map<string, Map<string, Json[]>>();
+  const findWanted = (scalar: Json): string | undefined => {
+    if (scalar === null || typeof scalar === "object") return undefined;
+    const text = String(scalar);
+    const wantedText = wanted.aliases.get(text) ?? text;
+    return wanted.texts.has(wantedText) ? wantedText : undefined;
+  };
+  const addField = (id: string, key: string, value: Json) => {
+    const own = fields.get(id) ?? fields.set(id, new Map()).get(id)!;
+    const values = own.get(key);
+    if (values) values.push(value);
+    else own.set(key, [value]);
+  };
+  const visit = (value: Json, outer: readonly string[]): void => {
+    if (value === null || typeof value !== "object") {
+      const text = findWanted(value);
+      if (text !== undefined) texts.add(text);
+      return;
+    }
+    if (!isJsonObject(value)) {
+      for (const it of value) visit(it, outer);
+      return;
+    }
+    const entries = Object.entries(value);
+    const own = entries.flatMap(([, it]) => findWanted(it) ?? []);
+    const ids = own.length === 0 ? outer : [...outer, ...own];
+    for (const [key, it] of entries) {
+      for (const id of ids) if (it === null || typeof it !== "object") addField(id, key, it);
+      const keyId = findWanted(key);
+      if (keyId !== undefined) texts.add(keyId);
+      visit(it, keyId === undefined ? ids : [...ids, keyId]);
+    }
+  };
+  visit(
+    result,
+    Object.values(args).flatMap(it => findWanted(it) ?? []),
+  );
+  return { texts, fields };
+}
+
+/** Whether a result shows a fact about an entity. */
+export function showsFact({ texts, fields }: ResultIndex, { entity, field, value }: Fact): boolean {
+  if (entity === undefined) return false;
+  if (field === undefined) return texts.has(entity);
+  const values = fields.get(entity)?.get(field);
+  return values?.some(it => areEqual(it, value!)) ?? false;
+}
+
+/**
+ * Whether a result has a field of this name with this value, or, for `count`, a first list with so
+ * many rows.
+ */
+export function showsValue(result: Json, field: string, value: Json): boolean {
+  return (field === "count" && countRows(result) === value) || hasField(result, field, value);
+}
+
+function hasField(result: Json, field: string, value: Json): boolean {
+  if (result === null || typeof result !== "object") return false;
+  if (isJsonObject(result) && Object.hasOwn(result, field) && areEqual(result[field]!, value))
+    return true;
+  return Object.values<Json>(result).some(it => hasField(it, field, value));
+}
+
+function countRows(result: Json): number | undefined {
+  if (!isJsonObject(result)) return undefined;
+  const list = Object.values(result).find(it => Array.isArray(it));
+  return list && (list as readonly Json[]).length;
+}

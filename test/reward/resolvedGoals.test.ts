@@ -1,0 +1,372 @@
+/**
+ * Goals that say what their look-ups are for: any calls that show the same are as good as the
+ * teacher's, in the reward and for success.
+ */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/environment/json.ts";
+import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
+import { rollout } from "../../src/policy/rollout.ts";
+import { createScriptedPolicy } from "../../src/policy/scripted.ts";
+import {
+  paperLiteralProfile,
+  paperProfile,
+  provePlusProfile,
+  type Profile,
+} from "../../src/reward/profiles.ts";
+import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
+import { getSuccess } from "../../src/reward/success.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
+import type { Fact, Goal, GoalCall, Task } from "../../src/trajectory/task.ts";
+import {
+  call,
+  calling,
+  catalog,
+  lookUp,
+  saying,
+  taskOf,
+  transfer,
+} from "../trajectory/sampleTasks.ts";
+
+const createAttempt = createAttemptFactory(catalog);
+const attemptTask = async (task: Task, messages: readonly AssistantMessage[]) => {
+  const { trajectory, finalState } = await rollout(
+    task,
+    createScriptedPolicy("test", messages),
+    catalog,
+  );
+  return createAttempt(task, trajectory, finalState);
+};
+
+const done = saying("Done.");
+const listAll = call("list_accounts");
+const balanceOf = (id: string) => call("get_balance", { account_id: id });
+
+const toGoalCall = (it: Call, more: Partial<GoalCall> = {}): GoalCall => ({
+  name: it.name,
+  arguments: it.arguments as JsonObject,
+  ...more,
+});
+const feeds = (it: Call, ...values: string[]) => toGoalCall(it, { for: "feeds", values });
+const answers = (it: Call, facts: Fact[], more: Partial<GoalCall> = {}) =>
+  toGoalCall(it, { for: "answers", facts, ...more });
+const after = (goal: number): Goal["after"] => [{ goal, kind: "explicit", via: "account_id" }];
+
+/** "Move 50 to my savings, and what is in there then?" */
+const moveAndAsk = () =>
+  taskOf({
+    id: "t-move-ask",
+    users: ["Move 50 euros from acc_101 to my savings.", "What is in the savings now?"],
+    goals: [
+      { calls: [feeds(lookUp, "acc_108")], after: [], turn: 0 },
+      { calls: [toGoalCall(transfer("acc_108", 50))], after: after(0), turn: 0 },
+      {
+        calls: [
+          answers(balanceOf("acc_108"), [{ entity: "acc_108", field: "balance", value: 3550 }]),
+        ],
+        after: after(0),
+        turn: 1,
+      },
+    ],
+    teacher: [
+      calling(lookUp),
+      calling(transfer("acc_108", 50)),
+      saying("Moved."),
+      calling(balanceOf("acc_108")),
+      saying("3550."),
+    ],
+  });
+
+interface Expected {
+  /** "yes", or why not. */
+  readonly success: string;
+  readonly paper: number;
+  readonly literal?: number;
+}
+
+async function check(
+  task: Promise<Task>,
+  messages: readonly AssistantMessage[],
+  { success, paper, literal }: Expected,
+) {
+  const attempt = await attemptTask(await task, messages);
+  const score = (profile: Profile) => {
+    const breakdown = scoreAttempt(attempt, profile);
+    if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+    return breakdown.total;
+  };
+  const { achieved, reasons } = getSuccess(attempt);
+  expect(achieved ? "yes" : reasons.join("; ")).toBe(success);
+  expect(score(paperProfile)).toBeCloseTo(paper, 4);
+  expect(score(provePlusProfile)).toBeCloseTo(paper + Number(achieved), 4);
+  if (literal !== undefined) expect(score(paperLiteralProfile)).toBeCloseTo(literal, 4);
+}
+
+describe("a look-up that feeds later calls", () => {
+  test("the teacher's calls earn everything", () =>
+    check(
+      moveAndAsk(),
+      [
+        calling(lookUp),
+        calling(transfer("acc_108", 50)),
+        done,
+        calling(balanceOf("acc_108")),
+        done,
+      ],
+      { success: "yes", paper: 1.3, literal: 1.3 },
+    ));
+  test("the whole list is as good as one row", () =>
+    check(
+      moveAndAsk(),
+      [
+        calling(listAll),
+        calling(transfer("acc_108", 50)),
+        done,
+        calling(balanceOf("acc_108")),
+        done,
+      ],
+      // literally, nothing follows the look-up: 0.5 + 0 + 0 + 0.2 + 0.1
+      { success: "yes", paper: 1.3, literal: 0.8 },
+    ));
+  test("a value that nothing showed was guessed", () =>
+    check(
+      moveAndAsk(),
+      [calling(transfer("acc_108", 50)), done, calling(balanceOf("acc_108")), done],
+      { success: "yes", paper: 0.8 },
+    ));
+  test("a look-up after the call that takes its value is too late", () =>
+    check(
+      moveAndAsk(),
+      [calling(transfer("acc_108", 50), lookUp), done, calling(balanceOf("acc_108")), done],
+      // the look-up counts, what had to follow it does not
+      { success: "yes", paper: 1.3 - 0.5 / 3 - 0 },
+    ));
+});
+
+/** One question in the first turn, another request in the second. */
+const ask = (goalCall: GoalCall) =>
+  taskOf({
+    id: "t-ask",
+    users: ["I have a question.", "And list my planned transfers."],
+    goals: [
+      { calls: [goalCall], after: [], turn: 0 },
+      {
+        calls: [answers(planned, [{ entity: "sch_601" }, { entity: "sch_604" }])],
+        after: [],
+        turn: 1,
+      },
+    ],
+    teacher: [
+      calling({ name: goalCall.name, arguments: goalCall.arguments }),
+      saying("There you are."),
+      calling(planned),
+      saying("Two."),
+    ],
+  });
+
+const planned = call("list_scheduled_transfers");
+const payee = (name: string) => call("list_payees", { name });
+const accounts = (name: string) => call("list_accounts", { name });
+const openBill = answers(payee("Clearwater"), [{ entity: "pay_305", field: "due", value: 41.8 }]);
+
+/** What calls in the first and the second turn achieve. */
+const checkCalls = (
+  goalCall: GoalCall,
+  [first, second]: readonly (readonly Call[])[],
+  expected: Expected,
+) =>
+  check(
+    ask(goalCall),
+    [...first!.map(it => calling(it)), done, ...second!.map(it => calling(it)), done],
+    expected,
+  );
+
+describe("a look-up that answers", () => {
+  test("the teacher's calls", () =>
+    checkCalls(openBill, [[payee("Clearwater")], [planned]], {
+      success: "yes",
+      paper: 1.3,
+      literal: 1.3,
+    }));
+  test("the whole list shows the same row", () =>
+    checkCalls(openBill, [[call("list_payees")], [planned]], {
+      success: "yes",
+      paper: 1.3,
+      literal: 0.5 + 0.25 + 0.2 + 0.1,
+    }));
+  test("without the call, the fact is missing", () =>
+    checkCalls(openBill, [[], [planned]], {
+      success: "the due of pay_305 was not looked up",
+      paper: 1.05,
+    }));
+  test("a turn too late", () =>
+    checkCalls(openBill, [[], [payee("Clearwater"), planned]], {
+      success: "the due of pay_305 was looked up too late",
+      paper: 1.3,
+    }));
+  test("earlier than asked for", () =>
+    checkCalls(openBill, [[payee("Clearwater"), planned], []], { success: "yes", paper: 1.3 }));
+  test("the same value of another entity", () =>
+    checkCalls(
+      answers(accounts("Savings"), [{ entity: "acc_108", field: "kind", value: "savings" }]),
+      [[accounts("Holiday")], [planned]],
+      { success: "the kind of acc_108 was not looked up", paper: 1.25 },
+    ));
+  test("the rows of a list, by two calls", () =>
+    checkCalls(
+      answers(call("list_accounts", { kind: "savings" }), [
+        { entity: "acc_108" },
+        { entity: "acc_115" },
+      ]),
+      [[accounts("Savings"), accounts("Holiday")], [planned]],
+      { success: "yes", paper: 1.3 },
+    ));
+  test("one row of two", () =>
+    checkCalls(
+      answers(call("list_accounts", { kind: "savings" }), [
+        { entity: "acc_108" },
+        { entity: "acc_115" },
+      ]),
+      [[accounts("Savings")], [planned]],
+      { success: "acc_115 was not looked up", paper: 1.05 },
+    ));
+  test("one call may answer two questions", async () => {
+    const task = taskOf({
+      id: "t-two",
+      users: ["What do I owe Clearwater?", "And Brightline Energy?"],
+      goals: [
+        { calls: [openBill], after: [], turn: 0 },
+        {
+          calls: [
+            answers(payee("Brightline Energy"), [
+              { entity: "pay_309", field: "due", value: 96.35 },
+            ]),
+          ],
+          after: [{ goal: 0, kind: "implicit" }],
+          turn: 1,
+        },
+      ],
+      teacher: [
+        calling(payee("Clearwater")),
+        saying("41.80."),
+        calling(payee("Brightline Energy")),
+        saying("96.35."),
+      ],
+    });
+    await check(task, [calling(call("list_payees")), done, done], {
+      success: "yes",
+      paper: 1.3,
+      literal: 0.5 + 0 + 0.2,
+    });
+    const attempt = await attemptTask(await task, [calling(call("list_payees")), done, done]);
+    const breakdown = scoreAttempt(attempt, paperProfile);
+    if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+    expect(breakdown.goals).toMatchObject([
+      { goal: 0, matched: true, calls: [0], notes: ["answered by call 1"] },
+      {
+        goal: 1,
+        matched: true,
+        needed: false,
+        calls: [],
+        notes: ["answered by call 1, which serves other goals"],
+      },
+    ]);
+    expect(breakdown.budget).toBe(2);
+  });
+});
+
+describe("an answer that belongs to no entity", () => {
+  const fromHoliday = call("list_scheduled_transfers", { from_account: "acc_115" });
+  const none = { field: "count", value: 0 };
+  const noneFromHoliday = answers(fromHoliday, [none]);
+  const reason =
+    'how many there are was not looked up (no banking_list_scheduled_transfers {"from_account":"acc_115"})';
+  test("an empty list, by the teacher's call", () =>
+    checkCalls(noneFromHoliday, [[fromHoliday], [planned]], { success: "yes", paper: 1.3 }));
+  test("an empty list of something else", () =>
+    checkCalls(noneFromHoliday, [[payee("Nobody")], [planned]], {
+      success: reason,
+      paper: 0.5 + 0.25 + 0.1 + 0.1,
+    }));
+  test("an alternative that shows that there are none", () =>
+    checkCalls(
+      answers(fromHoliday, [none], {
+        alternatives: [{ name: planned.name, arguments: {} }],
+      }),
+      [[planned, planned], []],
+      { success: "yes", paper: 1.3 },
+    ));
+  const countSavings = answers(call("list_accounts", { kind: "savings" }), [
+    { field: "count", value: 2 },
+  ]);
+  test("a count", () =>
+    checkCalls(countSavings, [[call("list_accounts", { kind: "savings" })], [planned]], {
+      success: "yes",
+      paper: 1.3,
+    }));
+  test("another count", () =>
+    checkCalls(countSavings, [[call("list_accounts", { kind: "checking" })], [planned]], {
+      success: 'how many there are was not looked up (no banking_list_accounts {"kind":"savings"})',
+      paper: 1.25,
+    }));
+});
+
+describe("a fact that a write changes", () => {
+  test("is stale before it", () =>
+    check(
+      moveAndAsk(),
+      [
+        calling(lookUp),
+        calling(balanceOf("acc_108")),
+        calling(transfer("acc_108", 50)),
+        done,
+        done,
+      ],
+      { success: "the balance of acc_108 was looked up as 3500, not 3550", paper: 1.3 },
+    ));
+  test("is not needed again after it if it did not change", async () => {
+    const task = await moveAndAsk();
+    const [first, second, third] = task.goals;
+    const status = call("get_account", { account_id: "acc_108" });
+    const calls = [answers(status, [{ entity: "acc_108", field: "status", value: "open" }])];
+    await check(
+      Promise.resolve({ ...task, goals: [first!, second!, { ...third!, calls }] }),
+      [calling(lookUp), calling(status), calling(transfer("acc_108", 50)), done, done],
+      { success: "yes", paper: 1.3 },
+    );
+  });
+});
+
+test("ids that the sessions generated differently stand for the same entities", async () => {
+  const plan = (amount: number) =>
+    call("schedule_transfer", {
+      from_account: "acc_101",
+      to_account: "acc_108",
+      amount,
+      date: "2026-03-20",
+    });
+  const blank = await taskOf({
+    id: "t-plan",
+    users: ["Plan transfers of 30 and of 40 to Savings.", "List what is planned."],
+    goals: [
+      { calls: [toGoalCall(plan(30))], after: [], turn: 0 },
+      { calls: [toGoalCall(plan(40))], after: [], turn: 0 },
+    ],
+    teacher: [calling(plan(30)), calling(plan(40)), done, calling(planned), done],
+  });
+  const ids = blank.trajectory.events.flatMap(it =>
+    it.kind === "call" && it.outcome.kind === "ok" && "scheduled_id" in (it.outcome.value as object)
+      ? [(it.outcome.value as { scheduled_id: string }).scheduled_id]
+      : [],
+  );
+  expect(ids).toHaveLength(2);
+  const facts = ids.map((entity, i) => ({ entity, field: "amount", value: [30, 40][i]! }));
+  const task: Task = {
+    ...blank,
+    goals: [...blank.goals, { calls: [answers(planned, facts)], after: [], turn: 1 }],
+  };
+  await check(
+    Promise.resolve(task),
+    [calling(plan(40)), calling(plan(30)), done, calling(planned), done],
+    { success: "yes", paper: 1.3 },
+  );
+});
