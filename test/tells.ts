@@ -24,7 +24,9 @@ else {
     console.log(`  ${it.kind} (${it.tasks}): AUC ${it.auc.toFixed(3)}`);
   if (pairs) {
     const reworded =
-      pairs.reworded === undefined ? "" : `, of those with other words ${pairs.reworded.toFixed(3)}`;
+      pairs.reworded === undefined
+        ? ""
+        : `, of those with other words ${pairs.reworded.toFixed(3)}`;
     console.log(
       `${pairs.count} pairs (${pairs.sameText} with the same words): AUC ${pairs.auc.toFixed(3)}${reworded}; the right order in ${(100 * pairs.within).toFixed(1)}%`,
     );

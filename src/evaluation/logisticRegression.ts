@@ -53,9 +53,7 @@ export function fitLogistic({ vectors, labels, size }: LogisticData): LogisticMo
     let biasGradient = 0;
     for (const [n, vector] of vectors.entries()) {
       const probability = 1 / (1 + Math.exp(-score(vector)));
-      const error = labels[n]
-        ? shares.positive * (probability - 1)
-        : shares.negative * probability;
+      const error = labels[n] ? shares.positive * (probability - 1) : shares.negative * probability;
       biasGradient += error;
       const { indices, values } = vector;
       for (const [i, it] of indices.entries()) gradient[it]! += error * values[i]!;
