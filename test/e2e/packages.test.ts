@@ -70,6 +70,7 @@ describe("the VSIX", () => {
       "dist/cli.js",
       "dist/THIRD_PARTY_NOTICES.txt",
       "resources/servers/banking/fixtures/",
+      "resources/engines/bfcl_calls.py",
     ];
     expect(
       required.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`))),
@@ -80,7 +81,7 @@ describe("the VSIX", () => {
     const allowed =
       /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|LICENSE\.txt|(dist|resources|media)\/.+))$/;
     const forbidden =
-      /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz)$|(^|\/)(node_modules|test|src)\//;
+      /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz|pyc)$|(^|\/)(node_modules|test|src)\//;
     expect(entries.filter(it => !allowed.test(it) || forbidden.test(it))).toEqual([]);
   });
 });
