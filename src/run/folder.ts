@@ -8,7 +8,7 @@ import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { runConfig, runFormat, type RunConfig } from "./config.ts";
 import { renameOver, writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { withWriteErrors, type WriteContext } from "../storage/fileErrors.ts";
+import { toWriteError, withWriteErrors, type WriteContext } from "../storage/fileErrors.ts";
 import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
 import { parseJson } from "../storage/parseJson.ts";
@@ -112,11 +112,23 @@ export async function writeCheckpoint(
   const temporary = `${at}.${process.pid}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
   withWriteErrors(at, () => mkdirSync(temporary, { recursive: true }), resumable);
-  await fill(temporary);
+  try {
+    await fill(temporary);
+  } catch (error) {
+    // a part of a checkpoint only takes the room that a full disk lacks
+    rmSync(temporary, { recursive: true, force: true });
+    throw toWriteError(at, getWriteCause(error), resumable);
+  }
   rmSync(at, { recursive: true, force: true });
   renameOver(temporary, at);
   return at;
 }
+
+/** The system's error of a failed write, which says more about one file than about a checkpoint. */
+const getWriteCause = (error: unknown): unknown => {
+  const cause = error instanceof UserError ? (error.cause as NodeJS.ErrnoException) : undefined;
+  return cause?.code === undefined ? error : cause;
+};
 
 /**
  * Deletes what a trainer left behind that was killed while it wrote: unfinished checkpoints and
