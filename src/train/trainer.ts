@@ -121,9 +121,13 @@ class Trainer {
     const spent = readSpentSeconds(checkpoint.folder, checkpoint.step);
     this.#step = checkpoint.step;
     this.#spent = spent;
+    const reference = getCheckpointFolder(this.#folder, 0);
+    const [start, { config: referenceConfig }] = [checkpoint.folder, reference].map(
+      readModelFolder,
+    ) as [StoredModel, StoredModel];
+    // only now: a folder that a newer version wrote is left as it is
     removeUnfinishedFiles(this.#folder);
     discardAfter(this.#folder, checkpoint.step);
-    const start = readModelFolder(checkpoint.folder);
     this.#activity = "reading tasks";
     const { tasks, corpus, taskTopics } = await loadTrainingSet(
       config,
@@ -136,15 +140,9 @@ class Trainer {
       createServerDigest(this.#catalog.servers),
       taskTopics.flatMap(it => it.servers.map(server => server.name)),
     );
-    const reference = getCheckpointFolder(this.#folder, 0);
     const model = {
       ...start,
-      config: createTrainedConfig(
-        readModelFolder(reference).config,
-        config,
-        taskTopics,
-        this.#catalog,
-      ),
+      config: createTrainedConfig(referenceConfig, config, taskTopics, this.#catalog),
     };
     const setup: ReplicaSetup = {
       config,

@@ -309,6 +309,21 @@ describe("a run that cannot start fails with the reason", () => {
     writeFileSync(join(getCheckpointFolder(folder, 0), "weights.safetensors"), "torn");
     return check(folder, /weights\.safetensors/);
   });
+  test("a checkpoint of a newer version, whose steps are kept", async () => {
+    const folder = createRunFolder(sft());
+    const file = join(getCheckpointFolder(folder, 0), "config.json");
+    const config = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(file, JSON.stringify({ ...config, format: "prove/model@9" }));
+    const kept = {
+      "metrics.jsonl": '{"step":1,"unknown":"figure"}\n',
+      "groups/1.jsonl": "{}\n",
+      "checkpoints/2.77.tmp": "half",
+    };
+    for (const [name, text] of Object.entries(kept)) writeFileSync(join(folder, name), text);
+    await check(folder, /checkpoints\/0\/config\.json has the format prove\/model@9, .*newer/);
+    for (const [name, text] of Object.entries(kept))
+      expect(readFileSync(join(folder, name), "utf8"), name).toBe(text);
+  });
   test("tools that have changed since the model learned them", () => {
     const folder = createRunFolder(grpo());
     const file = join(getCheckpointFolder(folder, 0), "config.json");
