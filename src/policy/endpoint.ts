@@ -52,7 +52,8 @@ const defaultTimeout = 180_000;
 const maxAnswerBytes = 8_000_000;
 
 const systemClock: Clock = {
-  now: () => Date.now(),
+  // does not jump when the clock of the machine is set
+  now: () => performance.timeOrigin + performance.now(),
   wait: async (milliseconds, signal) => {
     await setTimeout(milliseconds, undefined, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();

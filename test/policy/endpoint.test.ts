@@ -1,6 +1,6 @@
 /** An endpoint with a real HTTP server: requests, answers, retries and every kind of failure. */
 import { inspect } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ChatRequest } from "../../src/policy/chatModel.ts";
 import { openEndpoint, type EndpointOptions } from "../../src/policy/endpoint.ts";
 import { EndpointFault } from "../../src/policy/endpointFault.ts";
@@ -386,6 +386,16 @@ describe("limits", () => {
     });
     for (let i = 0; i < 3; i++) await endpoint.complete(hello);
     expect(time.waits).toEqual([2000, 2000]);
+  });
+
+  test("a clock that is set back by an hour does not delay the next request by an hour", async () => {
+    const { url } = await chatServer(inTurn(says("Hi.")));
+    const endpoint = openEndpoint({ url, model: "m", perMinute: 1200 });
+    await endpoint.complete(hello);
+    const hourAgo = Date.now() - 3_600_000;
+    vi.spyOn(Date, "now").mockReturnValue(hourAgo);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await endpoint.complete(hello)).toMatchObject({ text: "Hi." });
   });
 
   test("after the token budget is spent, requests fail without being sent", async () => {
