@@ -75,9 +75,16 @@ export function readFixture(folders: FixtureFolders, server: Server, name: strin
   const names = listFixtureNames(folders, server.name);
   throw new UserError(
     `${server.name} has no fixture ${name}`,
-    names.length ? `choose one of ${names.join(", ")}` : "add one under prove/fixtures",
+    names.length ? `choose one of ${formatNames(names)}` : "add one under prove/fixtures",
   );
 }
+
+const maxNames = 20;
+
+const formatNames = (names: readonly string[]): string =>
+  names.length <= maxNames
+    ? names.join(", ")
+    : `${names.slice(0, maxNames).join(", ")} or ${names.length - maxNames} more`;
 
 const extension = ".fixture.json";
 

@@ -17,11 +17,13 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
+import { findFixtureOrigin, listFixtureOrigins } from "../../src/editor/fixtures/fixtureNames.ts";
 import { readRun } from "../../src/run/folder.ts";
 import { getTrainerLockFile } from "../../src/run/trainerLock.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readServerEntries } from "../../src/mcp/mcpConfig.ts";
 import { runCommand } from "../cli/terminal.ts";
+import { root } from "../contracts/transports.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -87,6 +89,28 @@ test.skipIf(process.platform === "win32").each(hostileFiles)(
     expect(() => readRun(folder)).toThrow(/is not a run folder/);
   },
 );
+
+test("a folder of 20,000 fixtures neither floods a list or a message nor blocks the editor", () => {
+  mkdirSync(join(folder, "banking"));
+  for (let i = 0; i < 20_000; i++) writeFileSync(join(folder, "banking", `a${i}.fixture.json`), "");
+  const folders = { shipped: join(root, "resources/servers"), own: folder };
+  const start = process.threadCpuUsage();
+  const { listed, more } = listFixtureOrigins(folders, "banking");
+  const { user, system } = process.threadCpuUsage(start);
+  expect((user + system) / 1e6).toBeLessThan(2);
+  expect(listed).toHaveLength(500);
+  expect(listed.slice(-2)).toEqual([
+    ["full", "shipped"],
+    ["small", "shipped"],
+  ]);
+  expect(more).toBe(19_502);
+  expect(findFixtureOrigin(folders, "banking", "a19999")).toBe("own");
+  expect(findFixtureOrigin(folders, "banking", "none")).toBeUndefined();
+  const catalog = openCatalog(servers, [folder]);
+  expect(() => catalog.getFixture("banking", "none")).toThrow(
+    /^banking has no fixture none: choose one of a0, a1, a10, .{60,160} or 19980 more$/,
+  );
+});
 
 describe("synthesize leaves files that are not its own as they are", () => {
   const options = ["--count", "3", "--servers", "banking", "--resume"];

@@ -38,6 +38,11 @@ export function createItem(node: OwnNode): TreeItem {
         description: "older sessions",
         context: "more",
       });
+    case "moreFixtures":
+      return createTreeItem(`${node.count} more`, None, {
+        description: "open them from the Explorer",
+        context: "more",
+      });
     case "calls":
       return createTreeItem("Calls", Collapsed, {
         description: String(node.live.calls.length),

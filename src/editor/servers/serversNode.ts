@@ -16,7 +16,11 @@ export type OwnNode =
   | { readonly kind: "fixture"; readonly file: FixtureFile }
   | { readonly kind: "tool"; readonly tool: Tool }
   | { readonly kind: "session"; readonly live: LiveSession; readonly server: string }
-  | { readonly kind: "more"; readonly server: string; readonly count: number }
+  | {
+      readonly kind: "more" | "moreFixtures";
+      readonly server: string;
+      readonly count: number;
+    }
   | { readonly kind: "calls"; readonly live: LiveSession; readonly server: string }
   | {
       readonly kind: "call";
@@ -41,7 +45,8 @@ export function getNodeId(node: OwnNode): string {
     case "tool":
       return `tool/${node.tool.name}`;
     case "more":
-      return `more/${node.server}`;
+    case "moreFixtures":
+      return `${node.kind}/${node.server}`;
     case "session":
     case "calls":
       return `${node.kind}/${node.live.number}/${node.server}`;

@@ -81,9 +81,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
           { kind: "tools", server: node.server },
         ];
       case "fixtures":
-        return this.#dependencies.fixtures
-          .list(node.server.name)
-          .map(file => ({ kind: "fixture", file }));
+        return this.#listFixtures(node.server.name);
       case "tools":
         return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
       case "session":
@@ -102,10 +100,17 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
       case "tool":
       case "call":
       case "more":
+      case "moreFixtures":
         return [];
       default:
         throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
     }
+  }
+
+  #listFixtures(server: string): ServersNode[] {
+    const { listed, more } = this.#dependencies.fixtures.list(server);
+    const rows = listed.map(file => ({ kind: "fixture" as const, file }));
+    return more > 0 ? [...rows, { kind: "moreFixtures", server, count: more }] : rows;
   }
 
   #listSessions(server: string): ServersNode[] {

@@ -159,7 +159,7 @@ export class SessionCommands {
     const { definitions, fixtures } = this.#dependencies;
     const servers = server ? [server] : (await definitions.loadServers()).map(it => it.name);
     const items = servers
-      .flatMap(name => fixtures.list(name))
+      .flatMap(name => fixtures.list(name).listed)
       .map(file => ({
         label: server ? file.name : `${file.server} · ${file.name}`,
         description: file.origin === "shipped" ? "shipped" : "yours",
