@@ -4,7 +4,7 @@
  * the write that reaches it is cut short.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -43,7 +43,15 @@ describe.runIf(process.platform === "linux")("a disk that is full for a while", 
         [
           join(root, "src/cli/main.ts"),
           "synthesize",
-          ...["--out", file, "--count", "12", "--seed", "7", "--servers", "banking", ...more],
+          "--out",
+          file,
+          "--count",
+          "12",
+          "--seed",
+          "7",
+          "--servers",
+          "banking",
+          ...more,
         ],
         kilobytes,
       );
