@@ -585,6 +585,12 @@ describe("loopholes", () => {
       refuses("conflict", /coupon SPRING10 was already used/),
       inCart({ "coupons.cpn_101.used": true }),
     ));
+  test("a restored cart below the minimum of its coupon pays in full", () =>
+    check(
+      [checkout("card")],
+      refuses("precondition_failed", /coupon SPRING10 needs goods for 500, the cart has 105.7/),
+      inCart({ "coupons.cpn_101.minimum": 500 }),
+    ));
   test("a coupon of more than 100 % does not pay the customer", () =>
     check(
       [cart],

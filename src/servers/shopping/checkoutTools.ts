@@ -10,6 +10,7 @@ import {
   ShoppingState,
   deliveries,
   payments,
+  findMinimumProblem,
   findValidityProblem,
   requireSellable,
   computeCartTotals,
@@ -90,14 +91,16 @@ export const checkoutTools = {
   }),
 };
 
-/** Refuses the call if the coupon of the cart has expired or was used since it was applied. */
-function requireValidCoupon({ cart, coupons }: ShoppingState, now: string): void {
-  if (cart.coupon === undefined) return;
-  const problem = findValidityProblem(
-    coupons[cart.coupon]!,
-    now.slice(0, 10),
-    "shopping_apply_coupon puts another in its place, shopping_update_cart_item with another quantity takes it off",
-  );
+/** Refuses the call if the coupon of the cart cannot be used any more, or not for this cart. */
+function requireValidCoupon(state: ShoppingState, now: string): void {
+  if (state.cart.coupon === undefined) return;
+  const coupon = state.coupons[state.cart.coupon]!;
+  const problem =
+    findValidityProblem(
+      coupon,
+      now.slice(0, 10),
+      "shopping_apply_coupon puts another in its place, shopping_update_cart_item with another quantity takes it off",
+    ) ?? findMinimumProblem(state, coupon);
   if (problem) refuse(...problem);
 }
 

@@ -186,21 +186,26 @@ export interface CartTotals {
   readonly total: number;
 }
 
-/** The totals of the cart, with its coupon if that is valid on this day, for a way of delivery. */
+/** The totals of the cart, with its coupon if it can be used this day, for a way of delivery. */
 export function computeCartTotals(
   {
     products,
     coupons,
+    categories,
     cart,
     terms,
-  }: Pick<ShoppingState, "products" | "coupons" | "cart" | "terms">,
+  }: Pick<ShoppingState, "products" | "coupons" | "categories" | "cart" | "terms">,
   today: string,
   delivery: Order["delivery"] = "standard",
 ): CartTotals {
   const pricedLines = listPricedLines({ products, cart });
   const goods = sumGoods(pricedLines);
   const cartCoupon = cart.coupon === undefined ? undefined : coupons[cart.coupon]!;
-  const coupon = cartCoupon && findValidityProblem(cartCoupon, today) ? undefined : cartCoupon;
+  const isUsable =
+    cartCoupon &&
+    !findValidityProblem(cartCoupon, today) &&
+    !findMinimumProblem({ products, categories, cart }, cartCoupon);
+  const coupon = isUsable ? cartCoupon : undefined;
   const eligible = sumGoods(
     pricedLines.filter(it => !coupon?.category_id || it.category_id === coupon.category_id),
   );
@@ -240,27 +245,38 @@ export function findValidityProblem(
   return undefined;
 }
 
+/** The goods in the cart that count for a coupon. */
+const sumEligibleGoods = (
+  state: Pick<ShoppingState, "products" | "cart">,
+  { category_id }: Coupon,
+): number =>
+  sumGoods(listPricedLines(state).filter(it => !category_id || it.category_id === category_id));
+
+/** Why the cart has not enough goods for a coupon. */
+export function findMinimumProblem(
+  state: Pick<ShoppingState, "products" | "categories" | "cart">,
+  coupon: Coupon,
+): Problem | undefined {
+  const goods = sumEligibleGoods(state, coupon);
+  // every product costs something
+  if (goods >= coupon.minimum && goods > 0) return undefined;
+  const where = coupon.category_id ? ` in ${state.categories[coupon.category_id]!.name}` : "";
+  return [
+    "precondition_failed",
+    `coupon ${coupon.code} needs goods for ${coupon.minimum || "some amount"}${where}, the cart has ${goods}`,
+    "shopping_add_to_cart can add more",
+  ];
+}
+
 /** Why a coupon cannot be used for the cart on this day. */
 export function findCouponProblem(
   state: Pick<ShoppingState, "products" | "categories" | "cart" | "terms">,
   coupon: Coupon,
   today: string,
 ): Problem | undefined {
-  const problem = findValidityProblem(coupon, today);
+  const problem = findValidityProblem(coupon, today) ?? findMinimumProblem(state, coupon);
   if (problem) return problem;
-  const lines = Object.values(state.cart.lines).map(it => ({
-    ...state.products[it.product_id]!,
-    quantity: it.quantity,
-  }));
-  const eligible = lines.filter(it => !coupon.category_id || it.category_id === coupon.category_id);
-  const goods = sumGoods(eligible);
-  const where = coupon.category_id ? ` in ${state.categories[coupon.category_id]!.name}` : "";
-  if (goods < coupon.minimum || eligible.length === 0)
-    return [
-      "precondition_failed",
-      `coupon ${coupon.code} needs goods for ${coupon.minimum || "some amount"}${where}, the cart has ${goods}`,
-      "shopping_add_to_cart can add more",
-    ];
+  const goods = sumEligibleGoods(state, coupon);
   const { free_delivery_from } = state.terms;
   if (coupon.kind === "free_delivery" && goods >= free_delivery_from)
     return [
