@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { attachTrainer, type Attachment } from "./attach.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
-import { clearEnd, readEnd } from "./folder.ts";
+import { clearEnd, readEnd, readRun } from "./folder.ts";
 
 export interface StartOptions {
   readonly folder: string;
@@ -41,6 +41,8 @@ export async function startTrainer({
     running.close();
     throw new UserError(`${folder} is being trained already`, "attach to it, or stop it first");
   }
+  // a folder that is no run, or one of a newer version, is left as it is
+  readRun(folder);
   clearEnd(folder);
   const log = withWriteErrors(getLogFile(folder), () => openSync(getLogFile(folder), "a"));
   const child = spawn(node, [program, folder, ...fixtures], {

@@ -309,6 +309,16 @@ describe("a run that cannot start fails with the reason", () => {
     writeFileSync(join(getCheckpointFolder(folder, 0), "weights.safetensors"), "torn");
     return check(folder, /weights\.safetensors/);
   });
+  test("a folder of a newer version, which is left as it is", async () => {
+    const folder = createRunFolder(sft());
+    writeFileSync(join(folder, "run.json"), JSON.stringify({ ...sft(), format: "prove/run@9" }));
+    writeFileSync(join(folder, "ended.json"), "of the newer version");
+    const list = () => readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
+    const before = list();
+    await expect(startOn(folder)).rejects.toThrow(/format prove\/run@9, which is newer than/);
+    expect(list()).toEqual(before);
+    expect(readFileSync(join(folder, "ended.json"), "utf8")).toBe("of the newer version");
+  });
   test("a checkpoint of a newer version, whose steps are kept", async () => {
     const folder = createRunFolder(sft());
     const file = join(getCheckpointFolder(folder, 0), "config.json");
