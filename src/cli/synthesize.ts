@@ -4,6 +4,7 @@
  */
 import { resolve } from "node:path";
 import { getRejectedFile, getReportFile } from "../synthesis/pipeline/report.ts";
+import { menuKinds } from "../synthesis/pipeline/presets.ts";
 import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { defineCommand, flag, option } from "./command.ts";
@@ -37,10 +38,11 @@ export const synthesize = defineCommand({
       "mixture of conversations: the paper's, or what the small student can hold",
       { parser: oneOf(["paper", "student"], "there is no preset"), default: "paper" },
     ),
-    menu: option("--menu <menu>", "tools on offer: those of the chain, or all of the servers", {
-      parser: oneOf(["chain", "full"], "there is no menu"),
-      default: "chain",
-    }),
+    menu: option(
+      "--menu <menu>",
+      "tools on offer: 20 to 40 of several servers, those of the chain and a few more, or all of the servers (default: realistic, or chain for the student)",
+      { parser: oneOf(menuKinds, "there is no menu") },
+    ),
     split: option("--split <split>", "only tasks of this split", {
       parser: oneOf(splits, "there is no split"),
     }),
@@ -60,8 +62,8 @@ export const synthesize = defineCommand({
       count,
       seed,
       preset,
-      menu,
       resume,
+      ...(menu ? { menu } : {}),
       ...(servers ? { servers } : {}),
       ...(split ? { split } : {}),
     };

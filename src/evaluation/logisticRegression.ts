@@ -6,7 +6,7 @@ export interface SparseVector {
   readonly values: readonly number[];
 }
 
-export interface LogisticData {
+export interface TrainingVectors {
   readonly vectors: readonly SparseVector[];
   /** Whether each vector is of the positive class. */
   readonly labels: readonly boolean[];
@@ -27,7 +27,7 @@ const momentum = 0.9;
 const l2 = 1e-3;
 
 /** Fits a model. Both classes weigh the same, whatever their sizes. */
-export function fitLogistic({ vectors, labels, size }: LogisticData): LogisticModel {
+export function fitLogistic({ vectors, labels, size }: TrainingVectors): LogisticModel {
   const weights = new Float64Array(size);
   const velocity = new Float64Array(size);
   const positives = labels.filter(Boolean).length;

@@ -243,11 +243,15 @@ describe("a command line that is not valid", () => {
       "--out needs a value, but --count follows",
       "write --out <file>; a file with such a name is ./--count",
     ],
-    ["synthesize --out a --count 3 --menu foo", "there is no menu foo", "choose chain or full"],
+    [
+      "synthesize --out a --count 3 --menu foo",
+      "there is no menu foo",
+      "choose realistic or chain or full",
+    ],
     [
       "synthesize --out a --count 3 --menu chian",
       "there is no menu chian (did you mean chain?)",
-      "choose chain or full",
+      "choose realistic or chain or full",
     ],
     [
       "score a.jsonl --profile papr",

@@ -41,7 +41,7 @@ test("writes the number of tasks and reports the rejected ones", async () => {
     /by server: \w+ \d+, \w+ \d+, \w+ \d+/,
     /by kind: normal 23, abstain 3, clarify 3, irrelevant 1/,
     /by split: train \d+, heldout-/,
-    /knob distractors: 0 \d+/,
+    /knob distractors: \d+ \d+/,
     /rejected: \w+/,
     /distinct-1\/2\/3 0\.\d+/,
   ])
@@ -227,7 +227,7 @@ describe("invalid options", () => {
     [
       "an unknown menu",
       ["--out", "a.jsonl", "--count", "3", "--menu", "long"],
-      /there is no menu long: choose chain or full/,
+      /there is no menu long: choose realistic or chain or full/,
     ],
     [
       "an unknown preset",

@@ -130,7 +130,7 @@ const askPreset: AskQuestion = async (draft, _, hasBack) => {
   const items = [
     {
       label: "The paper's mixture",
-      description: "two or three turns, missing tools, questions that need no tool",
+      description: "two or three turns, 20 to 40 tools, missing tools, questions that need no tool",
       preset: "paper" as const,
     },
     {

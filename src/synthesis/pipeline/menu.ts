@@ -6,6 +6,7 @@ import type { Server, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
 import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
 import type { MenuKind } from "./presets.ts";
+import { chooseRealistic } from "./realisticMenu.ts";
 import { isSubstitute } from "./substitutes.ts";
 
 interface MenuEntry {
@@ -59,6 +60,7 @@ interface Additions {
 /** What the additions are chosen from. */
 interface Candidates {
   readonly needed: readonly ToolDeclaration[];
+  readonly hidden: readonly ToolDeclaration[];
   readonly all: readonly ToolDeclaration[];
   /** Of the home server, and of other servers that the conversation called. */
   readonly near: readonly ToolDeclaration[];
@@ -71,7 +73,7 @@ export function createMenu(options: MenuOptions, random: Random): Menu {
   const needed = declarations.filter(it => calledTools.has(it.tool.name));
   const hidden = declarations.filter(it => hiddenTools.has(it.tool.name));
   // a menu must not offer two right answers, nor a tool that does what a hidden one does
-  const exclusive = [...(kind === "chain" ? needed : []), ...hidden];
+  const exclusive = [...(kind === "full" ? [] : needed), ...hidden];
   const all = declarations.filter(
     it =>
       !needed.includes(it) &&
@@ -83,6 +85,7 @@ export function createMenu(options: MenuOptions, random: Random): Menu {
     options,
     {
       needed,
+      hidden,
       all,
       near: all.filter(it => nearServers.has(it.tool.server)),
       foreign: all.filter(it => !nearServers.has(it.tool.server)),
@@ -108,7 +111,13 @@ export function createMenu(options: MenuOptions, random: Random): Menu {
 
 function chooseAdditions(options: MenuOptions, candidates: Candidates, random: Random): Additions {
   const { kind, servers, distractors, onlyOtherServers } = options;
-  const { needed, all, near, foreign } = candidates;
+  const { needed, hidden, all, near, foreign } = candidates;
+  if (kind === "realistic") {
+    const home = servers[0]!.name;
+    const targets = [...needed, ...hidden];
+    const tools = chooseRealistic({ needed, targets, all, home, onlyOtherServers }, random);
+    return { tools, distractorCount: tools.filter(it => it.tool.server !== home).length };
+  }
   if (distractors === "mixed" && kind === "chain") {
     const tools =
       needed.length === 0

@@ -4,11 +4,19 @@
  */
 import type { Mixture } from "./composition.ts";
 
-export type MenuKind = "chain" | "full";
+/**
+ * `chain`: the called tools and a few others; `full`: all tools of the called servers; `realistic`:
+ * 20 to 40 tools of several servers, in every kind of task.
+ */
+export type MenuKind = (typeof menuKinds)[number];
+
+export const menuKinds = ["realistic", "chain", "full"] as const;
 
 export interface Preset {
   readonly name: "paper" | "student";
   readonly mixture: Mixture;
+  /** The kind of menu where none is chosen. */
+  readonly menu: MenuKind;
   /** Share of tasks with a single user turn; the others have two or three. */
   readonly oneTurnShare: number;
   /** Calls in one task. */
@@ -33,8 +41,9 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
   paper: {
     name: "paper",
     mixture: { multi: 10_895, clarify: 1_500, abstain: 1_122, irrelevant: 0.05 },
+    menu: "realistic",
     oneTurnShare: 0,
-    maxCalls: { chain: 12, full: 12 },
+    maxCalls: { realistic: 12, chain: 12, full: 12 },
     maxResultLength: 2400,
     usesPartialNames: true,
     distractorShare: 0.4,
@@ -44,9 +53,10 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
   student: {
     name: "student",
     mixture: { multi: 1, clarify: 0, abstain: 0, irrelevant: 0.05 },
+    menu: "chain",
     oneTurnShare: 0.4,
     // more calls do not fit the small student's context
-    maxCalls: { chain: 6, full: 12 },
+    maxCalls: { realistic: 12, chain: 6, full: 12 },
     maxResultLength: 800,
     // the small student does not use hints
     usesPartialNames: false,

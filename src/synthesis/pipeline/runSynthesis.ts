@@ -12,7 +12,7 @@ import { UserError } from "../../userError.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
 import type { LlmRoles } from "../teachers/llmRoles.ts";
 import { synthesizeConcurrently } from "./concurrentSynthesis.ts";
-import type { MenuKind, Preset } from "./presets.ts";
+import { presets, type MenuKind, type Preset } from "./presets.ts";
 import { readRejected, getRejectedFile, type Report } from "./report.ts";
 import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
 import type { AttemptResult } from "./attemptTask.ts";
@@ -29,7 +29,7 @@ export interface SynthesisRequest {
   readonly servers?: readonly string[];
   /** The mixture of conversations; `paper` by default. */
   readonly preset?: Preset["name"];
-  /** `chain` by default. */
+  /** The preset's by default. */
   readonly menu?: MenuKind;
   readonly split?: Task["split"];
   /** Continues a file that was started with the same options. */
@@ -66,7 +66,8 @@ export async function runSynthesis(
   request: SynthesisRequest,
   services: SynthesisDependencies,
 ): Promise<SynthesisResult> {
-  const { file, count, seed, preset = "paper", menu = "chain", split } = request;
+  const { file, count, seed, preset = "paper", split } = request;
+  const { menu = presets[preset].menu } = request;
   const { catalog, resources, prove, signal } = services;
   const servers = selectServers(request, catalog);
   if (existsSync(file) && !request.resume)

@@ -82,6 +82,7 @@ export class Synthesizer {
       catalog,
       seed,
       preset,
+      menu: options.menu,
       oneTurnShare: options.oneTurnShare ?? preset.oneTurnShare,
       crossServerShare,
       variantsPerFixture: options.variantsPerFixture ?? defaultVariants,

@@ -23,7 +23,7 @@ import {
   type FixtureSource,
   type ServerFixture,
 } from "./fixtureChoice.ts";
-import type { Preset } from "./presets.ts";
+import type { MenuKind, Preset } from "./presets.ts";
 import { isHeldOut } from "./split.ts";
 import { areRelatedServers } from "./substitutes.ts";
 
@@ -77,6 +77,7 @@ export interface ConversationScript {
 export interface SpecificationContext extends FixtureSource {
   readonly seed: number;
   readonly preset: Preset;
+  readonly menu: MenuKind;
   readonly oneTurnShare: number;
   /** Share of the normal tasks that need several servers. */
   readonly crossServerShare: number;
@@ -110,9 +111,12 @@ export function specifyTask(
   const wantsOnlyOthers = kind === "irrelevant" && random.boolean(shares.onlyOtherServers);
   const distractors = drawDistractors(preset, random);
   const neededServers = plan ? plan.servers : [home];
-  const otherServers = random
-    .shuffle(listUnrelatedServers(neededServers, context))
-    .slice(0, drawOtherServerCount({ distractors, kind, wantsOnlyOthers, preset }, random));
+  const unrelatedServers = random.shuffle(listUnrelatedServers(neededServers, context));
+  const otherServerCount =
+    context.menu === "realistic"
+      ? drawSessionSize(random) - (wantsOnlyOthers ? 0 : neededServers.length)
+      : drawOtherServerCount({ distractors, kind, wantsOnlyOthers, preset }, random);
+  const otherServers = unrelatedServers.slice(0, otherServerCount);
   const fixtures = plan
     ? chooseSharedFixture(context, plan.servers, n, random)
     : [chooseFixture(context, home, n, random)];
@@ -181,6 +185,12 @@ function drawDistractors(preset: Preset, random: Random): TaskSpecification["dis
   if (preset.mixedMenuShare > 0) return "mixed";
   return random.boolean(preset.distractorShare) ? 3 + random.integer(6) : 0;
 }
+
+/** The fewest and the most servers in the session of a task with a realistic menu. */
+const sessionSize = { min: 4, max: 5 };
+
+const drawSessionSize = (random: Random): number =>
+  sessionSize.min + random.integer(sessionSize.max - sessionSize.min + 1);
 
 /** How many servers are in the session beside those that are needed. */
 function drawOtherServerCount(

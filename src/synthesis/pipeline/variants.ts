@@ -12,6 +12,7 @@ import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.t
 import { attemptTask, type AttemptContext } from "./attemptTask.ts";
 import { DuplicateFilter } from "./filter.ts";
 import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
+import { menuKinds } from "./presets.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { Synthesizer } from "./synthesizer.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -81,7 +82,7 @@ function createAttemptContext(
     resources,
     seed,
     servers,
-    menu: task.knobs["menu"] === "full" ? "full" : "chain",
+    menu: menuKinds.find(it => it === task.knobs["menu"]) ?? "chain",
     // `synthesizeVariants` checks for duplicates after the shape
     rejectsDuplicates: false,
     ...(signal ? { signal } : {}),
