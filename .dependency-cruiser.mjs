@@ -19,7 +19,10 @@ const modules = {
   mcp: { modules: ["environment"], packages: ["@modelcontextprotocol/sdk"] },
   trajectory: { modules: ["environment"] },
   policy: { modules: ["trajectory", "environment"] },
-  synthesis: { modules: ["policy", "trajectory", "environment"], packages: ["lru-cache"] },
+  synthesis: {
+    modules: ["evaluation", "policy", "trajectory", "environment"],
+    packages: ["lru-cache"],
+  },
   reward: { modules: ["trajectory", "environment"] },
   evaluation: { modules: ["reward", "policy", "trajectory", "environment"] },
   run: { modules: ["reward", "trajectory", "environment", "channel"] },

@@ -86,7 +86,7 @@ export const synthesize = defineCommand({
 
 /** Formats a result for the user. */
 function formatResult({ file, seconds, report }: SynthesisResult): string[] {
-  const { options, attempts, accepted, by, rejected, diversity } = report;
+  const { options, attempts, accepted, by, rejected, solvers, diversity } = report;
   const formatCounts = (counts: Readonly<Record<string, number>> | undefined) =>
     Object.entries(counts ?? {})
       .map(([name, n]) => `${name} ${n}`)
@@ -110,6 +110,9 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
     ),
     ...knobs.map(it => `  knob ${it}: ${formatCounts(by[it])}`),
     `  rejected: ${formatCounts(rejected) || "none"} (of ${attempts} attempts, in ${getRejectedFile(file)})`,
+    ...(solvers && Object.keys(solvers).length > 0
+      ? [`  rejected by solvers: ${formatCounts(solvers)}`]
+      : []),
     `  what users say: distinct-1/2/3 ${distinct.join(", ")}; ${diversity["repeated"] as number} repeated; self-BLEU ${diversity["selfBleu"] as number}`,
     `  report: ${getReportFile(file)}`,
     ...(accepted < options.count

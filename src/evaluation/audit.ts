@@ -3,17 +3,16 @@
  * the teacher's habits only; a wrong one that succeeds shows a task that checks too little.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { canonicalJson } from "../environment/json.ts";
 import type { Policy } from "../policy/policy.ts";
-import { rollout } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { getSuccess } from "../reward/success.ts";
-import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
+import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
-import { listCalls, type CallEvent, type Trajectory } from "../trajectory/trajectory.ts";
+import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
+import { isOwnWay, playTask } from "./solverJudge.ts";
 import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
 
 /** How one attempt at a task went. */
@@ -58,19 +57,10 @@ export function createAuditor(
 ): (task: Task) => Promise<TaskAudit> {
   const createAttempt = createAttemptFactory(catalog);
   return async task => {
-    const play = async (policy: Policy): Promise<[AuditedAttempt, Trajectory]> => {
-      const { trajectory, finalState } = await rollout(
-        task,
-        policy,
-        catalog,
-        signal ? { signal } : {},
-      );
-      const attempt = createAttempt(task, trajectory, finalState);
-      return [judgeAttempt(attempt), trajectory];
-    };
+    const play = (policy: Policy) => playTask(task, policy, catalog, createAttempt, signal);
     let teacher: AuditedAttempt;
     try {
-      [teacher] = await play(createTeacherPolicy(task));
+      teacher = judgeAttempt(await play(createTeacherPolicy(task)));
     } catch (error) {
       // a task that cannot be opened or whose goals cannot be run does not stop the others
       if (error instanceof UserError)
@@ -81,15 +71,16 @@ export function createAuditor(
     const attempts: SolverAttempt[] = [];
     for (const solver of solvers) {
       const policy = createSolverPolicy(solver, task);
-      const [attempt, trajectory] = await play(policy);
-      const reason = attempt.success ? undefined : (policy.problem ?? attempt.reason);
-      attempts.push({ ...attempt, reason, solver, differs: differs(task, solver, trajectory) });
+      const attempt = await play(policy);
+      const judged = judgeAttempt(attempt);
+      const reason = judged.success ? undefined : (policy.problem ?? judged.reason);
+      attempts.push({ ...judged, reason, solver, differs: isOwnWay(solver, attempt) });
     }
     return { kind: "audited", teacher, attempts };
   };
 }
 
-function judgeAttempt(attempt: ReturnType<CreateAttempt>): AuditedAttempt {
+function judgeAttempt(attempt: Attempt): AuditedAttempt {
   const { achieved, reasons } = getSuccess(attempt);
   const results = auditProfiles.map(it => scoreAttempt(attempt, it));
   const fault = results.find(it => !isScored(it));
@@ -113,19 +104,4 @@ function classifyError({ servers, goals, menu }: Task, catalog: Catalog): "unmet
       catalog.listFixtures(name).includes(fixture.replace(/~\d+$/, "")),
   );
   return hasTools && hasFixtures ? "unmet" : "gone";
-}
-
-function differs({ goals }: Task, { kind }: Solver, trajectory: Trajectory): boolean {
-  const describe = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">) =>
-    `${name} ${canonicalJson(args)}`;
-  const calls = listCalls(trajectory);
-  const planned = goals.flatMap((it, goal) => it.calls.map(call => ({ ...call, goal })));
-  if (planned.map(describe).join("\n") !== calls.map(describe).join("\n")) return true;
-  if (kind === "wrong") return false;
-  const isGroupedAsPlanned = calls.every(
-    (it, i) =>
-      i === 0 ||
-      (it.message === calls[i - 1]!.message) === (planned[i]!.goal === planned[i - 1]!.goal),
-  );
-  return !isGroupedAsPlanned || trajectory.events.some(it => it.kind === "user" && it.answers);
 }

@@ -2,7 +2,7 @@
  * Right solvers that read lists otherwise than the teacher: whole lists, filtered ones, or short
  * pages.
  */
-import type { JsonObject } from "../../environment/json.ts";
+import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
@@ -32,7 +32,11 @@ function* readWholeList(run: SolverRun, call: PlannedCall): Steps<boolean> {
   const required = listArguments(tool).flatMap(it => (it.isRequired ? [it.key] : []));
   const whole = Object.fromEntries(Object.entries(args).filter(([key]) => required.includes(key)));
   if (Object.keys(whole).length === Object.keys(args).length) return false;
-  return yield* readGrowing(run, call, name, [whole, ...withLargestLimit(tool, whole)]);
+  const place = `${name} ${canonicalJson(whole)}`;
+  if (run.cutOffLists.has(place)) return false;
+  if (yield* readGrowing(run, call, name, [whole, ...withLargestLimit(tool, whole)])) return true;
+  run.cutOffLists.add(place);
+  return false;
 }
 
 /** Reads three rows, then as many as the tool gives. */
@@ -59,10 +63,13 @@ function* readByName(run: SolverRun, call: PlannedCall): Steps<boolean> {
   if (!names) return false;
   const shown: JsonObject[] = [];
   for (const it of names) {
-    const value = yield* run.read({ name, arguments: { ...args, [filter.key]: it } });
+    const value = yield* run.read({
+      name,
+      arguments: { ...args, [filter.key]: it },
+    });
     if (value !== undefined) shown.push({ value });
   }
-  return run.isShownBy(call, shown);
+  return run.isShownBy(call, shown, true);
 }
 
 /** The names of the rows whose values later calls take; undefined if the user said not all. */
@@ -101,7 +108,7 @@ function* readGrowing(
 ): Steps<boolean> {
   for (const it of versions) {
     const value = yield* run.read({ name, arguments: it });
-    if (value !== undefined && run.isShownBy(call, value)) return true;
+    if (value !== undefined && run.isShownBy(call, value, true)) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@
  */
 import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
-import type { Task } from "../../trajectory/task.ts";
+import type { Fact, Task } from "../../trajectory/task.ts";
 import { getCallValue, listCalls } from "../../trajectory/trajectory.ts";
 import { containsWord, listScalars, type Scalar } from "./values.ts";
 
@@ -20,6 +20,8 @@ export interface PlannedCall {
   readonly result: Json | undefined;
   /** The values of the result that later calls take and that the user has not said. */
   readonly flows: ReadonlySet<Scalar>;
+  /** What the user asked for; undefined if the task does not say, as older ones. */
+  readonly facts: readonly Fact[] | undefined;
   /** The values of earlier results that the arguments take and that the user has not said. */
   readonly taken: ReadonlySet<Scalar>;
   /** Goals that must come before. */
@@ -35,8 +37,16 @@ export interface PlannedTurn {
   readonly calls: readonly PlannedCall[];
 }
 
-/** The plan of a task by its goals. */
-export function createPlan(
+const plans = new WeakMap<Task, readonly PlannedTurn[]>();
+
+/** The plan of a task by its goals; `tools` are those that it offers. */
+export function getPlan(task: Task, tools: ReadonlyMap<string, Tool>): readonly PlannedTurn[] {
+  let plan = plans.get(task);
+  if (!plan) plans.set(task, (plan = createPlan(task, tools)));
+  return plan;
+}
+
+function createPlan(
   { goals, turns, trajectory }: Task,
   tools: ReadonlyMap<string, Tool>,
 ): readonly PlannedTurn[] {
@@ -56,6 +66,9 @@ export function createPlan(
         name: call.name,
         arguments: call.arguments,
         mask: call.mask ?? [],
+        purpose: call.for,
+        values: call.values,
+        facts: call.facts,
         isRead: tools.get(call.name)?.effect === "read",
         result: results[goal]![part],
         unsaid,
@@ -63,7 +76,7 @@ export function createPlan(
       };
     }),
   );
-  const planned = drafts.map(({ unsaid, ...call }): PlannedCall => {
+  const planned = drafts.map(({ unsaid, purpose, values, ...call }): PlannedCall => {
     const own = new Set(call.result === undefined ? [] : listScalars(call.result));
     const users = drafts.filter(it => it.goal > call.goal && it.after.has(call.goal));
     const flows = new Set(users.flatMap(it => it.unsaid.filter(value => own.has(value))));
@@ -75,11 +88,16 @@ export function createPlan(
           [...listScalars(other.result)].includes(it),
       ),
     );
-    const isLookUp =
-      call.isRead &&
-      flows.size > 0 &&
-      users.some(it => it.turn === call.turn && it.unsaid.some(value => flows.has(value)));
-    return { ...call, flows, taken: new Set(taken), isLookUp };
+    const feedsOwnTurn = users.some(
+      it => it.turn === call.turn && it.unsaid.some(value => flows.has(value)),
+    );
+    const isLookUp = purpose === undefined ? call.isRead && feedsOwnTurn : purpose === "feeds";
+    return {
+      ...call,
+      flows: new Set([...flows, ...(values ?? [])]),
+      taken: new Set(taken),
+      isLookUp,
+    };
   });
   return turns.map(({ user, reply }, turn) => ({
     user,

@@ -19,6 +19,8 @@ export interface Solver {
 export interface SolverPolicy extends Policy {
   /** Why the solver could not go on as it does, if the last attempt met such a case. */
   readonly problem: string | undefined;
+  /** How many choices the solver had in the last attempt, such as calls to leave out. */
+  readonly choices: number;
 }
 
 interface Attempt {
@@ -27,12 +29,15 @@ interface Attempt {
   eventsRead: number;
 }
 
-/** The policy of a solver for one task; every attempt begins anew. */
-export function createSolverPolicy(solver: Solver, task: Task): SolverPolicy {
+/**
+ * The policy of a solver for one task; every attempt begins anew. `choice` is the number of what it
+ * chooses; by the task's seed if absent.
+ */
+export function createSolverPolicy(solver: Solver, task: Task, choice?: number): SolverPolicy {
   const attempts = new WeakMap<Conversation, Attempt>();
   let latest: SolverRun | undefined;
   const start = (conversation: Conversation): Attempt => {
-    const run = new SolverRun(task, conversation.tools, solver.name);
+    const run = new SolverRun(task, conversation.tools, solver.name, choice);
     latest = run;
     const attempt = { run, steps: solver.solve(run), eventsRead: 0 };
     attempts.set(conversation, attempt);
@@ -42,6 +47,9 @@ export function createSolverPolicy(solver: Solver, task: Task): SolverPolicy {
     name: `solver:${solver.name}`,
     get problem() {
       return latest?.problem;
+    },
+    get choices() {
+      return latest?.choices ?? 1;
     },
     async next(conversation): Promise<AssistantMessage> {
       const attempt = attempts.get(conversation) ?? start(conversation);

@@ -10,9 +10,9 @@ import type { AssistantMessage, Call } from "../../policy/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import { Knowledge } from "./knowledge.ts";
-import { createPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
+import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
 import { findEntityValues } from "./toolSchemas.ts";
-import { listScalars, replaceStrings, showsAll, type Scalar } from "./values.ts";
+import { listScalars, replaceStrings, showsAll, showsFact, type Scalar } from "./values.ts";
 
 /** Messages of a solver, each of which is answered by the events after it. */
 export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;
@@ -26,16 +26,30 @@ export class SolverRun {
   readonly turns: readonly PlannedTurn[];
   readonly knowledge = new Knowledge();
   readonly random: Random;
+  /** Lists that did not show everything even with their largest limit, by tool and arguments. */
+  readonly cutOffLists = new Set<string>();
+  /** How many choices the solver had; see `choose`. */
+  choices = 1;
   /** Why the solver could not go on as planned. */
   problem: string | undefined;
   /** Ids that the teacher's calls generated, and the ids that the solver's calls generated. */
   readonly #ownIds = new Map<string, string>();
 
-  constructor(task: Task, tools: readonly Tool[], name: string) {
+  readonly #choice: number | undefined;
+
+  /** `choice` is the number of what the solver chooses; by the task's seed if absent. */
+  constructor(task: Task, tools: readonly Tool[], name: string, choice?: number) {
+    this.#choice = choice;
     this.task = task;
     this.tools = new Map(tools.map(it => [it.name, it]));
-    this.turns = createPlan(task, this.tools);
+    this.turns = getPlan(task, this.tools);
     this.random = createRandom(task.seed, "solver", name, task.id);
+  }
+
+  /** Chooses what the solver does otherwise; undefined if there is nothing. */
+  choose<T>(list: readonly T[]): T | undefined {
+    this.choices = Math.max(1, list.length);
+    return list[this.#choice ?? this.random.integer(list.length)];
   }
 
   /** Learns from the events since the last message. */
@@ -79,19 +93,30 @@ export class SolverRun {
   }
 
   /** A planned call with the ids that the solver's own calls generated. */
-  toCall({ name, arguments: args }: PlannedCall): { name: string; arguments: JsonObject } {
-    return { name, arguments: replaceStrings(args, this.#ownIds) as JsonObject };
+  toCall({ name, arguments: args }: PlannedCall): {
+    name: string;
+    arguments: JsonObject;
+  } {
+    return {
+      name,
+      arguments: replaceStrings(args, this.#ownIds) as JsonObject,
+    };
+  }
+
+  /** The ids that a planned call takes, without those that people know and say. */
+  listIds(planned: PlannedCall): readonly string[] {
+    const { name, arguments: args } = this.toCall(planned);
+    const tool = this.tools.get(name);
+    const { ids } = tool ? findEntityValues(tool.inputSchema, args) : { ids: [] };
+    return ids.filter(it => !it.isSpoken).map(it => it.value);
   }
 
   /** The ids and taken values of a planned call that neither a result nor the user has shown. */
   listUnseen(planned: PlannedCall): readonly Scalar[] {
-    const { name, arguments: args } = this.toCall(planned);
-    const tool = this.tools.get(name);
-    const ids = tool ? findEntityValues(tool.inputSchema, args).ids : [];
     const taken = [...planned.taken].map(it =>
       typeof it === "string" ? (this.#ownIds.get(it) ?? it) : it,
     );
-    const values = new Set([...ids.filter(it => !it.isSpoken).map(it => it.value), ...taken]);
+    const values = new Set([...this.listIds(planned), ...taken]);
     return [...values].filter(it => !this.knowledge.hasSeen(it));
   }
 
@@ -118,12 +143,17 @@ export class SolverRun {
   }
 
   /**
-   * Whether a result shows what a planned read is for: the values that later calls take, or
-   * everything that the teacher's result shows.
+   * Whether a result shows what a planned read is for: the values that later calls take, the facts
+   * that the user asked for or, where the task does not name them, all of the teacher's result.
+   * `isSameTool`: it is the planned tool's, with the same required arguments.
    */
-  isShownBy(planned: PlannedCall, value: Json): boolean {
-    if (planned.result === undefined) return false;
-    if (!planned.isLookUp) return showsAll(value, planned.result);
+  isShownBy(planned: PlannedCall, value: Json, isSameTool = false): boolean {
+    const { result, facts } = planned;
+    if (result === undefined) return false;
+    if (!planned.isLookUp)
+      return facts
+        ? facts.length > 0 && facts.every(it => showsFact(value, it, isSameTool))
+        : showsAll(value, result);
     const scalars = new Set(listScalars(value));
     return [...planned.flows].every(it => scalars.has(it));
   }

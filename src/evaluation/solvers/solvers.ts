@@ -5,6 +5,18 @@ import { filterer, lister, pager } from "./listReaders.ts";
 import type { Solver } from "./solver.ts";
 import { everythingOnce, guesser, lazy, oneCall, oneWrongValue, skipper } from "./wrongSolvers.ts";
 
+/** The solvers that judge each task of a synthesis. */
+export const judges: readonly Solver[] = Object.freeze([
+  lister,
+  filterer,
+  pager,
+  alternativeReader,
+  lazy,
+  skipper,
+  oneWrongValue,
+  everythingOnce,
+]);
+
 export const solvers: readonly Solver[] = Object.freeze([
   lister,
   filterer,

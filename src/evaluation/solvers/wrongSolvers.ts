@@ -15,30 +15,14 @@ const createWrongSolver = (name: string, summary: string, solve: Solver["solve"]
   solve,
 });
 
-export const lazy = createWrongSolver(
-  "lazy",
-  "makes the first call of each turn only",
-  function* (run) {
-    for (const { calls, reply } of run.turns) {
-      yield* makeIfSeen(run, calls.slice(0, 1));
-      yield* run.reply(reply);
-    }
-  },
+export const lazy = createWrongSolver("lazy", "makes the first call of each turn only", run =>
+  makeOnly(run, new Set(run.turns.flatMap(it => it.calls.slice(0, 1)))),
 );
 
 export const oneCall = createWrongSolver(
   "one-call-and-stop",
   "makes the first call of the task only",
-  function* (run) {
-    const first = run.turns.flatMap(it => it.calls)[0];
-    for (const { calls, reply } of run.turns) {
-      yield* makeIfSeen(
-        run,
-        calls.filter(it => it === first),
-      );
-      yield* run.reply(reply);
-    }
-  },
+  run => makeOnly(run, new Set(run.turns.flatMap(it => it.calls).slice(0, 1))),
 );
 
 export const guesser = createWrongSolver(
@@ -47,7 +31,10 @@ export const guesser = createWrongSolver(
   function* (run) {
     for (const { calls, reply } of run.turns) {
       for (const it of calls)
-        if (!it.isLookUp) {
+        if (!it.isLookUp || !suppliesIds(run, it)) {
+          // text of a result that was never seen cannot be made up
+          const ids = run.listIds(it);
+          if (run.listUnseen(it).some(value => !ids.includes(String(value)))) continue;
           const { name, arguments: args } = run.toCall(it);
           yield* run.call({ name, arguments: guessIds(run, name, args) });
         }
@@ -59,13 +46,10 @@ export const guesser = createWrongSolver(
 export const skipper = createWrongSolver(
   "skipper",
   "leaves out one thing that the user asked for",
-  function* (run) {
-    const wanted = listWanted(run);
-    const skipped = wanted[run.random.integer(wanted.length)];
-    for (const { calls, reply } of run.turns) {
-      for (const it of calls) if (it !== skipped) yield* makeIfSeen(run, [it]);
-      yield* run.reply(reply);
-    }
+  run => {
+    const calls = run.turns.flatMap(it => it.calls);
+    const skipped = run.choose(listWanted(run));
+    return makeOnly(run, new Set(calls.filter(it => it !== skipped)));
   },
 );
 
@@ -74,17 +58,17 @@ export const oneWrongValue = createWrongSolver(
   "gives one argument another plausible value",
   function* (run) {
     const wanted = listWanted(run);
-    const from = wanted[run.random.integer(wanted.length)];
+    const from = run.choose(wanted);
     let isDue = false;
     let isDone = false;
     for (const { calls, reply } of run.turns) {
       for (const it of calls) {
         isDue ||= it === from;
-        const args = isDue && !isDone && !it.isLookUp ? changeOneValue(run, it) : undefined;
+        const args = isDue && !isDone && wanted.includes(it) ? changeOneValue(run, it) : undefined;
         if (args) {
           isDone = true;
           yield* run.call({ name: it.name, arguments: args });
-        } else yield* makeIfSeen(run, [it]);
+        } else yield* makeIfSeen(run, it);
       }
       yield* run.reply(reply);
     }
@@ -105,11 +89,35 @@ export const everythingOnce = createWrongSolver(
   },
 );
 
-/** The calls for which the user asked. */
-const listWanted = (run: SolverRun): readonly PlannedCall[] =>
-  run.turns.flatMap(it => it.calls.filter(call => !call.isLookUp));
+/** Makes some of the planned calls, or all of them if nothing that the user asked for is missed. */
+function* makeOnly(run: SolverRun, made: ReadonlySet<PlannedCall>): Steps {
+  const isWrong = run.turns.some(({ calls }) =>
+    calls.some(it => !made.has(it) && isMissed(run, it, made)),
+  );
+  for (const { calls, reply } of run.turns) {
+    for (const it of calls) if (!isWrong || made.has(it)) yield* makeIfSeen(run, it);
+    yield* run.reply(reply);
+  }
+}
 
-/** Makes planned calls in one message, without those whose values nothing has shown. */
-function* makeIfSeen(run: SolverRun, calls: readonly PlannedCall[]): Steps {
-  yield* run.make(...calls.filter(it => run.listUnseen(it).length === 0));
+/** The calls that the user would miss. */
+function listWanted(run: SolverRun): readonly PlannedCall[] {
+  const calls = run.turns.flatMap(it => it.calls);
+  return calls.filter(call => isMissed(run, call, new Set(calls.filter(it => it !== call))));
+}
+
+/** Whether the user asked for a call and none of the calls that are made shows the answer. */
+const isMissed = (run: SolverRun, call: PlannedCall, made: ReadonlySet<PlannedCall>): boolean =>
+  !call.isLookUp &&
+  !(call.isRead && [...made].some(it => it.result !== undefined && run.isShownBy(call, it.result)));
+
+/** Whether a look-up shows an id that a later call takes. */
+const suppliesIds = (run: SolverRun, { goal, flows }: PlannedCall): boolean =>
+  run.turns
+    .flatMap(it => it.calls)
+    .some(it => it.goal > goal && run.listIds(it).some(id => flows.has(id)));
+
+/** Makes a planned call, unless it takes values that nothing has shown. */
+function* makeIfSeen(run: SolverRun, call: PlannedCall): Steps {
+  if (run.listUnseen(call).length === 0) yield* run.make(call);
 }

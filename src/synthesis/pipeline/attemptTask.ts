@@ -1,14 +1,16 @@
 /** Makes one attempt at a task: specifies it, runs its conversation, and filters the result. */
 import { createRandom } from "../../environment/random.ts";
+import { createSolverJudge, type FindSolverFlaw } from "../../evaluation/solverJudge.ts";
+import { judges } from "../../evaluation/solvers/solvers.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { createTask, removePatches, unusableReasons } from "./createTask.ts";
-import { findRejection, type DuplicateFilter } from "./filter.ts";
+import { DuplicateFilter, findRejection } from "./filter.ts";
 import { rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { formatStateLog } from "./stateLog.ts";
 import { runConversation } from "./stateMachine.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
-import type { Synthesizer } from "./synthesizer.ts";
+import { Synthesizer } from "./synthesizer.ts";
 import type { AttemptTarget, TaskSpecification } from "./taskSpecification.ts";
 
 /** An accepted task, or a rejected attempt with the conversation as far as it went. */
@@ -21,12 +23,26 @@ export interface AttemptContext {
   readonly options: SynthesisOptions;
   readonly synthesizer: Synthesizer;
   readonly duplicates: DuplicateFilter;
+  /** Finds a solver that a task misjudges. */
+  readonly findSolverFlaw: FindSolverFlaw;
 }
+
+/** The context of a synthesis that begins. */
+export const createAttemptContext = (
+  options: SynthesisOptions,
+  synthesizer = new Synthesizer(options),
+): AttemptContext => ({
+  options,
+  synthesizer,
+  duplicates: new DuplicateFilter(),
+  findSolverFlaw: createSolverJudge(options.catalog, judges, options.signal),
+});
 
 /** Why an attempt is rejected, in a word and in full, and how far its conversation went. */
 interface Rejection {
   readonly reason: string;
   readonly explanation: string;
+  readonly solver?: string;
   readonly log?: string[];
   readonly events?: readonly Event[];
 }
@@ -54,7 +70,7 @@ async function synthesizeTask(
   specification: TaskSpecification,
   n: number,
   random: ReturnType<typeof createRandom>,
-  { options, synthesizer, duplicates }: AttemptContext,
+  { options, synthesizer, duplicates, findSolverFlaw }: AttemptContext,
 ): Promise<Task | Rejection> {
   const { catalog, split, rejectsDuplicates = true } = options;
   const prepared = synthesizer.prepareConversation(specification, n, random);
@@ -69,6 +85,8 @@ async function synthesizeTask(
   if (split !== undefined && task.split !== split) return reject("split", `it is ${task.split}`);
   const rejection = findRejection(task, catalog);
   if (rejection) return reject(rejection.reason, rejection.why);
+  const flaw = await findSolverFlaw(task);
+  if (flaw) return { ...reject("solver", flaw.why), solver: flaw.solver };
   if (rejectsDuplicates && !duplicates.addIfNew(task))
     return reject("duplicate", "a task kept before makes nearly the same calls");
   return task;
@@ -79,7 +97,7 @@ function createRejectedAttempt(
   { n, home, kind }: AttemptTarget,
   seed: number,
   specification: TaskSpecification | undefined,
-  { reason, explanation, log = [], events = [] }: Rejection,
+  { reason, explanation, solver, log = [], events = [] }: Rejection,
 ): RejectedAttempt {
   return {
     format: rejectedFormat,
@@ -89,6 +107,7 @@ function createRejectedAttempt(
     chain: [...(specification?.chain ?? [])],
     reason,
     why: explanation,
+    ...(solver === undefined ? {} : { solver }),
     log,
     events: events.map(removePatches),
   };

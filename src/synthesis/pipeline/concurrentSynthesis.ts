@@ -3,12 +3,15 @@
  * attempts in the order of the file. Continues after earlier attempts.
  */
 import { PolicyFault } from "../../policy/policy.ts";
-import { attemptTask, type AttemptContext, type AttemptResult } from "./attemptTask.ts";
+import {
+  attemptTask,
+  createAttemptContext,
+  type AttemptContext,
+  type AttemptResult,
+} from "./attemptTask.ts";
 import type { TaskSlot } from "./composition.ts";
-import { DuplicateFilter } from "./filter.ts";
 import { attemptsPerServer, planSynthesisSlots, selectServers } from "./synthesize.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
-import { Synthesizer } from "./synthesizer.ts";
 
 export interface ConcurrentOptions {
   /** The number of slots that are filled at once. */
@@ -31,11 +34,7 @@ export async function* synthesizeConcurrently(
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
   const ownOptions = { ...options, servers: selectServers(options), signal };
-  const context = {
-    options: ownOptions,
-    synthesizer: new Synthesizer(ownOptions),
-    duplicates: new DuplicateFilter(),
-  };
+  const context = createAttemptContext(ownOptions);
   const slots = planSynthesisSlots(ownOptions);
   let slot = slots.next();
   for (const attempt of earlierAttempts) {

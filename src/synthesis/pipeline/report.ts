@@ -28,9 +28,11 @@ export const rejectedAttemptSchema = z.strictObject({
   chain: z.array(z.string()),
   /**
    * The reason as a keyword: chain, query, teacher, length, broken, menu, no goals, split, replay,
-   * errors, leak, provenance, duplicate and others.
+   * errors, leak, provenance, duplicate, solver and others.
    */
   reason: z.string(),
+  /** The solver that the task misjudges, where that is the reason. */
+  solver: z.string().optional(),
   /** The reason as a text for people. */
   why: z.string(),
   log: logSchema,
@@ -64,6 +66,8 @@ export const reportSchema = z.strictObject({
   by: z.record(z.string(), countsSchema),
   /** Numbers of rejected attempts by reason. */
   rejected: countsSchema,
+  /** Numbers of attempts that solvers rejected, by solver; absent in older reports. */
+  solvers: countsSchema.optional(),
   /** Numbers of transitions in accepted and rejected attempts together. */
   transitions: z.array(
     z.strictObject({ from: z.string(), event: z.string(), to: z.string(), n: z.int() }),

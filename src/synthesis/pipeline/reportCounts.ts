@@ -15,6 +15,7 @@ export class ReportCounts {
   #rejected = 0;
   readonly #countsByProperty: Record<string, Record<string, number>> = {};
   readonly #reasonCounts: Record<string, number> = {};
+  readonly #solverCounts: Record<string, number> = {};
   readonly #transitionCounts = new Map<string, number>();
   readonly #userTexts: string[] = [];
 
@@ -45,9 +46,10 @@ export class ReportCounts {
     this.#countTransitions(task.provenance.log);
   }
 
-  countRejected({ reason, log }: RejectedAttempt): void {
+  countRejected({ reason, solver, log }: RejectedAttempt): void {
     this.#rejected++;
     increment(this.#reasonCounts, reason);
+    if (solver !== undefined) increment(this.#solverCounts, solver);
     this.#countTransitions(log);
   }
 
@@ -72,6 +74,7 @@ export class ReportCounts {
       accepted: this.#accepted,
       by,
       rejected: sortByCount(this.#reasonCounts),
+      solvers: sortByCount(this.#solverCounts),
       transitions,
       diversity,
     };

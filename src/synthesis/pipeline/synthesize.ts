@@ -3,13 +3,11 @@
  * attempts. The same seed gives the same bytes.
  */
 import { UserError } from "../../userError.ts";
-import { attemptTask, type AttemptResult } from "./attemptTask.ts";
+import { attemptTask, createAttemptContext, type AttemptResult } from "./attemptTask.ts";
 import { planSlots } from "./composition.ts";
-import { DuplicateFilter } from "./filter.ts";
 import { presets } from "./presets.ts";
 import { heldOutServers, isHeldOut } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
-import { Synthesizer } from "./synthesizer.ts";
 
 /** Attempts for one slot on one server; after that the server has no more tasks of that kind. */
 export const attemptsPerServer = 60;
@@ -18,11 +16,7 @@ export const attemptsPerServer = 60;
 export async function* synthesize(options: SynthesisOptions): AsyncGenerator<AttemptResult> {
   const servers = selectServers(options);
   const ownOptions = { ...options, servers };
-  const context = {
-    options: ownOptions,
-    synthesizer: new Synthesizer(ownOptions),
-    duplicates: new DuplicateFilter(),
-  };
+  const context = createAttemptContext(ownOptions);
   const slots = planSynthesisSlots(ownOptions);
   let n = 0;
   for (let slot = slots.next(); !slot.done;) {

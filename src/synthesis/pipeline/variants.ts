@@ -9,8 +9,7 @@ import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
-import { attemptTask, type AttemptContext } from "./attemptTask.ts";
-import { DuplicateFilter } from "./filter.ts";
+import { attemptTask, createAttemptContext, type AttemptContext } from "./attemptTask.ts";
 import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
 import { menuKinds } from "./presets.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
@@ -45,7 +44,7 @@ export async function* synthesizeVariants(
   options: VariantOptions,
 ): AsyncGenerator<Task> {
   const { count, signal } = options;
-  const context = createAttemptContext(task, options);
+  const context = createVariantContext(task, options);
   const target = { home: task.servers[0]!.name, kind: task.kind };
   const shape = getTaskShape(task);
   let failures = 0;
@@ -66,7 +65,7 @@ export async function* synthesizeVariants(
   }
 }
 
-function createAttemptContext(
+function createVariantContext(
   task: Task,
   { catalog, resources, seed, signal }: VariantOptions,
 ): AttemptContext {
@@ -94,13 +93,12 @@ function createAttemptContext(
     links: readCrossServerLinks(resources, catalog),
     styleGuide: readStyleGuide(resources),
   };
-  const duplicates = new DuplicateFilter();
-  duplicates.addIfNew(task);
-  return {
+  const context = createAttemptContext(
     options,
-    synthesizer: new Synthesizer(options, ({ n }, random) => specifyVariant(source, n, random)),
-    duplicates,
-  };
+    new Synthesizer(options, ({ n }, random) => specifyVariant(source, n, random)),
+  );
+  context.duplicates.addIfNew(task);
+  return context;
 }
 
 /** Equal for tasks of the same kind and information, with the same tools in the same turns. */

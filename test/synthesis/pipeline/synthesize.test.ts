@@ -1,9 +1,12 @@
 /** Three hundred tasks of the student preset have the properties that training relies on. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { createAuditor } from "../../../src/evaluation/audit.ts";
+import { judges } from "../../../src/evaluation/solvers/solvers.ts";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
+import { ReportCounts } from "../../../src/synthesis/pipeline/reportCounts.ts";
 import { computeSplit } from "../../../src/synthesis/pipeline/split.ts";
 import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
@@ -16,6 +19,15 @@ let rejected: Awaited<ReturnType<typeof synthesizeTasks>>["rejected"];
 beforeAll(async () => {
   ({ tasks, rejected } = await synthesizeTasks(300));
 });
+
+const reportOptions = {
+  count: 300,
+  seed: 11,
+  servers: ["banking"],
+  teacher: "graph",
+  preset: "student",
+  menu: "chain",
+};
 
 const getShare = (is: (it: Task) => boolean) => tasks.filter(is).length / tasks.length;
 
@@ -43,6 +55,32 @@ test("a rollout of the teacher policy on the task's menu gives the same events",
     );
     expect(JSON.parse(JSON.stringify(withoutPatches))).toEqual(task.trajectory.events);
   }
+});
+
+describe("solvers", () => {
+  test("reach every task if they are right, and none if they are wrong", async () => {
+    const auditTask = createAuditor(catalog, judges);
+    const misjudged: string[] = [];
+    for (const task of tasks.slice(0, 100)) {
+      const audit = await auditTask(task);
+      if (audit.kind !== "audited") throw new Error(`${task.id}: ${audit.why}`);
+      for (const { solver, success, differs } of audit.attempts)
+        if (solver.kind === "right" ? !success : success && differs)
+          misjudged.push(`${solver.name} on ${task.id}`);
+    }
+    expect(misjudged).toEqual([]);
+  });
+
+  test("reject a few tasks, and the report counts them", () => {
+    const flawed = rejected.filter(it => it.reason === "solver");
+    expect(flawed.length).toBeLessThan(0.1 * tasks.length);
+    const counts = new ReportCounts();
+    for (const it of rejected) counts.countRejected(it);
+    const { solvers: bySolver = {}, rejected: byReason } = counts.createReport(reportOptions);
+    expect(byReason["solver"] ?? 0).toBe(flawed.length);
+    expect(Object.values(bySolver).reduce((sum, n) => sum + n, 0)).toBe(flawed.length);
+    for (const { solver, why } of flawed) expect(why.startsWith(`${solver} `)).toBe(true);
+  });
 });
 
 describe("the user", () => {

@@ -1,0 +1,94 @@
+/**
+ * Judges a task by solvers: a right solver must succeed, and a wrong one must not, unless there is
+ * nothing in the task that it does wrong.
+ */
+import type { Catalog } from "../environment/catalog.ts";
+import { canonicalJson } from "../environment/json.ts";
+import type { Policy } from "../policy/policy.ts";
+import { rollout } from "../policy/rollout.ts";
+import { getSuccess } from "../reward/success.ts";
+import { createAttemptFactory, type Attempt, type CreateAttempt } from "../trajectory/attempt.ts";
+import type { Task } from "../trajectory/task.ts";
+import { listCalls, type CallEvent, type Trajectory } from "../trajectory/trajectory.ts";
+import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
+
+/** A solver that shows that a task accepts too little or too much. */
+export interface SolverFlaw {
+  readonly solver: string;
+  readonly why: string;
+}
+
+export type FindSolverFlaw = (task: Task) => Promise<SolverFlaw | undefined>;
+
+/**
+ * Creates the function that finds the first solver that a task misjudges. A solver that chooses,
+ * such as the skipper, plays every choice.
+ */
+export function createSolverJudge(
+  catalog: Catalog,
+  solvers: readonly Solver[],
+  signal?: AbortSignal,
+): FindSolverFlaw {
+  const createAttempt = createAttemptFactory(catalog);
+  return async task => {
+    for (const solver of solvers)
+      for (let choice = 0, choices = 1; choice < choices; choice++) {
+        const policy = createSolverPolicy(solver, task, choice);
+        const attempt = await playTask(task, policy, catalog, createAttempt, signal);
+        choices = policy.choices;
+        const why = findFlaw(solver, attempt, policy.problem);
+        if (why !== undefined) return { solver: solver.name, why: `${solver.name} ${why}` };
+      }
+    return undefined;
+  };
+}
+
+function findFlaw(
+  solver: Solver,
+  attempt: Attempt,
+  problem: string | undefined,
+): string | undefined {
+  const { achieved, reasons } = getSuccess(attempt);
+  if (solver.kind === "right") return achieved ? undefined : `fails: ${problem ?? reasons[0]}`;
+  if (!achieved || !isOwnWay(solver, attempt)) return undefined;
+  const calls = listCalls(attempt.trajectory).map(describeCall);
+  return `succeeds with ${calls.length === 0 ? "no call" : calls.join("; ")}`;
+}
+
+/** Lets a policy attempt a task. */
+export async function playTask(
+  task: Task,
+  policy: Policy,
+  catalog: Catalog,
+  createAttempt: CreateAttempt,
+  signal?: AbortSignal,
+): Promise<Attempt> {
+  const options = signal ? { signal } : {};
+  const { trajectory, finalState } = await rollout(task, policy, catalog, options);
+  return createAttempt(task, trajectory, finalState);
+}
+
+/** Whether a solver did anything else than the goals' calls; for a right one, their messages. */
+export function isOwnWay(solver: Solver, { task, trajectory }: Attempt): boolean {
+  const calls = listCalls(trajectory);
+  const planned = task.goals.flatMap((it, goal) => it.calls.map(call => ({ ...call, goal })));
+  if (planned.map(describeCall).join("\n") !== calls.map(describeCall).join("\n")) return true;
+  return solver.kind === "right" && !isSentAsPlanned(trajectory, planned);
+}
+
+const describeCall = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">) =>
+  `${name} ${canonicalJson(args)}`;
+
+/** Whether the calls of each goal have a message of their own, and the user was asked nothing. */
+function isSentAsPlanned(
+  trajectory: Trajectory,
+  planned: readonly { readonly goal: number }[],
+): boolean {
+  const messages = listCalls(trajectory).map(it => it.message);
+  return (
+    messages.every(
+      (it, i) =>
+        i === 0 || (it === messages[i - 1]) === (planned[i]!.goal === planned[i - 1]!.goal),
+    ) && !trajectory.events.some(it => it.kind === "user" && it.answers)
+  );
+}
