@@ -126,9 +126,13 @@ function listWantedTexts(goals: readonly Goal[]): ReadonlySet<string> {
   let texts = wantedTexts.get(goals);
   if (!texts) {
     const calls = goals.flatMap(it => it.calls);
-    const entities = calls.flatMap(it => it.facts ?? []).flatMap(it => it.entity ?? []);
+    const facts = calls.flatMap(it => it.facts ?? []);
+    const ids = facts.flatMap(it => [
+      ...(it.entity === undefined ? [] : [it.entity]),
+      ...(it.of ?? []),
+    ]);
     const values = calls.flatMap(it => it.values ?? []).map(String);
-    wantedTexts.set(goals, (texts = new Set([...entities, ...values])));
+    wantedTexts.set(goals, (texts = new Set([...ids, ...values])));
   }
   return texts;
 }

@@ -27,7 +27,7 @@ export function describeFeed(resolution: FeedResolution): string {
 /** Says of a fact why it is missing: nothing showed it, or too late, or with another value. */
 export function describeMissingFact(fact: Fact, asked: AskedCall, attempt: AttemptCalls): string {
   const { goalCall } = asked;
-  const { entity, field, value } = fact;
+  const { entity, of = [], field, value } = fact;
   const successes = attempt.listSuccesses();
   const isLate = successes.some(it => shows(attempt, it, fact, asked));
   if (entity === undefined) {
@@ -37,7 +37,8 @@ export function describeMissingFact(fact: Fact, asked: AskedCall, attempt: Attem
     const what = field === "count" ? "how many there are" : `the ${formatField(field)}`;
     return `${what} was not looked up (no ${call})`;
   }
-  const what = field === undefined ? entity : `the ${formatField(field)} of ${entity}`;
+  const row = of.length === 0 ? entity : `${entity} of ${of.join(" and ")}`;
+  const what = field === undefined ? row : `the ${formatField(field)} of ${entity}`;
   if (isLate) return `${what} was looked up too late`;
   const other =
     field === undefined

@@ -14,8 +14,8 @@ export interface WantedTexts {
 }
 
 export interface ResultIndex {
-  /** The wanted texts that occur. */
-  readonly texts: ReadonlySet<string>;
+  /** For each wanted text that occurs, the wanted ids around it, one list per occurrence. */
+  readonly texts: ReadonlyMap<string, readonly (readonly string[])[]>;
   /** For each wanted id, the values of the fields that belong to it. */
   readonly fields: ReadonlyMap<string, ReadonlyMap<string, readonly Json[]>>;
 }
@@ -25,13 +25,18 @@ export interface ResultIndex {
  * has as a field or a key, and to an id that the call names: its result is about that entity.
  */
 export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts): ResultIndex {
-  const texts = new Set<string>();
+  const texts = new Map<string, (readonly string[])[]>();
   const fields = new Map<string, Map<string, Json[]>>();
   const findWanted = (scalar: Json): string | undefined => {
     if (scalar === null || typeof scalar === "object") return undefined;
     const text = String(scalar);
     const wantedText = wanted.aliases.get(text) ?? text;
     return wanted.texts.has(wantedText) ? wantedText : undefined;
+  };
+  const addText = (text: string, ids: readonly string[]) => {
+    const occurrences = texts.get(text);
+    if (occurrences) occurrences.push(ids);
+    else texts.set(text, [ids]);
   };
   const addField = (id: string, key: string, value: Json) => {
     const own = fields.get(id) ?? fields.set(id, new Map()).get(id)!;
@@ -42,7 +47,7 @@ export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts)
   const visit = (value: Json, outer: readonly string[]): void => {
     if (value === null || typeof value !== "object") {
       const text = findWanted(value);
-      if (text !== undefined) texts.add(text);
+      if (text !== undefined) addText(text, outer);
       return;
     }
     if (!isJsonObject(value)) {
@@ -55,21 +60,30 @@ export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts)
     for (const [key, it] of entries) {
       for (const id of ids) if (it === null || typeof it !== "object") addField(id, key, it);
       const keyId = findWanted(key);
-      if (keyId !== undefined) texts.add(keyId);
+      if (keyId !== undefined) addText(keyId, ids);
       visit(it, keyId === undefined ? ids : [...ids, keyId]);
     }
   };
   visit(
     result,
-    Object.values(args).flatMap(it => findWanted(it) ?? []),
+    [...listScalars(args)].flatMap(it => findWanted(it) ?? []),
   );
   return { texts, fields };
 }
 
+function* listScalars(value: Json): Generator<Json> {
+  if (value === null || typeof value !== "object") yield value;
+  else for (const it of Object.values<Json>(value)) yield* listScalars(it);
+}
+
 /** Whether a result shows a fact about an entity. */
-export function showsFact({ texts, fields }: ResultIndex, { entity, field, value }: Fact): boolean {
+export function showsFact(
+  { texts, fields }: ResultIndex,
+  { entity, of = [], field, value }: Fact,
+): boolean {
   if (entity === undefined) return false;
-  if (field === undefined) return texts.has(entity);
+  if (field === undefined)
+    return texts.get(entity)?.some(ids => of.every(it => ids.includes(it))) ?? false;
   const values = fields.get(entity)?.get(field);
   return values?.some(it => areEqual(it, value!)) ?? false;
 }

@@ -14,12 +14,14 @@ const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
 
 /**
  * Something that a result must show. With `entity` and `field`: that the entity with this id has
- * this value, in a field of this name. With `entity` alone: that id, such as one row of a list.
+ * this value, in a field of this name. With `entity` alone: that id, such as one row of a list; and
+ * with `of`, as something of these other entities, such as a member of a channel.
  * Without `entity`: a value that belongs to no entity, such as a travel time or the `count` of a
  * list; only the goal's call or an alternative of it can show it.
  */
 const factSchema = z.strictObject({
   entity: z.string().optional(),
+  of: z.array(z.string()).min(1).optional(),
   field: z.string().optional(),
   value: scalarSchema.nullable().optional(),
 });

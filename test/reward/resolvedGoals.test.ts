@@ -229,6 +229,17 @@ describe("a look-up that answers", () => {
       [[accounts("Savings")], [planned]],
       { success: "acc_115 was not looked up", paper: 1.05 },
     ));
+  describe("a row of something else", () => {
+    const ofSavings = call("list_scheduled_transfers", { from_account: "acc_101" });
+    const goalCall = answers(ofSavings, [{ entity: "sch_601", of: ["acc_101"] }]);
+    test("in a result about it", () =>
+      checkCalls(goalCall, [[ofSavings], [planned]], { success: "yes", paper: 1.3 }));
+    test("in a result that does not say of what it is", () =>
+      checkCalls(goalCall, [[planned], [planned]], {
+        success: "sch_601 of acc_101 was not looked up",
+        paper: 1.05,
+      }));
+  });
   test("one call may answer two questions", async () => {
     const task = taskOf({
       id: "t-two",

@@ -18,6 +18,8 @@ interface StepCall {
   readonly resultValues: ReadonlySet<string>;
   /** The values of the result that later calls take. */
   readonly takenValues: Set<Scalar>;
+  /** Those that the last call of the same turn takes, which is refused. */
+  readonly refusedValues: Set<string>;
 }
 
 /** The successful calls of one message. */
@@ -46,12 +48,18 @@ export function extractGoals(
   }));
 }
 
+/**
+ * A goal call with its purpose. A look-up for something that is then refused is an answer: the user
+ * learns of the refusal only if the assistant finds what they mean.
+ */
 function createGoalCall(
-  { event, takenValues }: StepCall,
+  { event, takenValues, refusedValues }: StepCall,
   purpose: ReadPurpose | undefined,
 ): GoalCall {
   const call = { name: event.name, arguments: event.arguments as JsonObject };
   if (!purpose) return call;
+  if (purpose.for === "feeds" && refusedValues.size > 0)
+    return { ...call, for: "answers", facts: [...refusedValues].map(entity => ({ entity })) };
   return purpose.for === "feeds"
     ? { ...call, for: "feeds", values: [...takenValues].filter(it => it !== null) }
     : { ...call, for: "answers", facts: [...purpose.facts] };
@@ -60,19 +68,45 @@ function createGoalCall(
 function collectSteps(events: readonly Event[]): { userTexts: string[]; steps: Step[] } {
   const userTexts: string[] = [];
   const steps: Step[] = [];
-  for (const event of events) {
+  for (const [i, event] of events.entries()) {
     if (event.kind === "user") userTexts.push(event.text);
-    if (event.kind !== "call" || event.outcome.kind !== "ok") continue;
+    if (event.kind !== "call") continue;
+    if (event.outcome.kind === "refused" && isLastOfTurn(events, i))
+      addRefusedValues(event, steps, userTexts);
+    if (event.outcome.kind !== "ok") continue;
     let step = steps.at(-1);
     if (step?.calls[0]!.event.message !== event.message) {
       step = { turn: userTexts.length - 1, calls: [] };
       steps.push(step);
     }
     const resultValues = new Set([...listScalars(event.outcome.value)].map(String));
-    step.calls.push({ event, resultValues, takenValues: new Set() });
+    step.calls.push({ event, resultValues, takenValues: new Set(), refusedValues: new Set() });
   }
   return { userTexts, steps };
 }
+
+/** Whether no call of the same turn follows a call: what it was for is given up. */
+function isLastOfTurn(events: readonly Event[], call: number): boolean {
+  const next = events.slice(call + 1).find(it => it.kind === "call" || it.kind === "user");
+  return next?.kind !== "call";
+}
+
+/** Notes where the values of a refused call came from, if that was in the same turn. */
+function addRefusedValues(
+  { arguments: args }: CallEvent,
+  steps: readonly Step[],
+  userTexts: readonly string[],
+): void {
+  const userText = userTexts.join("\n");
+  for (const scalar of listScalars(args)) {
+    if (!isDistinctive(scalar) || containsToken(userText, String(scalar))) continue;
+    const source = steps.findLast(it => it.calls.some(call => showsValue(call, scalar)));
+    if (source?.turn !== userTexts.length - 1) continue;
+    source.calls.find(it => showsValue(it, scalar))!.refusedValues.add(String(scalar));
+  }
+}
+
+const showsValue = (call: StepCall, value: Scalar): boolean => call.resultValues.has(String(value));
 
 /**
  * The edges into a step: for an argument that the user has not said, from the latest step that
@@ -88,14 +122,13 @@ function findEdges(
   const addEdge = (goal: number, edge: Pick<Goal["after"][number], "kind" | "via">) => {
     if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, ...edge });
   };
-  const shows = (it: StepCall, value: Scalar) => it.resultValues.has(String(value));
   for (const { event: call } of step.calls) {
     for (const [via, value] of Object.entries(call.arguments as JsonObject)) {
       for (const scalar of listScalars(value)) {
         if (!isDistinctive(scalar) || containsToken(userText, String(scalar))) continue;
-        const goal = before.findLastIndex(it => it.calls.some(other => shows(other, scalar)));
+        const goal = before.findLastIndex(it => it.calls.some(other => showsValue(other, scalar)));
         addEdge(goal, { kind: "explicit", via });
-        before[goal]?.calls.find(it => shows(it, scalar))!.takenValues.add(scalar);
+        before[goal]?.calls.find(it => showsValue(it, scalar))!.takenValues.add(scalar);
       }
     }
     const required = graph.getEdgesTo(call.name).filter(it => it.kind === "implicit");

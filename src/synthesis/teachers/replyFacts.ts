@@ -25,7 +25,7 @@ export function listReplyFacts(
     ...mentions.map(it => it.instance.label),
   ]);
   const facts = new Map<string, Fact>();
-  const context = { ids, args, subject: findSubject(declaration, args) };
+  const context = { ids, args, subjects: listSubjects(declaration, args) };
   for (const slot of paths)
     for (const it of listSlotFacts(slot.replace(/\.size$/, ""), value, context))
       facts.set(JSON.stringify(it), it);
@@ -38,15 +38,12 @@ interface FactContext {
   /** The ids in the result. */
   readonly ids: ReadonlySet<string>;
   readonly args: JsonObject;
-  /** The entity that the call is about. */
-  readonly subject: string | undefined;
+  /** The entities that the call names. */
+  readonly subjects: readonly string[];
 }
 
-/** The one entity that a call names. */
-function findSubject({ inputs }: ToolDeclaration, args: JsonObject): string | undefined {
-  const ids = inputs.flatMap(it => args[it.key] ?? []);
-  return ids.length === 1 && typeof ids[0] === "string" ? ids[0] : undefined;
-}
+const listSubjects = ({ inputs }: ToolDeclaration, args: JsonObject): string[] =>
+  inputs.flatMap(it => [args[it.key] ?? []].flat()).filter(it => typeof it === "string");
 
 function listSlotFacts(path: string, value: JsonObject, context: FactContext): Fact[] {
   const fieldValue = getField(value, path);
@@ -57,7 +54,7 @@ function listSlotFacts(path: string, value: JsonObject, context: FactContext): F
       { ...(entity === undefined ? {} : { entity }), field: keys.at(-1)!, value: fieldValue },
     ];
   }
-  return path === "items" || path === "count" ? listRowFacts(value, context.ids) : [];
+  return path === "items" || path === "count" ? listRowFacts(value, context) : [];
 }
 
 /**
@@ -67,7 +64,7 @@ function listSlotFacts(path: string, value: JsonObject, context: FactContext): F
 function findOwner(
   value: JsonObject,
   path: readonly string[],
-  { ids, args, subject }: FactContext,
+  { ids, args, subjects }: FactContext,
 ): string | undefined {
   const owners = [value];
   for (const key of path) owners.push(owners.at(-1)![key] as JsonObject);
@@ -76,16 +73,22 @@ function findOwner(
     const argument = own.find(it => Object.values(args).includes(it));
     if (own.length > 0) return (argument ?? own[0]) as string;
   }
-  return subject;
+  return subjects.length === 1 ? subjects[0] : undefined;
 }
 
-/** One fact per row of the first list, or the number of rows if they have no ids of their own. */
-function listRowFacts(value: JsonObject, ids: ReadonlySet<string>): Fact[] {
+/**
+ * One fact per row of the first list, each of the entities that the call names, or the number of
+ * rows if they have no ids of their own.
+ */
+function listRowFacts(value: JsonObject, { ids, subjects }: FactContext): Fact[] {
   const rows = Object.values(value).find(it => Array.isArray(it)) as readonly Json[] | undefined;
   if (!rows) return [];
   const rowIds = rows.length > 0 ? findRowIds(rows, ids) : undefined;
   return rowIds
-    ? [...new Set(rowIds)].map(entity => ({ entity }))
+    ? [...new Set(rowIds)].map(entity => {
+        const of = subjects.filter(it => it !== entity);
+        return { entity, ...(of.length > 0 ? { of } : {}) };
+      })
     : [{ field: "count", value: rows.length }];
 }
 

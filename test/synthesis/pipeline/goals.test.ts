@@ -113,3 +113,27 @@ const tokens: [text: string, value: string, is: boolean][] = [
 test.each(tokens)("%s contains the token %s: %s", (text, value, is) => {
   expect(containsToken(text, value)).toBe(is);
 });
+
+test("a look-up says which values it supplies, or which facts it answers with", () => {
+  const facts = [{ entity: "book_11", field: "shelf", value: "B4" }];
+  const events = [
+    user("Where is Emma?"),
+    call(0, "list_books", { title: "Emma" }, { books: [{ title: "Emma", book_id: "book_11" }] }),
+    call(1, "get_book", { book_id: "book_11" }, { book_id: "book_11", shelf: "B4" }),
+    user("Lend it to Ada."),
+    call(2, "find_member", { name: "Ada" }, { name: "Ada", member_id: "mem_21" }),
+    call(3, "lend", { book_id: "book_11", member_id: "mem_21" }, undefined),
+  ];
+  const getPurposes = (given: readonly Event[]) =>
+    extractGoals(given, getDependencyGraph(library), it =>
+      it.name === "library_get_book" ? { for: "answers", facts } : { for: "feeds" },
+    ).flatMap(({ calls }) => calls.map(({ name: _, arguments: __, ...purpose }) => purpose));
+  expect(getPurposes(events)).toEqual([
+    { for: "feeds", values: ["book_11"] },
+    { for: "answers", facts },
+    // lending was refused: the user learns why only if the member is found
+    { for: "answers", facts: [{ entity: "mem_21" }] },
+  ]);
+  const recovered = call(4, "lend", { book_id: "book_11", member_id: "mem_21" }, {});
+  expect(getPurposes([...events, recovered]).at(2)).toEqual({ for: "feeds", values: ["mem_21"] });
+});
