@@ -25,7 +25,10 @@ export interface ScoredCall {
 }
 
 /** The part of a goal call that scoring needs. */
-export interface ScoredGoalCall extends Pick<GoalCall, "name" | "arguments" | "mask"> {
+export interface ScoredGoalCall extends Pick<
+  GoalCall,
+  "name" | "arguments" | "mask" | "loose" | "words"
+> {
   /** The position of the call that serves it, if that is known already. */
   readonly at?: number;
 }

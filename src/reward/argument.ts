@@ -7,7 +7,8 @@ import type { JsonSchema } from "../environment/server.ts";
 import type { GoalCall } from "../trajectory/task.ts";
 import type { AlignedPair } from "./alignedPair.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { areEqual, getPropertySchema } from "./valueEquality.ts";
+import { isSameText } from "./freeText.ts";
+import { areEqual, getPropertySchema } from "../trajectory/valueEquality.ts";
 
 /** R_arg = (1/|M|) Σ over pairs of the share of equal arguments; 0 if nothing is aligned. */
 export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
@@ -17,7 +18,7 @@ export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
 
 /** Compares each argument of a goal call with that of a call. */
 export function compareArguments(
-  goal: Pick<GoalCall, "arguments" | "mask">,
+  goal: Pick<GoalCall, "arguments" | "mask" | "loose" | "words">,
   args: Json,
   schema?: JsonSchema,
 ): readonly ArgumentEvidence[] {
@@ -29,7 +30,10 @@ export function compareArguments(
       key,
       goal: goalValue,
       model,
-      equal: hasKey && areEqual(goalValue, callArguments[key]!, getPropertySchema(schema, key)),
+      equal:
+        hasKey &&
+        (areEqual(goalValue, callArguments[key]!, getPropertySchema(schema, key)) ||
+          isSameText(goal, key, model)),
       masked: goal.mask?.includes(key) ?? false,
     };
   });

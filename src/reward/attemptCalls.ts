@@ -5,8 +5,8 @@ import type { Attempt } from "../trajectory/attempt.ts";
 import type { Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
 import { listTurns } from "../trajectory/turns.ts";
-import { indexResult, type ResultIndex, type WantedTexts } from "./resultIndex.ts";
-import { areEqual, getPropertySchema } from "./valueEquality.ts";
+import { indexResult, type ResultIndex, type WantedTexts } from "../trajectory/resultIndex.ts";
+import { areEqual, getPropertySchema } from "../trajectory/valueEquality.ts";
 
 export interface AttemptCall {
   readonly name: string;

@@ -5,7 +5,7 @@
 import type { Fact, GoalCall } from "../trajectory/task.ts";
 import type { AttemptCalls, BareCall } from "./attemptCalls.ts";
 import { chooseCalls, type CallChoice, type Need } from "./chooseCalls.ts";
-import { showsFact, showsValue } from "./resultIndex.ts";
+import { showsFact, showsValue } from "../trajectory/resultIndex.ts";
 
 /** A goal call, and the turn in which it is asked for. */
 export interface AskedCall {

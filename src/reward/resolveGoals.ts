@@ -8,10 +8,10 @@ import type { Fact, Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { ScoredGoal, ScoredGoalCall } from "./align.ts";
 import { AttemptCalls, containsValue } from "./attemptCalls.ts";
 import { describeAnswer, describeFeed, describeMissingFact } from "./goalText.ts";
-import { listIdAliases } from "./idAliases.ts";
+import { listIdAliases } from "./stateNames.ts";
 import { chooseAnswer } from "./resolveAnswers.ts";
 import { resolveFeed } from "./resolveFeeds.ts";
-import type { WantedTexts } from "./resultIndex.ts";
+import type { WantedTexts } from "../trajectory/resultIndex.ts";
 
 export interface Resolution {
   /** The goals to score, without those that were not needed. */

@@ -7,42 +7,51 @@ import { computeDigest } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { ServerState, State } from "../environment/state.ts";
 
-/** A name for each generated id of a world. Equal names in two worlds mean the same entity. */
-export type IdNames = ReadonlyMap<string, string>;
+/** What stands for the texts of one world, so that it can be compared with another. */
+export interface TextNames {
+  /** A name for each generated id. Equal names in two worlds mean the same entity. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** Free texts, with what replaces them wherever they occur. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+export const noNames: TextNames = { ids: new Map(), aliases: new Map() };
 
 /**
  * Names the generated ids of a state: those that are neither in the start state nor mentioned by a
- * user or a goal.
+ * user or a goal. `aliases` are free texts with what replaces them.
  */
-export function nameGeneratedIds(
+export function nameTexts(
   start: State,
   end: State,
   mentionedWords: ReadonlySet<string>,
-): IdNames {
-  const names = new Map<string, string>();
+  aliases: TextNames["aliases"],
+): TextNames {
+  const ids = new Map<string, string>();
+  const names = { ids, aliases };
   const contexts: (IdContext & { times: ReadonlySet<string> })[] = [];
   const before = Object.values(start).map(it => findIds(it.world));
   for (const [server, { world, clock }] of Object.entries(end)) {
     const times = listMinutes(start[server]?.clock ?? clock, clock, mentionedWords);
     visitIds(world, start[server]?.world, [server], context => {
       if (mentionedWords.has(context.id) || before.some(it => it.has(context.id))) return;
-      names.set(context.id, getPrefix(context.id));
+      ids.set(context.id, getPrefix(context.id));
       contexts.push({ ...context, times });
     });
   }
   // each round includes references that are one step further away; names are stable once their
   // number no longer grows
-  for (let nameCount = 0, round = 0; round < names.size; round++) {
+  for (let nameCount = 0, round = 0; round < ids.size; round++) {
     const textsById = new Map<string, string[]>();
     for (const { id, path, role, holds, times } of contexts) {
       const texts = textsById.get(id) ?? textsById.set(id, []).get(id)!;
       texts.push(
-        `${role} ${path.map(it => replaceIds(it, names)).join("/")} ${formatCanonical(holds, names, times)}`,
+        `${role} ${path.map(it => replaceTexts(it, names)).join("/")} ${formatCanonical(holds, names, times)}`,
       );
     }
     for (const [id, texts] of textsById)
-      names.set(id, `${getPrefix(id)}#${computeDigest(Object.freeze(texts.toSorted()))}`);
-    const distinctCount = new Set(names.values()).size;
+      ids.set(id, `${getPrefix(id)}#${computeDigest(Object.freeze(texts.toSorted()))}`);
+    const distinctCount = new Set(ids.values()).size;
     if (distinctCount === nameCount) break;
     nameCount = distinctCount;
   }
@@ -62,15 +71,23 @@ function findIds(world: object): ReadonlySet<string> {
   return ids;
 }
 
-/** Replaces the generated ids in a text with their names. */
-export const replaceIds = (text: string, names: IdNames): string =>
-  text.replaceAll(idPattern, it => names.get(it) ?? it);
+/** Free texts of fewer characters may be part of other texts by chance. */
+const minPartLength = 8;
+
+/** Replaces the generated ids and the free texts in a text. */
+export function replaceTexts(text: string, { ids, aliases }: TextNames): string {
+  let replaced = aliases.get(text) ?? text;
+  for (const [alias, goalText] of aliases)
+    if (alias.length >= minPartLength && replaced !== goalText)
+      replaced = replaced.replaceAll(alias, () => goalText);
+  return replaced.replaceAll(idPattern, it => ids.get(it) ?? it);
+}
 
 /** Formats a world: ids by their names, generated times left out, keys sorted. */
 export function formatWorld(
   state: ServerState,
   start: ServerState,
-  names: IdNames,
+  names: TextNames,
   mentionedWords: ReadonlySet<string>,
 ): string {
   return formatCanonical(
@@ -126,12 +143,12 @@ function visitIds(
  */
 function formatCanonical(
   value: Json,
-  names: IdNames,
+  names: TextNames,
   times: ReadonlySet<string>,
   start?: Json,
 ): string {
   if (typeof value === "string")
-    return times.has(value) ? "time" : JSON.stringify(replaceIds(value, names));
+    return times.has(value) ? "time" : JSON.stringify(replaceTexts(value, names));
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (isUnchanged(value, start)) return "=";
   if (Array.isArray(value)) {
@@ -144,13 +161,13 @@ function formatCanonical(
   }
   const entries = Object.entries(value).map(
     ([key, it]) =>
-      `${JSON.stringify(replaceIds(key, names))}:${formatCanonical(it, names, times, getChild(start, key))}`,
+      `${JSON.stringify(replaceTexts(key, names))}:${formatCanonical(it, names, times, getChild(start, key))}`,
   );
   return `{${entries.toSorted().join(",")}}`;
 }
 
-function containsGenerated(value: Json, names: IdNames, times: ReadonlySet<string>): boolean {
-  if (typeof value === "string") return times.has(value) || replaceIds(value, names) !== value;
+function containsGenerated(value: Json, names: TextNames, times: ReadonlySet<string>): boolean {
+  if (typeof value === "string") return times.has(value) || replaceTexts(value, names) !== value;
   if (value === null || typeof value !== "object") return false;
   return Object.entries<Json>(value).some(
     ([key, it]) => containsGenerated(key, names, times) || containsGenerated(it, names, times),

@@ -8,10 +8,10 @@ import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall } from "../trajectory/task.ts";
 import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
-import { getIdNames, listMentionedWords, type StateIdNames } from "./idAliases.ts";
+import { getStateNames, listMentionedWords, type StateNames } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
-import { replaceIds, formatWorld, type IdNames } from "./stateText.ts";
-import { areEqual, getPropertySchema } from "./valueEquality.ts";
+import { formatWorld, noNames, replaceTexts, type TextNames } from "./stateText.ts";
+import { areEqual, getPropertySchema } from "../trajectory/valueEquality.ts";
 
 export interface Success {
   readonly achieved: boolean;
@@ -43,7 +43,7 @@ function computeSuccess(attempt: Attempt): Success {
     return { achieved: calls.length === 0, isGoalState: true, hasAllReads: true, reasons };
   }
   const isSameState = computeDigest(states.goal) === computeDigest(states.final);
-  const names = getIdNames(attempt);
+  const names = getStateNames(attempt);
   const differences = isSameState
     ? []
     : describeDifferences(attempt, names, listMentionedWords(task));
@@ -66,7 +66,7 @@ export const isReadOnly = ({ task, tools }: Attempt): boolean =>
 
 function describeDifferences(
   { states: { start, goal, final } }: Attempt,
-  names: StateIdNames,
+  names: StateNames,
   mentionedWords: ReadonlySet<string>,
 ): string[] {
   return Object.keys(goal)
@@ -112,7 +112,7 @@ const shortenJson = (value: Json) => {
 function findMissingReads(
   { task, tools, states }: Attempt,
   calls: readonly CallEvent[],
-  names: StateIdNames,
+  names: StateNames,
 ): string[] {
   const hasNoEffect = Object.entries(states.goal).every(
     ([server, { world }]) => computeDigest(world) === computeDigest(states.start[server]!.world),
@@ -150,20 +150,20 @@ function findMissingReads(
         Object.hasOwn(callArguments, key) &&
         (goalCall.mask?.includes(key) ||
           areEqual(
-            replaceIdsIn(value, names.goal),
-            replaceIdsIn(callArguments[key]!, names.reached),
+            replaceTextsIn(value, names.goal),
+            replaceTextsIn(callArguments[key]!, names.reached),
             getPropertySchema(schema, key),
           )),
     );
   }
 }
 
-function replaceIdsIn(value: Json, names: IdNames): Json {
-  if (names.size === 0) return value;
-  if (typeof value === "string") return replaceIds(value, names);
+function replaceTextsIn(value: Json, names: TextNames): Json {
+  if (names === noNames) return value;
+  if (typeof value === "string") return replaceTexts(value, names);
   if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(it => replaceIdsIn(it, names));
+  if (Array.isArray(value)) return (value as readonly Json[]).map(it => replaceTextsIn(it, names));
   return Object.fromEntries(
-    Object.entries<Json>(value).map(([key, it]) => [key, replaceIdsIn(it, names)]),
+    Object.entries<Json>(value).map(([key, it]) => [key, replaceTextsIn(it, names)]),
   );
 }

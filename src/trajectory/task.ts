@@ -35,6 +35,12 @@ const goalCallSchema = z.strictObject({
   arguments: objectSchema,
   mask: z.array(z.string()).optional(),
   /**
+   * Free text arguments that the user dictated: compared without case, punctuation and articles.
+   */
+  loose: z.array(z.string()).min(1).optional(),
+  /** Free text arguments that are right if these words occur in them. */
+  words: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+  /**
    * `feeds`: the result supplies arguments of later goals, and any way to know `values` is as good.
    * `answers`: the user asked for it, and any results that show all `facts` in time are as good.
    */

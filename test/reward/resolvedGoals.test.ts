@@ -381,3 +381,36 @@ test("ids that the sessions generated differently stand for the same entities", 
     { success: "yes", paper: 1.3 },
   );
 });
+
+describe("free text of a write", () => {
+  const addPayee = (name: string) => call("add_payee", { name, iban: "DE44500105175407" });
+  const addDictated = (more: Partial<GoalCall>) =>
+    taskOf({
+      id: "t-payee",
+      users: ["Add a payee, the Corner Bakery."],
+      goals: [{ calls: [toGoalCall(addPayee("The Corner Bakery"), more)], after: [], turn: 0 }],
+      teacher: [calling(addPayee("The Corner Bakery")), done],
+    });
+  const wrongName = /is "?.*not|is missing|should not be there/;
+  const checkName = async (more: Partial<GoalCall>, name: string, isRight: boolean) => {
+    const attempt = await attemptTask(await addDictated(more), [calling(addPayee(name)), done]);
+    const { achieved, reasons } = getSuccess(attempt);
+    expect(achieved).toBe(isRight);
+    if (!isRight) expect(reasons.join("; ")).toMatch(wrongName);
+    const breakdown = scoreAttempt(attempt, paperProfile);
+    if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+    expect(breakdown.total).toBeCloseTo(isRight ? 1.3 : 1.25, 4);
+  };
+  test.each([
+    [{}, "The Corner Bakery", true],
+    [{}, "corner bakery", false],
+    [{ loose: ["name"] }, "corner bakery", true],
+    [{ loose: ["name"] }, "Corner-Bakery!", true],
+    [{ loose: ["name"] }, "Corner Bakeries", false],
+    [{ words: { name: ["bakery"] } }, "Bakery at the corner", true],
+    [{ words: { name: ["bakery"] } }, "The corner", false],
+    [{ mask: ["name"] }, "Any name", true],
+  ])("compared by %j, %s", async (more, name, isRight) => {
+    await checkName(more, name, isRight);
+  });
+});

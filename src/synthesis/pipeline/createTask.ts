@@ -1,10 +1,19 @@
 /** Creates a task from a finished conversation, or says why the conversation cannot become one. */
 import type { Random } from "../../environment/random.ts";
-import { computeCallBudget, taskFormat, type Task } from "../../trajectory/task.ts";
+import type { Json } from "../../environment/json.ts";
+import type { Catalog } from "../../environment/catalog.ts";
+import {
+  computeCallBudget,
+  taskFormat,
+  type Goal,
+  type GoalCall,
+  type Task,
+} from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
 import { connectsServers } from "./crossServerPlan.ts";
+import { markFreeTexts } from "./freeTexts.ts";
 import { extractGoals } from "./goals.ts";
 import { createMenu, type Menu } from "./menu.ts";
 import type { ConversationSummary, PreparedConversation } from "./preparedConversation.ts";
@@ -52,8 +61,12 @@ export function createTask(
     ? createCrossServerGraph(specification.servers.map(it => catalog.getServer(it.name)))
     : getDependencyGraph(catalog.getServer(specification.home));
   const { teacher } = prepared.setup;
-  const goals = extractGoals(events, graph, it =>
-    catalog.tools.get(it.name)?.effect === "read" ? teacher.getPurpose?.(it) : undefined,
+  const goals = markTexts(
+    extractGoals(events, graph, it =>
+      catalog.tools.get(it.name)?.effect === "read" ? teacher.getPurpose?.(it) : undefined,
+    ),
+    events,
+    catalog,
   );
   const finished: FinishedConversation = {
     specification,
@@ -69,6 +82,30 @@ export function createTask(
   if (reason !== undefined) return reason;
   const menu = createTaskMenu(finished, options, random);
   return menu ? assembleTask(finished, menu) : "menu";
+}
+
+/** The goals with the free texts of their writes, which need not be repeated to the letter. */
+function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Catalog): Goal[] {
+  const userTexts = events.flatMap(it => (it.kind === "user" ? [it.text] : []));
+  const resultTexts = new Set(
+    events.flatMap(it =>
+      it.kind === "call" && it.outcome.kind === "ok" ? [...listTexts(it.outcome.value)] : [],
+    ),
+  );
+  return goals.map(goal => {
+    const userText = userTexts.slice(0, goal.turn + 1).join("\n");
+    const mark = (call: GoalCall) => {
+      const tool = tools.get(call.name)!;
+      return tool.effect === "write" ? markFreeTexts(call, tool, { userText, resultTexts }) : call;
+    };
+    return { ...goal, calls: goal.calls.map(mark) };
+  });
+}
+
+function* listTexts(value: Json): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (value !== null && typeof value === "object")
+    for (const it of Object.values<Json>(value)) yield* listTexts(it);
 }
 
 function findUnusableReason(

@@ -127,7 +127,7 @@ test("a look-up says which values it supplies, or which facts it answers with", 
   const getPurposes = (given: readonly Event[]) =>
     extractGoals(given, getDependencyGraph(library), it =>
       it.name === "library_get_book" ? { for: "answers", facts } : { for: "feeds" },
-    ).flatMap(({ calls }) => calls.map(({ name: _, arguments: __, ...purpose }) => purpose));
+    ).flatMap(({ calls }) => calls.map(it => ({ ...it, name: undefined, arguments: undefined })));
   expect(getPurposes(events)).toEqual([
     { for: "feeds", values: ["book_11"] },
     { for: "answers", facts },

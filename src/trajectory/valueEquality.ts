@@ -1,4 +1,4 @@
-/** Equality of JSON values, as all parts of the reward define it. */
+/** Equality of JSON values, as goals and all parts of the reward define it. */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 

@@ -1,44 +1,46 @@
 /**
- * Finds which generated ids of an attempt stand for those of the goals: two sessions that make
- * different calls generate different ids for the same entity.
+ * Finds which generated ids and free texts of an attempt stand for those of the goals: two sessions
+ * that make different calls generate different ids for the same entity.
  */
 import { computeDigest } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
-import { nameGeneratedIds, type IdNames } from "./stateText.ts";
+import { listCalls } from "../trajectory/trajectory.ts";
+import { listTextAliases } from "./freeText.ts";
+import { nameTexts, noNames, type TextNames } from "./stateText.ts";
 
-/** The names of the generated ids in the goals' state and in the attempt's final state. */
-export interface StateIdNames {
-  readonly goal: IdNames;
-  readonly reached: IdNames;
+/** What stands for the texts of the goals' state and of the attempt's final state. */
+export interface StateNames {
+  readonly goal: TextNames;
+  readonly reached: TextNames;
 }
 
-const noNames: StateIdNames = { goal: new Map(), reached: new Map() };
-const namesByAttempt = new WeakMap<Attempt, StateIdNames>();
+const namesByAttempt = new WeakMap<Attempt, StateNames>();
 
-/** The names of an attempt's generated ids; none if it ends in the goals' state. */
-export function getIdNames(attempt: Attempt): StateIdNames {
+/** The names of an attempt; none if it ends in the goals' state. */
+export function getStateNames(attempt: Attempt): StateNames {
   let names = namesByAttempt.get(attempt);
-  if (!names) namesByAttempt.set(attempt, (names = nameIds(attempt)));
+  if (!names) namesByAttempt.set(attempt, (names = nameStates(attempt)));
   return names;
 }
 
-function nameIds({ task, states: { start, goal, final } }: Attempt): StateIdNames {
-  if (computeDigest(goal) === computeDigest(final)) return noNames;
+function nameStates({ task, trajectory, states }: Attempt): StateNames {
+  const { start, goal, final } = states;
+  if (computeDigest(goal) === computeDigest(final)) return { goal: noNames, reached: noNames };
   const mentionedWords = listMentionedWords(task);
   return {
-    goal: nameGeneratedIds(start, goal, mentionedWords),
-    reached: nameGeneratedIds(start, final, mentionedWords),
+    goal: nameTexts(start, goal, mentionedWords, noNames.aliases),
+    reached: nameTexts(start, final, mentionedWords, listTextAliases(task, listCalls(trajectory))),
   };
 }
 
 /** The goals' ids by those of the attempt, where they differ. */
 export function listIdAliases(attempt: Attempt): ReadonlyMap<string, string> {
-  const { goal, reached } = getIdNames(attempt);
-  const goalIds = new Map([...goal].map(([id, name]) => [name, id]));
+  const { goal, reached } = getStateNames(attempt);
+  const goalIds = new Map([...goal.ids].map(([id, name]) => [name, id]));
   return new Map(
-    [...reached].flatMap(([id, name]): [string, string][] => {
+    [...reached.ids].flatMap(([id, name]): [string, string][] => {
       const goalId = goalIds.get(name);
       return goalId === undefined || goalId === id ? [] : [[id, goalId]];
     }),

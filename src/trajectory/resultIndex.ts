@@ -3,7 +3,7 @@
  * of the entities with these ids. Each result is read once.
  */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
-import type { Fact } from "../trajectory/task.ts";
+import type { Fact } from "./task.ts";
 import { areEqual } from "./valueEquality.ts";
 
 /** The wanted ids and values as text, and what else stands for one of them in this attempt. */
