@@ -36,7 +36,10 @@ export function createUser(
       return simulator.hasMore;
     },
     receiveResult() {
-      if (!(teacher instanceof GraphTeacher)) return undefined;
+      if (!(teacher instanceof GraphTeacher)) {
+        simulator.recordRefusal();
+        return undefined;
+      }
       const last = events.at(-1);
       simulator.recordOutcomes(
         teacher.results.map(({ intent, call }) => ({ intent, outcome: call.outcome })),

@@ -18,6 +18,7 @@ import { extractGoals } from "./goals.ts";
 import { createMenu, type Menu } from "./menu.ts";
 import type { ConversationSummary, PreparedConversation } from "./preparedConversation.ts";
 import { presets } from "./presets.ts";
+import { removeAnsweringTools } from "./provenMenu.ts";
 import { computeSplit } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -31,6 +32,7 @@ export const unusableReasons = {
   short: "there was nothing more to say after one turn",
   length: "it takes more calls than a task may",
   menu: "what it calls does not fit on a menu",
+  answerable: "the offered tools, or what was said, meet what it refuses or asks for",
 } as const;
 
 export type UnusableReason = keyof typeof unusableReasons;
@@ -81,7 +83,10 @@ export function createTask(
   const reason = findUnusableReason(finished, options);
   if (reason !== undefined) return reason;
   const menu = createTaskMenu(finished, options, random);
-  return menu ? assembleTask(finished, menu) : "menu";
+  if (!menu) return "menu";
+  const needed = new Set([...finished.calls.map(it => it.name), ...prepared.requiredTools]);
+  const proven = removeAnsweringTools(menu, needed, { specification, prepared, options });
+  return proven ? assembleTask(finished, proven) : "answerable";
 }
 
 /** The goals with the free texts of their writes, which need not be repeated to the letter. */

@@ -1,5 +1,7 @@
 /** A conversation that is ready to run, and the summary of it that its task records. */
 import type { Task } from "../../trajectory/task.ts";
+import type { ServerTemplates } from "../text/templateSchema.ts";
+import type { UnmetRequest } from "../user/unmetRequest.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { ConversationSetup } from "./conversationSetup.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -10,6 +12,10 @@ export interface PreparedConversation {
   readonly hiddenTools: ReadonlySet<string>;
   /** Full names of tools that must be on the menu although nothing calls them. */
   readonly requiredTools: readonly string[];
+  /** What the assistant has said that it cannot do, and what it has asked for. */
+  readonly unmetRequests: readonly UnmetRequest[];
+  /** The texts of a server that the conversation is about. */
+  getTemplates(server: string): ServerTemplates;
   /** Summarizes the conversation after it has run. */
   summarize(): ConversationSummary;
 }

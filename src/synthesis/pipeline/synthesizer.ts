@@ -146,10 +146,17 @@ export class Synthesizer {
     if (!turn) return "nothing to say";
     return {
       setup: this.#createSetup(preparation, createAbstentionRoles(turn, this.#options.catalog)),
-      hiddenTools,
+      hiddenTools: new Set([...hiddenTools, ...this.#listTools(turn.ableServers ?? [])]),
       requiredTools: turn.tool === undefined ? [] : [turn.tool],
+      unmetRequests: turn.unmetRequests,
+      getTemplates: it => this.#templates.get(it)!,
       summarize: () => ({ info: specification.info, knobs: { abstention: turn.sort } }),
     };
+  }
+
+  #listTools(servers: readonly string[]): string[] {
+    const all = this.#options.catalog.servers;
+    return servers.flatMap(it => [...(all.get(it)?.tools.keys() ?? [])]);
   }
 
   #prepareSimulation(
@@ -167,6 +174,8 @@ export class Synthesizer {
       setup: this.#createSetup(preparation, { user, teacher }, simulator),
       hiddenTools,
       requiredTools: [],
+      unmetRequests: simulator.unmetRequests,
+      getTemplates: it => this.#templates.get(it)!,
       summarize: () => summarizeSimulation(simulator, specification),
     };
   }

@@ -6,7 +6,8 @@
  * A text is a whole message. Its slots are an entity of the server with a label (`{account}`, or
  * another name for it in `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, their
  * `{sum}` and product `{times}`), or the one of `{name}` and `{city}` that is first alphabetically
- * (`{first}`). A request that no tool can fulfil has an `it`, as in "I can't {it}". Messages that
+ * (`{first}`). A request that no tool can fulfil has an `it`, as in "I can't {it}",
+ * and names in `doneBy` the servers that do have a tool for it and are therefore not on the menu. Messages that
  * need no tool have replies of their own: the first for the first text, and so on.
  */
 import { join } from "node:path";
@@ -14,7 +15,11 @@ import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
 
 const textsSchema = z.array(z.string().min(1)).min(1);
-const unavailableSchema = z.strictObject({ say: textsSchema, it: z.string() });
+const unavailableSchema = z.strictObject({
+  say: textsSchema,
+  it: z.string(),
+  doneBy: textsSchema.optional(),
+});
 const noToolSchema = z.strictObject({ say: textsSchema, reply: textsSchema });
 
 const abstentionsSchema = z.strictObject({
@@ -27,7 +32,6 @@ const abstentionsSchema = z.strictObject({
     again: z.strictObject({ request: textsSchema, question: textsSchema, deed: textsSchema }),
     thing: textsSchema,
     goOn: textsSchema,
-    unknown: textsSchema,
   }),
   cannot: textsSchema,
   values: z.record(z.string(), textsSchema),

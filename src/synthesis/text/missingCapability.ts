@@ -35,8 +35,6 @@ export interface MissingCapabilityTemplates {
   /** `{thing}` is how the user named the entity, `{noun}` its kind. */
   readonly thing: readonly string[];
   readonly goOn: readonly string[];
-  /** After a question that the user cannot answer. */
-  readonly unknown: readonly string[];
 }
 
 /**

@@ -11,6 +11,7 @@ import { removeAllMarks } from "../text/valueMarks.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import type { EntitySample } from "./entityInstance.ts";
 import { UserSimulator } from "./userSimulator.ts";
+import type { UnmetRequest } from "./unmetRequest.ts";
 import type { UserPlan } from "./userPlan.ts";
 
 export interface AbstentionTurn {
@@ -19,6 +20,9 @@ export interface AbstentionTurn {
   readonly reply: string;
   /** The tool for which a value is missing; it must be on the menu. */
   readonly tool?: string;
+  readonly unmetRequests: readonly UnmetRequest[];
+  /** Servers with a tool that could do it; they must not be on the menu. */
+  readonly ableServers?: readonly string[] | undefined;
 }
 
 /** How often each sort is drawn. */
@@ -44,13 +48,15 @@ export function createAbstentionTurn(
   const getSlotText = createSlotTexts(texts, sample, random);
   if (sort === "cannot") {
     const choices = own && random.boolean(ownShares.cannot) ? own.never : texts.never;
-    const { say, it } = random.pick(choices);
+    const { say, it, doneBy } = random.pick(choices);
     const user = fillSentence(random.pick(say), getSlotText);
     if (user === undefined) return undefined;
     return {
       sort,
       user: applyPersona(user, persona, random),
       reply: random.pick(texts.cannot).replace("{it}", it),
+      unmetRequests: [],
+      ableServers: doneBy,
     };
   }
   const choices = own && random.boolean(ownShares["no-need"]) ? own.idle : texts.idle;
@@ -59,7 +65,7 @@ export function createAbstentionTurn(
   const user = fillSentence(say[i]!, getSlotText);
   const answer = fillSentence(reply[i % reply.length]!, getSlotText);
   if (user === undefined || answer === undefined) return undefined;
-  return { sort, user: applyPersona(user, persona, random), reply: answer };
+  return { sort, user: applyPersona(user, persona, random), reply: answer, unmetRequests: [] };
 }
 
 /** A request with a required value left out, which the assistant has to ask for. */
@@ -73,14 +79,17 @@ function createQuestionTurn(
   if (tools.length === 0) return undefined;
   const tool = random.pickWeighted(tools, plan.getToolWeight);
   const ownPlan: UserPlan = { ...plan, tools: [tool], info: "missing", isOneTurn: true };
-  const turn = new UserSimulator(ownPlan, context).nextTurn("open");
+  const simulator = new UserSimulator(ownPlan, context);
+  const turn = simulator.nextTurn("open");
   if (turn?.question === undefined) return undefined;
+  simulator.recordRefusal();
   const question = removeAllMarks(chooseAlternatives(turn.question, random));
   return {
     sort: "question",
     user: turn.text,
     reply: random.pick(texts.asking).replace("{question}", () => question),
     tool,
+    unmetRequests: simulator.unmetRequests,
   };
 }
 

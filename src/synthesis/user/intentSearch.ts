@@ -64,6 +64,8 @@ export class IntentSearch {
       const result = this.checker.check({ declaration, template, ...(usesFlow ? { flow } : {}) });
       problem = describeProblem(result);
       if (typeof result === "string") continue;
+      // only what the tool would do or show can be searched for on the menu without it
+      if (result.missingCapability && !findsSomething(result)) continue;
       const { outcome } = result;
       if (outcome.kind === "ok") {
         if (seeksRefusal && attempt < maxAttempts / 2) continue;

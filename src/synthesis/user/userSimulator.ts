@@ -14,7 +14,8 @@ import type { Intent } from "./intent.ts";
 import { reportsNothing } from "./intentRules.ts";
 import { IntentSearch } from "./intentSearch.ts";
 import { buildTurn, composeUserText, maxIntents } from "./turnBuilder.ts";
-import type { TurnKind, UserPlan, UserTurn } from "./userPlan.ts";
+import type { UnmetRequest } from "./unmetRequest.ts";
+import type { PlannedIntent, TurnKind, UserPlan, UserTurn } from "./userPlan.ts";
 import { answerQuestion, type WithheldValue } from "./withheldValue.ts";
 
 /** Tools that are drawn for an unrelated turn. */
@@ -31,6 +32,8 @@ export class UserSimulator {
   hasWithheld = false;
   /** The first thing in this conversation that cannot be done. */
   missingCapability: MissingCapability | undefined;
+  /** What the assistant has said that it cannot do, and what it has asked for. */
+  readonly unmetRequests: UnmetRequest[] = [];
   readonly #plan: UserPlan;
   readonly #search: IntentSearch;
   /** The tools that the plan still asks for. */
@@ -90,12 +93,28 @@ export class UserSimulator {
     outcomes: readonly { readonly intent: Intent; readonly outcome: RecordedOutcome }[],
     reply = "",
   ): void {
+    this.#recordUnmet(it => it.blockedReply !== undefined);
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.intent : undefined;
     this.#foundNothing =
       last?.outcome.kind === "ok" && (isEmptyResult(last.outcome.value) || reportsNothing(reply));
     const succeeded = outcomes.findLast(it => it.outcome.kind === "ok");
     this.#lastIntent = succeeded?.intent ?? this.#lastIntent;
+  }
+
+  /** Takes a reply that refuses all that the last turn asked for. */
+  recordRefusal(): void {
+    this.#recordUnmet(() => true);
+  }
+
+  #recordUnmet(isUnmet: (it: PlannedIntent) => boolean): void {
+    const { state } = this.#plan.session;
+    const turn = this.#turnCount - 1;
+    for (const intent of this.turn.intents.filter(isUnmet))
+      this.unmetRequests.push({ turn, intent, state });
+    if (this.turn.question === undefined || !this.#withheld) return;
+    const { intent, key } = this.#withheld;
+    this.unmetRequests.push({ turn, intent, asks: key, state });
   }
 
   #createTurn(kind: TurnKind): UserTurn | undefined {
@@ -188,9 +207,8 @@ export class UserSimulator {
 
   /** The turn with words that leave what could not be done. */
   #addTopicChange(turn: UserTurn): UserTurn {
-    const { goOn, unknown } = this.#plan.missingTools!.templates;
-    const isUnknown = this.missingCapability!.kind === "thing";
-    return { ...turn, text: this.#context.random.pick(isUnknown ? unknown : goOn) + turn.text };
+    const { goOn } = this.#plan.missingTools!.templates;
+    return { ...turn, text: this.#context.random.pick(goOn) + turn.text };
   }
 
   #reactToRefusal(refused: Intent): UserTurn | undefined {

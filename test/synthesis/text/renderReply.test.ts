@@ -155,7 +155,6 @@ const words: MissingCapabilityTemplates = {
   },
   thing: ["I can't find {thing}."],
   goOn: [""],
-  unknown: [""],
 };
 const unfulfilled: [clause: string, position: RefusalPosition, reply: string][] = [
   [

@@ -1,0 +1,208 @@
+/**
+ * Finds out whether a request that a conversation leaves unmet can be met with the offered tools:
+ * whether a call or two would show the facts that the user wants or leave the same world, or, for a
+ * question, whether the value was said before or can be read.
+ */
+import type { JsonObject } from "../../environment/json.ts";
+import type { Session } from "../../environment/session.ts";
+import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import type { ToolDeclaration } from "../graph/declarations.ts";
+import { findEntities } from "../graph/resultEntities.ts";
+import { containsToken } from "../text/containsToken.ts";
+import type { ServerTemplates } from "../text/templateSchema.ts";
+import { removeAllMarks } from "../text/valueMarks.ts";
+import { changesNothing } from "../user/changeHistory.ts";
+import { pointingWords } from "../user/entityMentions.ts";
+import { isEmptyResult } from "../user/feasibilityResult.ts";
+import type { UnmetRequest } from "../user/unmetRequest.ts";
+import { searchReads, type ShownResult } from "./answerSearch.ts";
+import { listDerivingTools } from "./derivations.ts";
+import { searchDeed } from "./deedSearch.ts";
+import { listOwners, listWantedFacts, showsFact, type WantedFact } from "./wantedFacts.ts";
+
+export interface AnswerContext {
+  /** A session with all tools of the conversation's servers. */
+  readonly session: Session;
+  readonly offered: readonly ToolDeclaration[];
+  readonly events: readonly Event[];
+  readonly getDeclaration: (tool: string) => ToolDeclaration;
+  readonly getTemplates: (server: string) => ServerTemplates;
+}
+
+/**
+ * The tools with which a request can be met, none if the conversation itself meets it, or undefined
+ * if it cannot be met.
+ */
+export function findAnsweringTools(
+  request: UnmetRequest,
+  context: AnswerContext,
+): readonly string[] | undefined {
+  const session = context.session.fork();
+  session.restore(request.state);
+  const proof = new Proof(request, { ...context, session });
+  return request.asks === undefined ? proof.findWayAround() : proof.findValue(request.asks);
+}
+
+class Proof {
+  readonly #request: UnmetRequest;
+  readonly #context: AnswerContext;
+  readonly #declaration: ToolDeclaration;
+  /** The events up to the reply that leaves the request unmet. */
+  readonly #events: readonly Event[];
+
+  constructor(request: UnmetRequest, context: AnswerContext) {
+    this.#request = request;
+    this.#context = context;
+    this.#declaration = context.getDeclaration(request.intent.tool.name);
+    this.#events = listEventsBeforeReply(context.events, request.turn);
+  }
+
+  /** The tools that do or show what the request wants. */
+  findWayAround(): readonly string[] | undefined {
+    const { intent } = this.#request;
+    const { session, offered, getTemplates } = this.#context;
+    const { tool, arguments: args } = intent;
+    const { outcome } = session.fork().call(tool.name, args);
+    if (outcome.kind !== "ok") return undefined;
+    const isOffered = offered.some(it => it.tool.name === tool.name);
+    // what is missing is an id, and without one nothing else can be done either
+    if (isOffered) return findShowing(this.#searchReads(), this.#listIdFacts());
+    const deriving = listDerivingTools(tool.name);
+    const offeredDeriving = offered.map(it => it.tool.name).filter(it => deriving.includes(it));
+    if (offeredDeriving.length > 0) return offeredDeriving;
+    const declaration = this.#declaration;
+    if (tool.effect === "write")
+      return searchDeed({ session, offered, declaration, arguments: args });
+    const replies = getTemplates(tool.server).tools[tool.name]?.reply ?? [];
+    const answers = listWantedFacts(intent, outcome.value, declaration, replies);
+    if (answers.length === 0) return undefined;
+    const results = this.#searchReads();
+    for (const facts of answers) {
+      const tools = findShowing(results, facts);
+      if (tools) return tools;
+    }
+    return undefined;
+  }
+
+  /** The tools that show the value that is asked for; none if it has been said. */
+  findValue(key: string): readonly string[] | undefined {
+    if (this.#isSaid(key)) return [];
+    const { intent } = this.#request;
+    const value = intent.arguments[key]!;
+    const results = this.#searchReads(key);
+    const input = this.#declaration.inputs.find(it => it.key === key);
+    if (!input) {
+      const mentions = intent.mentions.filter(it => it.instance.id !== value);
+      const owners = listOwners({ mentions });
+      return owners.length === 0
+        ? undefined
+        : findShowing(results, [{ owners, field: key, value }]);
+    }
+    const candidates = new Map<string, string>();
+    for (const { declaration, value: shown } of results)
+      for (const { entity, id } of findEntities(declaration, shown))
+        if (entity === input.entity && declaration.tool.server === intent.tool.server)
+          candidates.set(id, declaration.tool.name);
+    const possible = [...candidates.keys()].filter(id => this.#isPossible(key, id));
+    return possible.length === 1 ? [candidates.get(possible[0]!)!] : undefined;
+  }
+
+  /** Whether the user or the assistant has said the value, or a name of it, in these words. */
+  #isSaid(key: string): boolean {
+    const { intent } = this.#request;
+    const value = intent.arguments[key]!;
+    const texts = this.#events.flatMap(it =>
+      it.kind === "user" || (it.kind === "assistant" && it.text !== "") ? [it.text] : [],
+    );
+    const words = removeAllMarks(intent.argumentTexts[key] ?? "").replace(leadingWords, "");
+    const labels = intent.mentions.flatMap(it =>
+      [value].flat().includes(it.instance.id) ? (it.instance.label ?? []) : [],
+    );
+    const plain = [value].flat().filter(it => typeof it === "string" || typeof it === "number");
+    const said = [...plain.map(String), ...labels, ...(pointingWords.test(words) ? [] : [words])];
+    const text = texts.join("\n").toLowerCase();
+    return said.some(it => it !== "" && containsToken(text, it.toLowerCase()));
+  }
+
+  /** Whether the session accepts the call with this entity, and it finds or changes something. */
+  #isPossible(key: string, id: string): boolean {
+    const { tool, arguments: args } = this.#request.intent;
+    const value = Array.isArray(args[key]) ? [id] : id;
+    const { outcome, patches } = this.#context.session
+      .fork()
+      .call(tool.name, { ...args, [key]: value });
+    if (outcome.kind !== "ok") return false;
+    return tool.effect === "read" ? !isEmptyResult(outcome.value) : !changesNothing(patches);
+  }
+
+  /** What the offered reads show, without the argument that is asked for. */
+  #searchReads(asked?: string): ShownResult[] {
+    const { session, offered, getDeclaration } = this.#context;
+    const { intent } = this.#request;
+    const { [asked ?? ""]: value, ...values } = intent.arguments;
+    const isAsked = (id: string) => value !== undefined && [value].flat().includes(id);
+    const mentions = intent.mentions.filter(it => !isAsked(it.instance.id));
+    const calls = this.#events.filter(
+      (it): it is CallEvent => it.kind === "call" && it.outcome.kind === "ok",
+    );
+    return searchReads({
+      session,
+      offered,
+      results: calls.flatMap(it =>
+        it.outcome.kind === "ok"
+          ? {
+              declaration: getDeclaration(it.name),
+              arguments: it.arguments as JsonObject,
+              value: it.outcome.value,
+            }
+          : [],
+      ),
+      labels: mentions.flatMap(it => it.instance.label ?? []),
+      values: omitUnspokenIds(values, this.#declaration),
+      now: session.state[intent.tool.server]!.clock,
+      wantedIds: new Set(
+        mentions.flatMap(({ instance }) => [instance.id, ...Object.values(instance.parents)]),
+      ),
+    });
+  }
+
+  /** The ids that the assistant does not know, each as a row with its name or a fact. */
+  #listIdFacts(): WantedFact[] {
+    const shown = JSON.stringify(this.#events.flatMap(it => (it.kind === "call" ? [it] : [])));
+    return this.#request.intent.mentions
+      .filter(it => !it.isIdSpoken && !shown.includes(JSON.stringify(it.instance.id)))
+      .map(({ instance }) => ({ owners: [instance.id] }));
+  }
+}
+
+const leadingWords = /^(?:(?:my|our|the|a|an|to|from|on|in|into|with|by|for|at|of) )+/i;
+
+/** The arguments without ids that no user says. */
+const omitUnspokenIds = (args: JsonObject, { inputs }: ToolDeclaration): JsonObject =>
+  Object.fromEntries(
+    Object.entries(args).filter(([key]) => !inputs.some(it => it.key === key && !it.isSpoken)),
+  );
+
+/** The tools whose results show all facts, or undefined if one is not shown. */
+function findShowing(
+  results: readonly ShownResult[],
+  facts: readonly WantedFact[],
+): readonly string[] | undefined {
+  if (facts.length === 0) return undefined;
+  const tools = new Set<string>();
+  for (const fact of facts) {
+    const showing = results.filter(it => showsFact(it, fact));
+    if (showing.length === 0) return undefined;
+    for (const it of showing) tools.add(it.declaration.tool.name);
+  }
+  return [...tools];
+}
+
+/** The events up to the assistant's last message of a turn. */
+function listEventsBeforeReply(events: readonly Event[], turn: number): readonly Event[] {
+  let turns = -1;
+  const end = events.findIndex(it => it.kind === "user" && ++turns > turn);
+  const own = end < 0 ? events : events.slice(0, end);
+  const reply = own.findLastIndex(it => it.kind === "assistant" && it.text !== "");
+  return own.slice(0, reply);
+}
