@@ -76,6 +76,14 @@ const goalSchema = z.strictObject({
   turn: z.int().min(0),
 });
 
+/**
+ * The calls that a turn asks for and that the assistant cannot make: the tool is not offered, what
+ * it names cannot be looked up, or only the user knows the value of the argument `asks`.
+ */
+export const unmetSchema = z
+  .array(z.strictObject({ name: z.string(), arguments: objectSchema, asks: z.string().optional() }))
+  .min(1);
+
 /** A task's fields, each on its own. */
 export const taskFields = z.strictObject({
   format: z.literal(taskFormat),
@@ -101,7 +109,14 @@ export const taskFields = z.strictObject({
   /** Chain tools that were removed from the menu. */
   hidden: z.array(z.string()),
   turns: z
-    .array(z.strictObject({ user: z.string(), goals: z.array(z.int().min(0)), reply: z.string() }))
+    .array(
+      z.strictObject({
+        user: z.string(),
+        goals: z.array(z.int().min(0)),
+        reply: z.string(),
+        unmet: unmetSchema.optional(),
+      }),
+    )
     .min(1),
   goals: z.array(goalSchema),
   knobs: z.record(z.string(), z.json()),

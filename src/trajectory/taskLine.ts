@@ -3,7 +3,7 @@
  * which keeps files with thousands of tasks small. Lines of earlier formats are migrated.
  */
 import { z } from "zod";
-import { taskFields, taskFormat, withGoalChecks, type Task } from "./task.ts";
+import { taskFields, taskFormat, unmetSchema, withGoalChecks, type Task } from "./task.ts";
 import {
   headerSchema,
   startsTurn,
@@ -33,6 +33,7 @@ export const taskLineSchema = withGoalChecks(
           user: z.string(),
           goals: z.array(z.int().min(0)),
           reply: z.string().optional(),
+          unmet: unmetSchema.optional(),
         }),
       )
       .min(1),
@@ -65,9 +66,12 @@ export function formatTaskLine(task: Task): string {
   const line: TaskLine = {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
-    turns: task.turns.map(({ user, goals, reply }, i) =>
-      reply === replies[i] ? { user, goals } : { user, goals, reply },
-    ),
+    turns: task.turns.map(({ user, goals, reply, unmet }, i) => ({
+      user,
+      goals,
+      ...(reply === replies[i] ? {} : { reply }),
+      ...(unmet ? { unmet } : {}),
+    })),
     trajectory: isDerivable ? { events: lines } : { header: own, events: lines },
   };
   return JSON.stringify(line);

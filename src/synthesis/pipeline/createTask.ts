@@ -10,6 +10,7 @@ import {
   type Task,
 } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import type { UnmetRequest } from "../user/unmetRequest.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
 import { connectsServers } from "./crossServerPlan.ts";
@@ -77,7 +78,7 @@ export function createTask(
     log,
     graphHash: graph.hash,
     goals,
-    turns: extractTurns(events, goals),
+    turns: addUnmet(extractTurns(events, goals), prepared.unmetRequests),
     calls: events.filter(it => it.kind === "call"),
   };
   const reason = findUnusableReason(finished, options);
@@ -209,6 +210,15 @@ function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["tur
   }
   return turns;
 }
+
+/** The turns with the calls that the assistant could not make. */
+const addUnmet = (turns: Task["turns"], requests: readonly UnmetRequest[]): Task["turns"] =>
+  turns.map((turn, i) => {
+    const unmet = requests.flatMap(({ turn: of, intent: { tool, arguments: args }, asks }) =>
+      of === i ? [{ name: tool.name, arguments: args, ...(asks ? { asks } : {}) }] : [],
+    );
+    return unmet.length > 0 ? { ...turn, unmet } : turn;
+  });
 
 /** The event without patches. Files omit them because replaying the calls restores them. */
 export function removePatches(event: Event): Event {

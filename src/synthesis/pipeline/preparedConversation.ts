@@ -14,6 +14,8 @@ export interface PreparedConversation {
   readonly requiredTools: readonly string[];
   /** What the assistant has said that it cannot do, and what it has asked for. */
   readonly unmetRequests: readonly UnmetRequest[];
+  /** Servers with a tool that could do what the assistant says that it cannot do. */
+  readonly excludedServers?: readonly string[] | undefined;
   /** The texts of a server that the conversation is about. */
   getTemplates(server: string): ServerTemplates;
   /** Summarizes the conversation after it has run. */

@@ -30,17 +30,18 @@ export function removeAnsweringTools(
   neededTools: ReadonlySet<string>,
   { specification, prepared, options: { catalog } }: MenuConversation,
 ): Menu | undefined {
-  const { unmetRequests, getTemplates, setup } = prepared;
+  const { unmetRequests, setup } = prepared;
   const getServer = (tool: string) => catalog.getServer(catalog.tools.get(tool)!.server);
   const getDeclaration = (tool: string) => getDeclarations(getServer(tool)).get(tool)!;
-  let offered = menu.menu;
+  const { excludedServers = [] } = prepared;
+  let offered = menu.menu.filter(it => !excludedServers.includes(getServer(it.name).name));
   for (let removal = 0; removal <= maxRemovals; removal++) {
     const context = {
       session: setup.session,
       offered: offered.map(it => getDeclaration(it.name)),
       events: setup.conversation.events,
       getDeclaration,
-      getTemplates,
+      getTemplates: (server: string) => prepared.getTemplates(server),
     };
     const answering = unmetRequests.flatMap(it => {
       const tools = findAnsweringTools(it, context);
@@ -48,22 +49,22 @@ export function removeAnsweringTools(
     });
     if (answering.length === 0)
       return keepTools(menu, offered, it => getServer(it).name === specification.home);
-    if (answering.some(it => it.length === 0)) return undefined;
+    if (menu.knobs.menu === "full" || answering.some(it => it.length === 0)) return undefined;
     offered = offered.filter(({ name }) => !answering.some(it => it.includes(name)));
     if (offered.length < minMenuSize) return undefined;
   }
   return undefined;
 }
 
-/** The menu with only these tools, and the others among the hidden ones. */
+/** The menu with only these tools. */
 function keepTools(menu: Menu, offered: Menu["menu"], isOfHome: (tool: string) => boolean): Menu {
   const removed = menu.menu.filter(it => !offered.includes(it)).map(it => it.name);
   if (removed.length === 0) return menu;
   const near = removed.filter(isOfHome).length;
   const { company, distractors } = menu.knobs;
   return {
+    ...menu,
     menu: offered,
-    hidden: [...menu.hidden, ...removed],
     knobs: {
       ...menu.knobs,
       company: Math.max(0, company - near),

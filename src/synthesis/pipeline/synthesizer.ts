@@ -146,17 +146,13 @@ export class Synthesizer {
     if (!turn) return "nothing to say";
     return {
       setup: this.#createSetup(preparation, createAbstentionRoles(turn, this.#options.catalog)),
-      hiddenTools: new Set([...hiddenTools, ...this.#listTools(turn.ableServers ?? [])]),
+      hiddenTools,
+      excludedServers: turn.ableServers,
       requiredTools: turn.tool === undefined ? [] : [turn.tool],
       unmetRequests: turn.unmetRequests,
       getTemplates: it => this.#templates.get(it)!,
       summarize: () => ({ info: specification.info, knobs: { abstention: turn.sort } }),
     };
-  }
-
-  #listTools(servers: readonly string[]): string[] {
-    const all = this.#options.catalog.servers;
-    return servers.flatMap(it => [...(all.get(it)?.tools.keys() ?? [])]);
   }
 
   #prepareSimulation(

@@ -71,7 +71,7 @@ export const listOwners = ({ mentions }: Pick<Intent, "mentions">): string[] =>
 function listRowFacts(value: Json, declaration: ToolDeclaration): WantedFact[] {
   const ids = new Set(findEntities(declaration, value).map(it => it.id));
   return (findRows(value) ?? []).flatMap((row): WantedFact[] => {
-    if (!isJsonObject(row)) return [{ owners: [String(row)] }];
+    if (!isJsonObject(row)) return typeof row === "string" ? [{ owners: [row] }] : [];
     const own = Object.values(row).find(it => typeof it === "string" && ids.has(it));
     if (own !== undefined) return [{ owners: [own as string] }];
     return Object.entries(row)
