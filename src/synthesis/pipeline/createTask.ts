@@ -10,9 +10,9 @@ import {
   type Task,
 } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
-import type { UnmetRequest } from "../user/unmetRequest.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
+import type { UnmetRequest } from "../user/unmetRequest.ts";
 import { connectsServers } from "./crossServerPlan.ts";
 import { markFreeTexts } from "./freeTexts.ts";
 import { extractGoals } from "./goals.ts";

@@ -36,6 +36,7 @@ export function removeAnsweringTools(
   const { excludedServers = [] } = prepared;
   let offered = menu.menu.filter(it => !excludedServers.includes(getServer(it.name).name));
   for (let removal = 0; removal <= maxRemovals; removal++) {
+    if (offered.length < minMenuSize) return undefined;
     const context = {
       session: setup.session,
       offered: offered.map(it => getDeclaration(it.name)),
@@ -51,7 +52,6 @@ export function removeAnsweringTools(
       return keepTools(menu, offered, it => getServer(it).name === specification.home);
     if (menu.knobs.menu === "full" || answering.some(it => it.length === 0)) return undefined;
     offered = offered.filter(({ name }) => !answering.some(it => it.includes(name)));
-    if (offered.length < minMenuSize) return undefined;
   }
   return undefined;
 }

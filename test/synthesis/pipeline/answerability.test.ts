@@ -16,6 +16,7 @@ beforeAll(async () => {
     seed: 4711,
     servers: [...catalog.servers.keys()],
     preset: "paper",
+    menu: "chain",
     count: 350,
   });
   tasks = result.tasks;
