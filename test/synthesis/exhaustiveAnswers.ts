@@ -80,9 +80,12 @@ function replayUntil(
 
 const isSaid = (text: string, value: Json): boolean =>
   new RegExp(
-    String.raw`(?<![\p{L}\p{N}_])${escapePattern(String(value as string))}(?![\p{L}\p{N}_])`,
+    String.raw`(?<![\p{L}\p{N}_])${escapePattern(formatPlain(value))}(?![\p{L}\p{N}_])`,
     "iu",
   ).test(text);
+
+const formatPlain = (value: Json): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
 
 const escapePattern = (text: string): string =>
   text.replaceAll(/[.*+?^${}()|[\]\\/]/g, it => `\\${it}`);
@@ -178,7 +181,7 @@ function findAskedValue(
 ): string | undefined {
   const value = args[key]!;
   const others = Object.entries(args).flatMap(([it, other]) => (it === key ? [] : [other]));
-  const isId = (it: Json) => /^[a-z]+_\d+$/.test(String(it as string));
+  const isId = (it: Json) => /^[a-z]+_\d+$/.test(formatPlain(it));
   const beside = new Set(
     shown
       .filter(it => it.key === key && others.some(other => isId(other) && it.near.has(other)))
@@ -209,10 +212,12 @@ function findMissingIds(
       const schema = ((inputSchema["properties"] ?? {}) as Record<string, JsonSchema>)[key]!;
       return JSON.stringify(schema).includes('"x-entity"');
     })
-    .flatMap(([, value]) => [value].flat() as Json[])
+    .flatMap(([, value]) => [value].flat())
     .filter(it => !isSaid(text, it));
   const isShown = (id: Json) => shown.some(it => it.value === id);
-  return ids.length > 0 && ids.every(isShown) ? `${ids.join(", ")} can be looked up` : undefined;
+  return ids.length > 0 && ids.every(isShown)
+    ? `${JSON.stringify(ids)} can be looked up`
+    : undefined;
 }
 
 /** Whether most values of a result that nobody has said are shown, each under the same key. */
