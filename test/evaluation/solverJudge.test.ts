@@ -35,18 +35,6 @@ test("a task that asks for the teacher's own look-up fails the lister", async ()
     why: expect.stringMatching(/^lister fails: .*banking_list_accounts/),
   }));
 
-test("a task whose only goal is a call without arguments accepts everything at once", async () => {
-  const list = call("list_accounts");
-  const task = await taskOf({
-    id: "t-all",
-    users: ["List my accounts."],
-    goals: [goal([list])],
-    teacher: [calling(list), saying("These.")],
-    menu: ["banking_list_accounts", "banking_get_balance"],
-  });
-  expect(await findFlaw(task)).toMatchObject({ solver: "everything-once" });
-});
-
 test("a call that a later one undoes is missed by nobody", async () => {
   const card = { card_id: "card_211" };
   const freeze = call("freeze_card", card);

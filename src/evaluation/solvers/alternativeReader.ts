@@ -24,8 +24,8 @@ function* readOtherwise(run: SolverRun, call: PlannedCall): Steps<boolean> {
     if (!fields.every(it => shown.has(it))) continue;
     const args = fillRequired(run, tool, run.toCall(call).arguments);
     if (!args) continue;
-    const value = yield* run.read({ name: tool.name, arguments: args });
-    return value !== undefined && run.isShownBy(call, value);
+    const made = yield* run.read({ name: tool.name, arguments: args });
+    return made !== undefined && run.isShownBy(call, [made]);
   }
   return false;
 }

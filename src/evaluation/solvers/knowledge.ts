@@ -49,6 +49,11 @@ export class Knowledge {
     return [...(this.#ids.get(entity) ?? [])];
   }
 
+  /** Whether a value is an entity's id in results so far. */
+  isId(value: Scalar): boolean {
+    return [...this.#ids.values()].some(it => it.has(value as string));
+  }
+
   /** The names of an entity in results so far. */
   listLabels(entity: string): readonly string[] {
     return [...(this.#labels.get(entity) ?? [])];

@@ -4,6 +4,7 @@
  */
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
+import type { MadeCall } from "./knowledge.ts";
 import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
@@ -61,15 +62,12 @@ function* readByName(run: SolverRun, call: PlannedCall): Steps<boolean> {
   if (!filter) return false;
   const names = findNames(run, call, tool, filter);
   if (!names) return false;
-  const shown: JsonObject[] = [];
+  const results: MadeCall[] = [];
   for (const it of names) {
-    const value = yield* run.read({
-      name,
-      arguments: { ...args, [filter.key]: it },
-    });
-    if (value !== undefined) shown.push({ value });
+    const made = yield* run.read({ name, arguments: { ...args, [filter.key]: it } });
+    if (made) results.push(made);
   }
-  return run.isShownBy(call, shown, true);
+  return run.isShownBy(call, results);
 }
 
 /** The names of the rows whose values later calls take; undefined if the user said not all. */
@@ -107,8 +105,8 @@ function* readGrowing(
   versions: readonly JsonObject[],
 ): Steps<boolean> {
   for (const it of versions) {
-    const value = yield* run.read({ name, arguments: it });
-    if (value !== undefined && run.isShownBy(call, value, true)) return true;
+    const made = yield* run.read({ name, arguments: it });
+    if (made && run.isShownBy(call, [made])) return true;
   }
   return false;
 }

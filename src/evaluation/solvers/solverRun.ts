@@ -3,16 +3,17 @@
  * made through `follow` takes only ids and values that a result or the user has shown; what has not
  * been shown is looked up first.
  */
-import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
+import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { AssistantMessage, Call } from "../../policy/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
-import { Knowledge } from "./knowledge.ts";
+import { Knowledge, type MadeCall } from "./knowledge.ts";
 import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
 import { findEntityValues } from "./toolSchemas.ts";
-import { listScalars, replaceStrings, showsAll, showsFact, type Scalar } from "./values.ts";
+import { isShown } from "./shown.ts";
+import { listScalars, replaceStrings, type Scalar } from "./values.ts";
 
 /** Messages of a solver, each of which is answered by the events after it. */
 export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;
@@ -142,32 +143,21 @@ export class SolverRun {
       .findLast(it => it.result !== undefined && [...listScalars(it.result)].includes(value));
   }
 
-  /**
-   * Whether a result shows what a planned read is for: the values that later calls take, the facts
-   * that the user asked for or, where the task does not name them, all of the teacher's result.
-   * `isSameTool`: it is the planned tool's, with the same required arguments.
-   */
-  isShownBy(planned: PlannedCall, value: Json, isSameTool = false): boolean {
-    const { result, facts } = planned;
-    if (result === undefined) return false;
-    if (!planned.isLookUp)
-      return facts
-        ? facts.length > 0 && facts.every(it => showsFact(value, it, isSameTool))
-        : showsAll(value, result);
-    const scalars = new Set(listScalars(value));
-    return [...planned.flows].every(it => scalars.has(it));
+  /** Whether results together show what a planned read is for. */
+  isShownBy(planned: PlannedCall, results: readonly MadeCall[]): boolean {
+    return isShown(planned, results, this.tools.get(planned.name));
   }
 
-  /** Makes a read unless it was made before and nothing was written since. Returns its result. */
-  *read(call: Call): Steps<Json | undefined> {
+  /** Makes a read, unless it was made since the last write. Undefined if it fails. */
+  *read(call: Call): Steps<MadeCall | undefined> {
     const { calls, callsBeforeWrite } = this.knowledge;
     const wanted = canonicalJson(call.arguments);
     const earlier = calls
       .slice(callsBeforeWrite)
       .findLast(it => it.name === call.name && canonicalJson(it.arguments) === wanted);
-    if (earlier) return earlier.value;
+    if (earlier) return earlier;
     const [made] = yield* this.call(call);
-    return made?.outcome.kind === "ok" ? made.outcome.value : undefined;
+    return made?.outcome.kind === "ok" ? { ...call, value: made.outcome.value } : undefined;
   }
 
   /** Finds out which ids of the solver's result correspond to generated ids of the teacher's. */

@@ -5,7 +5,10 @@ import { filterer, lister, pager } from "./listReaders.ts";
 import type { Solver } from "./solver.ts";
 import { everythingOnce, guesser, lazy, oneCall, oneWrongValue, skipper } from "./wrongSolvers.ts";
 
-/** The solvers that judge each task of a synthesis. */
+/**
+ * The solvers that judge each task of a synthesis. The others decide differently on almost no task
+ * that these accept, and calling a whole menu takes long.
+ */
 export const judges: readonly Solver[] = Object.freeze([
   lister,
   filterer,
@@ -14,7 +17,6 @@ export const judges: readonly Solver[] = Object.freeze([
   lazy,
   skipper,
   oneWrongValue,
-  everythingOnce,
 ]);
 
 export const solvers: readonly Solver[] = Object.freeze([

@@ -1,6 +1,5 @@
 /** Compares results by what they show: their rows and their plain values. */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
-import type { Fact } from "../../trajectory/task.ts";
 
 export type Scalar = string | number | boolean;
 
@@ -36,21 +35,6 @@ export function showsAll(value: Json, wanted: Json): boolean {
     [...listScalars(wanted)].every(it => scalars.has(it)) &&
     listRows(wanted).every(row => rows.some(it => contains(it, row)))
   );
-}
-
-/**
- * Whether a value shows a fact. A fact that is about no entity, such as a travel time, depends on
- * the call: only a result of the same tool shows it.
- */
-export function showsFact(
-  value: Json,
-  { entity, field, value: wanted }: Fact,
-  isSameTool: boolean,
-): boolean {
-  if (entity === undefined)
-    return isSameTool && field !== undefined && listRows(value).some(row => row[field] === wanted);
-  if (field === undefined) return [...listScalars(value)].includes(entity);
-  return listRows(value).some(row => Object.values(row).includes(entity) && row[field] === wanted);
 }
 
 const contains = (row: JsonObject, part: JsonObject): boolean =>

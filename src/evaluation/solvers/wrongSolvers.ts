@@ -4,6 +4,7 @@
  */
 import type { PlannedCall } from "./plan.ts";
 import type { Solver } from "./solver.ts";
+import { toMadeCall } from "./shown.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
 import { fillArguments } from "./plausibleValues.ts";
 import { changeOneValue, guessIds } from "./wrongValues.ts";
@@ -106,10 +107,13 @@ function listWanted(run: SolverRun): readonly PlannedCall[] {
   return calls.filter(call => isMissed(run, call, new Set(calls.filter(it => it !== call))));
 }
 
-/** Whether the user asked for a call and none of the calls that are made shows the answer. */
+/** Whether the user asked for a call and the calls made by then do not show the answer. */
 const isMissed = (run: SolverRun, call: PlannedCall, made: ReadonlySet<PlannedCall>): boolean =>
   !call.isLookUp &&
-  !(call.isRead && [...made].some(it => it.result !== undefined && run.isShownBy(call, it.result)));
+  !(
+    call.isRead &&
+    run.isShownBy(call, [...made].filter(it => it.turn <= call.turn).flatMap(toMadeCall))
+  );
 
 /** Whether a look-up shows an id that a later call takes. */
 const suppliesIds = (run: SolverRun, { goal, flows }: PlannedCall): boolean =>

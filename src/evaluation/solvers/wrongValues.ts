@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { PlannedCall } from "./plan.ts";
 import type { SolverRun } from "./solverRun.ts";
 import { findEntityValues, listArguments, type Argument } from "./toolSchemas.ts";
-import { replaceStrings } from "./values.ts";
+import { listScalars, replaceStrings } from "./values.ts";
 
 /** The arguments with made-up ids where neither a result nor the user has shown the ids. */
 export function guessIds(run: SolverRun, name: string, args: JsonObject): JsonObject {
@@ -54,9 +54,20 @@ function changeValue(run: SolverRun, argument: Argument, value: Json): Json | un
   const choices = schema["enum"];
   if (Array.isArray(choices)) return pickOther(run, choices as readonly string[], value);
   if (entity !== undefined)
-    return pickOther(run, [...run.knowledge.listIds(entity), guessId(value)], value);
+    return pickOther(run, [...listOtherIds(run, entity, value), guessId(value)], value);
   if (label !== undefined) return pickOther(run, run.knowledge.listLabels(label), value);
   return changeDay(value);
+}
+
+/**
+ * The ids that were shown, without those of the same parent, such as the messages of one thread: it
+ * often makes no difference to which of them one replies.
+ */
+function listOtherIds({ knowledge }: SolverRun, entity: string, id: string): readonly string[] {
+  const source = knowledge.findCallThatShows(id);
+  const hasParent = source && [...listScalars(source.arguments)].some(it => knowledge.isId(it));
+  const siblings = new Set(hasParent ? listScalars(source.value) : []);
+  return knowledge.listIds(entity).filter(it => !siblings.has(it));
 }
 
 function pickOther(
