@@ -4,6 +4,7 @@ import { createSolverJudge, type FindSolverFlaw } from "../../evaluation/solverJ
 import { judges } from "../../evaluation/solvers/solvers.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
+import { addAlternatives } from "./alternatives.ts";
 import { createTask, removePatches, unusableReasons } from "./createTask.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import { rejectedFormat, type RejectedAttempt } from "./report.ts";
@@ -85,11 +86,12 @@ async function synthesizeTask(
   if (split !== undefined && task.split !== split) return reject("split", `it is ${task.split}`);
   const rejection = findRejection(task, catalog);
   if (rejection) return reject(rejection.reason, rejection.why);
-  const flaw = await findSolverFlaw(task);
+  const complete = addAlternatives(task, catalog);
+  const flaw = await findSolverFlaw(complete);
   if (flaw) return { ...reject("solver", flaw.why), solver: flaw.solver };
   if (rejectsDuplicates && !duplicates.addIfNew(task))
     return reject("duplicate", "a task kept before makes nearly the same calls");
-  return task;
+  return complete;
 }
 
 /** The line of the rejected file for an attempt. */
