@@ -112,12 +112,6 @@ export const asFinished = (trajectory: Trajectory): Finished<Trajectory> | undef
 export const startsTurn = (event: Event): event is UserEvent =>
   event.kind === "user" && event.answers !== true;
 
-/** The index of the task's turn to which each event belongs, -1 before the first. */
-export function listTurnIndices(events: readonly Event[]): readonly number[] {
-  let turn = -1;
-  return events.map(it => (startsTurn(it) ? ++turn : turn));
-}
-
 /** The calls, in order: the position in this list is the μ of the paper's equation (1). */
 export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>
   trajectory.events.filter(it => it.kind === "call");

@@ -1,6 +1,6 @@
 /** Says in which of the task's turns each event of an attempt happened. */
 import type { Task } from "./task.ts";
-import type { Event } from "./trajectory.ts";
+import { startsTurn, type Event } from "./trajectory.ts";
 
 /**
  * The turn of each event, from 0. A turn begins with the user's message of the task; other messages
@@ -9,7 +9,7 @@ import type { Event } from "./trajectory.ts";
 export function listTurns({ turns }: Pick<Task, "turns">, events: readonly Event[]): number[] {
   let turn = -1;
   return events.map(it => {
-    if (it.kind === "user" && it.text === turns[turn + 1]?.user) turn++;
+    if (startsTurn(it) && it.text === turns[turn + 1]?.user) turn++;
     return Math.max(0, turn);
   });
 }

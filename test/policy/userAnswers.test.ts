@@ -4,7 +4,8 @@ import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy, createTeacherPolicy } from "../../src/policy/scripted.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { listTurnIndices, type Event } from "../../src/trajectory/trajectory.ts";
+import type { Event } from "../../src/trajectory/trajectory.ts";
+import { listTurns } from "../../src/trajectory/turns.ts";
 import { parseEventLine, eventLineSchema } from "../../src/trajectory/trajectoryLine.ts";
 import {
   balance,
@@ -87,7 +88,7 @@ test("the policy goes on after an answer, with one message more than the limit",
     "ended",
   ]);
   expect(events.at(-1)).toEqual({ kind: "ended", by: "policy" });
-  expect(listTurnIndices(events)).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+  expect(listTurns(task, events)).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
 });
 
 test("the user answers twice in a turn, then goes on", async () => {
