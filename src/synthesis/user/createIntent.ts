@@ -52,13 +52,41 @@ export function createIntent(
 /** A draft with what the base intent, the template and the passed values already determine. */
 function startDraft(request: IntentRequest, slots: readonly string[]): IntentDraft {
   const { base, passed } = request;
+  const inherited = getInheritedArguments(request, slots);
   const isReplaced = (id: string) =>
     slots.some(key => [base?.arguments[key] ?? []].flat().includes(id));
+  const isDropped = (id: string) =>
+    Object.entries(base?.arguments ?? {}).some(
+      ([key, value]) => !(key in inherited) && [value].flat().includes(id),
+    );
   return {
-    arguments: { ...base?.arguments, ...getFixedArguments(request.template) },
-    mentions: (base?.mentions ?? []).filter(it => !isReplaced(it.instance.id)),
+    arguments: { ...inherited, ...getFixedArguments(request.template) },
+    mentions: (base?.mentions ?? []).filter(
+      ({ instance: { id } }) => !isReplaced(id) && !isDropped(id),
+    ),
     argumentTexts: { ...getCarriedTexts(request), ...passed?.slotTexts },
   };
+}
+
+/**
+ * The arguments of the base intent that stay. A change with new values is a new one, so that nobody
+ * takes it to have the optional arguments of the last one too, unless the user says "the same".
+ */
+function getInheritedArguments(
+  { base, declaration, isRepeated, template }: IntentRequest,
+  slots: readonly string[],
+): JsonObject {
+  const { inputs, labels, values, tool } = declaration;
+  const isOther =
+    isRepeated &&
+    tool.effect === "write" &&
+    values.some(it => slots.includes(it.key)) &&
+    !/\b(same|again)\b/.test(getTemplateText(template));
+  if (!base || !isOther) return base?.arguments ?? {};
+  const optional = [...inputs, ...labels, ...values].filter(it => !it.isRequired);
+  return Object.fromEntries(
+    Object.entries(base.arguments).filter(([key]) => !optional.some(it => it.key === key)),
+  );
 }
 
 /** The texts of the base intent; those from another call's result only fit the same arguments. */

@@ -198,6 +198,26 @@ export class FeasibilityChecker {
   }
 
   /**
+   * Makes sure that `it` and `that card` refer only to what the user has named or made, or has read
+   * in the assistant's reply.
+   */
+  forgetUnshown(reply: string): void {
+    const text = reply.toLowerCase();
+    const isShown = ({ id, label, facts }: EntityInstance) =>
+      [id, label, ...Object.values(facts)].some(
+        it => typeof it === "string" && it.length > 2 && text.includes(it.toLowerCase()),
+      );
+    const isNamed = (it: EntityInstance) =>
+      this.#lastMentioned.some(other => getEntityKey(other) === getEntityKey(it));
+    this.context = {
+      ...this.context,
+      focus: this.context.focus.filter(
+        it => isNamed(it) || this.#history.wasCreated(it) || isShown(it),
+      ),
+    };
+  }
+
+  /**
    * Whether the user could have expected the refusal: because of a change made before, or because
    * of a name that the conversation has shown to be taken.
    */

@@ -28,7 +28,12 @@ export function repeatIntent(last: Intent | undefined, search: IntentSearch): In
   const declaration = declarations.get(last.tool.name)!;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const template = random.pick(choices);
-    const intent = search.findAccepted({ declaration, base: last, template });
+    const intent = search.findAccepted({
+      declaration,
+      base: last,
+      template,
+      isRepeated: true,
+    });
     if (intent) return intent;
   }
   return undefined;

@@ -57,6 +57,8 @@ export interface IntentRequest {
    */
   readonly base?: Intent;
   readonly isSettled?: boolean;
+  /** The base intent has been done, and this is another one like it. */
+  readonly isRepeated?: boolean;
   /** Instances that the conversation is about, by the argument they may become. */
   readonly flow?: Readonly<Record<string, readonly EntityInstance[]>>;
   /** An argument that is chosen although the template has no slot for it. */

@@ -94,6 +94,7 @@ export class UserSimulator {
     reply = "",
   ): void {
     this.#recordUnmet(it => it.blockedReply !== undefined);
+    if (reply !== "") this.feasibility.forgetUnshown(reply);
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.intent : undefined;
     this.#foundNothing =
