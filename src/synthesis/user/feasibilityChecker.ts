@@ -204,7 +204,7 @@ export class FeasibilityChecker {
   forgetUnshown(reply: string): void {
     const text = reply.toLowerCase();
     const isShown = ({ id, label, facts }: EntityInstance) =>
-      [id, label, ...Object.values(facts)].some(
+      [id, ...(label === undefined ? Object.values(facts) : [label])].some(
         it => typeof it === "string" && it.length > 2 && text.includes(it.toLowerCase()),
       );
     const isNamed = (it: EntityInstance) =>
