@@ -1,12 +1,16 @@
 /** Makes one attempt at a task: specifies it, runs its conversation, and filters the result. */
-import { createRandom } from "../../environment/random.ts";
+import { createRandom, type Random } from "../../environment/random.ts";
 import { createSolverJudge, type FindSolverFlaw } from "../../evaluation/solverJudge.ts";
 import { judges } from "../../evaluation/solvers/solvers.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { addAlternatives } from "./alternatives.ts";
+import type { AbstentionSort } from "../user/abstentionTurn.ts";
 import { createTask, removePatches, unusableReasons } from "./createTask.ts";
+import { specifyPair, type PairSpecification } from "./contrastPair.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
+import type { PreparedConversation } from "./preparedConversation.ts";
+import { presets } from "./presets.ts";
 import { rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { formatStateLog } from "./stateLog.ts";
 import { runConversation } from "./stateMachine.ts";
@@ -16,7 +20,12 @@ import type { AttemptTarget, TaskSpecification } from "./taskSpecification.ts";
 
 /** An accepted task, or a rejected attempt with the conversation as far as it went. */
 export type AttemptResult =
-  | { readonly kind: "accepted"; readonly task: Task }
+  | {
+      readonly kind: "accepted";
+      readonly task: Task;
+      /** The normal task that contrasts with it. */
+      readonly partner?: Task;
+    }
   | { readonly kind: "rejected"; readonly rejected: RejectedAttempt };
 
 /** What the attempts of one synthesis share. */
@@ -54,10 +63,19 @@ export async function attemptTask(
 ): Promise<AttemptResult> {
   const { options, synthesizer } = context;
   const random = createRandom(options.seed, "task", target.n);
+  const pairShare = target.mayBePaired ? presets[options.preset ?? "paper"].pairShare : 0;
+  const abstention = pairShare > 0 ? synthesizer.chooseAbstention() : undefined;
+  if (abstention !== undefined && abstention !== "no-need" && random.boolean(pairShare))
+    return attemptPair(target, abstention, random, context);
   const specification = synthesizer.specifyTask(target, random);
   const result = specification
-    ? await synthesizeTask(specification, target.n, random, context)
-    : { reason: "chain", explanation: "no chain here" };
+    ? await synthesizeTask(
+        { ...specification, ...(abstention === undefined ? {} : { abstention }) },
+        target.n,
+        random,
+        context,
+      )
+    : noChain;
   if ("reason" in result) {
     synthesizer.recordRejected(specification);
     const rejected = createRejectedAttempt(target, options.seed, specification, result);
@@ -67,15 +85,71 @@ export async function attemptTask(
   return { kind: "accepted", task: result };
 }
 
+const noChain = { reason: "chain", explanation: "no chain here" };
+
+/** A normal task, and a task in which the same request is refused or has to be asked about. */
+async function attemptPair(
+  target: AttemptTarget,
+  abstention: AbstentionSort,
+  random: Random,
+  context: AttemptContext,
+): Promise<AttemptResult> {
+  const { options, synthesizer } = context;
+  const specification = specifyPair(target, abstention, random, synthesizer);
+  const result = specification
+    ? await synthesizePair(specification, target.n, random, context)
+    : noChain;
+  if ("reason" in result) {
+    synthesizer.recordRejected(specification?.partner);
+    const rejected = createRejectedAttempt(target, options.seed, specification?.partner, result);
+    return { kind: "rejected", rejected };
+  }
+  synthesizer.recordAccepted(result.partner);
+  synthesizer.recordAccepted(result.task);
+  return { kind: "accepted", ...result };
+}
+
+async function synthesizePair(
+  { partner: partnerSpecification, contrast }: PairSpecification,
+  n: number,
+  random: Random,
+  context: AttemptContext,
+): Promise<{ task: Task; partner: Task } | Rejection> {
+  const { synthesizer } = context;
+  const prepared = synthesizer.prepareConversation(partnerSpecification, n, random);
+  if (typeof prepared === "string") return { reason: "query", explanation: prepared };
+  const partner = await finishTask(partnerSpecification, prepared, random, context);
+  if ("reason" in partner) return partner;
+  const firstTurn = prepared.getFirstTurn?.();
+  const own = { ...contrast, split: partner.split };
+  const contrasting =
+    firstTurn && partner.turns[0]!.goals.length > 0
+      ? synthesizer.prepareContrast(own, firstTurn, n, random)
+      : undefined;
+  if (!contrasting) return { reason: "pair", explanation: "the first turn has no contrast" };
+  const task = await finishTask(own, contrasting, random, context);
+  return "reason" in task ? task : { task, partner };
+}
+
 async function synthesizeTask(
   specification: TaskSpecification,
   n: number,
-  random: ReturnType<typeof createRandom>,
-  { options, synthesizer, duplicates, findSolverFlaw }: AttemptContext,
+  random: Random,
+  context: AttemptContext,
+): Promise<Task | Rejection> {
+  const prepared = context.synthesizer.prepareConversation(specification, n, random);
+  if (typeof prepared === "string") return { reason: "query", explanation: prepared };
+  return finishTask(specification, prepared, random, context);
+}
+
+/** Runs a conversation, and creates and filters its task. */
+async function finishTask(
+  specification: TaskSpecification,
+  prepared: PreparedConversation,
+  random: Random,
+  { options, duplicates, findSolverFlaw }: AttemptContext,
 ): Promise<Task | Rejection> {
   const { catalog, split, rejectsDuplicates = true } = options;
-  const prepared = synthesizer.prepareConversation(specification, n, random);
-  if (typeof prepared === "string") return { reason: "query", explanation: prepared };
   const result = await runConversation(prepared.setup);
   const log = formatStateLog(result.log);
   const { events } = prepared.setup.conversation;

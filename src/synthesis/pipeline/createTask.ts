@@ -159,7 +159,7 @@ function assembleTask(
   { menu, hidden, knobs }: Menu,
 ): Task {
   const { conversation } = prepared.setup;
-  const { kind, chain, home, persona, prefersLists } = specification;
+  const { kind, chain, home, persona, prefersLists, split, pair } = specification;
   const header = { ...conversation.header, menu: menu.map(it => it.name) };
   const goalTools = goals.flatMap(it => it.calls.map(call => call.name));
   const callBudget = computeCallBudget(goals);
@@ -169,7 +169,7 @@ function assembleTask(
     servers: [...header.servers],
     catalog: header.catalog,
     seed: header.seed,
-    split: goalTools.length > 0 ? computeSplit(goalTools) : computeSplit(chain, home),
+    split: split ?? (goalTools.length > 0 ? computeSplit(goalTools) : computeSplit(chain, home)),
     kind,
     persona: persona.name,
     now: conversation.now,
@@ -180,6 +180,7 @@ function assembleTask(
     knobs: {
       ...knobs,
       ...summary.knobs,
+      ...(pair === undefined ? {} : { pair }),
       lists: prefersLists,
       failedCalls: calls.filter(it => it.outcome.kind !== "ok").length,
     },

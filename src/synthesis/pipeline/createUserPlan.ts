@@ -1,5 +1,5 @@
 /** Creates the plan that the user simulator follows in a conversation. */
-import type { MissingCapabilityTemplates } from "../text/missingCapability.ts";
+import type { Abstentions } from "../text/abstentions.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { Preset } from "./presets.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -13,15 +13,22 @@ export interface UserPlanSource extends Pick<
 > {
   readonly preset: Preset;
   readonly hiddenTools: ReadonlySet<string>;
-  /** Texts for requests that cannot be fulfilled. */
-  readonly templates: MissingCapabilityTemplates;
+  /** Texts for requests that cannot be fulfilled, and for second thoughts. */
+  readonly texts: Pick<Abstentions, "missingCapability" | "secondThoughts">;
 }
 
 export function createUserPlan(
-  { kind, crossServerPlan, script, info, isOneTurn, prefersLists }: TaskSpecification,
-  { session, tools, styleGuide, getToolWeight, preset, hiddenTools, templates }: UserPlanSource,
+  { kind, crossServerPlan, script, info, isOneTurn, prefersLists, addsValue }: TaskSpecification,
+  { session, tools, styleGuide, getToolWeight, preset, hiddenTools, texts }: UserPlanSource,
 ): UserPlan {
-  const { name, maxResultLength, maxReplyLength, usesPartialNames } = preset;
+  const {
+    name,
+    secondThoughtShare,
+    moreBeforeQuestion,
+    maxResultLength,
+    maxReplyLength,
+    usesPartialNames,
+  } = preset;
   const isAll = kind === "irrelevant";
   return {
     session,
@@ -30,11 +37,18 @@ export function createUserPlan(
     ...(crossServerPlan ? { linkSteps: crossServerPlan.steps } : {}),
     ...(script?.turns ? { script: script.turns } : {}),
     info,
+    addsValue,
+    ...(moreBeforeQuestion > 0 ? { moreBeforeQuestion } : {}),
     isOneTurn,
     refusalOdds: isAll ? { accept: 0, seek: 0 } : refusalOdds,
     prefersLists,
     getToolWeight,
-    ...(hiddenTools.size > 0 ? { missingTools: { hidden: hiddenTools, templates, isAll } } : {}),
+    ...(hiddenTools.size > 0
+      ? { missingTools: { hidden: hiddenTools, templates: texts.missingCapability, isAll } }
+      : {}),
+    ...(secondThoughtShare > 0
+      ? { secondThoughts: { texts: texts.secondThoughts, share: secondThoughtShare } }
+      : {}),
     maxResultLength,
     maxReplyLength,
     usesPartialNames,

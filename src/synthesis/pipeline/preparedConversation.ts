@@ -2,6 +2,7 @@
 import type { Task } from "../../trajectory/task.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { UnmetRequest } from "../user/unmetRequest.ts";
+import type { UserTurn } from "../user/userPlan.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { ConversationSetup } from "./conversationSetup.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -18,6 +19,8 @@ export interface PreparedConversation {
   readonly excludedServers?: readonly string[] | undefined;
   /** The texts of a server that the conversation is about. */
   getTemplates(server: string): ServerTemplates;
+  /** The user's first turn, with what it asks for; absent where nothing is asked for. */
+  getFirstTurn?(): UserTurn | undefined;
   /** Summarizes the conversation after it has run. */
   summarize(): ConversationSummary;
 }

@@ -33,6 +33,14 @@ export interface Preset {
   readonly distractorShare: number;
   /** Share of tasks with tools of other servers on the menu, within its size. */
   readonly mixedMenuShare: number;
+  /** Share of the first turns that ask as if a value were left out, and then add it. */
+  readonly addedValueShare: number;
+  /** How often a first turn without a value asks for more before it. */
+  readonly moreBeforeQuestion: number;
+  /** Share of the refusals and questions that have a contrasting normal task. */
+  readonly pairShare: number;
+  /** Share of the first turns with a second thought that changes nothing. */
+  readonly secondThoughtShare: number;
   /** Share of the normal tasks that need several servers. */
   readonly crossServerShare: number;
 }
@@ -48,6 +56,10 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     usesPartialNames: true,
     distractorShare: 0.4,
     mixedMenuShare: 0,
+    addedValueShare: 0.3,
+    moreBeforeQuestion: 0.8,
+    pairShare: 0.8,
+    secondThoughtShare: 0.07,
     crossServerShare: 0.12,
   },
   student: {
@@ -63,6 +75,10 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     maxReplyLength: 60,
     distractorShare: 0,
     mixedMenuShare: 0.5,
+    addedValueShare: 0,
+    moreBeforeQuestion: 0,
+    pairShare: 0,
+    secondThoughtShare: 0,
     crossServerShare: 0,
   },
 };

@@ -13,7 +13,7 @@ import type { TaskSpecification } from "./taskSpecification.ts";
 const maxRemovals = 4;
 
 /** The fewest tools on a menu after others were removed. */
-const minMenuSize = 2;
+const minMenuSizes = { realistic: 20, chain: 2, full: 2 };
 
 export interface MenuConversation {
   readonly specification: TaskSpecification;
@@ -36,7 +36,7 @@ export function removeAnsweringTools(
   const { excludedServers = [] } = prepared;
   let offered = menu.menu.filter(it => !excludedServers.includes(getServer(it.name).name));
   for (let removal = 0; removal <= maxRemovals; removal++) {
-    if (offered.length < minMenuSize) return undefined;
+    if (offered.length < minMenuSizes[menu.knobs.menu]) return undefined;
     const context = {
       session: setup.session,
       offered: offered.map(it => getDeclaration(it.name)),

@@ -17,7 +17,7 @@ export function selectTools(
 ): readonly string[] {
   if (script) return script.tools;
   if (crossServerPlan) return [...crossServerPlan.steps.keys()];
-  if (kind === "irrelevant") return chain.slice(isRefusedAtOnce ? -1 : -3);
+  if (kind === "irrelevant" && isRefusedAtOnce) return chain.slice(-1);
   return selectRequestedTools(chain, context, context.random);
 }
 

@@ -3,8 +3,9 @@
  * attempts. The same seed gives the same bytes.
  */
 import { UserError } from "../../userError.ts";
+import type { Task } from "../../trajectory/task.ts";
 import { attemptTask, createAttemptContext, type AttemptResult } from "./attemptTask.ts";
-import { planSlots } from "./composition.ts";
+import { computeComposition, planSlots } from "./composition.ts";
 import { presets } from "./presets.ts";
 import { heldOutServers, isHeldOut } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
@@ -18,21 +19,39 @@ export async function* synthesize(options: SynthesisOptions): AsyncGenerator<Att
   const ownOptions = { ...options, servers };
   const context = createAttemptContext(ownOptions);
   const slots = planSynthesisSlots(ownOptions);
+  const waiting: Task[] = [];
+  let normalLeft = countNormalTasks(ownOptions);
   let n = 0;
   for (let slot = slots.next(); !slot.done;) {
     const { kind, servers: order } = slot.value;
+    const partner = kind === "normal" ? waiting.shift() : undefined;
+    if (kind === "normal") normalLeft--;
+    if (partner) {
+      yield { kind: "accepted", task: partner };
+      slot = slots.next(partner.servers[0]!.name);
+      continue;
+    }
+    // every pair needs a slot for its normal task
+    const mayBePaired = kind === "abstain" && normalLeft > waiting.length;
     let usedServer: string | undefined;
     for (let i = 0; i < order.length * attemptsPerServer && usedServer === undefined; i++) {
       options.signal?.throwIfAborted();
       const home = order[Math.floor(i / attemptsPerServer)]!;
-      const result = await attemptTask({ n: n++, home, kind }, context);
-      if (result.kind === "accepted") usedServer = result.task.servers[0]!.name;
+      const result = await attemptTask({ n: n++, home, kind, mayBePaired }, context);
+      if (result.kind === "accepted") {
+        usedServer = result.task.servers[0]!.name;
+        if (result.partner) waiting.push(result.partner);
+      }
       yield result;
     }
     if (usedServer === undefined) return;
     slot = slots.next(usedServer);
   }
 }
+
+/** How many normal tasks the synthesis makes; infinite without a count. */
+const countNormalTasks = ({ preset = "paper", count = Infinity }: SynthesisOptions): number =>
+  Number.isFinite(count) ? computeComposition(presets[preset].mixture, count).normal : Infinity;
 
 /** The servers that have tasks of the split. Throws a `UserError` if none of them has any. */
 export function selectServers({ servers, split }: SynthesisOptions): readonly string[] {

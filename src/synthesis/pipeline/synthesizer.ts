@@ -19,10 +19,20 @@ import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerL
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import { readTemplates } from "../text/templates.ts";
-import { createAbstentionTurn } from "../user/abstentionTurn.ts";
+import {
+  abstentionShares,
+  createAbstentionTurn,
+  type AbstentionSort,
+  type AbstentionTurn,
+} from "../user/abstentionTurn.ts";
+import {
+  createRefusedTurn,
+  createTurnWithoutValue,
+  listRequestedTools,
+} from "../user/contrastTurn.ts";
 import type { ConversationContext, ConversationDomain } from "../user/conversationContext.ts";
 import { createCrossServerDomain } from "../user/crossServerDomain.ts";
-import type { UserPlan } from "../user/userPlan.ts";
+import type { UserPlan, UserTurn } from "../user/userPlan.ts";
 import { UserSimulator } from "../user/userSimulator.ts";
 import { createAbstentionRoles, createUser, type ConversationRoles } from "./conversationRoles.ts";
 import { createUserPlan } from "./createUserPlan.ts";
@@ -31,6 +41,7 @@ import type { ConversationSetup } from "./conversationSetup.ts";
 import { EntitySampleCache } from "./entitySampleCache.ts";
 import { defaultVariants } from "./fixtureChoice.ts";
 import { summarizeSimulation, type PreparedConversation } from "./preparedConversation.ts";
+import { findToolsToHide } from "./substitutes.ts";
 import { presets } from "./presets.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
@@ -67,6 +78,7 @@ export class Synthesizer {
   readonly #templates = new Map<string, ServerTemplates>();
   readonly #uses: UseCounts = new Map();
   readonly #infoCounts = new Map<Task["info"], number>();
+  readonly #abstentionCounts = new Map<string, number>();
   readonly #samples: EntitySampleCache;
 
   constructor(options: SynthesisOptions, specifier?: TaskSpecifier) {
@@ -109,18 +121,8 @@ export class Synthesizer {
     random: Random,
   ): PreparedConversation | string {
     const { catalog } = this.#options;
-    const { home, kind, servers, sessionSeed } = specification;
-    const session = openSessionByName(catalog, { servers, seed: sessionSeed });
-    const context: ConversationContext = {
-      ...this.#createDomain(specification, n),
-      persona: specification.persona,
-      isMinimal: specification.info === "minimal",
-      now: session.state[home]!.clock,
-      random,
-      known: new Map(),
-      focus: [],
-      recent: [],
-    };
+    const { home, kind } = specification;
+    const { context, session } = this.#openConversation(specification, n, random);
     const { preset } = this.#context;
     const isRefusedAtOnce = kind === "irrelevant" && preset.name === "student";
     const tools = selectTools(specification, context, isRefusedAtOnce);
@@ -131,7 +133,7 @@ export class Synthesizer {
       hiddenTools: isRefusedAtOnce ? new Set() : hiddenTools,
       preset,
       styleGuide: this.#styleGuide,
-      templates: this.#abstentions.missingCapability,
+      texts: this.#abstentions,
       getToolWeight: tool => computeRarity(tool, this.#uses),
     });
     const preparation: Preparation = { specification, context, session, events: [], hiddenTools };
@@ -140,10 +142,61 @@ export class Synthesizer {
       : this.#prepareSimulation(preparation, plan, isRefusedAtOnce);
   }
 
+  /**
+   * Prepares the conversation of one turn that contrasts with a finished one, or returns undefined
+   * if the other conversation has no such turn.
+   */
+  prepareContrast(
+    specification: TaskSpecification,
+    firstTurn: UserTurn,
+    n: number,
+    random: Random,
+  ): PreparedConversation | undefined {
+    const isRefused = specification.abstention === "cannot";
+    const opened = this.#openConversation(specification, n, random);
+    const contrastContext = { random, state: opened.session.state };
+    const turn = isRefused
+      ? createRefusedTurn(firstTurn, this.#abstentions, contrastContext)
+      : createTurnWithoutValue(firstTurn, this.#abstentions, contrastContext);
+    if (!turn) return undefined;
+    const hiddenTools = isRefused
+      ? findToolsToHide(
+          listRequestedTools(firstTurn),
+          this.#options.catalog.getServer(specification.home),
+        )
+      : new Set<string>();
+    return this.#prepareTurn({ specification, ...opened, events: [], hiddenTools }, turn);
+  }
+
+  #openConversation(
+    specification: TaskSpecification,
+    n: number,
+    random: Random,
+  ): Pick<Preparation, "context" | "session"> {
+    const { home, servers, sessionSeed } = specification;
+    const session = openSessionByName(this.#options.catalog, { servers, seed: sessionSeed });
+    const context: ConversationContext = {
+      ...this.#createDomain(specification, n),
+      persona: specification.persona,
+      isMinimal: specification.info === "minimal",
+      now: session.state[home]!.clock,
+      random,
+      known: new Map(),
+      focus: [],
+      recent: [],
+    };
+    return { context, session };
+  }
+
   #prepareAbstention(preparation: Preparation, plan: UserPlan): PreparedConversation | string {
-    const { specification, context, hiddenTools } = preparation;
-    const turn = createAbstentionTurn(specification.home, plan, context, this.#abstentions);
-    if (!turn) return "nothing to say";
+    const { specification, context } = preparation;
+    const { home, abstention } = specification;
+    const turn = createAbstentionTurn(home, plan, context, this.#abstentions, abstention);
+    return turn ? this.#prepareTurn(preparation, turn) : "nothing to say";
+  }
+
+  #prepareTurn(preparation: Preparation, turn: AbstentionTurn): PreparedConversation {
+    const { specification, hiddenTools } = preparation;
     return {
       setup: this.#createSetup(preparation, createAbstentionRoles(turn, this.#options.catalog)),
       hiddenTools,
@@ -172,6 +225,7 @@ export class Synthesizer {
       requiredTools: [],
       unmetRequests: simulator.unmetRequests,
       getTemplates: it => this.#templates.get(it)!,
+      getFirstTurn: () => simulator.firstTurn,
       summarize: () => summarizeSimulation(simulator, specification),
     };
   }
@@ -236,9 +290,21 @@ export class Synthesizer {
     };
   }
 
+  /** The kind of abstention that is rarest among the accepted tasks, for its share. */
+  chooseAbstention(): AbstentionSort {
+    const getRate = (it: AbstentionSort) =>
+      ((this.#abstentionCounts.get(it) ?? 0) + 0.5) / abstentionShares[it];
+    return (["cannot", "question", "no-need"] as const).reduce((a, b) =>
+      getRate(b) < getRate(a) ? b : a,
+    );
+  }
+
   /** Counts the tools and links of an accepted task, so that later tasks use others. */
   recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
     if (kind === "normal") this.#infoCounts.set(info, (this.#infoCounts.get(info) ?? 0) + 1);
+    const { abstention } = knobs;
+    if (typeof abstention === "string")
+      this.#abstentionCounts.set(abstention, (this.#abstentionCounts.get(abstention) ?? 0) + 1);
     if (typeof knobs["bridges"] === "string") countUses(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
     countUses(called, this.#uses);

@@ -14,6 +14,7 @@ import {
 import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, type Persona, type StyleGuide } from "../text/personas.ts";
+import type { AbstentionSort } from "../user/abstentionTurn.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { TaskKind } from "./composition.ts";
 import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
@@ -59,6 +60,14 @@ export interface TaskSpecification {
   readonly onlyOtherServers: boolean;
   /** The links between the servers; absent for a task on one server. */
   readonly crossServerPlan?: CrossServerPlan;
+  /** The first turn asks as if a value were left out, and then adds it. */
+  readonly addsValue?: boolean;
+  /** Why nothing is to be called; drawn with the conversation where absent. */
+  readonly abstention?: AbstentionSort;
+  /** The id of the pair of contrasting tasks that the task is in. */
+  readonly pair?: string;
+  /** The split of the other task of the pair. */
+  readonly split?: Task["split"];
   /** The plan of an existing task to follow; absent for a new one. */
   readonly script?: ConversationScript;
 }
@@ -94,6 +103,8 @@ export interface AttemptTarget {
   readonly n: number;
   readonly home: string;
   readonly kind: TaskKind;
+  /** Whether a refusal or a question may come with a contrasting normal task. */
+  readonly mayBePaired?: boolean;
 }
 
 /** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
@@ -137,6 +148,9 @@ export function specifyTask(
     distractors,
     stripsEnums: random.boolean(shares.enumsStripped),
     onlyOtherServers: wantsOnlyOthers && otherServers.length > 0,
+    ...(preset.addedValueShare > 0 && random.boolean(preset.addedValueShare)
+      ? { addsValue: true }
+      : {}),
     ...(plan ? { crossServerPlan: plan } : {}),
   };
 }

@@ -6,9 +6,14 @@
  * A text is a whole message. Its slots are an entity of the server with a label (`{account}`, or
  * another name for it in `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, their
  * `{sum}` and product `{times}`), or the one of `{name}` and `{city}` that is first alphabetically
- * (`{first}`). A request that no tool can fulfil has an `it`, as in "I can't {it}",
- * and names in `doneBy` the servers that do have a tool for it and are therefore not on the menu. Messages that
+ * (`{first}`). A request that no tool can fulfil has an `it`, as in "I can't {it}", and names in
+ * `doneBy` the servers that do have a tool for it and are therefore not on the menu. Messages that
  * need no tool have replies of their own: the first for the first text, and so on.
+ *
+ * `unmade` has frames for requests that the user does not make after all: `{clause}` is a request
+ * as in the templates of a server, `{Clause}` the same with a capital letter, a sentence of its
+ * own. `on` names the requests that it suits. `secondThoughts` are sentences before a request that
+ * is made; they have the words of such frames.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -42,6 +47,14 @@ const abstentionsSchema = z.strictObject({
     z.strictObject({ never: z.array(unavailableSchema), idle: z.array(noToolSchema) }),
   ),
   entities: z.record(z.string(), z.string()),
+  unmade: z.array(
+    z.strictObject({
+      on: z.enum(["read", "write", "question", "any"]),
+      say: textsSchema,
+      reply: textsSchema,
+    }),
+  ),
+  secondThoughts: textsSchema,
   asking: textsSchema,
 });
 

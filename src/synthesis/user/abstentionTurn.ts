@@ -3,10 +3,12 @@
  * of When2Call: no tool can fulfil the request, a value is missing that only the user knows, or no
  * tool is needed.
  */
+import type { Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import type { Persona } from "../text/personas.ts";
-import { chooseAlternatives, fillSlots } from "../text/templateText.ts";
+import { capitalize, isRequest } from "../text/clauses.ts";
+import { chooseAlternatives, fillSlots, tidyText } from "../text/templateText.ts";
 import { removeAllMarks } from "../text/valueMarks.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import type { EntitySample } from "./entityInstance.ts";
@@ -14,8 +16,10 @@ import { UserSimulator } from "./userSimulator.ts";
 import type { UnmetRequest } from "./unmetRequest.ts";
 import type { UserPlan } from "./userPlan.ts";
 
+export type AbstentionSort = "cannot" | "question" | "no-need";
+
 export interface AbstentionTurn {
-  readonly sort: "cannot" | "question" | "no-need";
+  readonly sort: AbstentionSort;
   readonly user: string;
   readonly reply: string;
   /** The tool for which a value is missing; it must be on the menu. */
@@ -26,24 +30,32 @@ export interface AbstentionTurn {
 }
 
 /** How often each sort is drawn. */
-const sortWeights = { cannot: 0.3, question: 0.4, "no-need": 0.3 };
+export const abstentionShares = { cannot: 0.42, question: 0.38, "no-need": 0.2 };
+
+/** How often a message that needs no tool is about a request that is not made. */
+const unmadeRequestShare = 0.85;
+
+const drawAbstentionSort = (random: Random): AbstentionSort =>
+  random.pickWeighted(["cannot", "question", "no-need"] as const, it => abstentionShares[it]);
 
 /** How often a text is one of the server's own. */
 const ownShares = { cannot: 0.65, "no-need": 0.4 };
 
-/** A conversation on a server, or undefined if there are no entities for the drawn text. */
+/**
+ * A conversation on a server, or undefined if there are no entities for the drawn text. The sort is
+ * drawn where it is absent.
+ */
 export function createAbstentionTurn(
   server: string,
   plan: UserPlan,
   context: ConversationContext,
   texts: Abstentions,
+  sort = drawAbstentionSort(context.random),
 ): AbstentionTurn | undefined {
   const { random, sample, persona } = context;
-  const sort = random.pickWeighted(
-    ["cannot", "question", "no-need"] as const,
-    it => sortWeights[it],
-  );
   if (sort === "question") return createQuestionTurn(plan, context, texts);
+  if (sort === "no-need" && random.boolean(unmadeRequestShare))
+    return createUnmadeRequest(plan, context, texts.unmade);
   const own = texts.servers[server];
   const getSlotText = createSlotTexts(texts, sample, random);
   if (sort === "cannot") {
@@ -78,7 +90,13 @@ function createQuestionTurn(
   const tools = [...declarations.keys()].filter(it => templates.tools[it]?.missing);
   if (tools.length === 0) return undefined;
   const tool = random.pickWeighted(tools, plan.getToolWeight);
-  const ownPlan: UserPlan = { ...plan, tools: [tool], info: "missing", isOneTurn: true };
+  const ownPlan: UserPlan = {
+    ...plan,
+    tools: [tool],
+    info: "missing",
+    isOneTurn: true,
+    addsValue: false,
+  };
   const simulator = new UserSimulator(ownPlan, context);
   const turn = simulator.nextTurn("open");
   if (turn?.question === undefined) return undefined;
@@ -91,6 +109,53 @@ function createQuestionTurn(
     tool,
     unmetRequests: simulator.unmetRequests,
   };
+}
+
+/** A request that the user thinks of but does not make, or takes back at once. */
+function createUnmadeRequest(
+  plan: UserPlan,
+  context: ConversationContext,
+  texts: Abstentions["unmade"],
+): AbstentionTurn | undefined {
+  const { random, declarations, persona } = context;
+  const tool = random.pickWeighted([...declarations.keys()], plan.getToolWeight);
+  const ownPlan: UserPlan = {
+    ...plan,
+    tools: [tool],
+    isOneTurn: true,
+    addsValue: false,
+    refusalOdds: { accept: 0, seek: 0 },
+  };
+  const [intent, ...others] = new UserSimulator(ownPlan, context).nextTurn("open")?.intents ?? [];
+  if (!intent || others.length > 0) return undefined;
+  const clause = removeAllMarks(intent.clause);
+  const suitable = texts.filter(it => isSuitableFrame(it, clause, intent.tool.effect));
+  if (suitable.length === 0) return undefined;
+  const { say, reply } = random.pick(suitable);
+  const user = tidyText(
+    random
+      .pick(say)
+      .replace("{clause}", () => clause)
+      .replace("{Clause}", () => capitalize(clause)),
+  );
+  return {
+    sort: "no-need",
+    user: applyPersona(capitalize(user), persona, random),
+    reply: random.pick(reply),
+    unmetRequests: [],
+  };
+}
+
+/** Whether a clause reads well in the sentences of a frame. */
+function isSuitableFrame(
+  { on, say }: Abstentions["unmade"][number],
+  clause: string,
+  effect: Tool["effect"],
+): boolean {
+  const isWhole = say.every(it => it.includes("{Clause}"));
+  if (clause.endsWith("?") || clause.endsWith("!")) return on === "question";
+  if (on === "question" || (on !== "any" && on !== effect)) return false;
+  return isWhole || (isRequest(clause) && !/[,:;.]( |$)|please/.test(clause));
 }
 
 /** Texts for slots, drawn when they are first needed and then the same in every text. */

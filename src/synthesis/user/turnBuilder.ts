@@ -7,8 +7,9 @@ import type { FeasibilityResult } from "./feasibilityResult.ts";
 import { isReversal } from "./intentRules.ts";
 import type { IntentSearch } from "./intentSearch.ts";
 import { createPairedIntent } from "./pairedIntent.ts";
+import type { Intent } from "./intent.ts";
 import type { PlannedIntent, RefusalOdds, UserTurn } from "./userPlan.ts";
-import { withholdValue, type WithheldValue } from "./withheldValue.ts";
+import { addValueToClause, withholdValue, type WithheldValue } from "./withheldValue.ts";
 
 /** The most intents in one turn. */
 export const maxIntents = 3;
@@ -19,6 +20,8 @@ export interface TurnRequest {
   readonly position: TurnPosition;
   /** The user leaves a value out. */
   readonly withholdsValue: boolean;
+  /** The user asks as if a value were left out, and then adds it. */
+  readonly addsValue: boolean;
   readonly refusalOdds: RefusalOdds;
   /** The last turn's look-up found nothing. */
   readonly foundNothing: boolean;
@@ -44,6 +47,8 @@ class TurnBuilder {
   readonly #search: IntentSearch;
   readonly #intents: PlannedIntent[] = [];
   readonly #clauses: string[] = [];
+  /** The value that was added after its request. */
+  #withheld: WithheldValue | undefined;
 
   constructor(request: TurnRequest, search: IntentSearch) {
     this.#request = request;
@@ -51,15 +56,17 @@ class TurnBuilder {
   }
 
   build(): BuiltTurn | undefined {
-    const { tools, withholdsValue, refusalOdds } = this.#request;
+    const { tools, withholdsValue, addsValue, refusalOdds } = this.#request;
     const { plan, context } = this.#search;
-    const withheldIndex = withholdsValue
-      ? tools.findLastIndex(it => context.templates.tools[it]?.missing)
-      : -1;
+    const withheldIndex =
+      withholdsValue || addsValue
+        ? tools.findLastIndex(it => context.templates.tools[it]?.missing)
+        : -1;
     for (const [i, name] of tools.entries()) {
       const laterTools = tools.slice(i + 1);
-      if (i === withheldIndex) return this.#endWithQuestion(name, laterTools);
+      if (i === withheldIndex && withholdsValue) return this.#endWithQuestion(name, laterTools);
       const before = this.#intents.at(-1);
+      if (i === withheldIndex && this.#addWithValue(name, before)) continue;
       const result = this.#search.findIntent(name, before, refusalOdds);
       if (!result) return undefined;
       // an intent that reverses the one before comes in a later turn or not at all
@@ -97,9 +104,28 @@ class TurnBuilder {
     return false;
   }
 
+  /** Adds an intent whose value is named after the request. Returns whether there is one. */
+  #addWithValue(name: string, before: Intent | undefined): boolean {
+    if (this.#search.plan.linkSteps?.has(name)) return false;
+    const added = addValueToClause(name, this.#search);
+    if (!added || isReversal(before, added.intent)) return false;
+    this.#intents.push(added.intent);
+    this.#clauses.push(...added.clauses);
+    this.#withheld = added.withheld;
+    return true;
+  }
+
   #end(remainingTools: readonly string[] | undefined): BuiltTurn {
     const text = this.#composeText(this.#clauses, this.#pickFiller());
-    return { turn: { text, intents: this.#intents }, remainingTools };
+    const withoutValue =
+      this.#withheld && this.#intents.length === 1
+        ? {
+            text: this.#composeText([this.#withheld.intent.clause]),
+            ...this.#withheld,
+          }
+        : undefined;
+    const turn = { text, intents: this.#intents, ...(withoutValue ? { withoutValue } : {}) };
+    return { turn, remainingTools };
   }
 
   #endWithQuestion(name: string, laterTools: readonly string[]): BuiltTurn | undefined {
@@ -140,7 +166,11 @@ class TurnBuilder {
   #pickFiller(): string {
     const { tools, position } = this.#request;
     const { plan, context } = this.#search;
-    return position === "first" ? pickFiller(tools[0]!, context, plan.styleGuide) : "";
+    if (position !== "first") return "";
+    const { secondThoughts, styleGuide } = plan;
+    return secondThoughts && context.random.boolean(secondThoughts.share)
+      ? context.random.pick(secondThoughts.texts)
+      : pickFiller(tools[0]!, context, styleGuide);
   }
 
   #composeText(clauses: readonly string[], filler = ""): string {

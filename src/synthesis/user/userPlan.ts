@@ -16,6 +16,14 @@ export interface UserTurn {
   readonly intents: readonly PlannedIntent[];
   /** What the assistant has to ask before it can continue. */
   readonly question?: string;
+  /** The turn without the value that the user adds to its only request. */
+  readonly withoutValue?: {
+    readonly text: string;
+    readonly question: string;
+    readonly intent: Intent;
+    /** The argument that is left out. */
+    readonly key: string;
+  };
 }
 
 export interface PlannedIntent extends Intent {
@@ -47,6 +55,10 @@ export interface UserPlan {
   /** Steps over links to other servers, by name. */
   readonly linkSteps?: ReadonlyMap<string, LinkStep>;
   readonly info: "complete" | "missing" | "minimal";
+  /** How often more is asked for before a request without a value; never where absent. */
+  readonly moreBeforeQuestion?: number;
+  /** The first turn asks as if a value were left out, and then adds it. */
+  readonly addsValue?: boolean | undefined;
   /** The user says everything in one turn. */
   readonly isOneTurn: boolean;
   readonly refusalOdds: RefusalOdds;
@@ -58,6 +70,8 @@ export interface UserPlan {
   readonly maxReplyLength?: number | undefined;
   /** The user now and then gives only a part of a name. */
   readonly usesPartialNames?: boolean | undefined;
+  /** Sentences before a request that change nothing, and how often there is one. */
+  readonly secondThoughts?: { readonly texts: readonly string[]; readonly share: number };
   /** The weight with which a tool outside of `tools` is drawn. */
   readonly getToolWeight: (tool: string) => number;
   readonly missingTools?: MissingTools;

@@ -28,6 +28,7 @@ export class UserSimulator {
   readonly feasibility: FeasibilityChecker;
   /** The last turn. */
   turn: UserTurn = { text: "", intents: [] };
+  firstTurn: UserTurn | undefined;
   /** Whether a value was withheld in this conversation. */
   hasWithheld = false;
   /** The first thing in this conversation that cannot be done. */
@@ -83,6 +84,7 @@ export class UserSimulator {
     const turn = this.#createTurn(kind);
     if (!turn) return undefined;
     this.turn = turn;
+    this.firstTurn ??= turn;
     this.#turnCount++;
     this.#search.userText += `\n${turn.text}`;
     return turn;
@@ -167,10 +169,17 @@ export class UserSimulator {
   }
 
   #createOpening(): UserTurn | undefined {
-    const { info, isOneTurn } = this.#plan;
+    const { info, isOneTurn, moreBeforeQuestion } = this.#plan;
     if (isOneTurn) this.#remainingTools = this.#remainingTools.slice(-maxIntents);
     const { length } = this.#remainingTools;
-    const count = isOneTurn ? length : Math.min(maxIntents, Math.ceil(length / 2));
+    const asksForMore =
+      info === "missing" &&
+      moreBeforeQuestion !== undefined &&
+      this.#context.random.boolean(moreBeforeQuestion);
+    const count =
+      isOneTurn || asksForMore
+        ? Math.min(maxIntents, length)
+        : Math.min(maxIntents, Math.ceil(length / 2));
     return this.#build(count, "first", info === "missing");
   }
 
@@ -230,6 +239,7 @@ export class UserSimulator {
       tools,
       position,
       withholdsValue,
+      addsValue: this.#turnCount === 0 && this.#plan.addsValue === true,
       refusalOdds: script?.[this.#turnCount]?.refusalOdds ?? refusalOdds,
       foundNothing: this.#foundNothing,
       hasMissingCapability: this.missingCapability !== undefined,

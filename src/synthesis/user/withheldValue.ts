@@ -45,6 +45,38 @@ export function withholdValue(name: string, search: IntentSearch): WithheldValue
   return undefined;
 }
 
+/** An intent that is asked for as if a value were left out, which is then added. */
+export interface AddedValue {
+  readonly intent: Intent;
+  /** The clauses that ask for it, the value among them. */
+  readonly clauses: readonly string[];
+  readonly withheld: WithheldValue;
+}
+
+/** An intent for a tool with one value added to its clause: "cancel one of my orders: the last". */
+export function addValueToClause(name: string, search: IntentSearch): AddedValue | undefined {
+  const withheld = withholdValue(name, search);
+  const intent = withheld && answerQuestion(withheld, search);
+  if (!intent) return undefined;
+  const [clause, value] = [withheld.intent.clause, intent.clause];
+  const isSentence = /[?]$|[:;] /.test(clause) || !isPhrase(value);
+  const joiner = startsWithPreposition(value) ? ", " : ": ";
+  return {
+    intent,
+    clauses: isSentence ? [clause, value] : [`${clause}${joiner}${value}`],
+    withheld,
+  };
+}
+
+/** Whether an answer is no sentence of its own. */
+const isPhrase = (answer: string): boolean =>
+  !/^(it|they|that|that's|it's|this|I|I'd|because|call|make|give|use|write|say|put|add|reply|answer|send|take|ask|with|just|please|no|yes)\b/.test(
+    answer,
+  );
+
+const startsWithPreposition = (text: string): boolean =>
+  /^(to|for|on|at|in|into|under|from|of|by|until|since|as|off)\b/.test(text);
+
 /** The intent again, with the clause that answers the question. */
 export function answerQuestion(
   { intent, key }: WithheldValue,
