@@ -10,6 +10,7 @@ import {
   type Task,
 } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import type { Teacher } from "../teachers/teacher.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
 import type { UnmetRequest } from "../user/unmetRequest.ts";
@@ -66,7 +67,7 @@ export function createTask(
   const { teacher } = prepared.setup;
   const goals = markTexts(
     extractGoals(events, graph, it =>
-      catalog.tools.get(it.name)?.effect === "read" ? teacher.getPurpose?.(it) : undefined,
+      catalog.tools.get(it.name)?.effect === "read" ? getPurpose(teacher, it) : undefined,
     ),
     events,
     catalog,
@@ -89,6 +90,9 @@ export function createTask(
   const proven = removeAnsweringTools(menu, needed, { specification, prepared, options });
   return proven ? assembleTask(finished, proven) : "answerable";
 }
+
+const getPurpose = (teacher: Teacher, call: CallEvent) =>
+  teacher.getPurpose ? teacher.getPurpose(call) : "unknown";
 
 /** The goals with the free texts of their writes, which need not be repeated to the letter. */
 function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Catalog): Goal[] {

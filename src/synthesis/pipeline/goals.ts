@@ -28,8 +28,8 @@ interface Step {
   readonly calls: StepCall[];
 }
 
-/** Why a read was made; undefined for a write, and where nobody knows. */
-export type PurposeReader = (call: CallEvent) => ReadPurpose | undefined;
+/** Why a read was made; undefined for a write. `unknown`: the teacher does not say. */
+export type PurposeReader = (call: CallEvent) => ReadPurpose | "unknown" | undefined;
 
 /** The goals of a transcript, in its order, which is topological. */
 export function extractGoals(
@@ -37,15 +37,35 @@ export function extractGoals(
   graph: DependencyGraph,
   getPurpose: PurposeReader = () => undefined,
 ): Goal[] {
-  const { userTexts, steps } = collectSteps(events);
+  const { userTexts, replies, steps } = collectSteps(events);
   const edges = steps.map((step, i) =>
     findEdges(step, steps.slice(0, i), userTexts.slice(0, step.turn + 1).join("\n"), graph),
   );
   return steps.map((step, i) => ({
-    calls: step.calls.map(it => createGoalCall(it, getPurpose(it.event))),
+    calls: step.calls.map(it => {
+      const purpose = getPurpose(it.event);
+      const reply = replies[step.turn] ?? "";
+      return createGoalCall(it, purpose === "unknown" ? derivePurpose(it, reply) : purpose);
+    }),
     after: edges[i]!,
     turn: step.turn,
   }));
+}
+
+/**
+ * The purpose of a read whose teacher does not say it: it feeds later calls if they take values of
+ * its result, and if the reply speaks of nothing else in it. Otherwise the call itself must happen.
+ */
+function derivePurpose(
+  { event, resultValues, takenValues }: StepCall,
+  reply: string,
+): ReadPurpose | undefined {
+  if (takenValues.size === 0) return undefined;
+  const known = new Set([...listScalars(event.arguments), ...takenValues].map(String));
+  const isTold = [...resultValues].some(
+    it => it.length >= 3 && !known.has(it) && containsToken(reply, it),
+  );
+  return isTold ? undefined : { for: "feeds" };
 }
 
 /**
@@ -65,11 +85,20 @@ function createGoalCall(
     : { ...call, for: "answers", facts: [...purpose.facts] };
 }
 
-function collectSteps(events: readonly Event[]): { userTexts: string[]; steps: Step[] } {
+interface CollectedSteps {
+  readonly userTexts: string[];
+  /** The last reply of each turn. */
+  readonly replies: string[];
+  readonly steps: Step[];
+}
+
+function collectSteps(events: readonly Event[]): CollectedSteps {
   const userTexts: string[] = [];
+  const replies: string[] = [];
   const steps: Step[] = [];
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") userTexts.push(event.text);
+    if (event.kind === "assistant" && event.text !== "") replies[userTexts.length - 1] = event.text;
     if (event.kind !== "call") continue;
     if (event.outcome.kind === "refused" && isLastOfTurn(events, i))
       addRefusedValues(event, steps, userTexts);
@@ -82,7 +111,7 @@ function collectSteps(events: readonly Event[]): { userTexts: string[]; steps: S
     const resultValues = new Set([...listScalars(event.outcome.value)].map(String));
     step.calls.push({ event, resultValues, takenValues: new Set(), refusedValues: new Set() });
   }
-  return { userTexts, steps };
+  return { userTexts, replies, steps };
 }
 
 /** Whether no call of the same turn follows a call: what it was for is given up. */

@@ -137,3 +137,18 @@ test("a look-up says which values it supplies, or which facts it answers with", 
   const recovered = call(4, "lend", { book_id: "book_11", member_id: "mem_21" }, {});
   expect(getPurposes([...events, recovered]).at(2)).toEqual({ for: "feeds", values: ["mem_21"] });
 });
+
+test("where the teacher does not say it, what the reply tells decides what a look-up is for", () => {
+  const events = (reply: string) => [
+    user("Lend Emma to Ada, pin 4321."),
+    call(0, "list_books", { title: "Emma" }, { books: [{ book_id: "book_11", shelf: "Bay 4" }] }),
+    call(1, "lend", { book_id: "book_11", pin: "4321" }, { loan_id: "loan_7" }),
+    { kind: "assistant", message: 2, text: reply } as const,
+  ];
+  const getPurposes = (reply: string) =>
+    extractGoals(events(reply), getDependencyGraph(library), it =>
+      it.name === "library_lend" ? undefined : "unknown",
+    ).flatMap(it => it.calls.map(goalCall => goalCall.for));
+  expect(getPurposes("It is lent.")).toEqual(["feeds", undefined]);
+  expect(getPurposes("It is lent, from Bay 4.")).toEqual([undefined, undefined]);
+});
