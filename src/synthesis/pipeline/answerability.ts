@@ -145,9 +145,12 @@ class Proof {
     const calls = this.#events.filter(
       (it): it is CallEvent => it.kind === "call" && it.outcome.kind === "ok",
     );
+    // the calls are limited, and the server that the request is about is the likeliest to help
+    const isNear = (it: ToolDeclaration) => it.tool.server === intent.tool.server;
+    const nearFirst = [...offered.filter(isNear), ...offered.filter(it => !isNear(it))];
     return searchReads({
       session,
-      offered,
+      offered: nearFirst,
       results: calls.flatMap(it =>
         it.outcome.kind === "ok"
           ? {
