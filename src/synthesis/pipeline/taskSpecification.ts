@@ -148,7 +148,7 @@ export function specifyTask(
     distractors,
     stripsEnums: random.boolean(shares.enumsStripped),
     onlyOtherServers: wantsOnlyOthers && otherServers.length > 0,
-    ...(preset.addedValueShare > 0 && random.boolean(preset.addedValueShare)
+    ...(!plan && preset.addedValueShare > 0 && random.boolean(preset.addedValueShare)
       ? { addsValue: true }
       : {}),
     ...(plan ? { crossServerPlan: plan } : {}),
