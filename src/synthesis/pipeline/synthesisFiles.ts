@@ -99,7 +99,8 @@ async function writeAttempts(
       }
       if (stored === undefined) writers.appendTask(formatTaskLine(attempt.task));
       else {
-        if (!isSameTask(stored, attempt.task)) throw createDifferenceError(file, stored);
+        if (formatTaskLine(attempt.task) !== formatTaskLine(stored))
+          throw createDifferenceError(file, stored);
         stored = await nextTask(storedTasks);
         if (stored === undefined) writers.open();
       }
@@ -159,26 +160,13 @@ async function* readStoredTasks(file: string, signal: AbortSignal): AsyncGenerat
   if (existsSync(file)) yield* readTasks(file, { signal });
 }
 
-/** Whether a task is a stored one, or that one as files of earlier formats have it. */
-const isSameTask = (stored: Task, task: Task): boolean =>
-  [task, removePurposes(task)].some(it => formatTaskLine(it) === formatTaskLine(stored));
-
-/** The task without what its goal calls are for, which earlier formats do not say. */
-const removePurposes = (task: Task): Task => ({
-  ...task,
-  goals: task.goals.map(goal => ({
-    ...goal,
-    calls: goal.calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
-  })),
-});
-
 const nextTask = async (tasks: AsyncGenerator<Task>): Promise<Task | undefined> =>
   (await tasks.next()).value as Task | undefined;
 
 const createDifferenceError = (file: string, { id }: Task): UserError =>
   new UserError(
-    `${file} was made with other options, servers or phrases (task ${id} differs)`,
-    "repeat the command that made it, or write to another file",
+    `${file} was made with other options, servers or phrases, or by another version (task ${id} differs)`,
+    "repeat the command that made it with the version that made it, or write to another file",
   );
 
 async function countLines(file: string, signal: AbortSignal): Promise<number> {
