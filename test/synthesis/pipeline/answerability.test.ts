@@ -27,7 +27,8 @@ const listUnmet = (task: Task) =>
   task.turns.flatMap((it, turn) => (it.unmet ?? []).map(unmet => ({ task, turn, unmet })));
 
 test("every refusal and every question says what it leaves unmet", () => {
-  for (const it of tasks) {
+  // a request that no server has a tool for has no call
+  for (const it of tasks.filter(({ knobs }) => knobs["abstention"] !== "cannot")) {
     const isExpected =
       it.kind === "irrelevant" ||
       it.kind === "clarify" ||
