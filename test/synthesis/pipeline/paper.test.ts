@@ -94,11 +94,11 @@ describe("two thousand tasks", () => {
     for (const it of counts) expect(Math.abs(it - mean)).toBeLessThanOrEqual(1);
   });
 
-  test("are valid, take at most 4.5 KB each on average, and call nearly every tool", () => {
+  test("are valid, take at most 4.6 KB each on average, and call nearly every tool", () => {
     for (const it of tasks)
       expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
     expect(tasks.reduce((sum, it) => sum + formatTaskLine(it).length, 0) / count).toBeLessThan(
-      4500,
+      4600,
     );
     const called = new Set(
       tasks.flatMap(it => it.goals.flatMap(goal => goal.calls.map(call => call.name))),
