@@ -34,7 +34,10 @@ const derivations: Readonly<Record<string, Readonly<Record<string, readonly stri
     mv: ["cp"],
   },
   food_delivery: { filter_by_dietary: ["get_menu"], reorder: ["add_to_basket"] },
-  iot_devices: { get_room_state: ["list_devices", "get_device"] },
+  iot_devices: {
+    get_room_state: ["list_devices", "get_device"],
+    get_temperature: ["get_room_state", "read_sensor", "set_thermostat"],
+  },
   maps: {
     distance_matrix: ["get_route", "get_travel_time"],
     get_route: ["get_route_alternatives"],
