@@ -14,7 +14,11 @@ const cwd = emptyFolder();
 let task: Task;
 beforeAll(async () => {
   const { tasks } = await synthesizeTasks(6, { servers: ["banking"], preset: "paper", seed: 3 });
-  task = tasks.find(it => it.kind === "normal")!;
+  // the shorter the conversation, the sooner another one like it is found
+  const [shortest] = tasks
+    .filter(it => it.kind === "normal")
+    .sort((a, b) => a.goals.length - b.goals.length);
+  task = shortest!;
   writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
 });
 

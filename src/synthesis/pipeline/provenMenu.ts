@@ -13,7 +13,10 @@ import type { TaskSpecification } from "./taskSpecification.ts";
 const maxRemovals = 4;
 
 /** The fewest tools on a menu after others were removed. */
-const minMenuSizes = { realistic: 20, chain: 2, full: 2 };
+const minMenuSize = 2;
+
+/** The same for a realistic menu, unless the servers have too few tools for one. */
+const minRealisticSize = 20;
 
 export interface MenuConversation {
   readonly specification: TaskSpecification;
@@ -34,9 +37,11 @@ export function removeAnsweringTools(
   const getServer = (tool: string) => catalog.getServer(catalog.tools.get(tool)!.server);
   const getDeclaration = (tool: string) => getDeclarations(getServer(tool)).get(tool)!;
   const { excludedServers = [] } = prepared;
+  const isRealistic = menu.knobs.menu === "realistic" && menu.menu.length >= minRealisticSize;
+  const fewest = isRealistic ? minRealisticSize : minMenuSize;
   let offered = menu.menu.filter(it => !excludedServers.includes(getServer(it.name).name));
   for (let removal = 0; removal <= maxRemovals; removal++) {
-    if (offered.length < minMenuSizes[menu.knobs.menu]) return undefined;
+    if (offered.length < fewest) return undefined;
     const context = {
       session: setup.session,
       offered: offered.map(it => getDeclaration(it.name)),
