@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repository } from "./packaged.ts";
 
-/** Returns the text of a file with tasks on the given servers. */
+/** Returns the text of a file with tasks on the given servers, with short menus. */
 export function synthesizeTasks(count: number, servers: string): string {
   const folder = mkdtempSync(join(tmpdir(), "prove-tasks-"));
   try {
@@ -20,6 +20,8 @@ export function synthesizeTasks(count: number, servers: string): string {
       "1",
       "--servers",
       servers,
+      "--menu",
+      "chain",
     ];
     execFileSync(process.execPath, [join(repository, "dist/cli.js"), ...args], {
       cwd: folder,
