@@ -121,7 +121,7 @@ export class TellsAudit {
 }
 
 /** Whether the recorded attempt calls a tool before the user speaks again. */
-export function callsInFirstTurn({ trajectory: { events } }: Task): boolean {
+function callsInFirstTurn({ trajectory: { events } }: Task): boolean {
   const first = events.findIndex(it => it.kind === "user");
   const second = events.findIndex((it, i) => i > first && it.kind === "user");
   return events.slice(first + 1, second < 0 ? undefined : second).some(it => it.kind === "call");

@@ -14,8 +14,7 @@ export interface CallChoice<T> {
 
 /**
  * Chooses one call that shows everything, the one with the lowest rank, or else few calls: each
- * time the one that shows most of what is left. Among equals, the
- * first candidate is chosen.
+ * time the one that shows most of what is left. Among equals, the first candidate is chosen.
  */
 export function chooseCalls<T>(
   needs: readonly Need<T>[],

@@ -14,7 +14,7 @@ export interface AskedCall {
 }
 
 /** Stands for a goal call without facts: the call itself is needed. */
-export const wholeCall: Fact = {};
+const wholeCall: Fact = {};
 
 /**
  * Chooses the calls that show the facts of a goal call. Calls in `used`, which serve other goals,

@@ -3,6 +3,7 @@
  * of the entities with these ids. Each result is read once.
  */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import { listScalars } from "./scalars.ts";
 import type { Fact } from "./task.ts";
 import { areEqual } from "./valueEquality.ts";
 
@@ -69,11 +70,6 @@ export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts)
     [...listScalars(args)].flatMap(it => findWanted(it) ?? []),
   );
   return { texts, fields };
-}
-
-function* listScalars(value: Json): Generator<Json> {
-  if (value === null || typeof value !== "object") yield value;
-  else for (const it of Object.values<Json>(value)) yield* listScalars(it);
 }
 
 /** Whether a result shows a fact about an entity. */

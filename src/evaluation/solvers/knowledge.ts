@@ -1,7 +1,8 @@
 /** What a solver has seen: the user's words and the results of its own calls. */
 import type { Json } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
-import { containsWord, listScalars, type Scalar } from "./values.ts";
+import { listScalars, type Scalar } from "../../trajectory/scalars.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 import { findEntityValues } from "./toolSchemas.ts";
 
 /** A successful call of the solver. */
@@ -41,7 +42,7 @@ export class Knowledge {
 
   /** Whether the user has said a name, in upper or lower case. */
   isSaid(name: string): boolean {
-    return containsWord(this.#text.toLowerCase(), name.toLowerCase());
+    return containsToken(this.#text.toLowerCase(), name.toLowerCase());
   }
 
   /** The ids of an entity in results so far, the latest last. */

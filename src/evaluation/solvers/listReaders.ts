@@ -9,7 +9,8 @@ import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
 import { listArguments, returnsRows, type Argument } from "./toolSchemas.ts";
-import { listRows, listScalars } from "./values.ts";
+import { listRows } from "./values.ts";
+import { listScalars } from "../../trajectory/scalars.ts";
 
 export const lister = createRightSolver("lister", "reads whole lists instead of filtered ones", {
   read: readWholeList,

@@ -6,7 +6,8 @@ import { canonicalJson, type Json, type JsonObject } from "../../environment/jso
 import type { Tool } from "../../environment/server.ts";
 import type { Fact, Task } from "../../trajectory/task.ts";
 import { getCallValue, listCalls } from "../../trajectory/trajectory.ts";
-import { containsWord, listScalars, type Scalar } from "./values.ts";
+import { isDistinctive, listScalars, type Scalar } from "../../trajectory/scalars.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 
 export interface PlannedCall {
   readonly goal: number;
@@ -16,7 +17,7 @@ export interface PlannedCall {
   /** Keys of arguments that are free text. */
   readonly mask: readonly string[];
   readonly isRead: boolean;
-  /** The result that the teacher saw; undefined if its trajectory is not at hand. */
+  /** The result that the teacher saw; undefined if the task has no trajectory of its teacher. */
   readonly result: Json | undefined;
   /** The values of the result that later calls take and that the user has not said. */
   readonly flows: ReadonlySet<Scalar>;
@@ -58,7 +59,7 @@ function createPlan(
         .map(it => it.user)
         .join("\n");
       const unsaid = [...listScalars(call.arguments)].filter(
-        it => isDistinctive(it) && !containsWord(userText, String(it)),
+        it => isDistinctive(it) && !containsToken(userText, String(it)),
       );
       return {
         goal,
@@ -124,10 +125,4 @@ function collectResults({
       return getCallValue(made[at]!);
     }),
   );
-}
-
-/** Whether a value does not occur by chance. */
-function isDistinctive(value: Scalar): boolean {
-  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
-  return typeof value === "string" && value.length >= 3;
 }

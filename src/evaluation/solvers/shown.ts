@@ -6,7 +6,8 @@ import type { Fact } from "../../trajectory/task.ts";
 import type { MadeCall } from "./knowledge.ts";
 import type { PlannedCall } from "./plan.ts";
 import { listArguments } from "./toolSchemas.ts";
-import { listScalars, showsAll } from "./values.ts";
+import { showsAll } from "./values.ts";
+import { listScalars } from "../../trajectory/scalars.ts";
 
 /**
  * Whether results together show the values that later calls take, the facts that the user asked for

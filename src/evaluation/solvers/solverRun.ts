@@ -13,7 +13,8 @@ import { Knowledge, type MadeCall } from "./knowledge.ts";
 import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
 import { findEntityValues } from "./toolSchemas.ts";
 import { isShown } from "./shown.ts";
-import { listScalars, replaceStrings, type Scalar } from "./values.ts";
+import { replaceStrings } from "./values.ts";
+import { listScalars, type Scalar } from "../../trajectory/scalars.ts";
 
 /** Messages of a solver, each of which is answered by the events after it. */
 export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;
@@ -94,14 +95,8 @@ export class SolverRun {
   }
 
   /** A planned call with the ids that the solver's own calls generated. */
-  toCall({ name, arguments: args }: PlannedCall): {
-    name: string;
-    arguments: JsonObject;
-  } {
-    return {
-      name,
-      arguments: replaceStrings(args, this.#ownIds) as JsonObject,
-    };
+  toCall({ name, arguments: args }: PlannedCall): Pick<PlannedCall, "name" | "arguments"> {
+    return { name, arguments: replaceStrings(args, this.#ownIds) as JsonObject };
   }
 
   /** The ids that a planned call takes, without those that people know and say. */

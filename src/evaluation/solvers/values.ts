@@ -1,14 +1,6 @@
 /** Compares results by what they show: their rows and their plain values. */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
-
-export type Scalar = string | number | boolean;
-
-/** The plain values in a value, in their order; `null` is left out. */
-export function* listScalars(value: Json): Generator<Scalar> {
-  if (value === null) return;
-  if (typeof value === "object") for (const it of Object.values(value)) yield* listScalars(it);
-  else yield value;
-}
+import { listScalars } from "../../trajectory/scalars.ts";
 
 /** The plain fields of every object in a value, an object each. */
 export function listRows(value: Json): JsonObject[] {
@@ -50,14 +42,3 @@ export function replaceStrings(value: Json, replacements: ReadonlyMap<string, st
     Object.entries(value).map(([key, it]) => [key, replaceStrings(it, replacements)]),
   );
 }
-
-/** Whether a text contains another one that is not part of a longer word or number. */
-export function containsWord(text: string, word: string): boolean {
-  if (word === "") return false;
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
-    if (!isWordCharacter(text[at - 1]) && !isWordCharacter(text[at + word.length])) return true;
-  return false;
-}
-
-const isWordCharacter = (character: string | undefined) =>
-  character !== undefined && /[\p{L}\p{N}_]/u.test(character);

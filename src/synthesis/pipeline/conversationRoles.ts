@@ -4,7 +4,7 @@ import type { Event } from "../../trajectory/trajectory.ts";
 import { GraphTeacher } from "../teachers/graphTeacher.ts";
 import type { SimulatedUser } from "../teachers/simulatedUser.ts";
 import type { Teacher } from "../teachers/teacher.ts";
-import { containsToken } from "../text/containsToken.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 import type { AbstentionTurn } from "../user/abstentionTurn.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { RefusingTeacher } from "../teachers/refusingTeacher.ts";

@@ -13,7 +13,7 @@ import {
   type CallEvent,
 } from "../../trajectory/trajectory.ts";
 import { getDeclarations } from "../graph/declarations.ts";
-import { containsToken } from "../text/containsToken.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 
 /** The highest share of failed calls in a task. */
 const maxFailedShare = 0.3;

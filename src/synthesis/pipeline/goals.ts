@@ -3,14 +3,13 @@
  * message together, with what reads were for, and with edges where a call needs a value or a
  * precondition from an earlier one.
  */
-import type { Json, JsonObject } from "../../environment/json.ts";
+import type { JsonObject } from "../../environment/json.ts";
 import type { Goal, GoalCall } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import type { DependencyGraph } from "../graph/dependencyGraph.ts";
 import type { ReadPurpose } from "../teachers/teacher.ts";
-import { containsToken } from "../text/containsToken.ts";
-
-type Scalar = Exclude<Json, readonly Json[] | JsonObject>;
+import { isDistinctive, listScalars, type Scalar } from "../../trajectory/scalars.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 
 /** A successful call with the plain values of its result. */
 interface StepCall {
@@ -81,7 +80,7 @@ function createGoalCall(
   if (purpose.for === "feeds" && refusedValues.size > 0)
     return { ...call, for: "answers", facts: [...refusedValues].map(entity => ({ entity })) };
   return purpose.for === "feeds"
-    ? { ...call, for: "feeds", values: [...takenValues].filter(it => it !== null) }
+    ? { ...call, for: "feeds", values: [...takenValues] }
     : { ...call, for: "answers", facts: [...purpose.facts] };
 }
 
@@ -167,18 +166,4 @@ function findEdges(
     addEdge(goal, { kind: "implicit" });
   }
   return [...edges.values()].sort((a, b) => a.goal - b.goal);
-}
-
-/**
- * Whether a value does not occur by chance: not a boolean, a small whole number or a word of one or
- * two letters.
- */
-function isDistinctive(value: Json): boolean {
-  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
-  return typeof value === "string" && value.length >= 3;
-}
-
-function* listScalars(value: Json): Generator<Scalar> {
-  if (value === null || typeof value !== "object") yield value;
-  else for (const it of Object.values(value)) yield* listScalars(it);
 }

@@ -10,7 +10,7 @@ import {
 } from "../../policy/endpointPolicy.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import { containsToken } from "../text/containsToken.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 import { findUnspokenId, hasInvisibleCharacters } from "./grounding.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 import { matchesIntent } from "./turnCheck.ts";

@@ -36,7 +36,7 @@ export class GraphTeacher implements Teacher {
   #results: IntentResult[] = [];
   /** The calls made for intents, by `getCallKey`. */
   readonly #requests: { readonly intent: PlannedIntent; readonly key: string }[] = [];
-  /** What the user was told of the result of each read that was asked for. */
+  /** The facts that the reply tells, for each read that the user asked for. */
   readonly #answers = new Map<CallEvent, readonly Fact[]>();
 
   /** `simulator` plans what the user wants and how the entities can be looked up. */

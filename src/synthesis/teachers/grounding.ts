@@ -3,7 +3,7 @@
  * invented, and it does not reveal ids.
  */
 import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
-import { containsToken } from "../text/containsToken.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 import { removeMarks } from "../text/valueMarks.ts";
 import type { EntityInstance } from "../user/entityInstance.ts";
 import type { Intent } from "../user/intent.ts";

@@ -4,7 +4,7 @@
  */
 import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
-import { containsToken } from "../text/containsToken.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import {
   drawCase,

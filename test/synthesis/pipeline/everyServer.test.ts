@@ -1,7 +1,7 @@
 /** Conversations on each server of the catalog call every tool and read like a person's. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
-import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
+import { containsToken } from "../../../src/trajectory/containsToken.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";

@@ -5,7 +5,7 @@ import { judges } from "../../../src/evaluation/solvers/solvers.ts";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
-import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
+import { containsToken } from "../../../src/trajectory/containsToken.ts";
 import { ReportCounts } from "../../../src/synthesis/pipeline/reportCounts.ts";
 import { computeSplit } from "../../../src/synthesis/pipeline/split.ts";
 import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
