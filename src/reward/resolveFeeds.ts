@@ -2,6 +2,7 @@
  * Resolves goal calls that only supply arguments of later goals: finds the calls of an attempt that
  * showed these values before they were used.
  */
+import { containsToken } from "../trajectory/containsToken.ts";
 import type { GoalCall } from "../trajectory/task.ts";
 import type { AttemptCalls } from "./attemptCalls.ts";
 import { chooseCalls, type Need } from "./chooseCalls.ts";
@@ -29,7 +30,8 @@ export function resolveFeed(
   const successes = attempt.listSuccesses();
   const needs = values.flatMap((needed): Need<string>[] => {
     const end = findFirstUse(attempt, needed);
-    const isSaid = calls[Math.min(end, calls.length - 1)]?.userText.includes(needed);
+    const { userText = "" } = calls[Math.min(end, calls.length - 1)] ?? {};
+    const isSaid = containsToken(userText, needed);
     return isSaid
       ? []
       : [{ needed, isShownBy: call => call < end && attempt.getIndex(call).texts.has(needed) }];

@@ -133,6 +133,22 @@ describe("a look-up that feeds later calls", () => {
       [calling(transfer("acc_108", 50)), done, calling(balanceOf("acc_108")), done],
       { success: "yes", paper: 0.8 },
     ));
+  test("a value is not said by a longer one that contains it", async () => {
+    const task = await moveAndAsk();
+    const [first, second] = task.turns;
+    const user = `${first!.user} Not to acc_1080.`;
+    const longer = { ...task, turns: [{ ...first!, user }, second!] };
+    const guessed = [
+      calling(transfer("acc_108", 50)),
+      done,
+      calling(balanceOf("acc_108")),
+      saying("3550."),
+    ];
+    const attempt = await attemptTask(longer, guessed);
+    const breakdown = scoreAttempt(attempt, paperProfile);
+    expect(isScored(breakdown) && breakdown.goals[0]!.matched).toBe(false);
+  });
+
   test("a look-up after the call that takes its value is too late", () =>
     check(
       moveAndAsk(),
