@@ -7,8 +7,9 @@ import { canonicalJson } from "../environment/json.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import { getSuccess } from "../reward/success.ts";
+import { listUnmadeCalls } from "../reward/unmadeCalls.ts";
 import { createAttemptFactory, type Attempt, type CreateAttempt } from "../trajectory/attempt.ts";
-import type { Task } from "../trajectory/task.ts";
+import type { GoalCall, Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent, type Trajectory } from "../trajectory/trajectory.ts";
 import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
 
@@ -16,6 +17,8 @@ import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
 export interface SolverFlaw {
   readonly solver: string;
   readonly why: string;
+  /** The goals' writes that a wrong solver succeeded without. */
+  readonly unmadeWrites: readonly GoalCall[];
 }
 
 export type FindSolverFlaw = (task: Task) => Promise<SolverFlaw | undefined>;
@@ -37,11 +40,18 @@ export function createSolverJudge(
         const attempt = await playTask(task, policy, catalog, createAttempt, signal);
         choices = policy.choices;
         const why = findFlaw(solver, attempt, policy.problem);
-        if (why !== undefined) return { solver: solver.name, why: `${solver.name} ${why}` };
+        if (why === undefined) continue;
+        const unmadeWrites = solver.kind === "wrong" ? listUnmadeWrites(attempt) : [];
+        return { solver: solver.name, why: `${solver.name} ${why}`, unmadeWrites };
       }
     return undefined;
   };
 }
+
+const listUnmadeWrites = (attempt: Attempt): GoalCall[] =>
+  listUnmadeCalls(attempt)
+    .map(it => it.goalCall)
+    .filter(it => attempt.tools.get(it.name)?.effect === "write");
 
 function findFlaw(
   solver: Solver,

@@ -6,12 +6,12 @@
 import { computeDigest } from "../environment/digest.ts";
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
-import type { GoalCall } from "../trajectory/task.ts";
-import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
+import { listCalls } from "../trajectory/trajectory.ts";
 import { getStateNames, listMentionedWords, type StateNames } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
-import { formatWorld, noNames, replaceTexts, type TextNames } from "./stateText.ts";
-import { areEqual, getPropertySchema } from "../trajectory/valueEquality.ts";
+import { formatWorld } from "./stateText.ts";
+import { listUnmadeCalls } from "./unmadeCalls.ts";
+import { areEqual } from "../trajectory/valueEquality.ts";
 
 export interface Success {
   readonly achieved: boolean;
@@ -47,10 +47,7 @@ function computeSuccess(attempt: Attempt): Success {
   const differences = isSameState
     ? []
     : describeDifferences(attempt, names, listMentionedWords(task));
-  const missingReads = [
-    ...findMissingReads(attempt, calls, names),
-    ...resolveGoals(attempt).missing,
-  ];
+  const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
   return {
     achieved: differences.length === 0 && missingReads.length === 0,
     isGoalState: differences.length === 0,
@@ -104,66 +101,20 @@ const shortenJson = (value: Json) => {
 };
 
 /**
- * Finds the goal calls that read, do not say what they are for, and have no `ok` call of their own,
- * with equal unmasked arguments and after the goals they follow. Writes are compared through the
- * state; here they only decide from where on a read counts. If the goals' writes cancel each other
- * out, the state proves nothing, and the writes are required too.
+ * Finds the goal calls that must happen themselves and did not: reads that do not say what they are
+ * for, and writes that are marked as required. All other writes are compared through the state. If
+ * the goals' writes cancel each other out, the state proves nothing, and every write is required.
  */
-function findMissingReads(
-  { task, tools, states }: Attempt,
-  calls: readonly CallEvent[],
-  names: StateNames,
-): string[] {
+function findMissingCalls(attempt: Attempt): string[] {
+  const { tools, states } = attempt;
   const hasNoEffect = Object.entries(states.goal).every(
     ([server, { world }]) => computeDigest(world) === computeDigest(states.start[server]!.world),
   );
-  const isRequired = (name: string) => hasNoEffect || tools.get(name)?.effect === "read";
-  const usedCalls = new Set<number>();
-  /** For each goal, the position of its last call. */
-  const lastPositions: number[] = [];
-  const missing: string[] = [];
-  for (const [g, goal] of task.goals.entries()) {
-    const from = Math.max(-1, ...goal.after.map(it => lastPositions[it.goal]!));
-    const positions = goal.calls.map(goalCall => {
-      const at = calls.findIndex(
-        (it, i) =>
-          i > from && !usedCalls.has(i) && it.outcome.kind === "ok" && matches(goalCall, it),
-      );
-      if (at >= 0) usedCalls.add(at);
-      else if (goalCall.for === undefined && isRequired(goalCall.name))
-        missing.push(
-          `no ${goalCall.name} ${shortenJson(goalCall.arguments)}${from < 0 ? "" : " in its place"}`,
-        );
-      return at;
-    });
-    lastPositions[g] = Math.max(from, ...positions);
-  }
-  return missing;
-
-  function matches(goalCall: GoalCall, call: CallEvent): boolean {
-    if (call.name !== goalCall.name || !isJsonObject(call.arguments)) return false;
-    const callArguments = call.arguments;
-    const schema = tools.get(goalCall.name)?.inputSchema;
-    if (Object.keys(callArguments).length !== Object.keys(goalCall.arguments).length) return false;
-    return Object.entries(goalCall.arguments).every(
-      ([key, value]) =>
-        Object.hasOwn(callArguments, key) &&
-        (goalCall.mask?.includes(key) ||
-          areEqual(
-            replaceTextsIn(value, names.goal),
-            replaceTextsIn(callArguments[key]!, names.reached),
-            getPropertySchema(schema, key),
-          )),
-    );
-  }
-}
-
-function replaceTextsIn(value: Json, names: TextNames): Json {
-  if (names === noNames) return value;
-  if (typeof value === "string") return replaceTexts(value, names);
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(it => replaceTextsIn(it, names));
-  return Object.fromEntries(
-    Object.entries<Json>(value).map(([key, it]) => [key, replaceTextsIn(it, names)]),
-  );
+  return listUnmadeCalls(attempt).flatMap(({ goalCall, isFirst }) => {
+    const { name, arguments: args, required } = goalCall;
+    const isRequired =
+      goalCall.for === undefined &&
+      (required === true || hasNoEffect || tools.get(name)?.effect === "read");
+    return isRequired ? [`no ${name} ${shortenJson(args)}${isFirst ? "" : " in its place"}`] : [];
+  });
 }

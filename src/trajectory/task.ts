@@ -38,6 +38,11 @@ const goalCallSchema = z.strictObject({
    * Free text arguments that the user dictated: compared without case, punctuation and articles.
    */
   loose: z.array(z.string()).min(1).optional(),
+  /**
+   * A write that the final state does not show, for example because a later goal undoes it: the
+   * call itself must happen.
+   */
+  required: z.literal(true).optional(),
   /** Free text arguments that are right if these words occur in them. */
   words: z.record(z.string(), z.array(z.string()).min(1)).optional(),
   /**

@@ -33,6 +33,7 @@ test("a task that asks for the teacher's own look-up fails the lister", async ()
   expect(await findFlaw(await moveFifty())).toEqual({
     solver: "lister",
     why: expect.stringMatching(/^lister fails: .*banking_list_accounts/),
+    unmadeWrites: [],
   }));
 
 test("a call that a later one undoes is missed by nobody", async () => {

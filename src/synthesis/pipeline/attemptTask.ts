@@ -11,6 +11,7 @@ import { specifyPair, type PairSpecification } from "./contrastPair.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import type { PreparedConversation } from "./preparedConversation.ts";
 import { presets } from "./presets.ts";
+import { judgeTask } from "./requiredWrites.ts";
 import { rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { formatStateLog } from "./stateLog.ts";
 import { runConversation } from "./stateMachine.ts";
@@ -160,12 +161,11 @@ async function finishTask(
   if (split !== undefined && task.split !== split) return reject("split", `it is ${task.split}`);
   const rejection = findRejection(task, catalog);
   if (rejection) return reject(rejection.reason, rejection.why);
-  const complete = addAlternatives(task, catalog);
-  const flaw = await findSolverFlaw(complete);
+  const { task: judged, flaw } = await judgeTask(addAlternatives(task, catalog), findSolverFlaw);
   if (flaw) return { ...reject("solver", flaw.why), solver: flaw.solver };
-  if (rejectsDuplicates && !duplicates.addIfNew(task))
+  if (rejectsDuplicates && !duplicates.addIfNew(judged))
     return reject("duplicate", "a task kept before makes nearly the same calls");
-  return complete;
+  return judged;
 }
 
 /** The line of the rejected file for an attempt. */
