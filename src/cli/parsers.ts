@@ -41,6 +41,18 @@ export const positiveNumber: Parser<number> = {
   },
 };
 
+/** A share, from 0 to 1. */
+export const share: Parser<number> = {
+  parse(text, { name }) {
+    const number = Number(text);
+    if (text.trim() !== "" && number >= 0 && number <= 1) return number;
+    throw new UserError(
+      `${name} ${text} is not a share`,
+      "give a number from 0 to 1, such as 0.47",
+    );
+  },
+};
+
 /** One of a few words. The complaint is followed by the text: "there is no split test". */
 export function oneOf<const T extends string>(choices: readonly T[], complaint: string): Parser<T> {
   return {

@@ -11,7 +11,7 @@ import { createRun, listCheckpoints } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { defineCommand, option } from "./command.ts";
 import { followTraining } from "./followTraining.ts";
-import { countOf, existingPath, outputPath, positiveNumber } from "./parsers.ts";
+import { countOf, existingPath, outputPath, positiveNumber, share } from "./parsers.ts";
 import { findShippedModel, listFixtureFolders } from "./resources.ts";
 import { seedOption } from "./sharedOptions.ts";
 
@@ -56,6 +56,11 @@ export const warmStart = defineCommand({
       parser: countOf("a number of workers"),
       default: 2,
     }),
+    careless: option(
+      "--careless <share>",
+      "share of turns in which the teacher is careless, from 0 to 1",
+      { parser: share, default: 0 },
+    ),
     config: option("--config <file>", "JSON file of training settings", {
       parser: existingPath("a JSON file of training settings; docs/training.md lists them"),
     }),
@@ -63,7 +68,7 @@ export const warmStart = defineCommand({
   examples: [
     "warm-start --tasks prove/warm.tasks.jsonl --run prove/runs/warm --out prove/models/small",
   ],
-  async run(context, _positionals, { seconds, seed, workers, config, ...paths }) {
+  async run(context, _positionals, { seconds, seed, workers, careless, config, ...paths }) {
     const { cwd, resources, dist, print } = context;
     const [tasks, run] = [resolve(cwd, paths.tasks), resolve(cwd, paths.run)];
     const out = paths.out === undefined ? findShippedModel(resources) : resolve(cwd, paths.out);
@@ -82,7 +87,7 @@ export const warmStart = defineCommand({
       saveEvery: 250,
       profile: "paper",
       keepGroups: 0,
-      sft: { ...warmStartSettings, ...sft },
+      sft: { ...warmStartSettings, careless, ...sft },
     });
     createRun(run, runConfig, start);
     rmSync(start, { recursive: true });

@@ -40,6 +40,8 @@ export const sftSettings = z.strictObject({
   given: z.number().min(0).max(1),
   /** Share of conversations in which the assistant makes one error and corrects it. */
   slips: z.number().min(0).max(1),
+  /** Share of turns in which the teacher is careless, as `createCarelessTrajectory` says. */
+  careless: z.number().min(0).max(1).default(0),
 });
 
 export type GrpoSettings = z.infer<typeof grpoSettings>;
@@ -97,4 +99,5 @@ export const defaultSftSettings: SftSettings = Object.freeze({
   decay: 0.4,
   given: 0,
   slips: 0.15,
+  careless: 0,
 });

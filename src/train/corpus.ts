@@ -11,6 +11,7 @@ import type { Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
+import { createCarelessTrajectory } from "./carelessTeacher.ts";
 import { injectError } from "./errorInjection.ts";
 
 /**
@@ -63,11 +64,13 @@ export interface BuiltCorpus {
   /** How many conversations were left out because they exceed the student's limits. */
   readonly overLong: number;
   readonly injectedErrors: number;
+  /** How many conversations have a careless turn. */
+  readonly careless: number;
 }
 
 /**
- * Builds a corpus: the conversation of each task and, for a share of the tasks, the conversation
- * again with an injected error. One task in fifty, at most 200, is for validation.
+ * Builds a corpus: the conversation of each task, with a careless teacher in a share of the turns,
+ * and, for a share of the tasks, the conversation again with an injected error. One task in fifty, at most 200, is for validation.
  */
 export async function buildCorpus(
   tasks: AsyncIterable<Task> | Iterable<Task>,
@@ -83,15 +86,26 @@ export async function buildCorpus(
   let n = 0;
   let overLong = 0;
   let injectedErrors = 0;
+  let careless = 0;
   for await (const task of tasks) {
     const random = createKeyedStream(seed, n++);
-    const plain = encodeConversation(tokenizer, createConversation(catalog, task, task.trajectory));
-    if (!plain) overLong++;
-    else if (n % 50 === 0 && validation.length < 200) validation.push(plain);
-    else training.push(plain);
-    if (plain && n % 50 === 0) continue;
+    const carelessTrajectory =
+      settings.careless > 0
+        ? await createCarelessTrajectory(task, catalog, { share: settings.careless, seed })
+        : undefined;
+    const taught = encodeConversation(
+      tokenizer,
+      createConversation(catalog, task, carelessTrajectory ?? task.trajectory),
+    );
+    if (!taught) overLong++;
+    else if (n % 50 === 0 && validation.length < 200) validation.push(taught);
+    else training.push(taught);
+    if (taught && carelessTrajectory) careless++;
+    if (taught && n % 50 === 0) continue;
     const injected =
-      plain && random() < settings.slips ? await injectError(task, catalog, random) : undefined;
+      taught && !carelessTrajectory && random() < settings.slips
+        ? await injectError(task, catalog, random)
+        : undefined;
     const encoded =
       injected &&
       encodeConversation(
@@ -104,7 +118,7 @@ export async function buildCorpus(
       injectedErrors++;
     }
   }
-  return { corpus: concatenate(training, validation), overLong, injectedErrors };
+  return { corpus: concatenate(training, validation), overLong, injectedErrors, careless };
 }
 
 /**

@@ -55,6 +55,10 @@ export async function injectError(
   return isUsable ? { trajectory, message } : undefined;
 }
 
+/** The id with another number. `random` returns numbers in [0, 1). */
+export const replaceDigits = (id: string, random: () => number): string =>
+  id.replace(/\d+$/, () => String(100 + Math.floor(random() * 900)));
+
 /** The call with an id that probably does not exist, or without a required argument. */
 function corruptCall(call: Call, catalog: Catalog, random: () => number): Call | undefined {
   const schema = catalog.tools.get(call.name)?.inputSchema;
@@ -66,10 +70,9 @@ function corruptCall(call: Call, catalog: Catalog, random: () => number): Call |
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   if (ids.length > 0 && random() < 0.7) {
     const key = pick(ids);
-    const digits = () => String(100 + Math.floor(random() * 900));
     return {
       name: call.name,
-      arguments: { ...args, [key]: (args[key] as string).replace(/\d+$/, digits) },
+      arguments: { ...args, [key]: replaceDigits(args[key] as string, random) },
     };
   }
   if (required.length === 0) return undefined;

@@ -16,6 +16,7 @@ import {
 import { createKeyedStream } from "../../src/environment/random.ts";
 import { createEpochSampler } from "../../src/train/epochSampler.ts";
 import { learningRateFactor } from "../../src/train/sft.ts";
+import { createCarelessTrajectory } from "../../src/train/carelessTeacher.ts";
 import { injectError } from "../../src/train/errorInjection.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
@@ -30,8 +31,13 @@ beforeAll(async () => {
   tokenizer = createBoxTokenizer(tasks);
 });
 
-const build = (slips: number) =>
-  buildCorpus(tasks, { catalog, tokenizer, settings: { ...defaultSftSettings, slips }, seed: 1 });
+const build = (slips: number, careless = 0) =>
+  buildCorpus(tasks, {
+    catalog,
+    tokenizer,
+    settings: { ...defaultSftSettings, slips, careless },
+    seed: 1,
+  });
 
 describe("a corpus", () => {
   test("teaches what the student should write, and nothing else", async () => {
@@ -83,6 +89,48 @@ test("an injected call fails in a live session, and the teacher's own calls then
       "box_open",
     ]);
   }
+});
+
+describe("a careless teacher", () => {
+  const careless = (share: number) =>
+    Promise.all(tasks.map(it => createCarelessTrajectory(it, catalog, { share, seed: 3 })));
+
+  test("says that all is done, although it left out, guessed or repeated a call", async () => {
+    const trajectories = (await careless(1)).flatMap(it => it ?? []);
+    expect(trajectories).toHaveLength(tasks.length);
+    const ways = new Set(
+      trajectories.map(it =>
+        listCalls(it)
+          .map(call => `${call.name} ${call.outcome.kind}`)
+          .join(", "),
+      ),
+    );
+    expect(ways).not.toContain("box_find ok, box_open ok");
+    expect(ways).toContain("box_find ok");
+    expect(ways).toContain("box_open refused");
+    for (const { events } of trajectories)
+      expect(events.findLast(it => it.kind === "assistant")?.text).toBe("Done.");
+  });
+
+  test("is careless in no turn with a share of 0, and always in the same ones with a seed", async () => {
+    expect((await careless(0)).every(it => it === undefined)).toBe(true);
+    const twice = await Promise.all([careless(0.5), careless(0.5)]);
+    expect(twice[0]).toEqual(twice[1]);
+    const count = twice[0].filter(it => it !== undefined).length;
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(tasks.length);
+  });
+
+  test("teaches its own conversations", async () => {
+    const { corpus, careless: count } = await build(0, 1);
+    expect([count, countConversations(corpus)]).toEqual([tasks.length, tasks.length]);
+    const { ids, parts } = getConversation(corpus, 0);
+    const taught = tokenizer.decode(ids.filter((_, i) => parts[i] === tokenPart.taught));
+    expect(taught).not.toBe(
+      "<call> box_find name= red<eoc><call> box_open box_id= box_11<eoc><fin> Done.<eot>",
+    );
+    expect(taught).toContain("<fin> Done.<eot>");
+  });
 });
 
 describe("a teacher's reply", () => {

@@ -1,0 +1,125 @@
+/**
+ * Makes a teacher careless: in some turns it leaves out a call that the user asked for, stops after
+ * its first call, makes up an id instead of looking it up, or makes a call twice. It still says that
+ * all is done. The calls are executed in a live session, so that their results are real.
+ */
+import type { Catalog } from "../environment/catalog.ts";
+import { canonicalJson, type Json } from "../environment/json.ts";
+import { createRandom, type Random } from "../environment/random.ts";
+import type { AssistantMessage, Call } from "../policy/policy.ts";
+import { rollout } from "../policy/rollout.ts";
+import { createScriptedPolicy, listMessages } from "../policy/scripted.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Event, Trajectory } from "../trajectory/trajectory.ts";
+import { replaceDigits } from "./errorInjection.ts";
+
+/** The messages of a turn: its calls, and the text that ends it. */
+type Turn = readonly AssistantMessage[];
+
+/** What a careless teacher does to a turn; undefined where the turn gives no occasion for it. */
+type Habit = (turn: Turn, task: Task, random: Random) => Turn | undefined;
+
+/** How often a careless turn shows each habit, where it can. */
+const habits: readonly { readonly apply: Habit; readonly weight: number }[] = [
+  { apply: leaveOut, weight: 5 },
+  { apply: stopEarly, weight: 2 },
+  { apply: guessId, weight: 2 },
+  { apply: repeat, weight: 1 },
+];
+
+/**
+ * Repeats the teacher's conversation with this probability that a turn is careless. The result is
+ * undefined if no turn is, or if the conversation does not reach its end.
+ */
+export async function createCarelessTrajectory(
+  task: Task,
+  catalog: Catalog,
+  { share, seed }: { readonly share: number; readonly seed: number },
+): Promise<Trajectory | undefined> {
+  const random = createRandom(seed, "careless", task.id);
+  let isCareless = false;
+  const turns = splitTurns(task.trajectory.events).map(turn => {
+    const changed = random.boolean(share) ? applyHabit(turn, task, random) : undefined;
+    isCareless ||= changed !== undefined;
+    return changed ?? turn;
+  });
+  if (!isCareless) return undefined;
+  const messages = turns.flat();
+  const { trajectory } = await rollout(
+    task,
+    createScriptedPolicy("scripted:careless", messages),
+    catalog,
+    { id: `${task.id}/careless`, maxMessages: messages.length },
+  );
+  const { events } = trajectory;
+  const isWhole =
+    events.filter(it => it.kind === "user").length === task.turns.length &&
+    events.some(it => it.kind === "ended" && it.by === "policy");
+  return isWhole ? trajectory : undefined;
+}
+
+function splitTurns(events: readonly Event[]): Turn[] {
+  const starts = events.flatMap((it, i) => (it.kind === "user" ? [i] : []));
+  return starts.map((start, i) => listMessages(events.slice(start, starts[i + 1])));
+}
+
+function applyHabit(turn: Turn, task: Task, random: Random): Turn | undefined {
+  const possible = habits.flatMap(({ apply, weight }) => {
+    const changed = apply(turn, task, random);
+    return changed ? [{ changed, weight }] : [];
+  });
+  return possible.length === 0 ? undefined : random.pickWeighted(possible, it => it.weight).changed;
+}
+
+/** Leaves out a message with a call that the user asked for. */
+function leaveOut(turn: Turn, { goals }: Task, random: Random): Turn | undefined {
+  const wanted = new Set(
+    goals.flatMap(it => it.calls.filter(of => of.for !== "feeds").map(identifyCall)),
+  );
+  const asked = turn.filter(it => it.calls.some(call => wanted.has(identifyCall(call))));
+  return asked.length === 0 ? undefined : omit(turn, random.pick(asked));
+}
+
+/** Makes only the first of several messages with calls. */
+function stopEarly(turn: Turn): Turn | undefined {
+  const calling = turn.filter(it => it.calls.length > 0);
+  return calling.length < 2
+    ? undefined
+    : turn.filter(it => it === calling[0] || !calling.includes(it));
+}
+
+/** Leaves out a message, and makes up an id in the next one. */
+function guessId(turn: Turn, _task: Task, random: Random): Turn | undefined {
+  const places = turn.flatMap((it, i) => (i > 0 && it.calls.some(hasId) ? [i] : []));
+  if (places.length === 0) return undefined;
+  const place = random.pick(places);
+  const guessed = { ...turn[place]!, calls: turn[place]!.calls.map(it => changeIds(it, random)) };
+  return turn.with(place, guessed).toSpliced(place - 1, 1);
+}
+
+/** Makes the calls of a message twice. */
+function repeat(turn: Turn, _task: Task, random: Random): Turn | undefined {
+  const calling = turn.filter(it => it.calls.length > 0);
+  if (calling.length === 0) return undefined;
+  const again = random.pick(calling);
+  return turn.toSpliced(turn.indexOf(again), 0, again);
+}
+
+const omit = (turn: Turn, message: AssistantMessage): Turn => turn.filter(it => it !== message);
+
+const identifyCall = ({ name, arguments: args }: Pick<Call, "name" | "arguments">): string =>
+  `${name} ${canonicalJson(args)}`;
+
+const isId = (value: Json): value is string => typeof value === "string" && /_\d+$/.test(value);
+
+const hasId = (call: Call): boolean => Object.values(call.arguments as object).some(isId);
+
+function changeIds({ name, arguments: args }: Call, random: Random): Call {
+  const entries = Object.entries(args as Readonly<Record<string, Json>>);
+  return {
+    name,
+    arguments: Object.fromEntries(
+      entries.map(([key, it]) => [key, isId(it) ? replaceDigits(it, () => random.next()) : it]),
+    ),
+  };
+}
