@@ -41,7 +41,7 @@ export const sftSettings = z.strictObject({
   /** Share of conversations in which the assistant makes one error and corrects it. */
   slips: z.number().min(0).max(1),
   /** Share of turns in which the teacher is careless, as `createCarelessTrajectory` says. */
-  careless: z.number().min(0).max(1).default(0),
+  careless: z.number().min(0).max(1),
 });
 
 export type GrpoSettings = z.infer<typeof grpoSettings>;
@@ -73,7 +73,12 @@ const common = {
 
 export const runConfig = z.discriminatedUnion("method", [
   z.strictObject({ ...common, method: z.literal("grpo"), grpo: grpoSettings }),
-  z.strictObject({ ...common, method: z.literal("sft"), sft: sftSettings }),
+  z.strictObject({
+    ...common,
+    method: z.literal("sft"),
+    // runs of before 0.6 do not have the setting
+    sft: sftSettings.extend({ careless: sftSettings.shape.careless.default(0) }),
+  }),
 ]);
 
 export type RunConfig = z.infer<typeof runConfig>;
