@@ -31,11 +31,8 @@ export interface SessionOptions {
 
 /** Opens a session on one or more servers. */
 export function openSession({ servers, seed, menu }: SessionOptions): Session {
-  const tools = selectTools(
-    servers.map(it => it.server),
-    menu,
-  );
-  return new Session(tools, seed, getInitialState(servers));
+  const own = servers.map(it => it.server);
+  return new Session(own, selectTools(own, menu), seed, getInitialState(servers));
 }
 
 function selectTools(
@@ -60,15 +57,31 @@ function selectTools(
 export const maxStateSize = 1_000_000;
 
 export class Session {
-  /** The offered tools, by full name, in menu order. */
-  readonly tools: ReadonlyMap<string, Tool>;
   readonly seed: number;
+  readonly #servers: readonly Server[];
+  #tools: ReadonlyMap<string, Tool>;
   #state: State;
 
-  constructor(tools: ReadonlyMap<string, Tool>, seed: number, state: State) {
-    this.tools = tools;
+  constructor(
+    servers: readonly Server[],
+    tools: ReadonlyMap<string, Tool>,
+    seed: number,
+    state: State,
+  ) {
+    this.#servers = servers;
+    this.#tools = tools;
     this.seed = seed;
     this.#state = state;
+  }
+
+  /** The offered tools, by full name, in menu order. */
+  get tools(): ReadonlyMap<string, Tool> {
+    return this.#tools;
+  }
+
+  /** Offers more tools of its servers from now on. Names that no server has are ignored. */
+  addTools(names: readonly string[]): void {
+    this.#tools = new Map([...this.#tools, ...selectTools(this.#servers, names)]);
   }
 
   get state(): State {
@@ -83,7 +96,7 @@ export class Session {
    * Executes a call. It never throws: every failure is an outcome that leaves the state unchanged.
    */
   call(name: string, args: unknown): CallResult {
-    const tool = this.tools.get(name);
+    const tool = this.#tools.get(name);
     if (!tool) return this.#fail(createUnknownToolFault(name));
     try {
       // arguments that match the full schema also have the right types; the slower check, which
@@ -110,12 +123,13 @@ export class Session {
 
   /** Opens another session that starts from this one's state and is independent of it. */
   fork(): Session {
-    return new Session(this.tools, this.seed, this.#state);
+    return new Session(this.#servers, this.#tools, this.seed, this.#state);
   }
 
-  /** Returns to a state that this session, or one with the same servers, had before. */
-  restore(state: State): void {
+  /** Returns to a state, and to tools, that this session or its source had before. */
+  restore(state: State, tools = this.#tools): void {
     this.#state = state;
+    this.#tools = tools;
   }
 
   #read(tool: Tool, args: JsonObject): CallResult {

@@ -4,6 +4,7 @@
  * student writes.
  */
 import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
+import { listAddedTools } from "../trajectory/trajectory.ts";
 import { IdAliases } from "./idAliases.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { formatArgument, formatResultRows, type Tool } from "./valueText.ts";
@@ -41,7 +42,7 @@ export interface EncodedChat {
   readonly aliases: IdAliases;
 }
 
-/** Encodes menu, time and first user turn, without the mark that starts a policy message. */
+/** Encodes the first menu, the time and the first user turn, without the mark that starts a policy message. */
 export function encodeOpening(
   tokenizer: Tokenizer,
   conversation: Conversation,
@@ -49,16 +50,27 @@ export function encodeOpening(
 ): number[] {
   const user = conversation.events.find(it => it.kind === "user")?.text ?? "";
   return [
-    tokenizer.markId("<menu>"),
-    ...conversation.tools.flatMap(tool => encodeToolCard(tokenizer, tool)),
+    ...encodeMenu(tokenizer, listFirstTools(conversation)),
     ...tokenizer.encode(` now ${conversation.now.replace("T", " ")}`),
     tokenizer.markId("<user>"),
     ...tokenizer.encode(` ${aliases.replaceIds(user)}`),
   ];
 }
 
+const encodeMenu = (tokenizer: Tokenizer, tools: readonly Tool[]): number[] => [
+  tokenizer.markId("<menu>"),
+  ...tools.flatMap(tool => encodeToolCard(tokenizer, tool)),
+];
+
+/** The tools that were on the menu before a user turn added others. */
+function listFirstTools({ tools, events }: Conversation): readonly Tool[] {
+  const added = new Set(listAddedTools(events));
+  return tools.filter(it => !added.has(it.name));
+}
+
 /**
- * Encodes the whole conversation so far. It ends with the mark that starts a policy message, unless
+ * Encodes the whole conversation so far. The cards of tools that a user turn adds are before the
+ * turn. It ends with the mark that starts a policy message, unless
  * the last event is a policy message.
  */
 export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): EncodedChat {
@@ -77,6 +89,11 @@ export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): En
   let isFirstUserTurn = true;
   let isPolicyLast = false;
   for (const [i, event] of conversation.events.entries()) {
+    if (event.kind === "user" && event.adds) {
+      const names = event.adds;
+      const added = conversation.tools.filter(it => names.includes(it.name));
+      appendGiven(encodeMenu(tokenizer, added));
+    }
     if (event.kind === "user" && !isFirstUserTurn)
       appendGiven([
         tokenizer.markId("<user>"),

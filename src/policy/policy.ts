@@ -24,7 +24,7 @@ export interface AssistantMessage {
 /** What a policy sees: the offered tools and all events so far, but not the goals. */
 export interface Conversation {
   readonly header: Header;
-  /** The offered tools, in menu order. */
+  /** The tools offered so far, in menu order; those that user events add come last. */
   readonly tools: readonly Tool[];
   /** The session's time at the start, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;

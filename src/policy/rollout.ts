@@ -9,7 +9,7 @@ import type { Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
-import type { Task } from "../trajectory/task.ts";
+import { createTurnEvent, type Task } from "../trajectory/task.ts";
 import {
   createCallEvent,
   asFinished,
@@ -58,14 +58,15 @@ export async function rollout(
   const session = openSessionByName(catalog, header);
   const startState = session.state;
   const events: Event[] = [];
-  const conversation: Conversation = {
-    header,
-    tools: listOfferedTools(task, session),
-    now: task.now,
-    events,
-  };
+  const tools = [...listTools(task, task.menu, session)];
+  const conversation: Conversation = { header, tools, now: task.now, events };
   const append = (event: Event) => {
     events.push(event);
+    if (event.kind === "user" && event.adds) {
+      session.addTools(event.adds);
+      const added = event.adds.map(name => ({ name }));
+      tools.push(...listTools(task, added, session));
+    }
     options.onEvent?.(event);
   };
   const maxMessages = options.maxMessages ?? task.budget.assistantMessages;
@@ -111,11 +112,10 @@ async function runConversation({
   maxMessages,
   signal,
 }: ConversationLoop): Promise<EndedEvent> {
-  const { turns } = task;
   let turn = 0;
   let answersInTurn = 0;
   let limit = maxMessages;
-  append({ kind: "user", text: turns[turn]!.user });
+  append(createTurnEvent(task, turn));
   for (let message = 0; message < limit; message++) {
     signal?.throwIfAborted();
     const answer = await askPolicy(policy, conversation, signal);
@@ -135,9 +135,9 @@ async function runConversation({
       append({ kind: "user", text: reply, answers: true });
       continue;
     }
-    if (++turn === turns.length) return { kind: "ended", by: "policy" };
+    if (++turn === task.turns.length) return { kind: "ended", by: "policy" };
     answersInTurn = 0;
-    if (message + 1 < limit) append({ kind: "user", text: turns[turn]!.user });
+    if (message + 1 < limit) append(createTurnEvent(task, turn));
   }
   return { kind: "ended", by: "limit" };
 }
@@ -207,9 +207,10 @@ function createHeader(
   };
 }
 
-function listOfferedTools(task: Task, session: Session): readonly Tool[] {
-  const tools = listMenuTools(session.tools, task.menu, task.tools);
-  const missing = task.menu.find(({ name }) => !tools.some(it => it.name === name));
+/** The tools of a part of the menu. Throws a `UserError` if there is no such tool. */
+function listTools(task: Task, items: Task["menu"], session: Session): readonly Tool[] {
+  const tools = listMenuTools(session.tools, items, task.tools);
+  const missing = items.find(({ name }) => !tools.some(it => it.name === name));
   if (missing)
     throw new UserError(
       `task ${task.id} offers ${missing.name}, which none of its servers has`,

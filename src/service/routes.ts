@@ -78,6 +78,7 @@ export class Routes {
       case "fork":
       case "restore":
       case "reset":
+      case "tools":
         return answerMethod(request, "POST", async () =>
           sessions[action](id, await readJsonBody(request)),
         );

@@ -1,6 +1,6 @@
 /**
- * Answers the requests under `/v1/sessions/{id}`: open, call, fork, state, restore, reset and
- * delete. Calls are numbered, so that a client can repeat one after a lost connection without
+ * Answers the requests under `/v1/sessions/{id}`: open, call, fork, state, restore, reset, tools
+ * and delete. Calls are numbered, so that a client can repeat one after a lost connection without
  * running it twice.
  */
 import { z } from "zod";
@@ -43,6 +43,7 @@ const callBody = z.strictObject({
 });
 const forkBody = z.strictObject({ session_id: id, owner, ttl_s: ttl });
 const restoreBody = z.strictObject({ state: z.record(z.string(), z.unknown()) });
+const toolsBody = z.strictObject({ add: z.array(name).min(1).max(1_000) });
 const emptyBody = z.strictObject({});
 
 /** A response: its status and its body as JSON text. */
@@ -159,6 +160,15 @@ export class SessionApi {
   restore(sessionId: string, body: unknown): JsonResponse {
     const session = this.get(sessionId);
     session.restore(parseBody(restoreBody, body).state);
+    return createOpenResponse(session);
+  }
+
+  /** Puts more tools on the menu, as when a task's turn adds them. */
+  tools(sessionId: string, body: unknown): JsonResponse {
+    const session = this.get(sessionId);
+    const { add } = parseBody(toolsBody, body);
+    this.#checkMenu(add, session.origin.servers);
+    session.addTools(add);
     return createOpenResponse(session);
   }
 

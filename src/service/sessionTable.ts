@@ -111,10 +111,10 @@ export class SessionTable {
     { id = createSessionId(), owner = source.owner, ttlMs = source.ttlMs }: ForkOptions = {},
   ): TableSession {
     const key = `fork of ${source.id} at ${source.digest}`;
-    const { origin, initialState } = source;
+    const { origin, initialState, initialTools } = source;
     return (
       this.#findOpen(id, key) ??
-      this.#add({ id, key, owner, origin, ttlMs, initialState }, () => source.fork())
+      this.#add({ id, key, owner, origin, ttlMs, initialState, initialTools }, () => source.fork())
     );
   }
 

@@ -41,6 +41,8 @@ export interface TableSessionOptions {
   readonly usedAt: number;
   /** The state that a reset restores; the session's own state if absent. */
   readonly initialState?: State;
+  /** The tools that a reset restores; the session's own if absent. */
+  readonly initialTools?: Session["tools"];
 }
 
 export class TableSession {
@@ -51,6 +53,7 @@ export class TableSession {
   readonly servers: readonly Server[];
   readonly ttlMs: number;
   readonly initialState: State;
+  readonly initialTools: Session["tools"];
   usedAt: number;
   readonly #session: Session;
   readonly #notify: (change: SessionChange) => void;
@@ -69,6 +72,7 @@ export class TableSession {
     this.ttlMs = options.ttlMs;
     this.usedAt = options.usedAt;
     this.initialState = options.initialState ?? session.state;
+    this.initialTools = options.initialTools ?? session.tools;
     this.#session = session;
     this.#notify = notify;
   }
@@ -114,8 +118,14 @@ export class TableSession {
     this.#notify({ kind: "restored", session: this });
   }
 
+  /** Offers more tools of its servers from now on. */
+  addTools(names: readonly string[]): void {
+    this.#session.addTools(names);
+  }
+
+  /** Returns to the state and the tools at the start. */
   reset(): void {
-    this.#session.restore(this.initialState);
+    this.#session.restore(this.initialState, this.initialTools);
     this.#notify({ kind: "restored", session: this });
   }
 

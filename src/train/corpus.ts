@@ -9,7 +9,7 @@ import { studentLimits, encodeChat } from "../model/chatFormat.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
-import type { Task } from "../trajectory/task.ts";
+import { listOfferedItems, type Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { createCarelessTrajectory } from "./carelessTeacher.ts";
 import { injectError } from "./errorInjection.ts";
@@ -54,7 +54,7 @@ export const createConversation = (
   { header, events }: Trajectory,
 ): Conversation => ({
   header,
-  tools: listMenuTools(catalog.tools, task.menu, task.tools),
+  tools: listMenuTools(catalog.tools, listOfferedItems(task), task.tools),
   now: task.now,
   events,
 });

@@ -7,7 +7,7 @@ import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
 import type { Task } from "./task.ts";
-import { listCalls, type Finished, type Trajectory } from "./trajectory.ts";
+import { type Finished, type Trajectory } from "./trajectory.ts";
 
 export interface Attempt {
   readonly task: Task;
@@ -70,6 +70,9 @@ function runGoals(catalog: Catalog, task: Task): GoalRun {
 
 function replayFinalState(catalog: Catalog, { header, events }: Trajectory): State {
   const session = openSessionByName(catalog, header);
-  for (const { name, arguments: args } of listCalls({ header, events })) session.call(name, args);
+  for (const it of events) {
+    if (it.kind === "user" && it.adds) session.addTools(it.adds);
+    if (it.kind === "call") session.call(it.name, it.arguments);
+  }
   return session.state;
 }

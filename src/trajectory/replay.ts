@@ -57,6 +57,7 @@ export function* replayTrajectory(
   const changed = findChange(catalog, header).verdict;
   let call = 0;
   for (const [event, recorded] of events.entries()) {
+    if (recorded.kind === "user" && recorded.adds) session.addTools(recorded.adds);
     if (recorded.kind !== "call") continue;
     const before = session.state;
     const replayed = createCallEvent(

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../environment/json.ts";
-import type { Trajectory } from "./trajectory.ts";
+import type { Trajectory, UserEvent } from "./trajectory.ts";
 
 export const taskFormat = "prove/task@3";
 
@@ -89,6 +89,9 @@ export const unmetSchema = z
   .array(z.strictObject({ name: z.string(), arguments: objectSchema, asks: z.string().optional() }))
   .min(1);
 
+/** Full names of tools that are on the menu from this turn on; none of them was before. */
+export const addsSchema = z.array(z.string()).min(1);
+
 /** A task's fields, each on its own. */
 export const taskFields = z.strictObject({
   format: z.literal(taskFormat),
@@ -102,7 +105,7 @@ export const taskFields = z.strictObject({
   kind: z.enum(["normal", "clarify", "abstain", "irrelevant"]),
   persona: z.string(),
   now: z.string(),
-  /** The offered tools, in order. */
+  /** The tools offered from the start, in order. */
   menu: z.array(z.strictObject({ name: z.string(), enumsStripped: z.literal(true).optional() })),
   /**
    * Tools on the menu that no server implements, as an imported task lists them: they are offered,
@@ -120,6 +123,7 @@ export const taskFields = z.strictObject({
         goals: z.array(z.int().min(0)),
         reply: z.string(),
         unmet: unmetSchema.optional(),
+        adds: addsSchema.optional(),
       }),
     )
     .min(1),
@@ -141,6 +145,18 @@ export type Task = z.infer<typeof taskFields> & {
   /** The teacher's, without patches (replay restores them). */
   readonly trajectory: Trajectory;
 };
+/** The user's message that begins turn number t of a task. */
+export const createTurnEvent = ({ turns }: Pick<Task, "turns">, t: number): UserEvent => {
+  const { user, adds } = turns[t]!;
+  return { kind: "user", text: user, ...(adds ? { adds } : {}) };
+};
+
+/** The tools that a task offers at any time, in the order in which it does. */
+export const listOfferedItems = ({ menu, turns }: Pick<Task, "menu" | "turns">): Task["menu"] => [
+  ...menu,
+  ...turns.flatMap(it => it.adds?.map(name => ({ name })) ?? []),
+];
+
 export type Goal = z.infer<typeof goalSchema>;
 export type GoalCall = z.infer<typeof goalCallSchema>;
 export type Fact = z.infer<typeof factSchema>;
@@ -155,13 +171,18 @@ export function computeCallBudget(
   return n + Math.ceil(beta * n - 1e-9);
 }
 
-/** Adds the checks that alignment relies on: goals point back, and turns name existing goals. */
-export const withGoalChecks = <
-  T extends z.ZodType<{ goals: Goal[]; turns: { goals: number[] }[] }>,
->(
-  fields: T,
-): T =>
-  fields.superRefine(({ goals, turns }, context) => {
+interface CheckedFields {
+  menu: (string | { name: string })[];
+  goals: Goal[];
+  turns: { goals: number[]; adds?: string[] | undefined }[];
+}
+
+/**
+ * Adds the checks that alignment and rollouts rely on: goals point back, turns name existing goals,
+ * and no turn adds a tool that is on the menu.
+ */
+export const withGoalChecks = <T extends z.ZodType<CheckedFields>>(fields: T): T =>
+  fields.superRefine(({ menu, goals, turns }, context) => {
     const report = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
     for (const [g, { calls, after, turn }] of goals.entries()) {
@@ -177,9 +198,16 @@ export const withGoalChecks = <
           );
       if (turn >= turns.length) report(["goals", g, "turn"], `there is no turn ${turn}`);
     }
-    for (const [t, turn] of turns.entries())
+    const offered = new Set(menu.map(it => (typeof it === "string" ? it : it.name)));
+    for (const [t, turn] of turns.entries()) {
       for (const it of turn.goals)
         if (it >= goals.length) report(["turns", t, "goals"], `there is no goal ${it}`);
+      if (t === 0 && turn.adds) report(["turns", t, "adds"], "the first turn has the menu");
+      for (const it of turn.adds ?? []) {
+        if (offered.has(it)) report(["turns", t, "adds"], `${it} is on the menu already`);
+        offered.add(it);
+      }
+    }
   });
 
 /** What does not fit the purpose of a goal call, or undefined. */

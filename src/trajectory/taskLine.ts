@@ -3,7 +3,14 @@
  * which keeps files with thousands of tasks small. Lines of earlier formats are migrated.
  */
 import { z } from "zod";
-import { taskFields, taskFormat, unmetSchema, withGoalChecks, type Task } from "./task.ts";
+import {
+  addsSchema,
+  taskFields,
+  taskFormat,
+  unmetSchema,
+  withGoalChecks,
+  type Task,
+} from "./task.ts";
 import {
   headerSchema,
   startsTurn,
@@ -34,6 +41,7 @@ export const taskLineSchema = withGoalChecks(
           goals: z.array(z.int().min(0)),
           reply: z.string().optional(),
           unmet: unmetSchema.optional(),
+          adds: addsSchema.optional(),
         }),
       )
       .min(1),
@@ -66,11 +74,12 @@ export function formatTaskLine(task: Task): string {
   const line: TaskLine = {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
-    turns: task.turns.map(({ user, goals, reply, unmet }, i) => ({
+    turns: task.turns.map(({ user, goals, reply, unmet, adds }, i) => ({
       user,
       goals,
       ...(reply === replies[i] ? {} : { reply }),
       ...(unmet ? { unmet } : {}),
+      ...(adds ? { adds } : {}),
     })),
     trajectory: isDerivable ? { events: lines } : { header: own, events: lines },
   };

@@ -27,6 +27,8 @@ export const userEventSchema = z.strictObject({
   text: z.string(),
   /** The user answers a question of the policy; the text is none of the task's turns. */
   answers: z.literal(true).optional(),
+  /** Full names of tools that are on the menu from here on. */
+  adds: z.array(z.string()).min(1).optional(),
 });
 
 /**
@@ -111,6 +113,10 @@ export const asFinished = (trajectory: Trajectory): Finished<Trajectory> | undef
 /** Whether an event begins one of the task's turns; an answer to a question does not. */
 export const startsTurn = (event: Event): event is UserEvent =>
   event.kind === "user" && event.answers !== true;
+
+/** Full names of the tools that came onto the menu after the start. */
+export const listAddedTools = (events: readonly Event[]): readonly string[] =>
+  events.flatMap(it => (it.kind === "user" ? (it.adds ?? []) : []));
 
 /** The calls, in order: the position in this list is the μ of the paper's equation (1). */
 export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>

@@ -112,7 +112,11 @@ const formatNames = (names: readonly string[]) =>
 function formatEvent(event: Exclude<Event, CallEvent>): string[] {
   switch (event.kind) {
     case "user":
-      return ["user", ...indent(splitVisibleLines(event.text))];
+      return [
+        "user",
+        ...indent(splitVisibleLines(event.text)),
+        ...(event.adds ? indent([escapeInvisible(`now on offer: ${event.adds.join(", ")}`)]) : []),
+      ];
     case "assistant":
       return [
         "assistant",

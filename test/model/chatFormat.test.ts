@@ -95,6 +95,20 @@ const step = (name: string, value: Call["arguments"]) =>
     digest: "",
   }) as const;
 
+test("the cards of tools that a user turn adds come with that turn", () => {
+  const events: Conversation["events"] = [
+    { kind: "user", text: "Move it" },
+    { kind: "assistant", message: 0, text: "I can't" },
+    { kind: "user", text: "Now you can", adds: ["bank_list"] },
+  ];
+  const conversation = createConversation(events);
+  const without = { ...conversation, tools: tools.filter(it => it.name !== "bank_list") };
+  expect(encodeOpening(tokenizer, conversation)).toEqual(encodeOpening(tokenizer, without));
+  expect(tokenizer.decode(encodeChat(tokenizer, conversation).ids)).toMatch(
+    /bank_transfer.*<user> Move it.*I can't.*<menu> ?bank_list.*<user> Now you can/s,
+  );
+});
+
 describe("a call", () => {
   const check = (calls: Call[]) => {
     const aliases = new IdAliases();

@@ -380,6 +380,28 @@ describe("the other requests of a session", () => {
     expect((await add(2, 1)).json.structured.value).toBe(1);
   });
 
+  test("tools can be added to the menu until a reset, and MCP lists them", async () => {
+    const own = createSessionId();
+    const list = async () => {
+      const { text } = await sendRequest(`${serving.url}/s/${own}/counting/mcp`, "POST", {
+        body: { jsonrpc: "2.0", id: 1, method: "tools/list" },
+        headers: { accept: "application/json, text/event-stream" },
+      });
+      return [...text.matchAll(/"name":"(counting_\w+)"/g)].map(it => it[1]);
+    };
+    const opened = await open({ menu: ["counting_list"] }, own);
+    expect((await add(1, 1, own)).json).toMatchObject({ is_error: true });
+    const added = await sendRequest(at("/tools", own), "POST", { body: { add: ["counting_add"] } });
+    expect(added.json).toEqual(opened.json);
+    expect((await add(2, 1, own)).json.structured.value).toBe(1);
+    expect(await list()).toEqual(["counting_list", "counting_add"]);
+    await sendRequest(at("/reset", own), "POST", { body: {} });
+    expect(await list()).toEqual(["counting_list"]);
+    expect(
+      failure(await sendRequest(at("/tools", own), "POST", { body: { add: ["counting_fly"] } })),
+    ).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+  });
+
   test("the state of one server can be read", async () => {
     const response = await sendRequest(at("/state?server=counting"), "GET");
     expect(Object.keys(response.json.state)).toEqual(["counting"]);

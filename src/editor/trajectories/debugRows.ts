@@ -26,6 +26,10 @@ function createStepRows(position: CursorPosition): readonly ValueRow[] {
     case undefined:
       return [{ name: "start", text: "nothing has happened yet" }];
     case "user":
+      return [
+        { name: "user", text: event.text },
+        ...(event.adds ? [{ name: "added tools", text: event.adds.join(", ") }] : []),
+      ];
     case "assistant":
       return [{ name: event.kind, text: event.text }];
     case "ended": {

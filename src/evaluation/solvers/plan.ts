@@ -70,7 +70,8 @@ function createPlan(
         purpose: call.for,
         values: call.values,
         facts: call.facts,
-        isRead: tools.get(call.name)?.effect === "read",
+        // a tool that a later turn adds is not among the tools; only reads have a purpose
+        isRead: call.for !== undefined || tools.get(call.name)?.effect === "read",
         result: results[goal]![part],
         unsaid,
         after: new Set(after.map(it => it.goal)),

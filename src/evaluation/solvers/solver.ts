@@ -55,7 +55,7 @@ export function createSolverPolicy(solver: Solver, task: Task, choice?: number):
       const attempt = attempts.get(conversation) ?? start(conversation);
       const events = conversation.events.slice(attempt.eventsRead);
       attempt.eventsRead = conversation.events.length;
-      attempt.run.readEvents(events);
+      attempt.run.readEvents(events, conversation.tools);
       const { value } = attempt.steps.next(events);
       return value ?? { text: "", calls: [] };
     },

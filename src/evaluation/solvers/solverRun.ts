@@ -24,7 +24,6 @@ const maxReplies = 3;
 
 export class SolverRun {
   readonly task: Task;
-  readonly tools: ReadonlyMap<string, Tool>;
   readonly turns: readonly PlannedTurn[];
   readonly knowledge = new Knowledge();
   readonly random: Random;
@@ -38,14 +37,20 @@ export class SolverRun {
   readonly #ownIds = new Map<string, string>();
 
   readonly #choice: number | undefined;
+  #tools: ReadonlyMap<string, Tool>;
 
   /** `choice` is the number of what the solver chooses; by the task's seed if absent. */
   constructor(task: Task, tools: readonly Tool[], name: string, choice?: number) {
     this.#choice = choice;
     this.task = task;
-    this.tools = new Map(tools.map(it => [it.name, it]));
-    this.turns = getPlan(task, this.tools);
+    this.#tools = mapByName(tools);
+    this.turns = getPlan(task, this.#tools);
     this.random = createRandom(task.seed, "solver", name, task.id);
+  }
+
+  /** The tools offered so far, by name. */
+  get tools(): ReadonlyMap<string, Tool> {
+    return this.#tools;
   }
 
   /** Chooses what the solver does otherwise; undefined if there is nothing. */
@@ -54,8 +59,9 @@ export class SolverRun {
     return list[this.#choice ?? this.random.integer(list.length)];
   }
 
-  /** Learns from the events since the last message. */
-  readEvents(events: readonly Event[]): void {
+  /** Learns from the events since the last message; `tools` are those offered now. */
+  readEvents(events: readonly Event[], tools: readonly Tool[]): void {
+    if (tools.length !== this.#tools.size) this.#tools = mapByName(tools);
     for (const it of events) {
       if (it.kind === "user") this.knowledge.learnText(it.text);
       if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
@@ -167,3 +173,6 @@ export class SolverRun {
       if (it.value !== own[i]!.value) this.#ownIds.set(it.value, own[i]!.value);
   }
 }
+
+const mapByName = (tools: readonly Tool[]): ReadonlyMap<string, Tool> =>
+  new Map(tools.map(it => [it.name, it]));

@@ -26,6 +26,9 @@ export function createUser(
   return {
     nextTurn: kind => simulator.nextTurn(kind)?.text,
     findFlaw: text => findTextFlaw(text, catalog),
+    get addedTools() {
+      return simulator.turn.addedTools;
+    },
     get stuckReason() {
       return simulator.stuckReason;
     },

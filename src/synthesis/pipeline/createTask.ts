@@ -9,7 +9,7 @@ import {
   type GoalCall,
   type Task,
 } from "../../trajectory/task.ts";
-import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import { listAddedTools, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
 import type { Teacher } from "../teachers/teacher.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
@@ -140,7 +140,8 @@ function createTaskMenu(
   random: Random,
 ): Menu | undefined {
   const { servers, distractors, onlyOtherServers, stripsEnums } = specification;
-  const called = new Set(calls.map(it => it.name));
+  const added = new Set(listAddedTools(prepared.setup.conversation.events));
+  const called = new Set(calls.map(it => it.name).filter(it => !added.has(it)));
   const menu = createMenu(
     {
       kind,
@@ -210,6 +211,7 @@ function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["tur
         user: event.text,
         goals: goals.flatMap((it, i) => (it.turn === turns.length ? [i] : [])),
         reply: "",
+        ...(event.adds ? { adds: event.adds } : {}),
       });
     else if (event.kind === "assistant" && event.text !== "") turns.at(-1)!.reply = event.text;
   }

@@ -18,7 +18,16 @@ export interface UserPlanSource extends Pick<
 }
 
 export function createUserPlan(
-  { kind, crossServerPlan, script, info, isOneTurn, prefersLists, addsValue }: TaskSpecification,
+  {
+    kind,
+    crossServerPlan,
+    script,
+    info,
+    isOneTurn,
+    prefersLists,
+    addsValue,
+    bringsTool,
+  }: TaskSpecification,
   { session, tools, styleGuide, getToolWeight, preset, hiddenTools, texts }: UserPlanSource,
 ): UserPlan {
   const {
@@ -44,7 +53,14 @@ export function createUserPlan(
     prefersLists,
     getToolWeight,
     ...(hiddenTools.size > 0
-      ? { missingTools: { hidden: hiddenTools, templates: texts.missingCapability, isAll } }
+      ? {
+          missingTools: {
+            hidden: hiddenTools,
+            templates: texts.missingCapability,
+            isAll,
+            ...(bringsTool ? { arrival: texts.missingCapability.arrival } : {}),
+          },
+        }
       : {}),
     ...(secondThoughtShare > 0
       ? { secondThoughts: { texts: texts.secondThoughts, share: secondThoughtShare } }

@@ -6,12 +6,7 @@
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Task } from "../../trajectory/task.ts";
-import {
-  getCallFault,
-  getCallValue,
-  listCalls,
-  type CallEvent,
-} from "../../trajectory/trajectory.ts";
+import { getCallFault, getCallValue, listCalls } from "../../trajectory/trajectory.ts";
 import { getDeclarations } from "../graph/declarations.ts";
 import { containsToken } from "../../trajectory/containsToken.ts";
 
@@ -30,7 +25,7 @@ export function findRejection(task: Task, catalog: Catalog): Rejection | undefin
   const failed = calls.filter(it => it.outcome.kind !== "ok").length;
   if (failed > maxFailedShare * calls.length)
     return { reason: "errors", why: `${failed} of ${calls.length} calls failed` };
-  const difference = findReplayDifference(task, calls, catalog);
+  const difference = findReplayDifference(task, catalog);
   if (difference !== undefined) return { reason: "replay", why: difference };
   const leak = findLeak(task, catalog);
   if (leak !== undefined) return { reason: "leak", why: leak };
@@ -39,13 +34,13 @@ export function findRejection(task: Task, catalog: Catalog): Rejection | undefin
 }
 
 /** Repeats the calls on a fresh session. Describes the first that has another outcome or state. */
-function findReplayDifference(
-  task: Task,
-  calls: readonly CallEvent[],
-  catalog: Catalog,
-): string | undefined {
+function findReplayDifference(task: Task, catalog: Catalog): string | undefined {
   const session = openSessionByName(catalog, task.trajectory.header);
-  for (const [i, it] of calls.entries()) {
+  let i = -1;
+  for (const it of task.trajectory.events) {
+    if (it.kind === "user" && it.adds) session.addTools(it.adds);
+    if (it.kind !== "call") continue;
+    i++;
     const { outcome, digest } = session.call(it.name, it.arguments);
     const isSame =
       outcome.kind === "ok"

@@ -34,7 +34,7 @@ export interface ConversationSummary {
 
 /** Summarizes a conversation with the user simulator. */
 export function summarizeSimulation(
-  { missingCapability, hasWithheld }: UserSimulator,
+  { missingCapability, hasWithheld, broughtTool }: UserSimulator,
   { kind, info, crossServerPlan }: TaskSpecification,
 ): ConversationSummary {
   return {
@@ -45,6 +45,7 @@ export function summarizeSimulation(
         ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
         : {}),
       ...(kind === "clarify" && missingCapability ? { obstacle: missingCapability.kind } : {}),
+      ...(broughtTool ? { broughtTool } : {}),
     },
   };
 }

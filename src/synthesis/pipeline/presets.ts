@@ -39,6 +39,8 @@ export interface Preset {
   readonly moreBeforeQuestion: number;
   /** Share of the refusals and questions that have a contrasting normal task. */
   readonly pairShare: number;
+  /** Share of the tasks with a missing tool in which a later turn brings it. */
+  readonly toolArrivalShare: number;
   /** Share of the first turns with a second thought that changes nothing. */
   readonly secondThoughtShare: number;
   /** Share of the normal tasks that need several servers. */
@@ -59,6 +61,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0.3,
     moreBeforeQuestion: 0.8,
     pairShare: 0.8,
+    toolArrivalShare: 0.5,
     secondThoughtShare: 0.07,
     crossServerShare: 0.12,
   },
@@ -78,6 +81,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0,
     moreBeforeQuestion: 0,
     pairShare: 0,
+    toolArrivalShare: 0,
     secondThoughtShare: 0,
     crossServerShare: 0,
   },

@@ -123,7 +123,13 @@ class ConversationRun {
   }
 
   #beginTurn(): void {
-    this.#setup.conversation.events.push({ kind: "user", text: this.#userText });
+    const { conversation, user } = this.#setup;
+    const { addedTools } = user;
+    conversation.events.push({
+      kind: "user",
+      text: this.#userText,
+      ...(addedTools ? { adds: [...addedTools] } : {}),
+    });
     this.#attempt = 1;
     this.#calls = [];
     this.#retriesInTurn = 0;

@@ -42,7 +42,7 @@ import { EntitySampleCache } from "./entitySampleCache.ts";
 import { defaultVariants } from "./fixtureChoice.ts";
 import { summarizeSimulation, type PreparedConversation } from "./preparedConversation.ts";
 import { findToolsToHide } from "./substitutes.ts";
-import { presets } from "./presets.ts";
+import { presets, type Preset } from "./presets.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import {
@@ -87,7 +87,7 @@ export class Synthesizer {
     this.#styleGuide = readStyleGuide(resources);
     this.#abstentions = readAbstentions(resources);
     this.#samples = new EntitySampleCache(catalog, seed);
-    const preset = presets[options.preset ?? "paper"];
+    const preset = choosePreset(options);
     const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
     const fixtures = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
     this.#context = {
@@ -317,6 +317,11 @@ export class Synthesizer {
     const { chain = [], crossServerPlan } = specification ?? {};
     countUses([...chain, ...(crossServerPlan?.links ?? [])], this.#uses, true);
   }
+}
+
+/** The preset. A language model knows nothing of tools that come later. */
+function choosePreset({ preset = "paper", llmRoles }: SynthesisOptions): Preset {
+  return llmRoles ? { ...presets[preset], toolArrivalShare: 0 } : presets[preset];
 }
 
 /** The links between the servers of a synthesis. */

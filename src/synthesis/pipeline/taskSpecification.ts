@@ -62,6 +62,8 @@ export interface TaskSpecification {
   readonly crossServerPlan?: CrossServerPlan;
   /** The first turn asks as if a value were left out, and then adds it. */
   readonly addsValue?: boolean;
+  /** A later turn brings a tool that is missing. */
+  readonly bringsTool?: boolean;
   /** Why nothing is to be called; drawn with the conversation where absent. */
   readonly abstention?: AbstentionSort;
   /** The id of the pair of contrasting tasks that the task is in. */
@@ -151,6 +153,7 @@ export function specifyTask(
     ...(!plan && preset.addedValueShare > 0 && random.boolean(preset.addedValueShare)
       ? { addsValue: true }
       : {}),
+    ...(kind === "clarify" && random.boolean(preset.toolArrivalShare) ? { bringsTool: true } : {}),
     ...(plan ? { crossServerPlan: plan } : {}),
   };
 }

@@ -50,8 +50,9 @@ export function createVariantPlan(
   return {
     script: {
       tools: crossServerPlan ? [...crossServerPlan.steps.keys(), ...tools] : tools,
-      turns: turns.map(it => ({
+      turns: turns.map((it, i) => ({
         tools: it.tools,
+        ...(task.turns[i]?.adds ? { bringsTool: true } : {}),
         refusalOdds: it.isRefused ? alwaysRefused : neverRefused,
       })),
       ...hidden,
@@ -131,7 +132,7 @@ function* listTexts(value: Json): Generator<string> {
 /** Adds the request for what cannot be done to a turn that called nothing, or to any turn. */
 function addMissingTool(
   turns: readonly RequestedTurn[],
-  { chain, hidden, knobs, info }: Task,
+  { chain, hidden, knobs, info, turns: taskTurns }: Task,
   random: Random,
 ): void {
   const hiddenTools = chain.filter(it => hidden.includes(it));
@@ -139,6 +140,11 @@ function addMissingTool(
   const tool = knobs["obstacle"] === "tool" ? hiddenTools[0] : (others.at(-1) ?? hiddenTools[0]);
   if (tool === undefined) return;
   const isQuestion = (i: number) => i === 0 && info === "missing";
+  const arrival = taskTurns.findIndex(it => it.adds !== undefined);
+  if (arrival > 0) {
+    turns[arrival - 1]!.tools.push(taskTurns[arrival]!.adds![0]!);
+    return;
+  }
   const idle = turns.findIndex((it, i) => it.tools.length === 0 && !isQuestion(i));
   turns[idle >= 0 ? idle : random.integer(turns.length)]!.tools.push(tool);
 }

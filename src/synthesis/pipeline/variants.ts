@@ -140,6 +140,7 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
     stripsEnums: knobs["enumsStripped"] === true,
     onlyOtherServers:
       kind === "irrelevant" && !task.menu.some(it => it.name.startsWith(`${home}_`)),
+    bringsTool: turns.some(it => it.adds !== undefined),
     ...plan,
   };
 }

@@ -5,6 +5,8 @@ import type { TurnKind } from "../user/userPlan.ts";
 /** Produces the user's turns. */
 export interface SimulatedUser {
   nextTurn(kind: TurnKind): string | undefined | Promise<string | undefined>;
+  /** Full names of tools that the latest turn brings. */
+  readonly addedTools?: readonly string[] | undefined;
   /** Why `nextTurn` returned no text. */
   readonly stuckReason: string | undefined;
   /** Why a text may not be used, or undefined. */

@@ -10,6 +10,9 @@
  * `doneBy` the servers that do have a tool for it and are therefore not on the menu. Messages that
  * need no tool have replies of their own: the first for the first text, and so on.
  *
+ * `arrival` is for users who bring the missing tool later: sentences that say so, and clauses that
+ * ask again.
+ *
  * `unmade` has frames for requests that the user does not make after all: `{clause}` is a request
  * as in the templates of a server, `{Clause}` the same with a capital letter, a sentence of its
  * own. `on` names the requests that it suits. `secondThoughts` are sentences before a request that
@@ -37,6 +40,10 @@ const abstentionsSchema = z.strictObject({
     again: z.strictObject({ request: textsSchema, question: textsSchema, deed: textsSchema }),
     thing: textsSchema,
     goOn: textsSchema,
+    arrival: z.strictObject({
+      says: textsSchema,
+      asks: z.strictObject({ read: textsSchema, write: textsSchema }),
+    }),
   }),
   cannot: textsSchema,
   values: z.record(z.string(), textsSchema),

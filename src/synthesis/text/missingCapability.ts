@@ -37,6 +37,14 @@ export interface MissingCapabilityTemplates {
   readonly goOn: readonly string[];
 }
 
+/** What users say when they bring a tool. */
+export interface ToolArrivalTexts {
+  /** Sentences that say that the tool is there. */
+  readonly says: readonly string[];
+  /** Clauses that ask again, for a read and for a write. */
+  readonly asks: { readonly read: readonly string[]; readonly write: readonly string[] };
+}
+
 /**
  * Where the answer stands: alone, after other requests of the same turn, or after an earlier answer
  * of this kind.

@@ -1,6 +1,6 @@
 /** Types of the user simulator: the plan of a conversation, and the turns that it produces. */
 import type { Session } from "../../environment/session.ts";
-import type { MissingCapabilityTemplates } from "../text/missingCapability.ts";
+import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import type { Intent } from "./intent.ts";
 import type { LinkStep } from "./linkStep.ts";
@@ -16,6 +16,8 @@ export interface UserTurn {
   readonly intents: readonly PlannedIntent[];
   /** What the assistant has to ask before it can continue. */
   readonly question?: string;
+  /** Full names of tools that the user brings with this turn. */
+  readonly addedTools?: readonly string[];
   /** The turn without the value that the user adds to its only request. */
   readonly withoutValue?: {
     readonly text: string;
@@ -42,6 +44,8 @@ export interface RefusalOdds {
 /** The tools, or names of link steps, that a turn asks for. */
 export interface ScriptedTurn {
   readonly tools: readonly string[];
+  /** The user brings the tool that was missing in the turn before. */
+  readonly bringsTool?: boolean;
   readonly refusalOdds: RefusalOdds;
 }
 
@@ -85,4 +89,6 @@ export interface MissingTools {
   readonly templates: MissingCapabilityTemplates;
   /** Nothing that the user asks for can be done. */
   readonly isAll: boolean;
+  /** What the user says when the tool is there in a later turn; absent where it stays missing. */
+  readonly arrival?: ToolArrivalTexts | undefined;
 }

@@ -13,6 +13,7 @@ import { changeRefusedIntent, pickNextTool, repeatIntent } from "./followUpInten
 import type { Intent } from "./intent.ts";
 import { reportsNothing } from "./intentRules.ts";
 import { IntentSearch } from "./intentSearch.ts";
+import { createToolArrival } from "./toolArrival.ts";
 import { buildTurn, composeUserText, maxIntents } from "./turnBuilder.ts";
 import type { UnmetRequest } from "./unmetRequest.ts";
 import type { PlannedIntent, TurnKind, UserPlan, UserTurn } from "./userPlan.ts";
@@ -33,10 +34,14 @@ export class UserSimulator {
   hasWithheld = false;
   /** The first thing in this conversation that cannot be done. */
   missingCapability: MissingCapability | undefined;
+  /** Whether the user brought a tool that was missing. */
+  broughtTool = false;
   /** What the assistant has said that it cannot do, and what it has asked for. */
   readonly unmetRequests: UnmetRequest[] = [];
   readonly #plan: UserPlan;
   readonly #search: IntentSearch;
+  /** Full names of the tools that are missing still. */
+  readonly #hiddenTools: Set<string>;
   /** The tools that the plan still asks for. */
   #remainingTools: readonly string[];
   #withheld: WithheldValue | undefined;
@@ -50,6 +55,7 @@ export class UserSimulator {
     const { styleGuide, maxReplyLength, usesPartialNames, missingTools } = plan;
     this.#plan = plan;
     this.#remainingTools = plan.tools;
+    this.#hiddenTools = new Set(missingTools?.hidden);
     this.feasibility = new FeasibilityChecker(
       plan.session,
       { ...context, corrections: styleGuide.corrections, maxReplyLength, usesPartialNames },
@@ -57,7 +63,7 @@ export class UserSimulator {
         prefersLists: plan.prefersLists,
         preferredTools: new Set(plan.tools),
         maxResultLength: plan.maxResultLength,
-        ...(missingTools ? { hiddenTools: missingTools.hidden } : {}),
+        ...(missingTools ? { hiddenTools: this.#hiddenTools } : {}),
       },
     );
     this.#search = new IntentSearch(plan, this.feasibility);
@@ -74,7 +80,9 @@ export class UserSimulator {
   }
 
   get hasMore(): boolean {
-    const { script } = this.#plan;
+    const { script, missingTools } = this.#plan;
+    // the tool that was missing comes with the next turn
+    if (this.#isBlocked && missingTools!.arrival) return true;
     return script ? this.#turnCount < script.length : this.#remainingTools.length > 0;
   }
 
@@ -142,6 +150,7 @@ export class UserSimulator {
 
   #createScriptedTurn(tools: readonly string[], kind: TurnKind): UserTurn | undefined {
     if (this.#withheld) return this.#answer(this.#withheld);
+    if (this.#plan.script![this.#turnCount]?.bringsTool) return this.#bringTool();
     if (tools.length === 0) return undefined;
     const [isBlocked, refused] = [this.#isBlocked, this.#refused];
     const repeated =
@@ -189,7 +198,8 @@ export class UserSimulator {
     const position = isBlocked ? "moving-on" : wanted;
     // after a refusal, "it" would refer to what was refused
     if (position === "moving-on") this.feasibility.clearFocus();
-    if (isBlocked && !this.#plan.missingTools!.isAll) return this.#createUnrelatedTurn();
+    if (isBlocked && !this.#plan.missingTools!.isAll)
+      return this.#bringTool() ?? this.#createUnrelatedTurn();
     if (this.#remainingTools.length === 0) {
       const next = pickNextTool(this.#lastIntent, this.#search);
       if (next === undefined)
@@ -198,6 +208,16 @@ export class UserSimulator {
     }
     const count = random.boolean(0.5) ? Math.min(maxIntents, this.#remainingTools.length) : 1;
     return this.#build(count, position, false);
+  }
+
+  /** Brings the tool that was missing in the last turn, and asks for the same again. */
+  #bringTool(): UserTurn | undefined {
+    const texts = this.#plan.missingTools?.arrival;
+    const blocked = this.turn.intents.find(it => it.blockedReply !== undefined);
+    if (!texts || !blocked) return undefined;
+    const turn = createToolArrival(blocked, this.#hiddenTools, texts, this.#search);
+    this.broughtTool ||= turn !== undefined;
+    return turn;
   }
 
   /** A turn that has nothing to do with what was said before. */

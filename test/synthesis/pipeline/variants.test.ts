@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
+import { listOfferedItems, type Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
@@ -64,7 +64,7 @@ test.each(kinds)("%s has four different variants", async (_, is) => {
     expect(checkReplay(catalog, it.trajectory).verdict).toBe("same");
     if (task.goals.length > 0) expect(calls(it)).not.toBe(calls(task));
     for (const call of it.goals.flatMap(goal => goal.calls))
-      expect(it.menu.map(entry => entry.name)).toContain(call.name);
+      expect(listOfferedItems(it).map(entry => entry.name)).toContain(call.name);
   }
   expect(new Set(variants.map(it => it.id)).size).toBe(4);
   expect(new Set(variants.map(it => it.turns.map(turn => turn.user).join("\n"))).size).toBe(4);
