@@ -3,7 +3,8 @@ import type { Call } from "../../policy/policy.ts";
 import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
-import { findEntityValues, listArguments } from "./toolSchemas.ts";
+import { findEntityValues } from "../../trajectory/resultEntities.ts";
+import { listArguments } from "./toolSchemas.ts";
 
 export const verifier = createRightSolver("verifier", "reads an entity again before each write", {
   beforeWrite: readAgain,

@@ -3,7 +3,7 @@ import type { Json } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { listScalars, type Scalar } from "../../trajectory/scalars.ts";
 import { containsToken } from "../../trajectory/containsToken.ts";
-import { findEntityValues } from "./toolSchemas.ts";
+import { findEntityValues } from "../../trajectory/resultEntities.ts";
 
 /** A successful call of the solver. */
 export interface MadeCall {

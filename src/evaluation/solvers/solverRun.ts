@@ -11,7 +11,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import { Knowledge, type MadeCall } from "./knowledge.ts";
 import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
-import { findEntityValues } from "./toolSchemas.ts";
+import { findEntityValues } from "../../trajectory/resultEntities.ts";
 import { isShown } from "./shown.ts";
 import { replaceStrings } from "./values.ts";
 import { listScalars, type Scalar } from "../../trajectory/scalars.ts";

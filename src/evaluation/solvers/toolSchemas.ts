@@ -1,8 +1,9 @@
 /**
- * What solvers read from the schemas of offered tools: which arguments are required, which values
- * are ids of entities or names of them, and which of them occur in a value.
+ * What solvers read from the schemas of offered tools: which arguments are required, and which are
+ * ids of entities or names of them.
  */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import { listBranches, removeNull } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 
 export interface Argument {
@@ -15,19 +16,6 @@ export interface Argument {
   readonly entity: string | undefined;
   /** The entity whose name the argument is. */
   readonly label: string | undefined;
-}
-
-/** A string in a value that the schema declares to be an entity's id or name. */
-export interface EntityValue {
-  readonly entity: string;
-  readonly value: string;
-  /** People know the id and say it. */
-  readonly isSpoken: boolean;
-}
-
-export interface EntityValues {
-  readonly ids: readonly EntityValue[];
-  readonly labels: readonly EntityValue[];
 }
 
 const argumentsByTool = new WeakMap<Tool, readonly Argument[]>();
@@ -60,38 +48,6 @@ function readArguments(inputSchema: JsonSchema): readonly Argument[] {
   );
 }
 
-/** The ids and names of entities in a value, by its schema, in their order. */
-export function findEntityValues(schema: JsonSchema, value: Json): EntityValues {
-  const found = { ids: [] as EntityValue[], labels: [] as EntityValue[] };
-  collectEntityValues(schema, value, found);
-  return found;
-}
-
-function collectEntityValues(
-  schema: JsonSchema,
-  value: Json,
-  found: { ids: EntityValue[]; labels: EntityValue[] },
-): void {
-  for (const it of listBranches(schema)) collectEntityValues(it, value, found);
-  if (typeof value === "string") {
-    const entity = schema["x-entity"] as string | undefined;
-    const label = schema["x-label"] as string | undefined;
-    const isSpoken = schema["x-spoken"] === true;
-    if (entity !== undefined) found.ids.push({ entity, value, isSpoken });
-    else if (label !== undefined) found.labels.push({ entity: label, value, isSpoken: true });
-  } else if (Array.isArray(value)) {
-    const items = schema["items"];
-    if (isJsonObject(items)) for (const it of value) collectEntityValues(items, it as Json, found);
-  } else if (isJsonObject(value)) {
-    const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
-    const others = schema["additionalProperties"];
-    for (const [key, it] of Object.entries(value)) {
-      const property = Object.hasOwn(properties, key) ? properties[key] : others;
-      if (isJsonObject(property)) collectEntityValues(property, it, found);
-    }
-  }
-}
-
 /** Whether a tool's results have rows: a list of objects. */
 export function returnsRows({ outputSchema }: Tool): boolean {
   const properties = Object.values(
@@ -118,13 +74,4 @@ export function listFieldNames(schema: JsonSchema): ReadonlySet<string> {
   };
   visit(schema);
   return names;
-}
-
-const listBranches = (schema: JsonSchema): readonly JsonSchema[] =>
-  ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
-
-/** A schema's first branch that is not `null`, with the keywords beside the branches. */
-function removeNull(schema: JsonSchema): JsonSchema {
-  const first = listBranches(schema).find(it => it["type"] !== "null");
-  return first ? { ...schema, ...removeNull(first) } : schema;
 }

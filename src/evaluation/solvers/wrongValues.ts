@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { PlannedCall } from "./plan.ts";
 import type { SolverRun } from "./solverRun.ts";
-import { findEntityValues, listArguments, type Argument } from "./toolSchemas.ts";
+import { findEntityValues } from "../../trajectory/resultEntities.ts";
+import { listArguments, type Argument } from "./toolSchemas.ts";
 import { replaceStrings } from "./values.ts";
 import { listScalars } from "../../trajectory/scalars.ts";
 

@@ -2,7 +2,8 @@
  * Reads what a tool's published schemas declare: the entities that go in and come out, the labels
  * that look an entity up, and the plain values. Works for every server that annotates its schemas.
  */
-import { isJsonObject, type Json } from "../../environment/json.ts";
+import { isJsonObject } from "../../environment/json.ts";
+import { getKeyword, listBranches, removeNull } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema, Server, Tool } from "../../environment/server.ts";
 
 export interface EntityInput {
@@ -131,18 +132,6 @@ function readInputs(tool: Tool): ToolInputs {
   return result;
 }
 
-/** A schema's first branch that is not `null`, with the keywords beside the branches. */
-export function removeNull(schema: JsonSchema): JsonSchema {
-  const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
-  const first = branches?.find(it => it["type"] !== "null");
-  if (!first) return schema;
-  const { anyOf: _, oneOf: __, ...rest } = schema as Record<string, Json>;
-  return { ...rest, ...removeNull(first) };
-}
-
-export const getKeyword = (schema: JsonSchema, keyword: string) =>
-  schema[keyword] as string | undefined;
-
 const secretWords = new Set([
   "password",
   "passcode",
@@ -183,9 +172,6 @@ function findKeyword(schema: JsonSchema, keyword: string, path: string): EntityO
     outputs.push(...findKeyword(additionalProperties, keyword, `${path}{}`));
   return outputs;
 }
-
-export const listBranches = (schema: JsonSchema): readonly JsonSchema[] =>
-  ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
 
 /**
  * The same declaration with the server's name before each entity name, so that entities of the same

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import { getDeclarations, type Declarations } from "./declarations.ts";
 import type { Edge } from "./dependencyGraph.ts";
-import { findEntities, type ResultEntity } from "./resultEntities.ts";
+import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
 
 /** The result of running an edge's two tools. */
 export interface EdgeVerification {

@@ -9,7 +9,7 @@ import type { JsonSchema } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { ServerState } from "../../environment/state.ts";
 import type { EntityInput, ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 
 /** A result with the call that showed it. */
 export interface ShownResult {

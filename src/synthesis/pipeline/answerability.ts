@@ -7,7 +7,7 @@ import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 import { containsToken } from "../../trajectory/containsToken.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import { removeAllMarks } from "../text/valueMarks.ts";

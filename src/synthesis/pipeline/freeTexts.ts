@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import { normalizeText } from "../../trajectory/normalizeText.ts";
 import type { GoalCall } from "../../trajectory/task.ts";
-import { removeNull } from "../graph/declarations.ts";
+import { removeNull } from "../../environment/schemaKeywords.ts";
 
 /** Words of fewer letters, unless they have a digit, say little of what a text is about. */
 const minWordLength = 3;

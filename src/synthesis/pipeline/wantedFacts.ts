@@ -1,7 +1,7 @@
 /** The facts that an answer to a request would tell, and whether results show them. */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 import { getField, selectReplies } from "../text/selectReplies.ts";
 import { findSlots } from "../text/templateText.ts";
 import type { ReplyTemplate } from "../text/templateSchema.ts";

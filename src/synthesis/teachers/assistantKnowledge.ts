@@ -5,7 +5,7 @@
 import { canonicalJson, type Json } from "../../environment/json.ts";
 import type { Call } from "../../policy/policy.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 import { getEntityKey, type EntityInstance } from "../user/entityInstance.ts";
 import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
 import type { EntityMention, Intent } from "../user/intent.ts";

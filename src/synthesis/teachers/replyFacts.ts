@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../environment/json
 import type { Fact } from "../../trajectory/task.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 import { getField } from "../text/selectReplies.ts";
 import type { Intent } from "../user/intent.ts";
 

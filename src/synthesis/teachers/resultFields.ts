@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 import { formatReplyValue, isMoney } from "../text/formatValue.ts";
 import type { ConversationContext } from "../user/conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "../user/entityInstance.ts";

@@ -4,7 +4,7 @@
 import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";
 import type { Json } from "../../environment/json.ts";
-import type { ResultEntity } from "../graph/resultEntities.ts";
+import type { ResultEntity } from "../../trajectory/resultEntities.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
 import type { Intent } from "./intent.ts";
 

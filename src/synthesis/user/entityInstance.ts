@@ -1,7 +1,7 @@
 /** An entity of a server that a conversation can be about, and what read tools have shown of it. */
 import type { JsonObject } from "../../environment/json.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import type { ResultEntity } from "../graph/resultEntities.ts";
+import type { ResultEntity } from "../../trajectory/resultEntities.ts";
 
 /** An entity with what is needed to name it in a sentence and to find it with a call. */
 export interface EntityInstance extends ResultEntity {

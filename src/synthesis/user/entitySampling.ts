@@ -4,7 +4,7 @@ import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Random } from "../../environment/random.ts";
 import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../graph/resultEntities.ts";
+import { findEntities } from "../../trajectory/resultEntities.ts";
 import {
   getParentIds,
   mergeResultEntity,

@@ -5,7 +5,7 @@
  */
 import type { Session } from "../../environment/session.ts";
 import type { Json } from "../../environment/json.ts";
-import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
+import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
 import { ChangeHistory, changesNothing } from "./changeHistory.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { createIntent } from "./createIntent.ts";

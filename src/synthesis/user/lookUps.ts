@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Declarations, ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
+import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
 
 export interface LookUp {

@@ -1,0 +1,20 @@
+/** Reads JSON schemas of tools: their branches, and the keywords with which servers annotate them. */
+import type { Json } from "./json.ts";
+import type { JsonSchema } from "./server.ts";
+
+/** A schema's first branch that is not `null`, with the keywords beside the branches. */
+export function removeNull(schema: JsonSchema): JsonSchema {
+  const first = listBranches(schema).find(it => it["type"] !== "null");
+  if (!first) return schema;
+  const { anyOf: _, oneOf: __, ...rest } = schema as Record<string, Json>;
+  return { ...rest, ...removeNull(first) };
+}
+
+export const getKeyword = (schema: JsonSchema, keyword: string): string | undefined =>
+  schema[keyword] as string | undefined;
+
+export const listBranches = (schema: JsonSchema): readonly JsonSchema[] =>
+  ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
+
+export const getProperties = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
+  (schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
