@@ -91,6 +91,10 @@ export const unmetSchema = z
 
 /** Full names of tools that are on the menu from this turn on; none of them was before. */
 export const addsSchema = z.array(z.string()).min(1);
+/** Calls that a turn asks for under a condition that does not hold. */
+export const conditionalSchema = z
+  .array(z.strictObject({ name: z.string(), arguments: objectSchema }))
+  .min(1);
 
 /** A task's fields, each on its own. */
 export const taskFields = z.strictObject({
@@ -124,6 +128,7 @@ export const taskFields = z.strictObject({
         reply: z.string(),
         unmet: unmetSchema.optional(),
         adds: addsSchema.optional(),
+        conditional: conditionalSchema.optional(),
       }),
     )
     .min(1),

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import {
   addsSchema,
+  conditionalSchema,
   taskFields,
   taskFormat,
   unmetSchema,
@@ -42,6 +43,7 @@ export const taskLineSchema = withGoalChecks(
           reply: z.string().optional(),
           unmet: unmetSchema.optional(),
           adds: addsSchema.optional(),
+          conditional: conditionalSchema.optional(),
         }),
       )
       .min(1),
@@ -74,12 +76,13 @@ export function formatTaskLine(task: Task): string {
   const line: TaskLine = {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
-    turns: task.turns.map(({ user, goals, reply, unmet, adds }, i) => ({
+    turns: task.turns.map(({ user, goals, reply, unmet, adds, conditional }, i) => ({
       user,
       goals,
       ...(reply === replies[i] ? {} : { reply }),
       ...(unmet ? { unmet } : {}),
       ...(adds ? { adds } : {}),
+      ...(conditional ? { conditional } : {}),
     })),
     trajectory: isDerivable ? { events: lines } : { header: own, events: lines },
   };

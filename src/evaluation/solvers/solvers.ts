@@ -3,7 +3,15 @@ import { alternativeReader } from "./alternativeReader.ts";
 import { asker, parallel, verifier } from "./carefulSolvers.ts";
 import { filterer, lister, pager } from "./listReaders.ts";
 import type { Solver } from "./solver.ts";
-import { everythingOnce, guesser, lazy, oneCall, oneWrongValue, skipper } from "./wrongSolvers.ts";
+import {
+  conditionIgnorer,
+  everythingOnce,
+  guesser,
+  lazy,
+  oneCall,
+  oneWrongValue,
+  skipper,
+} from "./wrongSolvers.ts";
 
 /**
  * The solvers that judge each task of a synthesis. The others decide differently on almost no task
@@ -17,6 +25,7 @@ export const judges: readonly Solver[] = Object.freeze([
   lazy,
   skipper,
   oneWrongValue,
+  conditionIgnorer,
 ]);
 
 export const solvers: readonly Solver[] = Object.freeze([
@@ -31,6 +40,7 @@ export const solvers: readonly Solver[] = Object.freeze([
   guesser,
   skipper,
   oneWrongValue,
+  conditionIgnorer,
   everythingOnce,
   oneCall,
 ]);

@@ -76,6 +76,19 @@ export const oneWrongValue = createWrongSolver(
   },
 );
 
+export const conditionIgnorer = createWrongSolver(
+  "ignores-conditions",
+  "does also what the user wants only under a condition that does not hold",
+  function* (run) {
+    for (const [i, { calls, reply }] of run.turns.entries()) {
+      for (const it of calls) yield* makeIfSeen(run, it);
+      const { conditional = [] } = run.task.turns[i]!;
+      if (conditional.length > 0) yield* run.call(...conditional);
+      yield* run.reply(reply);
+    }
+  },
+);
+
 export const everythingOnce = createWrongSolver(
   "everything-once",
   "calls every offered tool once",

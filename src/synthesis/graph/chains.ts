@@ -7,13 +7,34 @@ import type { Random } from "../../environment/random.ts";
 import { getDependencyGraph, type DependencyGraph, type Edge } from "./dependencyGraph.ts";
 import { removeRejectedEdges, type EdgeVerdicts } from "./edgeVerdicts.ts";
 
-/** Chain lengths and their weights. */
+/** Chain lengths and their shares. */
 const chainLengths = [
   { tools: 2, weight: 0.3 },
   { tools: 3, weight: 0.3 },
   { tools: 4, weight: 0.25 },
   { tools: 5, weight: 0.15 },
-];
+] as const;
+
+/** How many of the tasks so far grew from a chain of each length. */
+export type LengthCounts = ReadonlyMap<number, number>;
+
+/** The length as which a chain is counted. */
+export const limitLength = (tools: number): number => Math.min(5, Math.max(2, tools));
+
+/** With fewer tasks than this, the shares measured so far are not used. */
+const minTasksForShares = 50;
+
+/** The lengths with their shares, those that have been rare so far with more. */
+export function computeLengthWeights(
+  counts: LengthCounts,
+): readonly { readonly tools: number; readonly weight: number }[] {
+  const total = [...counts.values()].reduce((a, b) => a + b, 0);
+  if (total < minTasksForShares) return chainLengths;
+  return chainLengths.map(({ tools, weight }) => ({
+    tools,
+    weight: Math.max(0.02, weight + 3 * (weight - (counts.get(tools) ?? 0) / total)),
+  }));
+}
 
 /** Share of chains that end with a write tool. */
 const writeEndShare = 0.7;
@@ -44,6 +65,11 @@ export interface ChainSource {
   readonly uses: UseCounts;
   /** Rejected edges are not used. */
   readonly verdicts: EdgeVerdicts;
+  /**
+   * Lengths that have been rare so far are preferred, and paths grow in both directions; without
+   * counts, only towards their beginning.
+   */
+  readonly lengthCounts?: LengthCounts;
 }
 
 /**
@@ -58,9 +84,13 @@ export function drawChain(source: ChainSource, random: Random): Chain | undefine
   return undefined;
 }
 
-function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chain | undefined {
+function drawPath(
+  { server, uses, verdicts, lengthCounts }: ChainSource,
+  random: Random,
+): Chain | undefined {
   const graph = removeRejectedEdges(getDependencyGraph(server), verdicts);
-  const length = random.pickWeighted(chainLengths, it => it.weight).tools;
+  const lengths = computeLengthWeights(lengthCounts ?? new Map());
+  const length = random.pickWeighted(lengths, it => it.weight).tools;
   const rarity = (tool: string) => computeRarity(tool, uses);
   const lastTools = [...server.tools.values()].filter(it => graph.getEdgesTo(it.name).length > 0);
   const writes = lastTools.filter(it => it.effect === "write");
@@ -70,9 +100,15 @@ function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chai
   const edges: Edge[] = [];
   while (tools.length < length) {
     const edge = drawEdgeInto(tools, graph, rarity, random);
-    if (!edge) break;
-    tools = [edge.a, ...tools];
-    edges.unshift(edge);
+    if (edge) {
+      tools = [edge.a, ...tools];
+      edges.unshift(edge);
+      continue;
+    }
+    const next = lengthCounts && drawEdgeFrom(tools, graph, rarity, random);
+    if (!next) break;
+    tools = [...tools, next.b];
+    edges.push(next);
   }
   return edges.some(it => it.kind === "explicit") ? { tools, edges } : undefined;
 }
@@ -88,6 +124,19 @@ function drawEdgeInto(
   return choices.length === 0
     ? undefined
     : random.pickWeighted(choices, it => rarity(it.a) * it.confidence);
+}
+
+/** Draws an edge from the last tool of the path to a tool that is not on the path. */
+function drawEdgeFrom(
+  path: readonly string[],
+  graph: DependencyGraph,
+  rarity: (tool: string) => number,
+  random: Random,
+): Edge | undefined {
+  const choices = graph.getEdgesFrom(path.at(-1)!).filter(it => !path.includes(it.b));
+  return choices.length === 0
+    ? undefined
+    : random.pickWeighted(choices, it => rarity(it.b) * it.confidence);
 }
 
 /**

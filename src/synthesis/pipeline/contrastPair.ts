@@ -24,7 +24,7 @@ export function specifyPair(
   synthesizer: Synthesizer,
 ): PairSpecification | undefined {
   for (let draw = 0; draw < maxDraws; draw++) {
-    const drawn = synthesizer.specifyTask({ n, home, kind: "normal" }, random);
+    const drawn = synthesizer.specifyTask({ n, home, kind: "normal", isPaired: true }, random);
     if (!drawn) return undefined;
     if (drawn.crossServerPlan) continue;
     const { id, info } = drawn;

@@ -23,7 +23,7 @@ import { presets } from "./presets.ts";
 import { removeAnsweringTools } from "./provenMenu.ts";
 import { computeSplit } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
-import type { TaskSpecification } from "./taskSpecification.ts";
+import { needsSeveralServers, type TaskSpecification } from "./taskSpecification.ts";
 
 /** Why a finished conversation cannot become a task, by the reason in a word. */
 export const unusableReasons = {
@@ -61,7 +61,7 @@ export function createTask(
 ): Task | UnusableReason {
   const { catalog } = options;
   const { events } = prepared.setup.conversation;
-  const graph = specification.crossServerPlan
+  const graph = needsSeveralServers(specification)
     ? createCrossServerGraph(specification.servers.map(it => catalog.getServer(it.name)))
     : getDependencyGraph(catalog.getServer(specification.home));
   const { teacher } = prepared.setup;
@@ -79,14 +79,17 @@ export function createTask(
     log,
     graphHash: graph.hash,
     goals,
-    turns: addUnmet(extractTurns(events, goals), prepared.unmetRequests),
+    turns: addConditional(
+      addUnmet(extractTurns(events, goals), prepared.unmetRequests),
+      prepared.conditionalCalls ?? [],
+    ),
     calls: events.filter(it => it.kind === "call"),
   };
   const reason = findUnusableReason(finished, options);
   if (reason !== undefined) return reason;
   const menu = createTaskMenu(finished, options, random);
   if (!menu) return "menu";
-  const needed = new Set([...finished.calls.map(it => it.name), ...prepared.requiredTools]);
+  const needed = new Set([...finished.calls.map(it => it.name), ...listRequiredTools(prepared)]);
   const proven = removeAnsweringTools(menu, needed, { specification, prepared, options });
   return proven ? assembleTask(finished, proven) : "answerable";
 }
@@ -133,6 +136,12 @@ function findUnusableReason(
   return calls.length > presets[preset].maxCalls[menu] ? "length" : undefined;
 }
 
+/** Tools that must be on the menu although nothing calls them. */
+const listRequiredTools = (prepared: PreparedConversation): string[] => [
+  ...prepared.requiredTools,
+  ...(prepared.conditionalCalls ?? []).map(it => it.name),
+];
+
 /** The menu, or undefined if the called tools do not fit on it. */
 function createTaskMenu(
   { specification, prepared, calls }: FinishedConversation,
@@ -146,7 +155,7 @@ function createTaskMenu(
     {
       kind,
       servers: servers.map(it => catalog.getServer(it.name)),
-      calledTools: new Set([...called, ...prepared.requiredTools]),
+      calledTools: new Set([...called, ...listRequiredTools(prepared)]),
       hiddenTools: prepared.hiddenTools,
       distractors,
       onlyOtherServers,
@@ -225,6 +234,18 @@ const addUnmet = (turns: Task["turns"], requests: readonly UnmetRequest[]): Task
       of === i ? [{ name: tool.name, arguments: args, ...(asks ? { asks } : {}) }] : [],
     );
     return unmet.length > 0 ? { ...turn, unmet } : turn;
+  });
+
+/** The turns with the calls that depend on a condition that does not hold. */
+const addConditional = (
+  turns: Task["turns"],
+  calls: NonNullable<PreparedConversation["conditionalCalls"]>,
+): Task["turns"] =>
+  turns.map((turn, i) => {
+    const conditional = calls.flatMap(({ turn: of, name, arguments: args }) =>
+      of === i ? [{ name, arguments: args }] : [],
+    );
+    return conditional.length > 0 ? { ...turn, conditional } : turn;
   });
 
 /** The event without patches. Files omit them because replaying the calls restores them. */

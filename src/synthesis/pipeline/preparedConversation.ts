@@ -2,7 +2,8 @@
 import type { Task } from "../../trajectory/task.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { UnmetRequest } from "../user/unmetRequest.ts";
-import type { UserTurn } from "../user/userPlan.ts";
+import type { ConditionalCall, UserTurn } from "../user/userPlan.ts";
+import type { ScenarioTurns } from "../user/scenarioTurns.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { ConversationSetup } from "./conversationSetup.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -13,6 +14,8 @@ export interface PreparedConversation {
   readonly hiddenTools: ReadonlySet<string>;
   /** Full names of tools that must be on the menu although nothing calls them. */
   readonly requiredTools: readonly string[];
+  /** Calls that depend on a condition that did not hold, when the conversation has run. */
+  readonly conditionalCalls?: readonly (ConditionalCall & { readonly turn: number })[];
   /** What the assistant has said that it cannot do, and what it has asked for. */
   readonly unmetRequests: readonly UnmetRequest[];
   /** Servers with a tool that could do what the assistant says that it cannot do. */
@@ -32,10 +35,25 @@ export interface ConversationSummary {
   readonly knobs: Task["knobs"];
 }
 
+/** What a scenario conversation has that a list of requests does not have, as knobs. */
+function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
+  const { conditionsMet, conditionsNotMet, limits, changesOfMind } = features;
+  const conditions = [
+    ...Array.from({ length: conditionsMet }, () => "met"),
+    ...Array.from({ length: conditionsNotMet }, () => "not met"),
+  ];
+  return {
+    scenario: name,
+    ...(conditions.length > 0 ? { conditions: conditions.join(", ") } : {}),
+    ...(limits > 0 ? { limits } : {}),
+    ...(changesOfMind > 0 ? { changesOfMind } : {}),
+  };
+}
+
 /** Summarizes a conversation with the user simulator. */
 export function summarizeSimulation(
-  { missingCapability, hasWithheld, broughtTool }: UserSimulator,
-  { kind, info, crossServerPlan }: TaskSpecification,
+  { missingCapability, hasWithheld, broughtTool, scenario }: UserSimulator,
+  { kind, info, crossServerPlan, scenario: plan }: TaskSpecification,
 ): ConversationSummary {
   return {
     ...(kind === "clarify" && !missingCapability ? { flaw: "no obstacle" } : {}),
@@ -44,6 +62,8 @@ export function summarizeSimulation(
       ...(crossServerPlan
         ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
         : {}),
+      ...(scenario ? { ...listFeatures(scenario) } : {}),
+      ...(plan && plan.servers.length > 1 ? { across: plan.servers.length } : {}),
       ...(kind === "clarify" && missingCapability ? { obstacle: missingCapability.kind } : {}),
       ...(broughtTool ? { broughtTool } : {}),
     },

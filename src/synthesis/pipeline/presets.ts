@@ -45,6 +45,8 @@ export interface Preset {
   readonly secondThoughtShare: number;
   /** Share of the normal tasks that need several servers. */
   readonly crossServerShare: number;
+  /** Share of the other normal tasks whose users follow a scenario. */
+  readonly scenarioShare: number;
 }
 
 export const presets: Readonly<Record<Preset["name"], Preset>> = {
@@ -53,7 +55,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     mixture: { multi: 10_895, clarify: 1_500, abstain: 1_122, irrelevant: 0.05 },
     menu: "realistic",
     oneTurnShare: 0,
-    maxCalls: { realistic: 12, chain: 12, full: 12 },
+    maxCalls: { realistic: 16, chain: 16, full: 16 },
     maxResultLength: 2400,
     usesPartialNames: true,
     distractorShare: 0.4,
@@ -64,6 +66,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     toolArrivalShare: 0.5,
     secondThoughtShare: 0.07,
     crossServerShare: 0.12,
+    scenarioShare: 0.57,
   },
   student: {
     name: "student",
@@ -84,5 +87,6 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     toolArrivalShare: 0,
     secondThoughtShare: 0,
     crossServerShare: 0,
+    scenarioShare: 0,
   },
 };

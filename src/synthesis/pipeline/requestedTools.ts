@@ -11,11 +11,12 @@ const shares = { requestedLookUp: 0.15, hiddenLookUp: 0.4 };
 
 /** The tools, or the steps of the cross-server plan, that the user asks for. */
 export function selectTools(
-  { kind, chain, script, crossServerPlan }: TaskSpecification,
+  { kind, chain, script, scenario, crossServerPlan }: TaskSpecification,
   context: ConversationContext,
   isRefusedAtOnce: boolean,
 ): readonly string[] {
   if (script) return script.tools;
+  if (scenario) return scenario.tools;
   if (crossServerPlan) return [...crossServerPlan.steps.keys()];
   if (kind === "irrelevant" && isRefusedAtOnce) return chain.slice(-1);
   return selectRequestedTools(chain, context, context.random);

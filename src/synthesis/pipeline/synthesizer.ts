@@ -10,7 +10,7 @@ import type { Random } from "../../environment/random.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { trajectoryFormat, type Event, type Header } from "../../trajectory/trajectory.ts";
-import { computeRarity, countUses, type UseCounts } from "../graph/chains.ts";
+import { computeRarity, countUses, limitLength, type UseCounts } from "../graph/chains.ts";
 import { getDeclarations } from "../graph/declarations.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
 import { GraphTeacher } from "../teachers/graphTeacher.ts";
@@ -18,6 +18,7 @@ import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
+import { readScenarios } from "../text/scenarios.ts";
 import { readTemplates } from "../text/templates.ts";
 import {
   abstentionShares,
@@ -78,6 +79,7 @@ export class Synthesizer {
   readonly #templates = new Map<string, ServerTemplates>();
   readonly #uses: UseCounts = new Map();
   readonly #infoCounts = new Map<Task["info"], number>();
+  readonly #chainCounts = new Map<number, number>();
   readonly #abstentionCounts = new Map<string, number>();
   readonly #samples: EntitySampleCache;
 
@@ -99,6 +101,8 @@ export class Synthesizer {
       crossServerShare,
       variantsPerFixture: options.variantsPerFixture ?? defaultVariants,
       links: crossServerShare > 0 ? readLinks(options) : [],
+      scenarios: preset.scenarioShare > 0 ? readScenarios(resources, catalog, servers) : [],
+      chainCounts: this.#chainCounts,
       styleGuide: this.#styleGuide,
       uses: this.#uses,
       infoCounts: this.#infoCounts,
@@ -224,6 +228,7 @@ export class Synthesizer {
       hiddenTools,
       requiredTools: [],
       unmetRequests: simulator.unmetRequests,
+      conditionalCalls: simulator.conditionalCalls,
       getTemplates: it => this.#templates.get(it)!,
       getFirstTurn: () => simulator.firstTurn,
       summarize: () => summarizeSimulation(simulator, specification),
@@ -231,14 +236,16 @@ export class Synthesizer {
   }
 
   /** What the conversation can be about: the home server, or all servers of the plan. */
-  #createDomain({ servers, crossServerPlan }: TaskSpecification, n: number): ConversationDomain {
+  #createDomain(specification: TaskSpecification, n: number): ConversationDomain {
     const { catalog } = this.#options;
-    const domains = servers.slice(0, crossServerPlan?.servers.length ?? 1).map(it => ({
+    const { servers, crossServerPlan, scenario } = specification;
+    const neededCount = (crossServerPlan ?? scenario)?.servers.length ?? 1;
+    const domains = servers.slice(0, neededCount).map(it => ({
       server: catalog.getServer(it.name),
       templates: this.#templates.get(it.name)!,
       sample: this.#samples.getSample(it, n),
     }));
-    if (crossServerPlan) return createCrossServerDomain(domains);
+    if (domains.length > 1) return createCrossServerDomain(domains);
     const { server, templates, sample } = domains[0]!;
     return { declarations: getDeclarations(server), templates, sample };
   }
@@ -250,7 +257,7 @@ export class Synthesizer {
     simulator?: UserSimulator,
   ): ConversationSetup {
     const { specification, context, session, events } = preparation;
-    const { isOneTurn, kind } = specification;
+    const { isOneTurn, kind, maxTurns = 3 } = specification;
     const setup = {
       session,
       conversation: {
@@ -261,7 +268,7 @@ export class Synthesizer {
       },
       random: context.random,
       minTurns: isOneTurn ? 1 : 2,
-      maxTurns: isOneTurn ? 1 : kind === "irrelevant" ? 2 : 3,
+      maxTurns: isOneTurn ? 1 : kind === "irrelevant" ? 2 : maxTurns,
       ...roles,
     };
     const { llmRoles, signal } = this.#options;
@@ -301,11 +308,15 @@ export class Synthesizer {
 
   /** Counts the tools and links of an accepted task, so that later tasks use others. */
   recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
-    if (kind === "normal") this.#infoCounts.set(info, (this.#infoCounts.get(info) ?? 0) + 1);
+    if (kind === "normal") {
+      increment(this.#infoCounts, info);
+      increment(this.#chainCounts, limitLength(chain.length));
+    }
     const { abstention } = knobs;
     if (typeof abstention === "string")
       this.#abstentionCounts.set(abstention, (this.#abstentionCounts.get(abstention) ?? 0) + 1);
     if (typeof knobs["bridges"] === "string") countUses(knobs["bridges"].split(", "), this.#uses);
+    if (typeof knobs["scenario"] === "string") countUses([knobs["scenario"]], this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
     countUses(called, this.#uses);
     const uncalled = chain.filter(it => !called.has(it));
@@ -314,7 +325,8 @@ export class Synthesizer {
 
   /** Counts the tools and links of a rejected attempt as failed uses, which count less. */
   recordRejected(specification: TaskSpecification | undefined): void {
-    const { chain = [], crossServerPlan } = specification ?? {};
+    const { chain = [], crossServerPlan, scenario } = specification ?? {};
+    if (scenario) return countUses([scenario.name], this.#uses, true);
     countUses([...chain, ...(crossServerPlan?.links ?? [])], this.#uses, true);
   }
 }
@@ -323,6 +335,8 @@ export class Synthesizer {
 function choosePreset({ preset = "paper", llmRoles }: SynthesisOptions): Preset {
   return llmRoles ? { ...presets[preset], toolArrivalShare: 0 } : presets[preset];
 }
+const increment = <Key>(counts: Map<Key, number>, key: Key): void =>
+  void counts.set(key, (counts.get(key) ?? 0) + 1);
 
 /** The links between the servers of a synthesis. */
 function readLinks({ catalog, resources, servers }: SynthesisOptions): readonly CrossServerLink[] {

@@ -9,12 +9,15 @@ import {
   drawChain,
   listIsolatedTools,
   type ChainSource,
+  type LengthCounts,
   type UseCounts,
 } from "../graph/chains.ts";
 import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
+import type { ServerScenario } from "../text/scenarios.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, type Persona, type StyleGuide } from "../text/personas.ts";
 import type { AbstentionSort } from "../user/abstentionTurn.ts";
+import type { ScenarioPlan } from "../user/scenarioPlan.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { TaskKind } from "./composition.ts";
 import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
@@ -25,6 +28,7 @@ import {
   type ServerFixture,
 } from "./fixtureChoice.ts";
 import type { MenuKind, Preset } from "./presets.ts";
+import { drawScenario } from "./scenarioChoice.ts";
 import { isHeldOut } from "./split.ts";
 import { areRelatedServers } from "./substitutes.ts";
 
@@ -38,6 +42,9 @@ const shares = {
   listsWhenMinimal: 0.75,
   isolatedTool: 0.08,
 };
+
+/** A scenario has up to seven turns, and the user may have to answer a question. */
+const maxScenarioTurns = 8;
 
 export interface TaskSpecification {
   /** The id of the task. */
@@ -60,6 +67,10 @@ export interface TaskSpecification {
   readonly onlyOtherServers: boolean;
   /** The links between the servers; absent for a task on one server. */
   readonly crossServerPlan?: CrossServerPlan;
+  /** What the user has come for; absent where the conversation grows from the chain. */
+  readonly scenario?: ScenarioPlan;
+  /** The most turns of the user; three where absent. */
+  readonly maxTurns?: number;
   /** The first turn asks as if a value were left out, and then adds it. */
   readonly addsValue?: boolean;
   /** A later turn brings a tool that is missing. */
@@ -93,6 +104,9 @@ export interface SpecificationContext extends FixtureSource {
   /** Share of the normal tasks that need several servers. */
   readonly crossServerShare: number;
   readonly links: readonly CrossServerLink[];
+  readonly scenarios: readonly ServerScenario[];
+  /** How many of the normal tasks so far grew from a chain of each length. */
+  readonly chainCounts: LengthCounts;
   /** How many of the normal tasks so far gave how much information. */
   readonly infoCounts: ReadonlyMap<Task["info"], number>;
   readonly styleGuide: StyleGuide;
@@ -107,36 +121,52 @@ export interface AttemptTarget {
   readonly kind: TaskKind;
   /** Whether a refusal or a question may come with a contrasting normal task. */
   readonly mayBePaired?: boolean;
+  /** Whether the task is the normal one of a pair. */
+  readonly isPaired?: boolean;
 }
+
+/** Whether the conversation is about several servers. */
+export const needsSeveralServers = ({ crossServerPlan, scenario }: TaskSpecification): boolean =>
+  (crossServerPlan ?? scenario)?.servers[1] !== undefined;
 
 /** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
 export function specifyTask(
   context: SpecificationContext,
-  { n, home, kind }: AttemptTarget,
+  { n, home, kind, isPaired = false }: AttemptTarget,
   random: Random,
 ): TaskSpecification | undefined {
   const { catalog, seed, preset, uses, verdicts } = context;
-  const chainSource = { server: catalog.getServer(home), uses, verdicts };
+  const chainSource = {
+    server: catalog.getServer(home),
+    uses,
+    verdicts,
+    ...(preset.scenarioShare > 0 ? { lengthCounts: context.chainCounts } : {}),
+  };
   const chain = kind === "abstain" ? [] : chooseChain(chainSource, random);
   if (!chain) return undefined;
   const info = drawInformationLevel(context.infoCounts, random);
   const plan = kind === "normal" ? drawCrossServerPlan(context, home, random) : undefined;
   const wantsOnlyOthers = kind === "irrelevant" && random.boolean(shares.onlyOtherServers);
   const distractors = drawDistractors(preset, random);
-  const neededServers = plan ? plan.servers : [home];
+  const scenario =
+    kind === "normal" && !plan && !isPaired && random.boolean(preset.scenarioShare)
+      ? drawScenario(context, home, random)
+      : undefined;
+  const neededServers = (plan ?? scenario)?.servers ?? [home];
   const unrelatedServers = random.shuffle(listUnrelatedServers(neededServers, context));
   const otherServerCount =
     context.menu === "realistic"
       ? drawSessionSize(random) - (wantsOnlyOthers ? 0 : neededServers.length)
       : drawOtherServerCount({ distractors, kind, wantsOnlyOthers, preset }, random);
   const otherServers = unrelatedServers.slice(0, otherServerCount);
-  const fixtures = plan
-    ? chooseSharedFixture(context, plan.servers, n, random)
-    : [chooseFixture(context, home, n, random)];
+  const fixtures =
+    neededServers.length > 1
+      ? chooseSharedFixture(context, neededServers, n, random)
+      : [chooseFixture(context, home, n, random)];
   return {
     id: `${neededServers[0]!}-${seed}-${n}`,
     home: neededServers[0]!,
-    chain: plan ? plan.chain : chain,
+    chain: plan?.chain ?? scenario?.tools ?? chain,
     kind,
     info: kind !== "normal" || (plan && info === "missing") ? "complete" : info,
     isOneTurn:
@@ -155,6 +185,7 @@ export function specifyTask(
       : {}),
     ...(kind === "clarify" && random.boolean(preset.toolArrivalShare) ? { bringsTool: true } : {}),
     ...(plan ? { crossServerPlan: plan } : {}),
+    ...(scenario ? { scenario, maxTurns: maxScenarioTurns } : {}),
   };
 }
 

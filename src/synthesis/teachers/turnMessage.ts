@@ -5,23 +5,25 @@
 import type { Random } from "../../environment/random.ts";
 import type { Conversation } from "../../policy/policy.ts";
 import type { Fact } from "../../trajectory/task.ts";
-import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
+import { getCallFault, getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import { capitalize } from "../text/clauses.ts";
 import { formatRefusal, isFullClause } from "../text/formatRefusal.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import { renderReply } from "../text/renderReply.ts";
 import { chooseAlternatives, fillSlots } from "../text/templateText.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
+import { listRows } from "../user/condition.ts";
+import type { ConversationContext } from "../user/conversationContext.ts";
 import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
 import type { Intent } from "../user/intent.ts";
-import type { UserTurn } from "../user/userPlan.ts";
+import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import { listReplyFacts } from "./replyFacts.ts";
 import { renderField } from "./resultFields.ts";
 import { renderResultReply, type ResultReply } from "./resultReply.ts";
 
 /** A call that was made for an intent. */
 export interface IntentResult {
-  readonly intent: Intent;
+  readonly intent: PlannedIntent;
   readonly call: CallEvent;
 }
 
@@ -46,10 +48,11 @@ export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): strin
   for (const { intent, call } of successes) {
     const before = replies.at(-1)?.text ?? "";
     const reply = renderResultReply(intent, call, context, style, { isAlone, before });
-    replies.push({ intent, ...reply });
+    const paths = [...reply.paths, ...(intent.condition ? [intent.condition.field] : [])];
+    replies.push({ intent, ...reply, text: addOtherwise(intent, call, reply.text, context) });
     const declaration = context.declarations.get(call.name);
     if (!reply.isWrite && declaration)
-      outcome.onAnswer(call, listReplyFacts(reply.paths, intent, call, declaration));
+      outcome.onAnswer(call, listReplyFacts(paths, intent, call, declaration));
   }
   const explained = replies.map(it => ({
     text: explainFallback(it.intent, it.text, outcome),
@@ -69,6 +72,26 @@ export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): strin
     style,
     context.random,
   );
+}
+
+/** The reply, and what follows from it if the user's condition does not hold. */
+function addOtherwise(
+  intent: PlannedIntent,
+  call: CallEvent,
+  reply: string,
+  context: ConversationContext,
+): string {
+  const { random } = context;
+  const rows = listRows(getCallValue(call) ?? null);
+  const text = random
+    .shuffle(intent.condition?.otherwise ?? [])
+    .flatMap(
+      it =>
+        fillSlots(chooseAlternatives(it, random), slot =>
+          renderField(slot, intent, call, rows, context),
+        ) ?? [],
+    )[0];
+  return text === undefined ? reply : `${reply} ${text}`;
 }
 
 /** The reply to the user's second choice, with the reason why the first one was refused. */

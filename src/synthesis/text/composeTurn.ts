@@ -7,10 +7,17 @@ import { removeMarks } from "./valueMarks.ts";
 
 /**
  * What a turn follows. `instead`: a refusal, and the same request is changed; `moving-on`: a
- * refusal, and something else is requested; `bare`: an introduction of its own.
+ * refusal, and something else is requested; `revision`: something that was done; `bare`: an introduction of its own.
  */
 export type TurnPosition =
-  "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on" | "bare";
+  | "first"
+  | "follow-up"
+  | "clarification"
+  | "answer"
+  | "instead"
+  | "revision"
+  | "moving-on"
+  | "bare";
 
 /** How a user writes. */
 export interface Voice {
@@ -50,7 +57,10 @@ export function composeTurn(
 
 /** In these positions, the turn has neither a frame nor a filler. */
 const isBarePosition = (position: TurnPosition): boolean =>
-  position === "answer" || position === "clarification" || position === "instead";
+  position === "answer" ||
+  position === "clarification" ||
+  position === "instead" ||
+  position === "revision";
 
 /** The filler after a lead, with a space behind it. */
 function leadIntoFiller(filler: string, lead: string): string {
@@ -85,6 +95,7 @@ function pickLead(
     clarification: style.clarification,
     answer: style.answering,
     instead: style.refused,
+    revision: style.revising,
     "moving-on": style.leaveIt,
     bare: [""],
   }[position];

@@ -53,6 +53,8 @@ const styleGuideSchema = z.strictObject({
   answering: textsSchema,
   /** After a refusal, before the next try. */
   refused: textsSchema,
+  /** Before a change of mind. */
+  revising: textsSchema,
   /** After a refusal, before another request. */
   leaveIt: textsSchema,
   indirect: textsSchema,

@@ -76,9 +76,9 @@ const replySchema = z.union([
   z.strictObject({ say: z.string().min(1), if: z.record(z.string(), jsonSchema) }),
 ]);
 
-const repliesSchema = z.array(replySchema).min(1);
+export const repliesSchema = z.array(replySchema).min(1);
 
-const clauseSchema = z.union([
+export const clauseSchema = z.union([
   z.string().min(1),
   z.strictObject({
     say: z.string().min(1),

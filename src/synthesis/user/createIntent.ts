@@ -19,12 +19,16 @@ export function createIntent(
   context: ConversationContext,
   request: IntentRequest,
 ): Intent | undefined {
-  const { declaration, base, withheld, passed } = request;
+  const { declaration, base, withheld, passed, determined = [] } = request;
   const plain = chooseAlternatives(getTemplateText(request.template), context.random);
   const template = context.persona.contracts ? applyContractions(plain) : plain;
   const slots = findSlots(template);
   const draft = startDraft(request, slots);
-  const wantedKeys = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
+  const wantedKeys = new Set([
+    ...slots,
+    ...determined,
+    ...(withheld === undefined ? [] : [withheld]),
+  ]);
   const isComplete =
     addEntities(context, request, wantedKeys, draft) &&
     addLabels(context, request, wantedKeys, draft) &&

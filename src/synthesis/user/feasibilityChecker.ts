@@ -86,7 +86,7 @@ export class FeasibilityChecker {
     const { declaration, template } = request;
     const intent = createIntent(context, request);
     if (!intent) return "nothing to speak of";
-    if (this.#history.isRequested(intent)) return "it has been asked for";
+    if (!request.isDeliberate && this.#history.isRequested(intent)) return "it has been asked for";
     const missingCapability = this.lookUpPlan.findMissingCapability(
       intent,
       this.context,
@@ -94,26 +94,35 @@ export class FeasibilityChecker {
     );
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
-    const fork = this.#fork.fork();
-    const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
-    const result = { intent, declaration, outcome, patches, state: fork.state };
+    const result = this.checkIntent({ intent, declaration });
+    const objection = request.isDeliberate
+      ? findPlainObjection(result)
+      : this.#findObjection(result, template);
     return (
-      this.#findObjection(result, template) ?? {
+      objection ??
+      this.#findLengthObjection(result) ?? {
         ...result,
         ...(missingCapability ? { missingCapability } : {}),
       }
     );
   }
 
+  /** Calls the tool of an intent on a fork. */
+  checkIntent({
+    intent,
+    declaration,
+  }: Pick<FeasibilityResult, "intent" | "declaration">): FeasibilityResult {
+    const fork = this.#fork.fork();
+    const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
+    return { intent, declaration, outcome, patches, state: fork.state };
+  }
+
   /** Why nobody would ask for this at this point. */
-  #findObjection(
-    { intent, outcome, patches }: FeasibilityResult,
-    template: ClauseTemplate,
-  ): string | undefined {
+  #findObjection(result: FeasibilityResult, template: ClauseTemplate): string | undefined {
+    const { intent, outcome, patches } = result;
     const { tool, mentions } = intent;
     const history = this.#history;
     const [isOk, isWrite] = [outcome.kind === "ok", tool.effect === "write"];
-    if (isOk && isWrite && changesNothing(patches)) return "it is so already";
     if (isOk && history.undoesLastChange(patches)) return "it would undo what was asked for last";
     if (
       excludesCreatedEntities(template) &&
@@ -123,6 +132,10 @@ export class FeasibilityChecker {
     if (isWrite && history.hasCombined(intent)) return "these two have been dealt with";
     if (tool.destructive && this.#namesCreatedAmongOthers(intent))
       return "it has only just been made";
+    return findPlainObjection(result);
+  }
+
+  #findLengthObjection({ outcome }: FeasibilityResult): string | undefined {
     if (
       outcome.kind === "ok" &&
       JSON.stringify(outcome.value).length > (this.#options.maxResultLength ?? Infinity)
@@ -290,6 +303,12 @@ export class FeasibilityChecker {
     return undefined;
   }
 }
+
+/** Why a call makes no sense whatever was said before. */
+const findPlainObjection = ({ intent, outcome, patches }: FeasibilityResult): string | undefined =>
+  outcome.kind === "ok" && intent.tool.effect === "write" && changesNothing(patches)
+    ? "it is so already"
+    : undefined;
 
 const mapByKey = (instances: readonly EntityInstance[]): Map<string, EntityInstance> =>
   new Map(instances.map(it => [getEntityKey(it), it]));

@@ -64,6 +64,10 @@ export interface IntentRequest {
   /** An argument that is chosen although the template has no slot for it. */
   readonly withheld?: string;
   readonly passed?: PassedValues;
+  /** Arguments that are given although the template has no slot for them. */
+  readonly determined?: readonly string[];
+  /** The user knows what has been done, and may undo it or ask for it again. */
+  readonly isDeliberate?: boolean;
 }
 
 /** An intent while its arguments are being chosen. */

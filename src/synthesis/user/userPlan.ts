@@ -1,9 +1,11 @@
 /** Types of the user simulator: the plan of a conversation, and the turns that it produces. */
+import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import type { Intent } from "./intent.ts";
 import type { LinkStep } from "./linkStep.ts";
+import type { ScenarioPlan } from "./scenarioPlan.ts";
 
 /** How the user continues after an answer. */
 export type Continuation = "follow-up" | "clarification";
@@ -14,6 +16,8 @@ export type TurnKind = "open" | Continuation;
 export interface UserTurn {
   readonly text: string;
   readonly intents: readonly PlannedIntent[];
+  /** Calls that the user asks for under a condition that does not hold. */
+  readonly conditional?: readonly ConditionalCall[];
   /** What the assistant has to ask before it can continue. */
   readonly question?: string;
   /** Full names of tools that the user brings with this turn. */
@@ -33,6 +37,19 @@ export interface PlannedIntent extends Intent {
   readonly fallback?: Intent;
   /** The assistant's reply to an intent that the menu has no tool for. */
   readonly blockedReply?: string;
+  /** What a later request of the turn depends on. */
+  readonly condition?: {
+    /** The field of the result that decides, or `count`. */
+    readonly field: string;
+    /** What the assistant says if the condition does not hold; absent where it holds. */
+    readonly otherwise?: readonly string[];
+  };
+}
+
+export interface ConditionalCall {
+  /** Full tool name. */
+  readonly name: string;
+  readonly arguments: JsonObject;
 }
 
 /** How often an intent that the session refuses is kept, and how often one is searched for. */
@@ -56,6 +73,8 @@ export interface UserPlan {
   readonly tools: readonly string[];
   /** What each turn asks for; where absent, turns follow from one another. */
   readonly script?: readonly ScriptedTurn[];
+  /** What the user has come for; absent where turns follow from a chain of tools. */
+  readonly scenario?: ScenarioPlan | undefined;
   /** Steps over links to other servers, by name. */
   readonly linkSteps?: ReadonlyMap<string, LinkStep>;
   readonly info: "complete" | "missing" | "minimal";

@@ -14,9 +14,10 @@ import type { Intent } from "./intent.ts";
 import { reportsNothing } from "./intentRules.ts";
 import { IntentSearch } from "./intentSearch.ts";
 import { createToolArrival } from "./toolArrival.ts";
+import { ScenarioTurns } from "./scenarioTurns.ts";
 import { buildTurn, composeUserText, maxIntents } from "./turnBuilder.ts";
 import type { UnmetRequest } from "./unmetRequest.ts";
-import type { PlannedIntent, TurnKind, UserPlan, UserTurn } from "./userPlan.ts";
+import type { ConditionalCall, PlannedIntent, TurnKind, UserPlan, UserTurn } from "./userPlan.ts";
 import { answerQuestion, type WithheldValue } from "./withheldValue.ts";
 
 /** Tools that are drawn for an unrelated turn. */
@@ -38,6 +39,10 @@ export class UserSimulator {
   broughtTool = false;
   /** What the assistant has said that it cannot do, and what it has asked for. */
   readonly unmetRequests: UnmetRequest[] = [];
+  /** Calls that depend on a condition that did not hold, by the index of their turn. */
+  readonly conditionalCalls: (ConditionalCall & { readonly turn: number })[] = [];
+  /** The turns of a user who follows a scenario. */
+  readonly scenario: ScenarioTurns | undefined;
   readonly #plan: UserPlan;
   readonly #search: IntentSearch;
   /** Full names of the tools that are missing still. */
@@ -67,6 +72,7 @@ export class UserSimulator {
       },
     );
     this.#search = new IntentSearch(plan, this.feasibility);
+    if (plan.scenario) this.scenario = new ScenarioTurns(plan.scenario, this.#search);
   }
 
   /** Why there was no next turn. */
@@ -83,6 +89,7 @@ export class UserSimulator {
     const { script, missingTools } = this.#plan;
     // the tool that was missing comes with the next turn
     if (this.#isBlocked && missingTools!.arrival) return true;
+    if (this.scenario) return this.scenario.hasMore;
     return script ? this.#turnCount < script.length : this.#remainingTools.length > 0;
   }
 
@@ -93,6 +100,8 @@ export class UserSimulator {
     if (!turn) return undefined;
     this.turn = turn;
     this.firstTurn ??= turn;
+    for (const it of turn.conditional ?? [])
+      this.conditionalCalls.push({ ...it, turn: this.#turnCount });
     this.#turnCount++;
     this.#search.userText += `\n${turn.text}`;
     return turn;
@@ -104,6 +113,7 @@ export class UserSimulator {
     reply = "",
   ): void {
     this.#recordUnmet(it => it.blockedReply !== undefined);
+    this.scenario?.recordOutcomes(outcomes);
     if (reply !== "") this.feasibility.forgetUnshown(reply);
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.intent : undefined;
@@ -130,6 +140,7 @@ export class UserSimulator {
 
   #createTurn(kind: TurnKind): UserTurn | undefined {
     const { script, linkSteps } = this.#plan;
+    if (this.scenario) return this.#createScenarioTurn(this.scenario, kind);
     if (script) return this.#createScriptedTurn(script[this.#turnCount]?.tools ?? [], kind);
     if (kind === "open") return this.#createOpening();
     if (this.#withheld) return this.#answer(this.#withheld);
@@ -137,6 +148,22 @@ export class UserSimulator {
     // the first step of a link is followed by the second, and nobody repeats what cannot be done
     const mayRepeat = kind === "clarification" && !this.#isBlocked && !(linkSteps && this.hasMore);
     return (mayRepeat ? this.#repeat() : undefined) ?? this.#createFollowUp();
+  }
+
+  #createScenarioTurn(scenario: ScenarioTurns, kind: TurnKind): UserTurn | undefined {
+    if (this.#withheld) {
+      const answer = this.#answer(this.#withheld);
+      const { last } = this.feasibility;
+      if (answer && last) scenario.recordAnswer(last);
+      return answer;
+    }
+    const withholdsValue = kind === "open" && this.#plan.info === "missing";
+    const built = scenario.createTurn(this.#foundNothing, withholdsValue);
+    if (built?.withheld) {
+      this.#withheld = built.withheld;
+      this.hasWithheld = true;
+    }
+    return built?.turn;
   }
 
   /** Whether the last turn asked for something that cannot be done. */

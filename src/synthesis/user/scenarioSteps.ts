@@ -1,0 +1,279 @@
+/** Finds intents for the steps of a scenario that make sense in the live session. */
+import type { Json } from "../../environment/json.ts";
+import type { ToolDeclaration } from "../graph/declarations.ts";
+import { formatValue, isMoney } from "../text/formatValue.ts";
+import type { ScenarioCondition, ScenarioStep } from "../text/scenarioSchema.ts";
+import { selectReplies } from "../text/selectReplies.ts";
+import type { ClauseTemplate } from "../text/templateSchema.ts";
+import { fillSlots, joinWithAnd } from "../text/templateText.ts";
+import { markVerbatim } from "../text/valueMarks.ts";
+import { getShownValue, settleCondition, type SettledCondition } from "./condition.ts";
+import { pointingWords } from "./entityMentions.ts";
+import {
+  describeProblem,
+  isEmptyResult,
+  isRefusal,
+  type FeasibilityResult,
+} from "./feasibilityResult.ts";
+import type { Intent, IntentRequest } from "./intent.ts";
+import { maxAttempts, type IntentSearch } from "./intentSearch.ts";
+import {
+  resolveReferences,
+  type DeterminedArguments,
+  type SaidStep,
+} from "./scenarioReferences.ts";
+import type { PlannedIntent } from "./userPlan.ts";
+
+/** What a step asks for. */
+export interface FoundStep {
+  readonly intents: readonly PlannedIntent[];
+  readonly clauses: readonly string[];
+  /** Whether the step's condition holds; absent without one. */
+  readonly isMet?: boolean;
+  /** The call that is not made, although the session accepts it, because the condition does not hold. */
+  readonly conditional?: Intent;
+  /** A look-up of an earlier step, and the same with the condition on it. */
+  readonly replaces?: readonly [PlannedIntent, PlannedIntent];
+}
+
+/** A value that stands for the limit until it is known. */
+const limitPlaceholder = "\u0002limit\u0002";
+
+export class ScenarioSteps {
+  readonly #search: IntentSearch;
+  readonly #said: Map<string, SaidStep>;
+
+  constructor(search: IntentSearch, said: Map<string, SaidStep>) {
+    this.#search = search;
+    this.#said = said;
+  }
+
+  /** What a step asks for, committed; undefined if nothing feasible was found. */
+  find(step: ScenarioStep): FoundStep | undefined {
+    const { if: condition } = step;
+    if (condition?.of !== undefined) return this.#findAfterLookUp(step, condition, condition.of);
+    if (condition?.look) return this.#findWithLookUp(step, condition, condition.look);
+    const result = this.#check(step);
+    if (!result) return undefined;
+    this.#commit(step, result);
+    const others = step.each === undefined ? [] : this.#findOthers(step, step.each, result);
+    const { intent } = result;
+    if (others.length === 0) return { intents: [intent], clauses: [intent.clause] };
+    const key = step.each!;
+    const names = [intent, ...others].map(it => it.argumentTexts[key]!);
+    const clause = fillSlots(intent.template, slot =>
+      slot === key ? joinWithAnd(names) : intent.argumentTexts[slot],
+    );
+    return { intents: [intent, ...others], clauses: [clause ?? intent.clause] };
+  }
+
+  /** A step that depends on what an earlier step of the same turn shows. */
+  #findAfterLookUp(
+    step: ScenarioStep,
+    condition: ScenarioCondition,
+    lookUpName: string,
+  ): FoundStep | undefined {
+    const lookUp = this.#said.get(lookUpName);
+    const settled =
+      lookUp && settleCondition(condition, lookUp.result, this.#search.context.random);
+    if (!settled) return undefined;
+    const limit = this.#renderLimit(condition, settled);
+    const result = this.#check(step, { limit, mayBeRefused: !settled.isMet });
+    if (!result) return undefined;
+    if (settled.isMet) this.#commit(step, result);
+    const withCondition = addCondition(lookUp.intent, result.intent, condition, settled, limit);
+    this.#said.set(lookUpName, { ...lookUp, intent: withCondition });
+    return {
+      ...createConditionalStep(result, settled),
+      replaces: [lookUp.intent, withCondition],
+    };
+  }
+
+  /** A step that depends on a look-up which the user does not ask for on its own. */
+  #findWithLookUp(
+    step: ScenarioStep,
+    condition: ScenarioCondition,
+    look: NonNullable<ScenarioCondition["look"]>,
+  ): FoundStep | undefined {
+    const { checker, context } = this.#search;
+    for (let attempt = 0; attempt < maxAttempts / 2; attempt++) {
+      const result = this.#check(step, { limit: limitPlaceholder });
+      const lookUp = result && this.#checkLookUp(look, result.intent);
+      if (lookUp?.outcome.kind !== "ok") continue;
+      const settled = settleCondition(condition, lookUp.outcome.value, context.random);
+      if (!settled) continue;
+      const limit = this.#renderLimit(condition, settled);
+      const intent = replaceLimit(result!.intent, limit);
+      const first = addCondition(lookUp.intent, intent, condition, settled, limit);
+      checker.commit({ ...lookUp, intent: first });
+      if (settled.isMet) {
+        const again = checker.checkIntent({ ...result!, intent });
+        if (again.outcome.kind !== "ok") return undefined;
+        this.#commit(step, again);
+      }
+      const found = createConditionalStep({ ...result!, intent }, settled);
+      return { ...found, intents: [first, ...found.intents] };
+    }
+    return undefined;
+  }
+
+  /** The look-up of a condition, about what the step is about. */
+  #checkLookUp(
+    { tool, from, with: fixed }: NonNullable<ScenarioCondition["look"]>,
+    { arguments: args, mentions }: Intent,
+  ): FeasibilityResult | undefined {
+    const { checker, context } = this.#search;
+    const declaration = context.declarations.get(tool)!;
+    const flow: IntentRequest["flow"] & object = {};
+    const values: Record<string, Json> = { ...fixed };
+    for (const [key, source] of Object.entries(from)) {
+      const value = args[source];
+      const mention = mentions.find(it => it.instance.id === value);
+      if (value === undefined) return undefined;
+      if (mention && declaration.inputs.some(it => it.key === key))
+        Object.assign(flow, { [key]: [mention.instance] });
+      else values[key] = value;
+    }
+    const result = checker.check(
+      createRequest(declaration, tool, { flow, values }),
+      // the words for it are those of the step
+      { ...context, focus: [] },
+    );
+    return typeof result !== "string" && !result.missingCapability ? result : undefined;
+  }
+
+  #commit({ as: name }: ScenarioStep, result: FeasibilityResult): void {
+    this.#search.checker.commit(result);
+    if (name !== undefined && result.outcome.kind === "ok")
+      this.#said.set(name, { intent: result.intent, result: result.outcome.value });
+  }
+
+  /** An intent for a step that the session accepts, not yet committed. */
+  #check(
+    step: ScenarioStep,
+    {
+      limit,
+      mayBeRefused = false,
+    }: { readonly limit?: string | undefined; readonly mayBeRefused?: boolean } = {},
+  ): FeasibilityResult | undefined {
+    const { checker, context } = this.#search;
+    const { declarations, templates } = context;
+    const declaration = declarations.get(step.tool)!;
+    let problem = "nothing to take";
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const determined = resolveReferences(step, declaration, this.#said, context);
+      if (!determined) break;
+      const template = this.#search.pickTemplate(step.say ?? templates.tools[step.tool]!.forms);
+      const request = createRequest(declaration, template, determined, limit);
+      const result = checker.check({
+        ...request,
+        isDeliberate: Object.keys(step.from).length > 0 || step.choose !== undefined,
+      });
+      problem = describeProblem(result);
+      if (typeof result === "string" || result.missingCapability) continue;
+      if (isAccepted(step, determined, result)) return result;
+      if (mayBeRefused && isRefusal(result.outcome)) return result;
+    }
+    this.#search.recordFailure(step.tool, problem);
+    return undefined;
+  }
+
+  /** One or two more intents like the first, with another value of one argument. */
+  #findOthers(
+    { needs }: ScenarioStep,
+    key: string,
+    { intent, declaration }: FeasibilityResult,
+  ): Intent[] {
+    const { random } = this.#search.context;
+    const others: Intent[] = [];
+    if (pointingWords.test(intent.argumentTexts[key] ?? "it")) return others;
+    const count = 1 + random.integer(2);
+    for (let attempt = 0; attempt < maxAttempts && others.length < count; attempt++) {
+      const taken = new Set([intent, ...others].map(it => JSON.stringify(it.arguments[key])));
+      const other = this.#search.findAccepted(
+        { declaration, template: `{${key}}`, base: intent },
+        it => !taken.has(JSON.stringify(it.arguments[key])),
+      );
+      if (other && !pointingWords.test(other.argumentTexts[key]!))
+        others.push(intent.replies ? { ...other, replies: intent.replies } : other);
+    }
+    return Object.keys(needs).length > 0 ? [] : others;
+  }
+
+  #renderLimit({ field }: ScenarioCondition, { limit }: SettledCondition): string | undefined {
+    if (limit === undefined) return undefined;
+    const { now, persona, random } = this.#search.context;
+    const key = field.split(".").at(-1)!;
+    return markVerbatim(formatValue(limit, { now, persona, random }, isMoney(key, undefined)));
+  }
+}
+
+/** A request with what is determined; `template` is the name of a tool for words that nobody says. */
+function createRequest(
+  declaration: ToolDeclaration,
+  template: ClauseTemplate,
+  { flow, values }: DeterminedArguments,
+  limit?: string,
+): IntentRequest {
+  return {
+    declaration,
+    template,
+    flow,
+    determined: [...Object.keys(flow), ...Object.keys(values)],
+    passed: {
+      values,
+      instances: {},
+      slotTexts: limit === undefined ? {} : { limit },
+    },
+  };
+}
+
+/** Whether a result is what the step means. */
+function isAccepted(
+  { needs }: ScenarioStep,
+  { flow }: DeterminedArguments,
+  { intent, outcome }: FeasibilityResult,
+): boolean {
+  if (outcome.kind !== "ok") return false;
+  const { value } = outcome;
+  const takesFlow = Object.entries(flow).every(([key, instances]) =>
+    [intent.arguments[key] ?? []].flat().some(id => instances.some(it => it.id === id)),
+  );
+  const getValue = (path: string) => getShownValue(value, path);
+  const isNeeded = selectReplies([{ say: "yes", if: needs }], getValue, it => it).length > 0;
+  return takesFlow && isNeeded && (!isEmptyResult(value) || "count" in needs);
+}
+
+/** The look-up with the condition on it, and with the words that its replies may use. */
+function addCondition(
+  lookUp: PlannedIntent,
+  { argumentTexts }: Intent,
+  { field, else: otherwise, reply }: ScenarioCondition,
+  { isMet }: SettledCondition,
+  limit: string | undefined,
+): PlannedIntent {
+  return {
+    ...lookUp,
+    ...(reply ? { replies: reply } : {}),
+    argumentTexts: {
+      ...argumentTexts,
+      ...lookUp.argumentTexts,
+      ...(limit === undefined ? {} : { limit }),
+    },
+    condition: { field, ...(isMet ? {} : { otherwise }) },
+  };
+}
+
+const createConditionalStep = (
+  { intent, outcome }: FeasibilityResult,
+  { isMet }: SettledCondition,
+): FoundStep => ({
+  intents: isMet ? [intent] : [],
+  clauses: [intent.clause],
+  isMet,
+  ...(isMet || outcome.kind !== "ok" ? {} : { conditional: intent }),
+});
+
+function replaceLimit(intent: Intent, limit = ""): Intent {
+  return { ...intent, clause: intent.clause.replaceAll(limitPlaceholder, limit) };
+}

@@ -1,0 +1,70 @@
+/** Scenario files are validated against the tools, and errors name the file and the line. */
+import { describe, expect, test } from "vitest";
+import { parseScenarios, readScenarios } from "../../../src/synthesis/text/scenarios.ts";
+import { catalog } from "../../contracts/transports.ts";
+import { resources } from "../synthesizeTasks.ts";
+
+/** The text of a file with one scenario, whose second turn has these lines of JSON. */
+const formatFile = (...step: readonly string[]): string =>
+  [
+    `{ "format": "prove/scenarios@1", "scenarios": [`,
+    `{ "name": "lost-card", "motive": ["My card is gone."], "turns": [`,
+    `[{ "as": "card", "tool": "banking_freeze_card", "say": ["freeze {card_id}"] }],`,
+    `[{`,
+    ...step,
+    `}] ] } ] }`,
+  ].join("\n");
+
+const parse = (text: string) => parseScenarios(text, "mine.json", catalog);
+
+test("every shipped scenario is valid, and names are unique", () => {
+  const scenarios = readScenarios(resources, catalog, [...catalog.servers.keys()]);
+  expect(new Set(scenarios.map(it => it.name)).size).toBe(scenarios.length);
+});
+
+test("a scenario lists the servers that it needs", () => {
+  const text = formatFile(
+    `"tool": "email_send_message", "say": ["write to {to} about {subject}: {text}"]`,
+  );
+  expect(parse(text)[0]!.servers).toEqual(["banking", "email"]);
+});
+
+describe("errors name the line, and what is wrong there", () => {
+  test.each([
+    [[`"tool": "banking_freeze_cards"`], "mine.json:5", "there is no tool banking_freeze_cards"],
+    [
+      [`"tool": "banking_unfreeze_card",`, `"from": { "card": "card.card_id" }`],
+      "mine.json:6",
+      "banking_unfreeze_card takes no card",
+    ],
+    [
+      [`"tool": "banking_get_balance",`, `"say": ["what is on {account}?"]`],
+      "mine.json:6",
+      "has a slot {account} that is no argument",
+    ],
+    [
+      [`"tool": "banking_get_balance",`, `"say": ["what is left?"]`],
+      "mine.json:6",
+      "does not say account_id",
+    ],
+    [
+      [`"tool": "banking_get_balance",`, `"from": { "account_id": "transfer" }`],
+      "mine.json:4",
+      "no step before it is named transfer",
+    ],
+    [
+      [
+        `"tool": "banking_transfer", "say": ["if it is over {limit}, move {amount} from {from_account} to {to_account}"],`,
+        `"if": { "of": "card", "field": "status", "is": "over", "else": ["No."] }`,
+      ],
+      "mine.json:6",
+      "banking_freeze_card is no look-up",
+    ],
+    [[`"tool": "banking_get_balance",`, `"chance": 2`], "mine.json:6", "chance"],
+    [[`"tool": "banking_get_balance",`, `"says": []`], "mine.json:4", "says"],
+  ])("%s", (step, place, message) => {
+    expect(() => parse(formatFile(...step))).toThrow(
+      new RegExp(`${place}.*${message.replace(/[{}]/g, "\\$&")}`),
+    );
+  });
+});
