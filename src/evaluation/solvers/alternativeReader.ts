@@ -49,7 +49,7 @@ function fillRequired(run: SolverRun, tool: Tool, args: JsonObject): JsonObject 
   return filled;
 }
 
-function findId({ knowledge }: SolverRun, { entity, isList }: Argument): Json | undefined {
-  const id = entity === undefined ? undefined : knowledge.listIds(entity).at(-1);
+function findId({ knowledge }: SolverRun, { server, entity, isList }: Argument): Json | undefined {
+  const id = entity === undefined ? undefined : knowledge.listIds(server, entity).at(-1);
   return id !== undefined && isList ? [id] : id;
 }

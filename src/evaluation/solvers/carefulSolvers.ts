@@ -49,7 +49,7 @@ function findReader({ tools }: SolverRun, entity: string, id: string): Call | un
 }
 
 function findEarlierRead({ knowledge, tools }: SolverRun, id: string): Call | undefined {
-  const call = knowledge.findCallThatShows(id);
+  const call = knowledge.findResultWith(id);
   return call && tools.get(call.name)?.effect === "read"
     ? { name: call.name, arguments: call.arguments }
     : undefined;

@@ -4,7 +4,7 @@
  */
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
-import type { MadeCall } from "./knowledge.ts";
+import type { ShownResult } from "../../trajectory/knowledge.ts";
 import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
@@ -63,7 +63,7 @@ function* readByName(run: SolverRun, call: PlannedCall): Steps<boolean> {
   if (!filter) return false;
   const names = findNames(run, call, tool, filter);
   if (!names) return false;
-  const results: MadeCall[] = [];
+  const results: ShownResult[] = [];
   for (const it of names) {
     const made = yield* run.read({ name, arguments: { ...args, [filter.key]: it } });
     if (made) results.push(made);

@@ -15,9 +15,13 @@ export function fillArguments(run: SolverRun, tool: Tool): JsonObject {
   );
 }
 
-function fillArgument({ knowledge, task }: SolverRun, { entity, label, schema }: Argument): Json {
-  if (entity !== undefined) return knowledge.listIds(entity).at(-1) ?? `${entity.slice(0, 3)}_101`;
-  if (label !== undefined) return knowledge.listLabels(label).at(-1) ?? "Studio";
+function fillArgument(
+  { knowledge, task }: SolverRun,
+  { server, entity, label, schema }: Argument,
+): Json {
+  if (entity !== undefined)
+    return knowledge.listIds(server, entity).at(-1) ?? `${entity.slice(0, 3)}_101`;
+  if (label !== undefined) return knowledge.listLabels(server, label).at(-1) ?? "Studio";
   return fillSchema(schema, task.now);
 }
 

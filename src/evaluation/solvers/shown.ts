@@ -1,9 +1,9 @@
 /** Decides whether results show what a planned read is for, as the success of an attempt does. */
-import { canonicalJson, isJsonObject, type JsonObject } from "../../environment/json.ts";
+import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { indexResult, showsFact, showsValue } from "../../trajectory/resultIndex.ts";
 import type { Fact } from "../../trajectory/task.ts";
-import type { MadeCall } from "./knowledge.ts";
+import type { ShownResult } from "../../trajectory/knowledge.ts";
 import type { PlannedCall } from "./plan.ts";
 import { listArguments } from "./toolSchemas.ts";
 import { showsAll } from "./values.ts";
@@ -15,7 +15,7 @@ import { listScalars } from "../../trajectory/scalars.ts";
  */
 export function isShown(
   planned: PlannedCall,
-  results: readonly MadeCall[],
+  results: readonly ShownResult[],
   tool: Tool | undefined,
 ): boolean {
   const { result, facts, flows } = planned;
@@ -34,9 +34,14 @@ export function isShown(
  * A fact that is about no entity, such as a travel time, depends on the call: only a result of the
  * planned tool with the same required arguments shows it.
  */
-function shows(made: MadeCall, fact: Fact, planned: PlannedCall, tool: Tool | undefined): boolean {
+function shows(
+  made: ShownResult,
+  fact: Fact,
+  planned: PlannedCall,
+  tool: Tool | undefined,
+): boolean {
   const { entity, of = [], field, value } = fact;
-  const args = isJsonObject(made.arguments) ? made.arguments : {};
+  const args = made.arguments;
   if (entity !== undefined) {
     const wanted = { texts: new Set([entity, ...of]), aliases: new Map<string, string>() };
     return showsFact(indexResult(made.value, args, wanted), fact);
@@ -50,6 +55,6 @@ const haveSameRequired = (tool: Tool, a: JsonObject, b: JsonObject): boolean =>
     ({ key, isRequired }) => !isRequired || canonicalJson(a[key]) === canonicalJson(b[key]),
   );
 
-/** What a teacher's call showed, as a call of one's own. */
-export const toMadeCall = ({ name, arguments: args, result }: PlannedCall): MadeCall[] =>
+/** What a teacher's call showed, as a result of one's own. */
+export const toShownResult = ({ name, arguments: args, result }: PlannedCall): ShownResult[] =>
   result === undefined ? [] : [{ name, arguments: args, value: result }];

@@ -3,13 +3,13 @@
  * made through `follow` takes only ids and values that a result or the user has shown; what has not
  * been shown is looked up first.
  */
-import { canonicalJson, type JsonObject } from "../../environment/json.ts";
+import type { JsonObject } from "../../environment/json.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { AssistantMessage, Call } from "../../policy/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
-import { Knowledge, type MadeCall } from "./knowledge.ts";
+import { Knowledge, type ShownResult } from "../../trajectory/knowledge.ts";
 import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
 import { findEntityValues } from "../../trajectory/resultEntities.ts";
 import { isShown } from "./shown.ts";
@@ -63,12 +63,13 @@ export class SolverRun {
   readEvents(events: readonly Event[], tools: readonly Tool[]): void {
     if (tools.length !== this.#tools.size) this.#tools = mapByName(tools);
     for (const it of events) {
-      if (it.kind === "user") this.knowledge.learnText(it.text);
+      if (it.kind === "user") this.knowledge.learnUserText(it.text);
       if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
       const { name, arguments: args } = it;
-      this.knowledge.learnCall(
-        { name, arguments: args, value: it.outcome.value },
-        this.tools.get(name),
+      const tool = this.tools.get(name);
+      this.knowledge.learnResult(
+        { name, arguments: args as JsonObject, value: it.outcome.value },
+        tool && { tool },
       );
     }
   }
@@ -145,17 +146,13 @@ export class SolverRun {
   }
 
   /** Whether results together show what a planned read is for. */
-  isShownBy(planned: PlannedCall, results: readonly MadeCall[]): boolean {
+  isShownBy(planned: PlannedCall, results: readonly ShownResult[]): boolean {
     return isShown(planned, results, this.tools.get(planned.name));
   }
 
-  /** Makes a read, unless it was made since the last write. Undefined if it fails. */
-  *read(call: Call): Steps<MadeCall | undefined> {
-    const { calls, callsBeforeWrite } = this.knowledge;
-    const wanted = canonicalJson(call.arguments);
-    const earlier = calls
-      .slice(callsBeforeWrite)
-      .findLast(it => it.name === call.name && canonicalJson(it.arguments) === wanted);
+  /** Makes a read, unless its result is known and still right. Undefined if it fails. */
+  *read(call: Pick<ShownResult, "name" | "arguments">): Steps<ShownResult | undefined> {
+    const earlier = this.knowledge.findCurrent(call);
     if (earlier) return earlier;
     const [made] = yield* this.call(call);
     return made?.outcome.kind === "ok" ? { ...call, value: made.outcome.value } : undefined;

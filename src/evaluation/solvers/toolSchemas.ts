@@ -7,6 +7,8 @@ import { listBranches, removeNull } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 
 export interface Argument {
+  /** The server of the tool. */
+  readonly server: string;
   readonly key: string;
   readonly isRequired: boolean;
   /** The argument's schema, or the schema of its items if it is a list, without `null`. */
@@ -23,11 +25,11 @@ const argumentsByTool = new WeakMap<Tool, readonly Argument[]>();
 /** The arguments that a tool takes. */
 export function listArguments(tool: Tool): readonly Argument[] {
   let list = argumentsByTool.get(tool);
-  if (!list) argumentsByTool.set(tool, (list = readArguments(tool.inputSchema)));
+  if (!list) argumentsByTool.set(tool, (list = readArguments(tool)));
   return list;
 }
 
-function readArguments(inputSchema: JsonSchema): readonly Argument[] {
+function readArguments({ server, inputSchema }: Tool): readonly Argument[] {
   const required = (inputSchema["required"] ?? []) as readonly string[];
   return Object.entries((inputSchema["properties"] ?? {}) as Record<string, JsonSchema>).map(
     ([key, published]) => {
@@ -37,6 +39,7 @@ function readArguments(inputSchema: JsonSchema): readonly Argument[] {
       const readKeyword = (keyword: string) =>
         (whole[keyword] ?? schema[keyword]) as string | undefined;
       return {
+        server,
         key,
         isRequired: required.includes(key),
         schema,

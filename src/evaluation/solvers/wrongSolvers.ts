@@ -4,7 +4,7 @@
  */
 import type { PlannedCall } from "./plan.ts";
 import type { Solver } from "./solver.ts";
-import { toMadeCall } from "./shown.ts";
+import { toShownResult } from "./shown.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
 import { fillArguments } from "./plausibleValues.ts";
 import { changeOneValue, guessIds } from "./wrongValues.ts";
@@ -125,7 +125,7 @@ const isMissed = (run: SolverRun, call: PlannedCall, made: ReadonlySet<PlannedCa
   !call.isLookUp &&
   !(
     call.isRead &&
-    run.isShownBy(call, [...made].filter(it => it.turn <= call.turn).flatMap(toMadeCall))
+    run.isShownBy(call, [...made].filter(it => it.turn <= call.turn).flatMap(toShownResult))
   );
 
 /** Whether a look-up shows an id that a later call takes. */

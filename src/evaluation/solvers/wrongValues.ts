@@ -42,7 +42,7 @@ export function changeOneValue(run: SolverRun, call: PlannedCall): JsonObject | 
 
 /** Another value of the same type; undefined for a text that could be put in other words. */
 function changeValue(run: SolverRun, argument: Argument, value: Json): Json | undefined {
-  const { entity, label, schema, isList } = argument;
+  const { server, entity, label, schema, isList } = argument;
   if (isList) {
     if (!Array.isArray(value) || value.length === 0) return undefined;
     const [first, ...rest] = value as readonly Json[];
@@ -56,8 +56,8 @@ function changeValue(run: SolverRun, argument: Argument, value: Json): Json | un
   const choices = schema["enum"];
   if (Array.isArray(choices)) return pickOther(run, choices as readonly string[], value);
   if (entity !== undefined)
-    return pickOther(run, [...listOtherIds(run, entity, value), guessId(value)], value);
-  if (label !== undefined) return pickOther(run, run.knowledge.listLabels(label), value);
+    return pickOther(run, [...listOtherIds(run, argument, value), guessId(value)], value);
+  if (label !== undefined) return pickOther(run, run.knowledge.listLabels(server, label), value);
   return changeDay(value);
 }
 
@@ -65,11 +65,15 @@ function changeValue(run: SolverRun, argument: Argument, value: Json): Json | un
  * The ids that were shown, without those of the same parent, such as the messages of one thread: it
  * often makes no difference to which of them one replies.
  */
-function listOtherIds({ knowledge }: SolverRun, entity: string, id: string): readonly string[] {
-  const source = knowledge.findCallThatShows(id);
+function listOtherIds(
+  { knowledge }: SolverRun,
+  { server, entity }: Argument,
+  id: string,
+): readonly string[] {
+  const source = knowledge.findResultWith(id);
   const hasParent = source && [...listScalars(source.arguments)].some(it => knowledge.isId(it));
   const siblings = new Set(hasParent ? listScalars(source.value) : []);
-  return knowledge.listIds(entity).filter(it => !siblings.has(it));
+  return knowledge.listIds(server, entity!).filter(it => !siblings.has(it));
 }
 
 function pickOther(

@@ -7,6 +7,7 @@ import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../e
 import type { Tool } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import { indexResult, showsFact, showsValue } from "../../trajectory/resultIndex.ts";
+import { isDistinctive } from "../../trajectory/scalars.ts";
 import type { Fact, GoalCall, Task } from "../../trajectory/task.ts";
 import { listCalls } from "../../trajectory/trajectory.ts";
 import { areEqual } from "../../trajectory/valueEquality.ts";
@@ -108,7 +109,8 @@ function showsUnboundFact(
   goalCall: GoalCall,
   { field, value }: Fact,
 ): boolean {
-  if (field !== "count") return isTelling(value) && showsValue(result, field!, value!);
+  if (field !== "count")
+    return value !== null && isDistinctive(value!) && showsValue(result, field!, value!);
   const omitted = Object.keys(goalCall.arguments).filter(it => !Object.hasOwn(call.arguments, it));
   const rows = isJsonObject(result)
     ? Object.values(result).find((it): it is readonly Json[] => Array.isArray(it))
@@ -122,12 +124,6 @@ function showsUnboundFact(
       value
   );
 }
-
-/** Whether a value is not one that many fields have by chance. */
-const isTelling = (value: Fact["value"]): boolean =>
-  typeof value === "number"
-    ? !Number.isInteger(value) || Math.abs(value) >= 10
-    : typeof value === "string" && value.length >= 3;
 
 const listRequired = ({ inputSchema }: Tool): readonly string[] =>
   (inputSchema["required"] ?? []) as readonly string[];

@@ -9,13 +9,11 @@ import type { JsonSchema } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { ServerState } from "../../environment/state.ts";
 import type { EntityInput, ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../../trajectory/resultEntities.ts";
+import type { Knowledge, ShownResult } from "../../trajectory/knowledge.ts";
 
-/** A result with the call that showed it. */
-export interface ShownResult {
+/** A result of the search. */
+export interface FoundResult extends ShownResult {
   readonly declaration: ToolDeclaration;
-  readonly arguments: JsonObject;
-  readonly value: Json;
 }
 
 /** What the conversation contains, in the order in which values are tried. */
@@ -23,8 +21,8 @@ export interface SearchStart {
   /** In the state in which the assistant answers. */
   readonly session: Session;
   readonly offered: readonly ToolDeclaration[];
-  /** The results of the conversation's calls. */
-  readonly results: readonly ShownResult[];
+  /** What the conversation has made known; the search adds what its calls show. */
+  readonly knowledge: Knowledge;
   /** Names that the user has said. */
   readonly labels: readonly string[];
   /** Values that the user has said, by argument. */
@@ -38,78 +36,55 @@ export interface SearchStart {
 const limits = { calls: 200, depth: 2, ids: 12, values: 8, combinations: 24 };
 
 /** The results of all reads that the search makes. */
-export function searchReads(start: SearchStart): ShownResult[] {
-  const { session, offered } = start;
+export function searchReads(start: SearchStart): FoundResult[] {
+  const { session, offered, knowledge } = start;
   const reads = offered.filter(it => it.tool.effect === "read");
-  const knowledge = new Knowledge(start);
-  const results: ShownResult[] = [];
+  const results: FoundResult[] = [];
   const made = new Set<string>();
   for (let depth = 0; depth < limits.depth; depth++) {
-    const found: ShownResult[] = [];
+    const found: FoundResult[] = [];
     for (const declaration of reads) {
-      for (const args of listArguments(declaration, knowledge)) {
+      for (const args of listArguments(declaration, start)) {
         const { name } = declaration.tool;
         const key = `${name} ${JSON.stringify(args)}`;
         if (made.has(key) || made.size >= limits.calls) continue;
         made.add(key);
         const outcome = callRead(session, declaration, args, key);
         if (outcome.kind === "ok")
-          found.push({ declaration, arguments: args, value: outcome.value });
+          found.push({ declaration, name, arguments: args, value: outcome.value });
       }
     }
-    for (const it of found) knowledge.learn(it);
+    for (const it of found) knowledge.learnResult(it, it.declaration);
     results.push(...found);
   }
   return results;
 }
 
-/** What the assistant knows at a point of the search. */
-class Knowledge {
-  readonly start: SearchStart;
-  readonly labels: ReadonlySet<string>;
-  /** Known ids, by server and entity. */
-  readonly #ids = new Map<string, Set<string>>();
-
-  constructor(start: SearchStart) {
-    this.start = start;
-    this.labels = new Set(start.labels);
-    for (const it of start.results) this.learn(it);
-  }
-
-  learn({ declaration, value }: ShownResult): void {
-    for (const { entity, id } of findEntities(declaration, value)) {
-      const key = `${declaration.tool.server} ${entity}`;
-      let ids = this.#ids.get(key);
-      if (!ids) this.#ids.set(key, (ids = new Set()));
-      ids.add(id);
-    }
-  }
-
-  /** The ids that an argument can take, those that matter first. */
-  listIds(server: string, { key, entity, isSpoken }: EntityInput): string[] {
-    const { wantedIds, values, labels } = this.start;
-    const known = [...(this.#ids.get(`${server} ${entity}`) ?? [])];
-    const spoken = isSpoken
-      ? [...[values[key] ?? []].flat(), ...labels].filter(it => typeof it === "string")
-      : [];
-    const all = [...new Set([...spoken, ...known])];
-    const rank = (id: string) => Number(!wantedIds.has(id));
-    return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, limits.ids);
-  }
+/** The ids that an argument can take, those that matter first. */
+function listIds(
+  server: string,
+  { key, entity, isSpoken }: EntityInput,
+  { knowledge, wantedIds, values, labels }: SearchStart,
+): string[] {
+  const spoken = isSpoken
+    ? [...[values[key] ?? []].flat(), ...labels].filter(it => typeof it === "string")
+    : [];
+  const all = [...new Set([...spoken, ...knowledge.listIds(server, entity)])];
+  const rank = (id: string) => Number(!wantedIds.has(id));
+  return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, limits.ids);
 }
 
 /** The arguments to try: the required ones, with each optional one, and as the user said them. */
 function listArguments(
   { tool, inputs, labels, values }: ToolDeclaration,
-  knowledge: Knowledge,
+  start: SearchStart,
 ): JsonObject[] {
-  const { start } = knowledge;
   const choices = new Map<string, readonly Json[]>();
   for (const it of inputs) {
-    const ids = knowledge.listIds(tool.server, it);
+    const ids = listIds(tool.server, it, start);
     choices.set(it.key, it.isList ? ids.map(id => [id]) : ids);
   }
-  for (const it of labels) choices.set(it.key, [...knowledge.labels].slice(0, limits.values));
+  for (const it of labels) choices.set(it.key, [...new Set(start.labels)].slice(0, limits.values));
   for (const it of values) choices.set(it.key, listValues(it.key, it.schema, it.isRequired, start));
   const all = [...inputs, ...labels, ...values];
   const required = combine(

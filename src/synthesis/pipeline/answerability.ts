@@ -5,20 +5,20 @@
  */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import type { Event } from "../../trajectory/trajectory.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
+import { readKnowledge, type Knowledge } from "../../trajectory/knowledge.ts";
 import { findEntities } from "../../trajectory/resultEntities.ts";
-import { containsToken } from "../../trajectory/containsToken.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import { removeAllMarks } from "../text/valueMarks.ts";
 import { changesNothing } from "../user/changeHistory.ts";
 import { pointingWords } from "../user/entityMentions.ts";
 import { isEmptyResult } from "../user/feasibilityResult.ts";
 import type { UnmetRequest } from "../user/unmetRequest.ts";
-import { searchReads, type ShownResult } from "./answerSearch.ts";
+import { searchReads, type FoundResult } from "./answerSearch.ts";
 import { listDerivingTools } from "./derivations.ts";
 import { searchDeed } from "./deedSearch.ts";
-import { listOwners, listWantedFacts, showsFact, type WantedFact } from "./wantedFacts.ts";
+import { listOwners, listWantedFacts, showsWantedFact, type WantedFact } from "./wantedFacts.ts";
 
 export interface AnswerContext {
   /** A session with all tools of the conversation's servers. */
@@ -49,12 +49,15 @@ class Proof {
   readonly #declaration: ToolDeclaration;
   /** The events up to the reply that leaves the request unmet. */
   readonly #events: readonly Event[];
+  /** What these events have made known. */
+  readonly #knowledge: Knowledge;
 
   constructor(request: UnmetRequest, context: AnswerContext) {
     this.#request = request;
     this.#context = context;
     this.#declaration = context.getDeclaration(request.intent.tool.name);
     this.#events = listEventsBeforeReply(context.events, request.turn);
+    this.#knowledge = readKnowledge(this.#events, context.getDeclaration);
   }
 
   /** The tools that do or show what the request wants. */
@@ -111,17 +114,13 @@ class Proof {
   #isSaid(key: string): boolean {
     const { intent } = this.#request;
     const value = intent.arguments[key]!;
-    const texts = this.#events.flatMap(it =>
-      it.kind === "user" || (it.kind === "assistant" && it.text !== "") ? [it.text] : [],
-    );
     const words = removeAllMarks(intent.argumentTexts[key] ?? "").replace(leadingWords, "");
     const labels = intent.mentions.flatMap(it =>
       [value].flat().includes(it.instance.id) ? (it.instance.label ?? []) : [],
     );
     const plain = [value].flat().filter(it => typeof it === "string" || typeof it === "number");
     const said = [...plain.map(String), ...labels, ...(pointingWords.test(words) ? [] : [words])];
-    const text = texts.join("\n").toLowerCase();
-    return said.some(it => it !== "" && containsToken(text, it.toLowerCase()));
+    return said.some(it => this.#knowledge.isMentioned(it));
   }
 
   /** Whether the session accepts the call with this entity, and it finds or changes something. */
@@ -136,30 +135,19 @@ class Proof {
   }
 
   /** What the offered reads show, without the argument that is asked for. */
-  #searchReads(asked?: string): ShownResult[] {
+  #searchReads(asked?: string): FoundResult[] {
     const { session, offered, getDeclaration } = this.#context;
     const { intent } = this.#request;
     const { [asked ?? ""]: value, ...values } = intent.arguments;
     const isAsked = (id: string) => value !== undefined && [value].flat().includes(id);
     const mentions = intent.mentions.filter(it => !isAsked(it.instance.id));
-    const calls = this.#events.filter(
-      (it): it is CallEvent => it.kind === "call" && it.outcome.kind === "ok",
-    );
     // the calls are limited, and the server that the request is about is the likeliest to help
     const isNear = (it: ToolDeclaration) => it.tool.server === intent.tool.server;
     const nearFirst = [...offered.filter(isNear), ...offered.filter(it => !isNear(it))];
     return searchReads({
       session,
       offered: nearFirst,
-      results: calls.flatMap(it =>
-        it.outcome.kind === "ok"
-          ? {
-              declaration: getDeclaration(it.name),
-              arguments: it.arguments as JsonObject,
-              value: it.outcome.value,
-            }
-          : [],
-      ),
+      knowledge: readKnowledge(this.#events, getDeclaration),
       labels: mentions.flatMap(it => it.instance.label ?? []),
       values: omitUnspokenIds(values, this.#declaration),
       now: session.state[intent.tool.server]!.clock,
@@ -171,9 +159,8 @@ class Proof {
 
   /** The ids that the assistant does not know, each as a row with its name or a fact. */
   #listIdFacts(): WantedFact[] {
-    const shown = JSON.stringify(this.#events.flatMap(it => (it.kind === "call" ? [it] : [])));
     return this.#request.intent.mentions
-      .filter(it => !it.isIdSpoken && !shown.includes(JSON.stringify(it.instance.id)))
+      .filter(it => !it.isIdSpoken && !this.#knowledge.isShown(it.instance.id))
       .map(({ instance }) => ({ owners: [instance.id] }));
   }
 }
@@ -188,13 +175,13 @@ const omitUnspokenIds = (args: JsonObject, { inputs }: ToolDeclaration): JsonObj
 
 /** The tools whose results show all facts, or undefined if one is not shown. */
 function findShowing(
-  results: readonly ShownResult[],
+  results: readonly FoundResult[],
   facts: readonly WantedFact[],
 ): readonly string[] | undefined {
   if (facts.length === 0) return undefined;
   const tools = new Set<string>();
   for (const fact of facts) {
-    const showing = results.filter(it => showsFact(it, fact));
+    const showing = results.filter(it => showsWantedFact(it, fact));
     if (showing.length === 0) return undefined;
     for (const it of showing) tools.add(it.declaration.tool.name);
   }

@@ -1,12 +1,15 @@
-/** The facts that an answer to a request would tell, and whether results show them. */
-import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+/** The facts that an answer to a request would tell, and whether a result shows them. */
+import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
+import type { ShownResult } from "../../trajectory/knowledge.ts";
 import { findEntities } from "../../trajectory/resultEntities.ts";
+import { indexResult, showsFact, showsValue } from "../../trajectory/resultIndex.ts";
+import { isDistinctive, listScalars, type Scalar } from "../../trajectory/scalars.ts";
+import type { Fact } from "../../trajectory/task.ts";
 import { getField, selectReplies } from "../text/selectReplies.ts";
 import { findSlots } from "../text/templateText.ts";
 import type { ReplyTemplate } from "../text/templateSchema.ts";
 import type { Intent } from "../user/intent.ts";
-import type { ShownResult } from "./answerSearch.ts";
 
 /**
  * Something that a result must show: with `field`, that this field, or one of another name, has
@@ -86,45 +89,31 @@ const findRows = (value: Json): readonly Json[] | undefined =>
     ? (Object.values(value).find(it => Array.isArray(it)) as readonly Json[] | undefined)
     : undefined;
 
-/** Whether a result shows a fact. */
-export function showsFact(result: ShownResult, fact: WantedFact): boolean {
-  const { owners, field, value } = fact;
-  const said = Object.values(result.arguments).flat();
-  for (const { key, scalar, context } of listScalars(result.value)) {
-    if (field === undefined) {
-      if (owners.includes(scalar as string)) return true;
-      continue;
-    }
-    if (scalar !== value || !(key === field || isDistinctive(scalar))) continue;
-    if (owners.length === 0 || owners.some(it => context.has(it) || said.includes(it))) return true;
-  }
-  return false;
+/**
+ * Whether a result shows a fact. A distinctive value may be in a field of another name, because
+ * what is found is neither refused nor asked for.
+ */
+export function showsWantedFact(
+  result: ShownResult,
+  { owners, field, value }: WantedFact,
+): boolean {
+  const index = indexResult(result.value, result.arguments, {
+    texts: new Set(owners),
+    aliases: new Map(),
+  });
+  if (field === undefined) return owners.some(entity => showsFact(index, { entity }));
+  const isAnywhere = isScalar(value) && isDistinctive(value);
+  if (owners.length === 0)
+    return (
+      showsValue(result.value, field, value!) ||
+      (isAnywhere && [...listScalars(result.value)].includes(value))
+    );
+  return owners.some(
+    entity =>
+      showsFact(index, { entity, field, value: value as Fact["value"] }) ||
+      (isAnywhere && [...(index.fields.get(entity)?.values() ?? [])].flat().includes(value)),
+  );
 }
 
-/** Whether a value hardly occurs by chance. */
-const isDistinctive = (value: Json): boolean =>
-  typeof value === "number"
-    ? !Number.isInteger(value) || Math.abs(value) >= 100
-    : typeof value === "string" && value.length >= 4;
-
-interface ShownScalar {
-  readonly key: string;
-  readonly scalar: Json;
-  /** The scalars beside it and around it. */
-  readonly context: ReadonlySet<Json>;
-}
-
-function* listScalars(
-  value: Json,
-  key = "",
-  around: ReadonlySet<Json> = new Set(),
-): Generator<ShownScalar> {
-  if (value === null || typeof value !== "object") yield { key, scalar: value, context: around };
-  else if (Array.isArray(value)) for (const it of value) yield* listScalars(it, key, around);
-  else {
-    const fields = Object.entries(value as JsonObject);
-    const scalars = fields.map(([, it]) => it).filter(it => it === null || typeof it !== "object");
-    const context = new Set([...around, ...scalars]);
-    for (const [name, it] of fields) yield* listScalars(it, name, context);
-  }
-}
+const isScalar = (value: Json | undefined): value is Scalar =>
+  value !== undefined && value !== null && typeof value !== "object";
