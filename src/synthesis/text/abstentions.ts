@@ -15,8 +15,8 @@
  *
  * `unmade` has frames for requests that the user does not make after all: `{clause}` is a request
  * as in the templates of a server, `{Clause}` the same with a capital letter, a sentence of its
- * own. `on` names the requests that it suits. `secondThoughts` are sentences before a request that
- * is made; they have the words of such frames.
+ * own. `on` names the requests that it suits. `secondThoughts` are sentences `before` or
+ * `after` a request that is made; they have words of such frames.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -61,7 +61,13 @@ const abstentionsSchema = z.strictObject({
       reply: textsSchema,
     }),
   ),
-  secondThoughts: textsSchema,
+  secondThoughts: z.array(
+    z.strictObject({
+      on: z.enum(["read", "write", "any"]),
+      before: textsSchema,
+      after: textsSchema,
+    }),
+  ),
   asking: textsSchema,
 });
 

@@ -28,5 +28,8 @@ const contractions: readonly [RegExp, string][] = [
 export const applyContractions = (text: string): string =>
   contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
 
+/** The text with a full stop, unless it ends a sentence already. */
+export const endSentence = (text: string): string => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);
+
 /** The text with its first letter in upper case; a value mark before the letter protects it. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,6 +1,6 @@
 /** Composes a user turn from clauses, in the voice of a persona. */
 import type { Random } from "../../environment/random.ts";
-import { capitalize, isRequest } from "./clauses.ts";
+import { capitalize, endSentence, isRequest } from "./clauses.ts";
 import type { Persona, StyleGuide } from "./personas.ts";
 import { tidyText } from "./templateText.ts";
 import { removeMarks } from "./valueMarks.ts";
@@ -207,5 +207,3 @@ function makeIndirect(question: string, { persona, style, random }: Voice): stri
 /** Questions whose words keep their order in an indirect question. */
 const keepsOrder =
   /^(how (much|many \w+|much \w+) (is|are) (in|on|left|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/;
-
-const endSentence = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);

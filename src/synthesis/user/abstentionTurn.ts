@@ -131,7 +131,7 @@ function createUnmadeRequest(
   const clause = removeAllMarks(intent.clause);
   const suitable = texts.filter(it => isSuitableFrame(it, clause, intent.tool.effect));
   if (suitable.length === 0) return undefined;
-  const { say, reply } = random.pick(suitable);
+  const { say, reply } = random.pickWeighted(suitable, it => it.say.length);
   const user = tidyText(
     random
       .pick(say)

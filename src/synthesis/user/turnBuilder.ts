@@ -1,4 +1,5 @@
 /** Builds one user turn that asks for a list of tools. */
+import { addSentence, noAside, pickSecondThought, type Aside } from "../text/asides.ts";
 import { composeTurn, type TurnPosition } from "../text/composeTurn.ts";
 import { pickFiller } from "../text/filler.ts";
 import { renderMissingCapability, type MissingCapability } from "../text/missingCapability.ts";
@@ -116,11 +117,12 @@ class TurnBuilder {
   }
 
   #end(remainingTools: readonly string[] | undefined): BuiltTurn {
-    const text = this.#composeText(this.#clauses, this.#pickFiller());
+    const aside = this.#pickAside(this.#intents);
+    const text = this.#composeText(this.#clauses, aside);
     const withoutValue =
       this.#withheld && this.#intents.length === 1
         ? {
-            text: this.#composeText([this.#withheld.intent.clause]),
+            text: this.#composeText([this.#withheld.intent.clause], aside),
             ...this.#withheld,
           }
         : undefined;
@@ -132,7 +134,8 @@ class TurnBuilder {
     const withheld = withholdValue(name, this.#search);
     if (!withheld) return undefined;
     const { intent, question } = withheld;
-    const text = this.#composeText([...this.#clauses, intent.clause]);
+    const aside = this.#pickAside([...this.#intents, intent]);
+    const text = this.#composeText([...this.#clauses, intent.clause], aside);
     return {
       turn: { text, intents: this.#intents, question },
       remainingTools: laterTools,
@@ -154,7 +157,8 @@ class TurnBuilder {
       position,
       random: context.random,
     });
-    const text = this.#composeText([...this.#clauses, intent.clause], this.#pickFiller());
+    const aside = this.#pickAside([...this.#intents, intent]);
+    const text = this.#composeText([...this.#clauses, intent.clause], aside);
     return {
       turn: { text, intents: [...this.#intents, { ...intent, blockedReply }] },
       remainingTools: isAll ? laterTools : undefined,
@@ -162,20 +166,25 @@ class TurnBuilder {
     };
   }
 
-  /** Words before the first request that ask for nothing. */
-  #pickFiller(): string {
+  /** Words around the first requests of a conversation that ask for nothing. */
+  #pickAside(intents: readonly Intent[]): Aside {
     const { tools, position } = this.#request;
     const { plan, context } = this.#search;
-    if (position !== "first") return "";
+    if (position !== "first") return noAside;
     const { secondThoughts, styleGuide } = plan;
-    return secondThoughts && context.random.boolean(secondThoughts.share)
-      ? context.random.pick(secondThoughts.texts)
-      : pickFiller(tools[0]!, context, styleGuide);
+    if (!secondThoughts || !context.random.boolean(secondThoughts.share))
+      return { before: pickFiller(tools[0]!, context, styleGuide), after: "" };
+    const effects = intents.map(it => it.tool.effect);
+    return pickSecondThought(secondThoughts.texts, effects, context.random);
   }
 
-  #composeText(clauses: readonly string[], filler = ""): string {
+  #composeText(clauses: readonly string[], { before, after }: Aside): string {
     const { position, foundNothing } = this.#request;
-    return composeUserText(clauses, position, this.#search, { foundNothing, filler });
+    const text = composeUserText(clauses, position, this.#search, {
+      foundNothing,
+      filler: before,
+    });
+    return addSentence(text, after, this.#search.context.persona);
   }
 }
 

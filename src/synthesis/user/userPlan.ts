@@ -1,6 +1,7 @@
 /** Types of the user simulator: the plan of a conversation, and the turns that it produces. */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
+import type { Abstentions } from "../text/abstentions.ts";
 import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import type { Intent } from "./intent.ts";
@@ -94,7 +95,10 @@ export interface UserPlan {
   /** The user now and then gives only a part of a name. */
   readonly usesPartialNames?: boolean | undefined;
   /** Sentences before a request that change nothing, and how often there is one. */
-  readonly secondThoughts?: { readonly texts: readonly string[]; readonly share: number };
+  readonly secondThoughts?: {
+    readonly texts: Abstentions["secondThoughts"];
+    readonly share: number;
+  };
   /** The weight with which a tool outside of `tools` is drawn. */
   readonly getToolWeight: (tool: string) => number;
   readonly missingTools?: MissingTools;
