@@ -14,10 +14,18 @@ import { fillSlots, findSlots, joinWithAnd } from "../text/templateText.ts";
 import { getField } from "../text/selectReplies.ts";
 
 /** A list of up to `all` rows is read out in full, of a longer one the first rows. */
-const rowLimits = { all: 4, first: 3 };
+const rowLimits = { all: 12, first: 10 };
 
-const countListedRows = (rows: readonly Json[]): number =>
-  rows.length <= rowLimits.all ? rows.length : rowLimits.first;
+/** The same for replies of limited length. */
+const briefRowLimits = { all: 4, first: 3 };
+
+function countListedRows(
+  rows: readonly Json[],
+  { maxReplyLength }: Pick<ConversationContext, "maxReplyLength">,
+): number {
+  const { all, first } = maxReplyLength === undefined ? rowLimits : briefRowLimits;
+  return rows.length <= all ? rows.length : first;
+}
 
 /** The text of a slot: a field of the result, else an argument in the user's words. */
 export function renderField(
@@ -45,8 +53,12 @@ export function renderField(
   if (slot === "items") {
     if (!rows || rows.length === 0) return undefined;
     const rowSchema = getRowSchema(schema, rows, call);
-    return renderRows(rows, templates.tools[intent.tool.name]?.item, (value, key) =>
-      formatReplyValue(value, { now, random }, isMoneyField(rowSchema, key)),
+    const shownRows = rows.slice(0, countListedRows(rows, context));
+    return renderRows(
+      shownRows,
+      rows.length - shownRows.length,
+      templates.tools[intent.tool.name]?.item,
+      (value, key) => formatReplyValue(value, { now, random }, isMoneyField(rowSchema, key)),
     );
   }
   return renderArgument(slot, intent, context);
@@ -61,6 +73,8 @@ function renderArgument(
   const text = intent.argumentTexts[key];
   if (text === undefined) return undefined;
   const value = intent.arguments[key];
+  if (typeof value === "number" && isMoneyField(intent.tool.inputSchema, key))
+    return `${markVerbatim(formatReplyValue(value, { now, random }, true))}${endMark} euros`;
   // the assistant has its own way to say dates
   if (typeof value === "string" && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(value))
     return markVerbatim(formatReplyValue(value, { now, random })) + endMark;
@@ -90,14 +104,15 @@ function renderName(
   });
 }
 
+/** `more` is the number of rows that are not read out. */
 function renderRows(
   rows: readonly Json[],
+  more: number,
   template: string | undefined,
   format: (value: Json, key: string) => string,
 ): string {
-  const texts = rows.slice(0, countListedRows(rows)).map(it => renderRow(it, template, format));
+  const texts = rows.map(it => renderRow(it, template, format));
   const clean = omitRepeatedDays(texts.map(it => removeMarks(it).replace(/[,;.]$/, "")));
-  const more = rows.length - texts.length;
   const [first, ...others] = more > 0 ? [...clean, `${more} more`] : clean;
   const beginsVerbatim = texts[0]!.startsWith(markVerbatim(""));
   return joinWithAnd([beginsVerbatim ? markVerbatim(first!) : first!, ...others]) + endMark;
@@ -131,12 +146,12 @@ export function listShownRows(
   intent: Intent,
   call: CallEvent,
   rows: readonly Json[],
-  { declarations }: ConversationContext,
+  context: ConversationContext,
 ): ListedRow[] {
-  const declaration = declarations.get(intent.tool.name);
+  const declaration = context.declarations.get(intent.tool.name);
   if (!declaration) return [];
   const entities = findEntities(declaration, getCallValue(call) ?? null);
-  return rows.slice(0, countListedRows(rows)).flatMap(row => {
+  return rows.slice(0, countListedRows(rows, context)).flatMap(row => {
     const ids = row !== null && typeof row === "object" ? Object.values(row) : [row];
     const first = entities.find(it => ids.includes(it.id));
     return first ? [{ entity: first.entity, id: first.id }] : [];

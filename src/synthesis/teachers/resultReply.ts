@@ -116,7 +116,7 @@ function renderTemplate(
   const chosen = chooseAlternatives(template, context.random);
   const renderSlot = (slot: string) => renderField(slot, intent, call, rows, context);
   if (avoidsRepetition && repeatsValue(chosen, renderSlot)) return undefined;
-  const text = fillSlots(chosen, renderSlot);
+  const text = fillSlots(chosen, renderSlot)?.replaceAll(/ euros euros\b/g, " euros");
   if (text === undefined) return undefined;
   const replies = [
     ...(intent.replies ?? []),
@@ -134,12 +134,19 @@ const findRows = (value: Json | undefined): readonly Json[] | undefined =>
   Object.values((value ?? {}) as JsonObject).find(it => Array.isArray(it)) as
     readonly Json[] | undefined;
 
-/** Whole sentences first, and those last that begin like the reply before. */
+/**
+ * Whole sentences first, and those last that begin like the reply before or with a pronoun, which
+ * could refer to what that one was about.
+ */
 function sortForCombination<T>(replies: readonly T[], before: string): readonly T[] {
   const rank = (it: T) =>
-    2 * Number(!verbPattern.test(getReplyText(it))) + Number(beginsLike(getReplyText(it), before));
+    2 * Number(!verbPattern.test(getReplyText(it))) +
+    3 * Number(before !== "" && pronounPattern.test(getReplyText(it))) +
+    Number(beginsLike(getReplyText(it), before));
   return replies.toSorted((a, b) => rank(a) - rank(b));
 }
+
+const pronounPattern = /^\(?(It|They|That|This|On it|In it)\b/;
 
 const getReplyText = (reply: unknown): string =>
   typeof reply === "string" ? reply : ((reply as { say?: string }).say ?? "");

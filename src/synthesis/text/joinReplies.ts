@@ -53,7 +53,10 @@ export function joinReplies(
 }
 
 const canConnect = (last: string, next: string): boolean =>
-  isJoinable(last) && isJoinable(next) && last.length + next.length < maxJoinedLength;
+  isJoinable(last) &&
+  isJoinable(next) &&
+  !/, and /.test(last + next) &&
+  last.length + next.length < maxJoinedLength;
 
 /** The next sentence after "and", without its subject if that is the same. */
 function connect(last: string, next: string, reply: string, random: Random): string {

@@ -131,7 +131,7 @@ class TurnBuilder {
   }
 
   #endWithQuestion(name: string, laterTools: readonly string[]): BuiltTurn | undefined {
-    const withheld = withholdValue(name, this.#search);
+    const withheld = withholdValue(name, this.#search, this.#clauses.length === 0);
     if (!withheld) return undefined;
     const { intent, question } = withheld;
     const aside = this.#pickAside([...this.#intents, intent]);

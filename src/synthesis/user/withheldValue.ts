@@ -13,8 +13,15 @@ export interface WithheldValue {
   readonly question: string;
 }
 
-/** An intent for a tool with one value left out, and the assistant's question for it. */
-export function withholdValue(name: string, search: IntentSearch): WithheldValue | undefined {
+/**
+ * An intent for a tool with one value left out, and the assistant's question for it, which names
+ * what it asks for if the turn has other requests.
+ */
+export function withholdValue(
+  name: string,
+  search: IntentSearch,
+  isOnly = true,
+): WithheldValue | undefined {
   const { declarations, templates, random, focus } = search.context;
   const missing = templates.tools[name]!.missing!;
   let problem = "";
@@ -36,8 +43,10 @@ export function withholdValue(name: string, search: IntentSearch): WithheldValue
     );
     if (isObvious) continue;
     const renderSlot = (slot: string) => intent.argumentTexts[slot]?.replace(/^my /, "your ");
+    const isSpecific = (ask: string) => ask.split(" ").length > 3;
     const question = random
       .shuffle(missing[key]!.ask)
+      .toSorted((a, b) => (isOnly ? 0 : Number(isSpecific(b)) - Number(isSpecific(a))))
       .flatMap(it => fillSlots(it, renderSlot) ?? [])[0];
     if (question !== undefined) return { intent, key, question };
   }
@@ -56,11 +65,17 @@ export interface AddedValue {
 /** An intent for a tool with one value added to its clause: "cancel one of my orders: the last". */
 export function addValueToClause(name: string, search: IntentSearch): AddedValue | undefined {
   const withheld = withholdValue(name, search);
-  const intent = withheld && answerQuestion(withheld, search);
+  if (!withheld) return undefined;
+  const { clause } = withheld.intent;
+  const isEnded = /[?]$|[:;] /.test(clause);
+  const suits = (answer: string) =>
+    !isInstruction(answer) &&
+    (isEnded || !clause.includes(",") || startsWithPreposition(answer) || !isPhrase(answer));
+  const intent = answerQuestion(withheld, search, suits);
   if (!intent) return undefined;
-  const [clause, value] = [withheld.intent.clause, intent.clause];
-  const isSentence = /[?]$|[:;] /.test(clause) || !isPhrase(value);
-  const joiner = startsWithPreposition(value) ? ", " : ": ";
+  const value = intent.clause;
+  const isSentence = isEnded || !isPhrase(value);
+  const joiner = startsWithPreposition(value) ? " " : ": ";
   return {
     intent,
     clauses: isSentence ? [clause, value] : [`${clause}${joiner}${value}`],
@@ -74,18 +89,27 @@ const isPhrase = (answer: string): boolean =>
     answer,
   );
 
+/** Whether an answer tells the assistant to do something, which would be a further request. */
+const isInstruction = (answer: string): boolean =>
+  /^(call|make|give|use|write|say|put|add|reply|answer|send|take|ask|go|let|set|just|please)\b/.test(
+    answer,
+  );
+
 const startsWithPreposition = (text: string): boolean =>
   /^(to|for|on|at|in|into|under|from|of|by|until|since|as|off)\b/.test(text);
 
-/** The intent again, with the clause that answers the question. */
+/** The intent again, with the clause that answers the question, from an answer that suits. */
 export function answerQuestion(
   { intent, key }: WithheldValue,
   search: IntentSearch,
+  suits: (answer: string) => boolean = () => true,
 ): Intent | undefined {
   const { declarations, templates, random } = search.context;
   const { name } = intent.tool;
   const declaration = declarations.get(name)!;
-  const template = random.pick(templates.tools[name]!.missing![key]!.answer);
+  const answers = templates.tools[name]!.missing![key]!.answer.filter(suits);
+  if (answers.length === 0) return undefined;
+  const template = random.pick(answers);
   const result = search.checker.check({ declaration, template, base: intent, isSettled: true });
   if (typeof result === "string" || result.outcome.kind !== "ok") return undefined;
   search.checker.commit(result);

@@ -113,6 +113,16 @@ test.each(messages)("%s", (actual, expected) => {
   expect(actual).toBe(expected);
 });
 
+test("at most two sentences are connected with and", () => {
+  for (let seed = 0; seed < 60; seed++) {
+    const text = render(
+      ["Repairs is there now, and 820 euros are still free.", "There are no expenses in it yet."],
+      { seed, isBrief: false },
+    );
+    expect(text).not.toMatch(/, and .*,? and /);
+  }
+});
+
 test("a message says Done at most once", () => {
   for (let seed = 0; seed < 60; seed++) {
     const text = render(

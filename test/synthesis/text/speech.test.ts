@@ -68,6 +68,36 @@ test("no reply has the same sentence twice", () => {
   }
 });
 
+test("a list is cut only if it has more than twelve rows", () => {
+  for (const { id, turns, trajectory } of tasks) {
+    const longest = Math.max(
+      0,
+      ...listCalls(trajectory).flatMap(it =>
+        it.outcome.kind === "ok"
+          ? Object.values((it.outcome.value ?? {}) as object).map(rows =>
+              Array.isArray(rows) ? rows.length : 0,
+            )
+          : [],
+      ),
+    );
+    for (const { reply } of turns)
+      if (/ and \d+ more\b/.test(removeVerbatim(reply)))
+        expect(longest, `${id}: ${reply}`).toBeGreaterThan(12);
+  }
+});
+
+test("no reply names a sum of money without its currency", () => {
+  for (const { id, turns } of tasks)
+    for (const { reply } of turns)
+      expect(reply, id).not.toMatch(/\b(?:have moved|Here you are:) \d[\d.]*(?! euro|[\d.])/);
+});
+
+test("a value that is added to a request belongs to it", () => {
+  for (const { id, turns } of tasks)
+    for (const { user } of turns)
+      expect(user, id).not.toMatch(/,? (?:and|then) use (?:my |the )?[A-Z][^,.]*[.?]?$/);
+});
+
 test("no conversation makes the same write twice", () => {
   for (const { id, trajectory } of tasks) {
     const writes = listCalls(trajectory).filter(
