@@ -49,6 +49,8 @@ export function renderField(
     return (
       markVerbatim(formatReplyValue(field, { now, random }, isMoneyField(schema, slot))) + endMark
     );
+  if (Array.isArray(field) && field.length > 0 && field.every(it => typeof it === "string"))
+    return markVerbatim(joinWithAnd(field)) + endMark;
   if (slot === "count") return rows && String(rows.length);
   if (slot === "items") {
     if (!rows || rows.length === 0) return undefined;
