@@ -49,8 +49,8 @@ export function renderField(
     return (
       markVerbatim(formatReplyValue(field, { now, random }, isMoneyField(schema, slot))) + endMark
     );
-  if (Array.isArray(field) && field.length > 0 && field.every(it => typeof it === "string"))
-    return markVerbatim(joinWithAnd(field)) + endMark;
+  const names = Array.isArray(field) ? listNames(field) : [];
+  if (names.length > 0) return markVerbatim(joinWithAnd(names)) + endMark;
   if (slot === "count") return rows && String(rows.length);
   if (slot === "items") {
     if (!rows || rows.length === 0) return undefined;
@@ -65,6 +65,13 @@ export function renderField(
   }
   return renderArgument(slot, intent, context);
 }
+
+/** The rows of a list, or the first text of each. */
+const listNames = (rows: readonly Json[]): string[] =>
+  rows.flatMap(row => {
+    const values = row !== null && typeof row === "object" ? Object.values(row) : [row];
+    return values.find(it => typeof it === "string") ?? [];
+  });
 
 function renderArgument(
   key: string,

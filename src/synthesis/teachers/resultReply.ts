@@ -141,12 +141,13 @@ const findRows = (value: Json | undefined): readonly Json[] | undefined =>
 function sortForCombination<T>(replies: readonly T[], before: string): readonly T[] {
   const rank = (it: T) =>
     2 * Number(!verbPattern.test(getReplyText(it))) +
-    3 * Number(before !== "" && pronounPattern.test(getReplyText(it))) +
+    3 * Number(pronounPattern.test(getReplyText(it))) +
+    Number(/\bits?\b/.test(getReplyText(it))) +
     Number(beginsLike(getReplyText(it), before));
   return replies.toSorted((a, b) => rank(a) - rank(b));
 }
 
-const pronounPattern = /^\(?(It|They|That|This|On it|In it)\b/;
+const pronounPattern = /^\(?(It|Its|They|That|This|These|Those|[OI]n it)\b/;
 
 const getReplyText = (reply: unknown): string =>
   typeof reply === "string" ? reply : ((reply as { say?: string }).say ?? "");

@@ -175,7 +175,7 @@ function joinClauses(clauses: readonly string[], { persona, style, random }: Voi
     const isJoined = isFurtherRequest && !before.endsWith("?");
     const and = joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
     const joiner = isJoined
-      ? random.pick(random.boolean(0.65) && !/[;:]|, .*,/.test(before) ? and : joiners.sentence)
+      ? random.pick(mayContinue(before) && random.boolean(0.65) ? and : joiners.sentence)
       : ". ";
     if (isJoined && !joiner.startsWith("."))
       sentences.push(`${sentences.pop()!}${joiner}${clause}`);
@@ -183,6 +183,9 @@ function joinClauses(clauses: readonly string[], { persona, style, random }: Voi
   }
   return sentences;
 }
+
+/** Whether a request can follow with "and": not "I need a folder and delete the file". */
+const mayContinue = (before: string): boolean => isRequest(before) && !/[;:]|, .*,/.test(before);
 
 const renderSequence = ([first, second, third]: readonly string[]): string =>
   `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;

@@ -38,6 +38,7 @@ export function joinReplies(
       text += " The same goes for the other one.";
       continue;
     }
+    if (isRepetition(last, sentence)) continue;
     const newText = removeAcknowledgement(removeRepeatedSentences(sentence, text));
     const next = replaceSubject(last, newText, isEntity);
     const second = findSecondSubject(last, next);
@@ -50,6 +51,12 @@ export function joinReplies(
     last = next;
   }
   return text;
+}
+
+/** Whether a sentence says what the last one has said already, apart from "now". */
+function isRepetition(last: string, sentence: string): boolean {
+  const [a, b] = [last, sentence].map(it => it.replaceAll(/ now\b|\.$/g, ""));
+  return a === b && last !== sentence;
 }
 
 const canConnect = (last: string, next: string): boolean =>

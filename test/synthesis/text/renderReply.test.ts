@@ -102,6 +102,13 @@ const messages: [actual: string, expected: string][] = [
     render([`It says: "${markValue("Redo the logo")}"`, "It is planned."]),
     'It says: "Redo the logo". It is planned.',
   ],
+  [
+    render([
+      `${markValue("notes.txt")} is at ${markValue("the end")} now.`,
+      `${markValue("notes.txt")} is at ${markValue("the end")}.`,
+    ]),
+    "notes.txt is at the end now.",
+  ],
   [render([`They say: "${markValue("It came early.")}".`]), 'They say: "It came early."'],
   [render(["It takes 45.5 euros and 1 minutes."]), "It takes 45.50 euros and 1 minute."],
   [
