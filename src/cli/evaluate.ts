@@ -7,7 +7,7 @@ import { UserError } from "../userError.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
-import type { Task } from "../trajectory/task.ts";
+import { splits, type Task } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, option, type CliContext } from "./command.ts";
@@ -15,7 +15,6 @@ import { endpointOptions } from "./endpoints.ts";
 import { countOf, existingPath, oneOf } from "./parsers.ts";
 import type { OpenedPolicy } from "./policies.ts";
 import { jsonFlag } from "./sharedOptions.ts";
-import { splits } from "./splits.ts";
 
 export const evaluate = defineCommand({
   name: "evaluate",

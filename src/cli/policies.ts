@@ -11,7 +11,9 @@ import {
   listGoalTools,
   checkTools,
   createServerDigest,
+  findSeenEdge,
   hasSeen,
+  listWorlds,
   loadModel,
   readModelFolder,
   type StoredModel,
@@ -126,21 +128,34 @@ export function checkUnseen(
   tasks: readonly Task[],
 ): void {
   for (const task of tasks) {
-    const isSeen =
-      task.split === "heldout-chain"
-        ? task.goals.length > 0 && hasSeen(saw, listGoalTools(task))
-        : task.split === "heldout-server" &&
-          listMainServers(task).some(it => Object.hasOwn(saw.servers, it));
-    if (!isSeen) continue;
-    const what =
-      task.split === "heldout-chain"
-        ? `the tools ${listGoalTools(task).join(", ")} together`
-        : `the servers ${listMainServers(task).join(", ")}`;
+    const what = describeSeen(saw, task);
+    if (what === undefined) continue;
     throw new UserError(
       `task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`,
       "measure it on tasks made by this version of PROVE, or with --split train",
     );
   }
+}
+
+/** What a model was trained on of that which a task holds out, or undefined. */
+function describeSeen(saw: StoredModel["config"]["saw"], task: Task): string | undefined {
+  const { heldOut } = task.knobs;
+  if (task.split === "heldout-server") {
+    const servers = listMainServers(task);
+    const isSeen = servers.some(it => Object.hasOwn(saw.servers, it));
+    return isSeen ? `the servers ${servers.join(", ")}` : undefined;
+  }
+  if (task.split === "heldout-world") {
+    const world = listWorlds(task).find(it => saw.worlds?.includes(it));
+    return world === undefined ? undefined : `world ${world}`;
+  }
+  if (typeof heldOut === "string") {
+    const edge = findSeenEdge(saw, heldOut.split(", "));
+    return edge === undefined ? undefined : `the tools ${edge} together`;
+  }
+  const tools = listGoalTools(task);
+  const isSeen = task.split === "heldout-chain" && tools.length > 0 && hasSeen(saw, tools);
+  return isSeen ? `the tools ${tools.join(", ")} together` : undefined;
 }
 
 /**

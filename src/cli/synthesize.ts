@@ -7,10 +7,10 @@ import { getRejectedFile, getReportFile } from "../synthesis/pipeline/report.ts"
 import { menuKinds } from "../synthesis/pipeline/presets.ts";
 import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
+import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option } from "./command.ts";
 import { commaList, countOf, oneOf, outputPath } from "./parsers.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
-import { splits } from "./splits.ts";
 import { createTeacher, teacherOptions } from "./teachers.ts";
 
 export const synthesize = defineCommand({

@@ -8,12 +8,12 @@ import { attachTrainer } from "../run/attach.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
+import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { followTraining, formatStep } from "./followTraining.ts";
 import { countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
 import { findShippedModel, listFixtureFolders } from "./resources.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
-import { splits } from "./splits.ts";
 
 const backends = ["auto", "tensorflow", "wasm", "cpu"] as const;
 

@@ -6,7 +6,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { parseFixtureName } from "../environment/fixtureName.ts";
 import { parseJson } from "../storage/parseJson.ts";
+import { listGoalEdges } from "../trajectory/goalEdges.ts";
+import type { Goal } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
 import type { Tool } from "./valueText.ts";
@@ -43,6 +46,10 @@ const modelConfig = z.strictObject({
     tools: z.array(z.string()),
     /** The sets of tools that one task required: ascending indices in `tools`, joined by `+`. */
     chains: z.array(z.string()),
+    /** The edges along which values flowed; absent in models of earlier versions. */
+    edges: z.array(z.string()).optional(),
+    /** The numbers of the generated worlds; absent in models of earlier versions. */
+    worlds: z.array(z.int()).optional(),
   }),
   /** The trainings of the model so far, for a person. */
   training: z.array(
@@ -183,10 +190,13 @@ export const createServerDigest =
   (server: string): string =>
     computeToolsDigest(servers.get(server)?.tools.values() ?? []);
 
-/** The tools and servers of a task. */
+/** The tools, edges and servers of a task. */
 export interface TaskTopic {
-  readonly goals: readonly { readonly calls: readonly { readonly name: string }[] }[];
-  readonly servers: readonly { readonly name: string }[];
+  readonly goals: readonly {
+    readonly calls: readonly { readonly name: string }[];
+    readonly after: Goal["after"];
+  }[];
+  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
 }
 
 /** The tools that a task's goals call, sorted and without duplicates. */
@@ -197,6 +207,31 @@ export const listGoalTools = ({ goals }: TaskTopic): readonly string[] =>
 export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly string[]): boolean {
   return chains.includes(formatChain(chain, new Map(tools.map((it, i) => [it, i]))));
 }
+
+/** Whether a model was trained on a task that requires both tools. */
+function hasSeenPair({ tools, chains }: ModelConfig["saw"], a: string, b: string): boolean {
+  const [i, j] = [tools.indexOf(a), tools.indexOf(b)].map(String);
+  return chains.map(it => it.split("+")).some(it => it.includes(i!) && it.includes(j!));
+}
+
+/**
+ * The first of these edges or pairs of tools that a model was trained on. A model of an earlier
+ * version did not record edges: it may have seen one if it has seen both tools together.
+ */
+export const findSeenEdge = (
+  saw: ModelConfig["saw"],
+  edges: readonly string[],
+): string | undefined =>
+  edges.find(it => {
+    const isPair = it.includes(" + ");
+    const [a, b] = it.split(isPair ? " + " : " > ");
+    return isPair || !saw.edges ? hasSeenPair(saw, a!, b!) : saw.edges.includes(it);
+  });
+
+/** The numbers of the generated worlds of a task. */
+export const listWorlds = ({ servers }: Pick<TaskTopic, "servers">): number[] => [
+  ...new Set(servers.flatMap(it => parseFixtureName(it.fixture).world ?? [])),
+];
 
 /** What a model has seen after training on these tasks, too. */
 export function addSeenTasks(
@@ -216,6 +251,19 @@ export function addSeenTasks(
     servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, getDigest(it)])) },
     tools,
     chains: [...chains],
+    ...addSeenEdges(saw, tasks),
+    worlds: [...new Set([...(saw.worlds ?? []), ...tasks.flatMap(listWorlds)])],
+  };
+}
+
+/** Edges are unknown for a model that goes on from one of an earlier version. */
+function addSeenEdges(
+  { chains, edges }: ModelConfig["saw"],
+  tasks: readonly TaskTopic[],
+): Pick<ModelConfig["saw"], "edges"> {
+  if (!edges && chains.length > 0) return {};
+  return {
+    edges: [...new Set([...(edges ?? []), ...tasks.flatMap(it => listGoalEdges(it.goals))])],
   };
 }
 

@@ -3,6 +3,7 @@
  * run.json.
  */
 import { z } from "zod";
+import { splits } from "../trajectory/task.ts";
 
 export const runFormat = "prove/run@1";
 
@@ -54,7 +55,7 @@ const common = {
   began: z.iso.datetime(),
   /** The tasks file; `split` selects from it. */
   tasks: z.string(),
-  split: z.enum(["train", "heldout-chain", "heldout-server"]),
+  split: z.enum(splits),
   /** The model folder that it starts from; absent for random weights. */
   from: z.string().optional(),
   seed: z.int().min(0),

@@ -72,6 +72,6 @@ const removeTeacher = (task: Task): Task => ({
 
 /** Keeps only names: a large file is read one task at a time. */
 const getTaskTopic = ({ goals, servers }: Task): TaskTopic => ({
-  goals: goals.map(it => ({ calls: it.calls.map(({ name }) => ({ name })) })),
-  servers: servers.map(({ name }) => ({ name })),
+  goals: goals.map(({ calls, after }) => ({ calls: calls.map(({ name }) => ({ name })), after })),
+  servers: servers.map(({ name, fixture }) => ({ name, fixture })),
 });

@@ -8,6 +8,17 @@ import type { Trajectory, UserEvent } from "./trajectory.ts";
 
 export const taskFormat = "prove/task@3";
 
+/** Where a task may be used: to train, or to measure on what no training task has. */
+export const splits = [
+  "train",
+  "heldout-chain",
+  "heldout-edge",
+  "heldout-server",
+  "heldout-world",
+] as const;
+
+export type Split = (typeof splits)[number];
+
 const objectSchema = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
 const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
@@ -105,7 +116,7 @@ export const taskFields = z.strictObject({
   /** Hash of the tool definitions that the menu resolves against. */
   catalog: z.string(),
   seed: z.int().min(0),
-  split: z.enum(["train", "heldout-chain", "heldout-server"]),
+  split: z.enum(splits),
   kind: z.enum(["normal", "clarify", "abstain", "irrelevant"]),
   persona: z.string(),
   now: z.string(),

@@ -1,7 +1,7 @@
 /** Held-out tasks are checked by the servers that they are about, not by their distractors. */
 import { expect, test } from "vitest";
 import { checkUnseen } from "../../src/cli/policies.ts";
-import type { StoredModel } from "../../src/model/modelFolder.ts";
+import { addSeenTasks, type StoredModel } from "../../src/model/modelFolder.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
 
@@ -16,7 +16,13 @@ const student = {
     },
   },
 } as unknown as StoredModel;
-const createPin = (name: string) => ({ name, fixture: "small", digest: "" });
+const createPin = (name: string, fixture = "small") => ({ name, fixture, digest: "" });
+
+const createHeldOut = (split: Task["split"], heldOut: string): Task => ({
+  ...move,
+  split,
+  knobs: { ...move.knobs, heldOut },
+});
 
 const createTaskAbout = (server: string, more: Partial<Task> = {}): Task => ({
   ...move,
@@ -48,7 +54,45 @@ test.each([
     { ...move, split: "heldout-chain" as const },
     /trained on the tools banking_list_accounts, banking_transfer together/,
   ],
+  [
+    "feeds another, in a model that did not record edges",
+    createHeldOut("heldout-edge", "banking_list_accounts > banking_transfer"),
+    /trained on the tools banking_list_accounts > banking_transfer together/,
+  ],
+  [
+    "is used with another, in tasks that hold out the pair",
+    createHeldOut("heldout-chain", "banking_list_accounts + banking_transfer"),
+    /trained on the tools banking_list_accounts \+ banking_transfer together/,
+  ],
+  [
+    "is not used with another",
+    createHeldOut("heldout-chain", "banking_list_accounts + banking_pay_bill"),
+    undefined,
+  ],
+  [
+    "has, in a world the student did not see",
+    { ...move, split: "heldout-world" as const, servers: [createPin("banking", "full@20")] },
+    undefined,
+  ],
 ])("a task counts by the server that %s", (_, task, message) => {
   if (message) expect(() => checkUnseen(student, [task])).toThrow(message);
   else expect(() => checkUnseen(student, [task])).not.toThrow();
+});
+
+test("a model records the edges and worlds of its training tasks", () => {
+  const pins = [createPin("banking", "full@20")];
+  const task = { ...move, servers: pins };
+  const fresh = { servers: {}, tools: [], chains: [] };
+  const saw = addSeenTasks(fresh, [task], () => "");
+  const trained = { ...student, config: { ...student.config, saw } };
+  const check = (it: Task) => checkUnseen(trained, [it]);
+  const edge = "banking_list_accounts > banking_transfer";
+  expect(() => check({ ...task, split: "heldout-world" })).toThrow(/trained on world 20/);
+  expect(() => check(createHeldOut("heldout-edge", edge))).toThrow(edge);
+  expect(() =>
+    check(createHeldOut("heldout-edge", "banking_transfer > banking_list_accounts")),
+  ).not.toThrow();
+  // it has seen both tools before edges were recorded
+  const later = addSeenTasks(student.config.saw, [task], () => "");
+  expect(later.edges).toBeUndefined();
 });

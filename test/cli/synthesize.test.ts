@@ -226,7 +226,7 @@ describe("invalid options", () => {
     [
       "an unknown split",
       ["--out", "a.jsonl", "--count", "3", "--split", "test"],
-      /there is no split test: choose train or heldout-chain or heldout-server/,
+      /there is no split test: choose train or heldout-chain or heldout-edge or heldout-server or heldout-world/,
     ],
     [
       "an unknown menu",

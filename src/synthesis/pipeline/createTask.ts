@@ -13,6 +13,7 @@ import { listAddedTools, type CallEvent, type Event } from "../../trajectory/tra
 import type { Teacher } from "../teachers/teacher.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
+import { readHeldOutEdges } from "../graph/heldOutEdges.ts";
 import type { UnmetRequest } from "../user/unmetRequest.ts";
 import { connectsServers } from "./crossServerPlan.ts";
 import { markFreeTexts } from "./freeTexts.ts";
@@ -21,7 +22,7 @@ import { createMenu, type Menu } from "./menu.ts";
 import type { ConversationSummary, PreparedConversation } from "./preparedConversation.ts";
 import { presets } from "./presets.ts";
 import { removeAnsweringTools } from "./provenMenu.ts";
-import { computeSplit } from "./split.ts";
+import { computeSplit, computeStudentSplit, type SplitChoice, type SplitSubject } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { needsSeveralServers, type TaskSpecification } from "./taskSpecification.ts";
 
@@ -91,7 +92,7 @@ export function createTask(
   if (!menu) return "menu";
   const needed = new Set([...finished.calls.map(it => it.name), ...listRequiredTools(prepared)]);
   const proven = removeAnsweringTools(menu, needed, { specification, prepared, options });
-  return proven ? assembleTask(finished, proven) : "answerable";
+  return proven ? assembleTask(finished, proven, options) : "answerable";
 }
 
 const getPurpose = (teacher: Teacher, call: CallEvent) =>
@@ -171,11 +172,14 @@ function createTaskMenu(
 function assembleTask(
   { specification, prepared, summary, log, graphHash, goals, turns, calls }: FinishedConversation,
   { menu, hidden, knobs }: Menu,
+  options: SynthesisOptions,
 ): Task {
   const { conversation } = prepared.setup;
-  const { kind, chain, home, persona, prefersLists, split, pair } = specification;
+  const { kind, chain, servers, persona, prefersLists, pair } = specification;
   const header = { ...conversation.header, menu: menu.map(it => it.name) };
-  const goalTools = goals.flatMap(it => it.calls.map(call => call.name));
+  const { split, heldOut } = specification.split
+    ? { split: specification.split }
+    : chooseSplit({ goals, chain, servers }, options);
   const callBudget = computeCallBudget(goals);
   return {
     format: taskFormat,
@@ -183,7 +187,7 @@ function assembleTask(
     servers: [...header.servers],
     catalog: header.catalog,
     seed: header.seed,
-    split: split ?? (goalTools.length > 0 ? computeSplit(goalTools) : computeSplit(chain, home)),
+    split,
     kind,
     persona: persona.name,
     now: conversation.now,
@@ -195,6 +199,7 @@ function assembleTask(
       ...knobs,
       ...summary.knobs,
       ...(pair === undefined ? {} : { pair }),
+      ...(heldOut ? { heldOut: heldOut.join(", ") } : {}),
       lists: prefersLists,
       failedCalls: calls.filter(it => it.outcome.kind !== "ok").length,
     },
@@ -211,6 +216,14 @@ function assembleTask(
     },
   };
 }
+
+const chooseSplit = (
+  subject: SplitSubject,
+  { resources, preset = "paper" }: SynthesisOptions,
+): SplitChoice =>
+  presets[preset].holdsOutSets
+    ? computeStudentSplit(subject)
+    : computeSplit(subject, readHeldOutEdges(resources));
 
 function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["turns"] {
   const turns: Task["turns"] = [];

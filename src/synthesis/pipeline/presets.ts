@@ -47,6 +47,8 @@ export interface Preset {
   readonly crossServerShare: number;
   /** Share of the other normal tasks whose users follow a scenario. */
   readonly scenarioShare: number;
+  /** Chains are held out as exact sets of tools, and no edges; otherwise as edges and pairs. */
+  readonly holdsOutSets: boolean;
 }
 
 export const presets: Readonly<Record<Preset["name"], Preset>> = {
@@ -67,6 +69,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     secondThoughtShare: 0.07,
     crossServerShare: 0.12,
     scenarioShare: 0.57,
+    holdsOutSets: false,
   },
   student: {
     name: "student",
@@ -88,5 +91,6 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     secondThoughtShare: 0,
     crossServerShare: 0,
     scenarioShare: 0,
+    holdsOutSets: true,
   },
 };

@@ -5,7 +5,7 @@ import { parseStateLog } from "./stateLog.ts";
 import { reportFormat, type RejectedAttempt, type Report } from "./report.ts";
 
 /** Knobs that are not counted, because almost every task has a value of its own. */
-const uncountedKnobs = new Set(["bridges", "pair"]);
+const uncountedKnobs = new Set(["bridges", "pair", "heldOut"]);
 
 /** Tasks with more goals, calls or tools than this are counted together. */
 const maxSeparateCount = 12;

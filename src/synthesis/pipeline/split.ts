@@ -1,34 +1,72 @@
 /**
- * Computes the split of a task from the tools that its goals call. The seed has no influence, so a
- * chain of tools is in the same split in every synthesis.
+ * Computes the split of a task from what its goals use: servers, edges, pairs of tools, worlds. The
+ * seed has no influence, so the same calls in the same world are in the same split in every
+ * synthesis.
  */
 import { hash } from "node:crypto";
-import type { Task } from "../../trajectory/task.ts";
-
-export type Split = Task["split"];
+import { isHeldOutWorld } from "../../environment/fixtureName.ts";
+import type { Split, Task } from "../../trajectory/task.ts";
+import { listHeldOutEdges, listHeldOutPairs, type HeldOutEdges } from "../graph/heldOutEdges.ts";
 
 /** Servers whose tools are in no training task, to measure generalization to unseen servers. */
 export const heldOutServers: readonly string[] = ["trading", "marketplace", "team_chat", "vehicle"];
 
 export const isHeldOut = (server: string): boolean => heldOutServers.includes(server);
 
+/** A split, and the edges or pairs that are the reason for it. */
+export interface SplitChoice {
+  readonly split: Split;
+  readonly heldOut?: readonly string[];
+}
+
+/** What a split is computed from. */
+export interface SplitSubject {
+  readonly goals: Task["goals"];
+  /** Stands for the tools where there are no goals. */
+  readonly chain: readonly string[];
+  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
+}
+
+/**
+ * Computes the split. The first that applies of server, edge, chain and world; a task of a held-out
+ * world therefore has no other reason to be held out.
+ */
+export function computeSplit(
+  { goals, chain, servers }: SplitSubject,
+  heldOutEdges: HeldOutEdges,
+): SplitChoice {
+  const tools = goals.flatMap(it => it.calls.map(call => call.name));
+  const home = servers[0]?.name ?? "";
+  const isServerHeldOut =
+    isHeldOut(home) || [...tools, ...(goals.length > 0 ? [] : chain)].some(isToolHeldOut);
+  if (isServerHeldOut) return { split: "heldout-server" };
+  const edges = listHeldOutEdges(goals, heldOutEdges);
+  if (edges.length > 0) return { split: "heldout-edge", heldOut: edges };
+  const pairs = listHeldOutPairs(tools, heldOutEdges);
+  if (pairs.length > 0) return { split: "heldout-chain", heldOut: pairs };
+  return { split: computeWorldSplit(servers) };
+}
+
+const isToolHeldOut = (tool: string): boolean =>
+  heldOutServers.some(server => tool.startsWith(`${server}_`));
+
+const computeWorldSplit = (servers: SplitSubject["servers"]): Split =>
+  servers.some(it => isHeldOutWorld(it.fixture)) ? "heldout-world" : "train";
+
 /** One set of tools in this many is held out. */
 const heldOutInterval = 5;
 
 /**
- * Computes the split from the full names of the tools, or from the home server if there are none. A
- * single tool is always for training, because a model must have seen what each tool does.
+ * Computes the split of tasks for the small student, whose chains are held out as exact sets of
+ * tools. A single tool is always for training, because a model must have seen what each tool does.
  */
-export function computeSplit(tools: Iterable<string>, home = ""): Split {
-  const names = [...new Set(tools)].sort();
-  if (
-    isHeldOut(home) ||
-    names.some(it => heldOutServers.some(server => it.startsWith(`${server}_`)))
-  )
-    return "heldout-server";
-  if (names.length < 2) return "train";
-  const digest = hash("sha256", names.join("\n"), "hex");
-  return Number.parseInt(digest.slice(0, 8), 16) % heldOutInterval === 0
-    ? "heldout-chain"
-    : "train";
+export function computeStudentSplit({ goals, chain, servers }: SplitSubject): SplitChoice {
+  const names = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
+  const tools = [...(names.size > 0 ? names : new Set(chain))].sort();
+  if ((names.size === 0 && isHeldOut(servers[0]?.name ?? "")) || tools.some(isToolHeldOut))
+    return { split: "heldout-server" };
+  const digest = hash("sha256", tools.join("\n"), "hex");
+  if (tools.length > 1 && Number.parseInt(digest.slice(0, 8), 16) % heldOutInterval === 0)
+    return { split: "heldout-chain" };
+  return { split: computeWorldSplit(servers) };
 }

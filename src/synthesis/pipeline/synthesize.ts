@@ -74,7 +74,8 @@ export function planSynthesisSlots({
   servers,
 }: SynthesisOptions): ReturnType<typeof planSlots> {
   const { mixture } = presets[preset];
-  // a task that calls nothing has no chain of tools to hold out
-  const ownMixture = split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture;
+  // a task that calls nothing uses no tools or edges
+  const isByTools = split === "heldout-chain" || split === "heldout-edge";
+  const ownMixture = isByTools ? { ...mixture, abstain: 0 } : mixture;
   return planSlots(ownMixture, count, servers);
 }

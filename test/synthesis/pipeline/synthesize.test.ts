@@ -7,7 +7,7 @@ import { rollout } from "../../../src/policy/rollout.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/trajectory/containsToken.ts";
 import { ReportCounts } from "../../../src/synthesis/pipeline/reportCounts.ts";
-import { computeSplit } from "../../../src/synthesis/pipeline/split.ts";
+import { computeStudentSplit } from "../../../src/synthesis/pipeline/split.ts";
 import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
@@ -219,9 +219,8 @@ test("an irrelevant task has no goals and no calls, and its tool is not on the m
 });
 
 test("the split depends on the called tools only, and can be requested", async () => {
-  for (const { goals, split } of tasks)
-    if (goals.length > 0)
-      expect(split).toBe(computeSplit(goals.flatMap(it => it.calls.map(call => call.name))));
+  for (const it of tasks)
+    if (it.goals.length > 0) expect(it.split).toBe(computeStudentSplit(it).split);
   const heldOut = await synthesizeTasks(15, { split: "heldout-chain" });
   expect(heldOut.tasks.map(it => it.split)).toEqual(heldOut.tasks.map(() => "heldout-chain"));
 });
