@@ -48,7 +48,7 @@ export function resolveReferences(
     const value = source.intent.arguments[path] ?? getField(source.result, path);
     if (value === undefined || value === null) return undefined;
     const instance =
-      input && typeof value === "string"
+      input && !input.isList && typeof value === "string"
         ? findInstance(source, input.entity, value, context)
         : undefined;
     if (instance) determined.flow[key] = [instance];
