@@ -1,10 +1,11 @@
 /** Formats evaluations of several policies on the same tasks as a table. */
+import { computeChange } from "../evaluation/compare.ts";
 import type { Evaluation } from "../evaluation/evaluate.ts";
-import type { Interval } from "../evaluation/interval.ts";
-import { computeChange } from "../evaluation/metrics.ts";
-import type { EvaluationRow } from "../evaluation/row.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { computeSlices } from "../evaluation/slices.ts";
+import type { Distance } from "../trajectory/seenTasks.ts";
+import { alignColumns, comparedMetrics, formatDifference } from "./evaluationText.ts";
 
 export interface MeasuredPolicy {
   readonly name: string;
@@ -23,6 +24,8 @@ const shortNames: Readonly<Record<PartName, string>> = {
   argument: "arg",
 };
 
+const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
+
 const columns: readonly {
   readonly title: string;
   readonly format: (it: MeasuredPolicy) => string;
@@ -40,7 +43,9 @@ const columns: readonly {
     title: shortNames[part],
     format: (it: MeasuredPolicy) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3),
   })),
-  { title: "success", format: it => `${(100 * it.evaluation.metrics.success).toFixed(1)}%` },
+  { title: "success", format: it => formatShare(it.evaluation.metrics.success) },
+  { title: "near", format: it => formatDistance(it, "near") },
+  { title: "far", format: it => formatDistance(it, "far") },
   {
     title: "calls/budget",
     format: it =>
@@ -52,46 +57,36 @@ const columns: readonly {
   { title: "steps", format: it => String(it.steps ?? "") },
 ];
 
+/** The success on the tasks at a distance from the training tasks; empty if it is not known. */
+function formatDistance({ evaluation }: MeasuredPolicy, distance: Distance): string {
+  const slice = computeSlices(evaluation.rows).find(
+    it => it.by === "distance" && it.is === distance,
+  );
+  return slice ? formatShare(slice.success) : "";
+}
+
 /** Formats the table, a legend, and the differences from the first row with their intervals. */
 export function compareEvaluations(rows: readonly MeasuredPolicy[]): string[] {
-  const cells = [
-    columns.map(it => it.title),
-    ...rows.map(row => columns.map(it => it.format(row))),
-  ];
-  const widths = columns.map((_, i) => Math.max(...cells.map(row => row[i]!.length)));
-  const table = cells.map(row =>
-    row
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-      .join("  ")
-      .trimEnd(),
+  const filled = columns
+    .map(({ title, format }) => [title, ...rows.map(format)])
+    .filter(([, ...cells]) => cells.some(it => it !== ""));
+  const table = alignColumns(
+    filled[0]!.map((_, i) => filled.map(column => column[i]!)),
+    1,
   );
   const [before, ...after] = rows;
-  const rewardOf = (profile: string) => (row: EvaluationRow) => row.breakdowns[profile]!.total;
+  const start = before!.evaluation.rows;
+  const sets = new Set(start.map(it => it.cluster)).size;
   return [
-    `${rows[0]!.evaluation.rows.length} held-out tasks, one greedy attempt each`,
+    `${start.length} held-out tasks, one greedy attempt each`,
     ...table,
-    `reward: ${provePlusProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone, their scores before the weights; flat: groups of 8 that give no gradient`,
-    ...after.flatMap(it => [
-      formatDifference("reward", before!, it, rewardOf(provePlusProfile.name)),
-      formatDifference("paper", before!, it, rewardOf(paperProfile.name)),
-      formatDifference("success", before!, it, row => Number(row.success)),
-    ]),
+    `reward: ${provePlusProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone, their scores before the weights; flat: groups of 8 that give no gradient; far: success on tasks with a set of tools that no training task contains and a turn that none has`,
+    `intervals: bootstrap over the ${sets} sets of tools that the tasks need`,
+    ...after.flatMap(it =>
+      comparedMetrics.map(
+        ({ name, read }) =>
+          `${it.name}: ${formatDifference(name, computeChange(start, [it.evaluation.rows], read))}`,
+      ),
+    ),
   ];
 }
-
-function formatDifference(
-  metric: string,
-  before: MeasuredPolicy,
-  after: MeasuredPolicy,
-  readMetric: (row: EvaluationRow) => number,
-): string {
-  const change = computeChange(before.evaluation.rows, after.evaluation.rows, readMetric);
-  if (!change) return `${after.name}: ${metric}: nothing to compare`;
-  const { mean, low, high } = change;
-  return `${after.name}: ${metric} ${formatSigned(mean)} (95% ${formatSigned(low)} … ${formatSigned(high)})${formatVerdict(change)}`;
-}
-
-const formatSigned = (value: number) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
-
-const formatVerdict = ({ low, high }: Interval) =>
-  low > 0 ? ", higher" : high < 0 ? ", lower" : ", no difference that could be told";

@@ -1,80 +1,221 @@
 /**
- * `evaluate`: lets a policy attempt each task once with greedy decoding, and prints the metrics.
+ * `evaluate`: lets policies attempt each task once with greedy decoding, and several times with
+ * sampling, and prints the metrics with their intervals and the differences from a baseline.
  */
 import { resolve } from "node:path";
+import { computeChange } from "../evaluation/compare.ts";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
+import { computeSlices } from "../evaluation/slices.ts";
 import { UserError } from "../userError.ts";
-import { partNames } from "../reward/breakdown.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { splits, type Task } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { defineCommand, option, type CliContext } from "./command.ts";
+import { createSeenTasks, listGoalTools, listTurnSequences } from "../trajectory/seenTasks.ts";
+import type { SeenTasks } from "../trajectory/seenTasks.ts";
+import { defineCommand, option, type CliContext, type OptionValues } from "./command.ts";
 import { endpointOptions } from "./endpoints.ts";
-import { countOf, existingPath, oneOf } from "./parsers.ts";
-import type { OpenedPolicy } from "./policies.ts";
+import {
+  comparedMetrics,
+  formatComparison,
+  formatMetrics,
+  formatSlices,
+} from "./evaluationText.ts";
+import { commaList, countOf, existingPath, oneOf, positiveNumber } from "./parsers.ts";
+import type { OpenedPolicy, StudentChoice } from "./policies.ts";
 import { jsonFlag } from "./sharedOptions.ts";
+
+const evaluateOptions = {
+  tasks: option("--tasks <file>", "tasks file", {
+    parser: existingPath("a tasks file"),
+    required: "a tasks file",
+    example: "small.tasks.jsonl",
+  }),
+  policy: option(
+    "--policy <policy>",
+    "run or model folder, endpoint:MODEL, or scripted:NAME; several with commas",
+    { parser: commaList, required: "a policy", example: "prove/runs/first" },
+  ),
+  baseline: option("--baseline <policy>", "policy to compare with, on the same tasks"),
+  samples: option("--samples <k>", "also sample this many attempts per task", {
+    parser: countOf("a number of attempts"),
+  }),
+  temperature: option("--temperature <t>", "temperature of the sampled attempts", {
+    parser: positiveNumber,
+    default: 1,
+  }),
+  split: option("--split <split>", "split of the tasks; heldout is all but train", {
+    parser: oneOf<Task["split"] | "heldout">(["heldout", ...splits], "there is no split"),
+    default: "heldout",
+  }),
+  limit: option("--limit <n>", "attempt only the first tasks of each split (default: all)", {
+    parser: countOf("a number of tasks"),
+  }),
+  trainedOn: option(
+    "--trained-on <file>",
+    "tasks file of the training: tells near tasks from far ones",
+    { parser: existingPath("a tasks file") },
+  ),
+  json: jsonFlag,
+  ...endpointOptions,
+};
+
+type EvaluateOptions = OptionValues<typeof evaluateOptions>;
 
 export const evaluate = defineCommand({
   name: "evaluate",
   description:
-    "Let a policy attempt every task of a split once with greedy decoding, and print the metrics. The policy is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
+    "Let a policy attempt every held-out task with greedy decoding, and print the metrics with 95% intervals (bootstrap over the sets of tools that tasks need), and apart by split, distance from the training tasks, server, chain length, kind and knob. The policy is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
   arguments: [],
-  options: {
-    tasks: option("--tasks <file>", "tasks file", {
-      parser: existingPath("a tasks file"),
-      required: "a tasks file",
-      example: "small.tasks.jsonl",
-    }),
-    policy: option("--policy <policy>", "run or model folder, endpoint:MODEL, or scripted:NAME", {
-      required: "a policy",
-      example: "prove/runs/first",
-    }),
-    split: option("--split <split>", "split of the tasks to attempt", {
-      parser: oneOf(splits, "there is no split"),
-      default: "heldout-chain",
-    }),
-    limit: option("--limit <n>", "attempt only the first tasks of the split (default: all)", {
-      parser: countOf("a number of tasks"),
-    }),
-    json: jsonFlag,
-    ...endpointOptions,
-  },
+  options: evaluateOptions,
   examples: [
     "evaluate --tasks small.tasks.jsonl --policy prove/runs/first",
+    "evaluate --tasks small.tasks.jsonl --policy runs/a,runs/b --baseline early --samples 8",
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
   ],
-  async run(context, _positionals, { tasks: file, policy: spec, split, limit, json, ...endpoint }) {
+  async run(context, _positionals, options) {
     const { cwd, print, printNote } = context;
-    const tasks = await readTasksOfSplit(resolve(cwd, file), split, limit ?? Infinity, printNote);
-    // loads the numerics
-    const { openPolicy } = await import("./policies.ts");
-    const opened = await openPolicy(spec, tasks, context, endpoint);
-    const { policy, metrics } = await evaluatePolicy(opened, tasks, context, `${spec} `);
-    opened.dispose();
-    if (json) print(JSON.stringify({ policy, tasks: file, split, ...metrics }));
-    else for (const line of formatMetrics(metrics)) print(line);
-    return metrics.attempts > metrics.unscorable ? 0 : 1;
+    const { tasks: file, split, baseline, limit = Infinity, json } = options;
+    const selected = { file: resolve(cwd, file), split, limit };
+    const tasks = await readSelectedTasks(selected, printNote);
+    const seen =
+      options.trainedOn === undefined
+        ? undefined
+        : await readSeenTasks(resolve(cwd, options.trainedOn), printNote);
+    const measure = (spec: string) => measurePolicy(spec, { tasks, seen, options }, context);
+    const start = baseline === undefined ? undefined : await measure(baseline);
+    const runs: Measured[] = [];
+    for (const spec of options.policy) runs.push(await measure(spec));
+    const all = [...(start ? [start] : []), ...runs];
+    const greedyRuns = runs.map(it => it.greedy.rows);
+    const comparison = start ? { baseline: start.spec, change: compare(start, runs) } : {};
+    if (json) {
+      const documents = all.map(createDocument);
+      const shared = { tasks: file, split };
+      print(
+        JSON.stringify(
+          all.length === 1
+            ? { ...shared, ...documents[0]! }
+            : { ...shared, policies: documents, ...comparison },
+        ),
+      );
+    } else {
+      for (const it of all) for (const line of formatMeasured(it, all.length > 1)) print(line);
+      if (start) {
+        print("");
+        print(`${options.policy.join(", ")} compared with ${start.spec}`);
+        for (const line of formatComparison(start.greedy.rows, greedyRuns)) print(`  ${line}`);
+        if (start.sampled) {
+          print(`  sampled, mean@${start.sampled.metrics.samples}`);
+          const sampledRuns = runs.map(it => it.sampled!.rows);
+          for (const line of formatComparison(start.sampled.rows, sampledRuns)) print(`  ${line}`);
+        }
+      }
+    }
+    return all.every(it => it.greedy.metrics.attempts > it.greedy.metrics.unscorable) ? 0 : 1;
   },
 });
 
-async function readTasksOfSplit(
-  file: string,
-  split: Task["split"],
-  limit: number,
+/** The evaluations of a policy: greedy, and sampled if that was asked for. */
+interface Measured {
+  readonly spec: string;
+  readonly greedy: Evaluation;
+  readonly sampled?: Evaluation;
+}
+
+interface Measurement {
+  readonly tasks: readonly Task[];
+  readonly seen: SeenTasks | undefined;
+  readonly options: EvaluateOptions;
+}
+
+async function measurePolicy(
+  spec: string,
+  { tasks, seen, options }: Measurement,
+  context: CliContext,
+): Promise<Measured> {
+  // loads the numerics
+  const { greedy, openPolicy } = await import("./policies.ts");
+  const attempt = async (choice: StudentChoice, samples: number, label: string) => {
+    const opened = await openPolicy(spec, tasks, context, options, choice);
+    const policy = { ...opened, ...(seen ? { seen } : {}) };
+    const evaluation = await evaluatePolicy(policy, tasks, context, label, samples);
+    opened.dispose();
+    return evaluation;
+  };
+  const { samples, temperature } = options;
+  return {
+    spec,
+    greedy: await attempt(greedy, 1, `${spec} `),
+    ...(samples === undefined
+      ? {}
+      : { sampled: await attempt({ temperature, seed: 1 }, samples, `${spec}, sampled `) }),
+  };
+}
+
+const createDocument = ({ greedy, sampled }: Measured) => ({
+  policy: greedy.policy,
+  ...greedy.metrics,
+  slices: computeSlices(greedy.rows),
+  ...(sampled ? { sampled: { ...sampled.metrics, slices: computeSlices(sampled.rows) } } : {}),
+});
+
+const compare = (start: Measured, runs: readonly Measured[]) =>
+  Object.fromEntries(
+    comparedMetrics.map(({ name, read }) => [
+      name,
+      computeChange(
+        start.greedy.rows,
+        runs.map(it => it.greedy.rows),
+        read,
+      ),
+    ]),
+  );
+
+const formatMeasured = ({ spec, greedy, sampled }: Measured, hasTitle: boolean): string[] => [
+  ...(hasTitle ? [`${spec}:`] : []),
+  ...formatMetrics(greedy.metrics),
+  ...(sampled ? ["", ...formatMetrics(sampled.metrics)] : []),
+  ...formatSlices(computeSlices(greedy.rows)),
+  ...(hasTitle ? [""] : []),
+];
+
+interface Selection {
+  readonly file: string;
+  readonly split: Task["split"] | "heldout";
+  /** The most tasks of one split. */
+  readonly limit: number;
+}
+
+async function readSelectedTasks(
+  { file, split, limit }: Selection,
   onTorn: (remark: string) => void,
 ): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const task of readTasks(file, { onTorn }))
-    if (task.split === split && tasks.length < limit) tasks.push(task);
-  if (tasks.length === 0)
-    throw new UserError(
-      `${file} holds no tasks of the split ${split}`,
-      "choose another split, or synthesize more tasks",
-    );
-  return tasks;
+  const counts = new Map<string, number>();
+  for await (const task of readTasks(file, { onTorn })) {
+    const isSelected = split === "heldout" ? task.split !== "train" : task.split === split;
+    const count = counts.get(task.split) ?? 0;
+    if (!isSelected || count >= limit) continue;
+    counts.set(task.split, count + 1);
+    tasks.push(task);
+  }
+  if (tasks.length > 0) return tasks;
+  const what = split === "heldout" ? "held-out tasks" : `tasks of the split ${split}`;
+  throw new UserError(`${file} holds no ${what}`, "choose another split, or synthesize more tasks");
+}
+
+/** The tasks to train on of a file. */
+async function readSeenTasks(file: string, onTorn: (remark: string) => void): Promise<SeenTasks> {
+  const [sets, sequences]: (readonly string[])[][] = [[], []];
+  for await (const task of readTasks(file, { onTorn })) {
+    if (task.split !== "train") continue;
+    sets!.push(listGoalTools(task));
+    sequences!.push(...listTurnSequences(task));
+  }
+  return createSeenTasks(sets!, sequences!);
 }
 
 /**
@@ -82,7 +223,7 @@ async function readTasksOfSplit(
  * notes each fault that ended an attempt once.
  */
 export async function evaluatePolicy(
-  { policy, concurrency }: OpenedPolicy,
+  { policy, concurrency, seen }: OpenedPolicy,
   tasks: readonly Task[],
   {
     catalog,
@@ -91,12 +232,15 @@ export async function evaluatePolicy(
     printNote,
   }: Pick<CliContext, "catalog" | "signal" | "showProgress" | "printNote">,
   label: string,
+  samples = 1,
 ): Promise<Evaluation> {
   const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
     catalog,
     profiles: [provePlusProfile, paperProfile],
     concurrency,
+    samples,
+    ...(seen ? { seen } : {}),
     signal,
     clock: () => performance.now() / 1000,
     onRow(_row, trajectory, done) {
@@ -105,47 +249,8 @@ export async function evaluatePolicy(
         faults.add(fault);
         printNote(`an attempt was cut off: ${escapeInvisible(fault)}`);
       }
-      showProgress(`${label}${done}/${tasks.length} tasks`);
+      const all = samples * tasks.length;
+      showProgress(`${label}${done}/${all} ${samples > 1 ? "attempts" : "tasks"}`);
     },
   });
-}
-
-function formatMetrics(it: Evaluation["metrics"]): string[] {
-  const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
-  const row = (name: string, value: string) => `${name.padEnd(22)}${value}`;
-  return [
-    row(
-      "tasks",
-      `${it.attempts}${it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : ""}`,
-    ),
-    row("reward, paper", (it.reward[paperProfile.name] ?? 0).toFixed(4)),
-    row(
-      `reward, ${provePlusProfile.name}`,
-      `${(it.reward[provePlusProfile.name] ?? 0).toFixed(4)}${it.interval ? ` (95% ${it.interval.low.toFixed(4)} … ${it.interval.high.toFixed(4)})` : ""}`,
-    ),
-    ...(it.parts ? partNames.map(part => row(`  ${part}`, it.parts![part].toFixed(4))) : []),
-    ...(it.abstention === undefined ? [] : [row("abstention", it.abstention.toFixed(4))]),
-    row("success", formatShare(it.success)),
-    ...(it.goalSuccess === undefined
-      ? []
-      : [row("  tasks with goals", formatShare(it.goalSuccess))]),
-    ...(it.readOnlySuccess === undefined
-      ? []
-      : [row("  look-ups only", formatShare(it.readOnlySuccess))]),
-    row(
-      "calls / budget",
-      `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${formatShare(it.withinBudget)} within`,
-    ),
-    row("calls not parsed", formatShare(it.errors.syntax)),
-    row("calls to no tool", formatShare(it.errors.tool)),
-    row("arguments unfit", formatShare(it.errors.arguments)),
-    row("calls refused", formatShare(it.errors.refused)),
-    row("cut by a limit", formatShare(it.cut)),
-    ...(it.tokensPerRollout === undefined
-      ? []
-      : [row("tokens a rollout", it.tokensPerRollout.toFixed(1))]),
-    ...(it.rolloutsPerSecond === undefined
-      ? []
-      : [row("rollouts a second", it.rolloutsPerSecond.toFixed(1))]),
-  ];
 }

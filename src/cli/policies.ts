@@ -8,10 +8,10 @@ import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { UserError } from "../userError.ts";
 import {
-  listGoalTools,
   checkTools,
   createServerDigest,
   findSeenEdge,
+  getSeenTasks,
   hasSeen,
   listWorlds,
   loadModel,
@@ -23,6 +23,7 @@ import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
+import { listGoalTools, type SeenTasks } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext, OptionValues } from "./command.ts";
 import {
@@ -36,9 +37,12 @@ export interface OpenedPolicy {
   readonly policy: Policy;
   /** Attempts to make at the same time. */
   readonly concurrency: number;
+  /** What a student was trained on, if it records that. */
+  readonly seen?: SeenTasks;
   dispose(): void;
 }
 
+/** How a student or an endpoint chooses its tokens. */
 export interface StudentChoice {
   /** 0 always takes the most probable token. */
   readonly temperature: number;
@@ -53,25 +57,27 @@ export async function openPolicy(
   tasks: readonly Task[],
   context: Pick<CliContext, "cwd" | "dist" | "catalog" | "printNote">,
   endpoint: OptionValues<typeof endpointOptions>,
+  choice: StudentChoice = greedy,
 ): Promise<OpenedPolicy> {
   if (spec === "scripted:teacher")
     return { policy: createTeachersPolicy(tasks), concurrency: 1, dispose: () => {} };
   if (spec === "scripted:idle") return { policy: idlePolicy, concurrency: 1, dispose: () => {} };
   if (spec.startsWith("endpoint:"))
-    return openEndpointModel(spec.slice("endpoint:".length), context, endpoint);
+    return openEndpointModel(spec.slice("endpoint:".length), context, endpoint, choice);
   const folder = resolve(context.cwd, spec);
   if (!existsSync(folder))
     throw new UserError(
       `there is no policy ${spec}`,
       "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle",
     );
-  return await openStudentModel(readStudent(folder), tasks, context, greedy);
+  return await openStudentModel(readStudent(folder), tasks, context, choice);
 }
 
 function openEndpointModel(
   model: string,
   context: Pick<CliContext, "printNote">,
   options: OptionValues<typeof endpointOptions>,
+  { temperature }: StudentChoice,
 ): OpenedPolicy {
   if (model === "")
     throw new UserError(
@@ -83,7 +89,7 @@ function openEndpointModel(
     sentContent.evaluation,
     context,
   );
-  return { policy: createEndpointPolicy(endpoint), concurrency, dispose: () => {} };
+  return { policy: createEndpointPolicy(endpoint, temperature), concurrency, dispose: () => {} };
 }
 
 /** Reads the student from a run's newest checkpoint, or from a model folder. */
@@ -112,9 +118,11 @@ export async function openStudentModel(
     name: `student:${stored.config.name}`,
     ...choice,
   });
+  const seen = getSeenTasks(stored.config.saw);
   return {
     policy: student,
     concurrency: 64,
+    ...(seen ? { seen } : {}),
     dispose() {
       student.dispose();
       model.dispose();

@@ -1,9 +1,10 @@
-/** Evaluates a policy: runs it once on each task and computes metrics of the attempts. */
+/** Evaluates a policy: runs it on each task and computes metrics of the attempts. */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
+import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { computeMetrics, type EvaluationMetrics } from "./metrics.ts";
@@ -13,6 +14,10 @@ export interface EvaluateOptions {
   readonly catalog: Catalog;
   /** The reward profiles; the paper's if absent. Metrics contain the parts of the first one. */
   readonly profiles?: readonly Profile[];
+  /** The number of attempts at each task; 1 if absent. */
+  readonly samples?: number;
+  /** The tasks that the policy was trained on, to tell near tasks from far ones. */
+  readonly seen?: SeenTasks;
   /** The number of attempts at a time; 1 if absent. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
@@ -24,13 +29,13 @@ export interface EvaluateOptions {
 
 export interface Evaluation {
   readonly policy: string;
-  /** One row per task, in the order of the tasks. */
+  /** One row per attempt, in the order of the tasks. */
   readonly rows: readonly EvaluationRow[];
   readonly metrics: EvaluationMetrics;
 }
 
 /**
- * Attempts every task once. An attempt that ends by a fault has a row without scores and is left
+ * Attempts every task once or `samples` times. An attempt that ends by a fault has a row without scores and is left
  * out of all means.
  */
 export async function evaluate(
@@ -38,28 +43,28 @@ export async function evaluate(
   policy: Policy,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
-  const { catalog, profiles = [paperProfile], concurrency = 1, signal, clock, onRow } = options;
+  const { catalog, profiles = [paperProfile], concurrency = 1, signal, clock } = options;
+  const { samples = 1, seen, onRow } = options;
   const createAttempt = createAttemptFactory(catalog);
+  const attempts = samples * tasks.length;
   const rows: EvaluationRow[] = [];
   let next = 0;
   let done = 0;
   const work = async () => {
-    while (next < tasks.length) {
+    while (next < attempts) {
       const at = next++;
-      const task = tasks[at]!;
-      const { trajectory, finalState } = await rollout(
-        task,
-        policy,
-        catalog,
-        signal ? { signal } : {},
-      );
-      const row = measureAttempt(createAttempt(task, trajectory, finalState), profiles);
+      const task = tasks[Math.floor(at / samples)]!;
+      const { trajectory, finalState } = await rollout(task, policy, catalog, {
+        ...(signal ? { signal } : {}),
+        ...(samples > 1 ? { id: `${task.id}/${at % samples}` } : {}),
+      });
+      const row = measureAttempt(createAttempt(task, trajectory, finalState), profiles, seen);
       rows[at] = row;
       onRow?.(row, trajectory, ++done);
     }
   };
   const start = clock?.() ?? 0;
-  await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(concurrency, attempts) }, work));
   const seconds = clock ? clock() - start : undefined;
   return { policy: policy.name, rows, metrics: computeMetrics(rows, profiles, seconds) };
 }

@@ -4,7 +4,8 @@
  */
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { computeInterval, computeMean, computePairedInterval, type Interval } from "./interval.ts";
+import { groupByTask, listObservations, type ReadMetric } from "./compare.ts";
+import { computeInterval, computeMean, computeShareInterval, type Interval } from "./interval.ts";
 import type { CallErrors, EvaluationRow } from "./row.ts";
 
 export interface EvaluationMetrics {
@@ -13,8 +14,12 @@ export interface EvaluationMetrics {
   readonly unscorable: number;
   /** Mean total by profile, over all tasks. */
   readonly reward: Readonly<Record<string, number>>;
-  /** The 95% interval of the mean total under the first profile. */
-  readonly interval?: Interval;
+  /** 95% intervals, of which tasks that need the same tools are one cluster. */
+  readonly intervals: MetricIntervals;
+  /** With several attempts per task: the share of tasks at which at least one succeeded. */
+  readonly pass?: number;
+  /** The most attempts at one task, k of mean@k and pass@k. */
+  readonly samples: number;
   /** Mean score of each part before its weight, over tasks with goals. */
   readonly parts?: Readonly<Record<PartName, number>>;
   /** Mean reward of tasks without goals. */
@@ -41,6 +46,15 @@ export interface EvaluationMetrics {
   readonly rolloutsPerSecond?: number;
 }
 
+/** An interval is absent if there are fewer than two clusters. */
+export interface MetricIntervals {
+  /** By profile. */
+  readonly reward: Readonly<Record<string, Interval | undefined>>;
+  readonly success?: Interval | undefined;
+  readonly pass?: Interval | undefined;
+  readonly parts?: Readonly<Record<PartName, Interval | undefined>>;
+}
+
 /** Computes the metrics of rows. `seconds` is the wall time of all attempts, if it was measured. */
 export function computeMetrics(
   rows: readonly EvaluationRow[],
@@ -54,7 +68,12 @@ export function computeMetrics(
   const n = scored.length;
   const calls = sum(scored, it => it.calls);
   const reported = scored.filter(it => it.tokens !== undefined);
-  const interval = computeInterval(totals(first));
+  const attemptsByTask = groupByTask(rows);
+  const samples = Math.max(1, ...[...attemptsByTask.values()].map(it => it.length));
+  const passes = [...attemptsByTask.values()].map(attempts => ({
+    cluster: attempts[0]!.cluster,
+    value: Number(attempts.some(it => it.success)),
+  }));
   const abstention = computeShare(
     scored.filter(it => !it.hasGoals),
     it => it.breakdowns[first]!.total,
@@ -66,11 +85,27 @@ export function computeMetrics(
   );
   return {
     attempts: rows.length,
+    samples,
     unscorable: rows.length - n,
     reward: Object.fromEntries(
       profiles.map(it => [it.name, n === 0 ? 0 : computeMean(totals(it.name))]),
     ),
-    ...(interval ? { interval } : {}),
+    intervals: {
+      reward: mapNames(
+        profiles.map(it => it.name),
+        name => computeRowInterval(rows, it => it.breakdowns[name]!.total),
+      ),
+      success: computeShareInterval(listObservations(rows, it => Number(it.success))),
+      ...(samples > 1 ? { pass: computeShareInterval(passes) } : {}),
+      ...(tool.length > 0
+        ? {
+            parts: mapNames(partNames, part =>
+              computeRowInterval(tool, it => it.breakdowns[first]!.parts[part].score),
+            ),
+          }
+        : {}),
+    },
+    ...(samples > 1 ? { pass: computeMean(passes.map(it => it.value)) } : {}),
     ...(tool.length ? { parts: computeParts(tool, first) } : {}),
     ...(abstention === undefined ? {} : { abstention }),
     success: divide(
@@ -125,28 +160,6 @@ export function computeMetrics(
   };
 }
 
-/**
- * The 95% interval of the change from one evaluation to another, paired by task, over the tasks
- * that both scored.
- */
-export function computeChange(
-  before: readonly EvaluationRow[],
-  after: readonly EvaluationRow[],
-  getValue: (row: EvaluationRow) => number,
-): Interval | undefined {
-  const rowsBefore = new Map(before.map(it => [it.task, it]));
-  const pairs = after.flatMap(row => {
-    const rowBefore = rowsBefore.get(row.task);
-    return rowBefore && rowBefore.unscorable === undefined && row.unscorable === undefined
-      ? [[getValue(rowBefore), getValue(row)] as const]
-      : [];
-  });
-  return computePairedInterval(
-    pairs.map(it => it[0]),
-    pairs.map(it => it[1]),
-  );
-}
-
 const sum = (rows: readonly EvaluationRow[], of: (row: EvaluationRow) => number) =>
   rows.reduce((total, it) => total + of(it), 0);
 const divide = (n: number, total: number) => (n === 0 ? 0 : total / n);
@@ -160,3 +173,12 @@ const computeParts = (rows: readonly EvaluationRow[], profile: string) =>
       computeMean(rows.map(it => it.breakdowns[profile]!.parts[part].score)),
     ]),
   ) as Record<PartName, number>;
+
+const computeRowInterval = (rows: readonly EvaluationRow[], read: ReadMetric) =>
+  computeInterval(listObservations(rows, read));
+
+const mapNames = <Name extends string, T>(
+  names: readonly Name[],
+  compute: (name: Name) => T,
+): Readonly<Record<Name, T>> =>
+  Object.fromEntries(names.map(it => [it, compute(it)])) as Record<Name, T>;

@@ -8,10 +8,15 @@ import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { isReadOnly, getSuccess } from "../reward/success.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
+import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/trajectory.ts";
+import { getCluster, listTraits, type Trait } from "./taskTraits.ts";
 
 export interface EvaluationRow {
   readonly task: string;
+  /** The key of the tasks that are resampled together. */
+  readonly cluster: string;
+  readonly traits: readonly Trait[];
   readonly kind: Attempt["task"]["kind"];
   readonly hasGoals: boolean;
   /** Whether all goal calls are reads. */
@@ -46,7 +51,11 @@ export interface CallErrors {
 }
 
 /** Measures one attempt under some profiles. */
-export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): EvaluationRow {
+export function measureAttempt(
+  attempt: Attempt,
+  profiles: readonly Profile[],
+  seen?: SeenTasks,
+): EvaluationRow {
   const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
   const results = profiles.map(it => scoreAttempt(attempt, it));
@@ -55,6 +64,8 @@ export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): 
   const end = getEnd(trajectory);
   return {
     task: task.id,
+    cluster: getCluster(task),
+    traits: listTraits(task, seen),
     kind: task.kind,
     hasGoals: task.goals.length > 0,
     readOnly: isReadOnly(attempt),

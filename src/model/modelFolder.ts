@@ -12,6 +12,13 @@ import { listGoalEdges } from "../trajectory/goalEdges.ts";
 import type { Goal } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
+import {
+  createSeenTasks,
+  listGoalTools,
+  listTurnSequences,
+  type SeenTasks,
+  type TaskCalls,
+} from "../trajectory/seenTasks.ts";
 import type { Tool } from "./valueText.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
 import { createModel, type Model } from "./transformer.ts";
@@ -50,6 +57,11 @@ const modelConfig = z.strictObject({
     edges: z.array(z.string()).optional(),
     /** The numbers of the generated worlds; absent in models of earlier versions. */
     worlds: z.array(z.int()).optional(),
+    /**
+     * The calls of single turns, in their order: indices in `tools`, joined by `>`. Absent in
+     * models that were trained before this was recorded.
+     */
+    sequences: z.array(z.string()).optional(),
   }),
   /** The trainings of the model so far, for a person. */
   training: z.array(
@@ -190,18 +202,11 @@ export const createServerDigest =
   (server: string): string =>
     computeToolsDigest(servers.get(server)?.tools.values() ?? []);
 
-/** The tools, edges and servers of a task. */
+/** The tools, edges, turns and servers of a task. */
 export interface TaskTopic {
-  readonly goals: readonly {
-    readonly calls: readonly { readonly name: string }[];
-    readonly after: Goal["after"];
-  }[];
+  readonly goals: readonly (TaskCalls["goals"][number] & { readonly after: Goal["after"] })[];
   readonly servers: readonly { readonly name: string; readonly fixture: string }[];
 }
-
-/** The tools that a task's goals call, sorted and without duplicates. */
-export const listGoalTools = ({ goals }: TaskTopic): readonly string[] =>
-  [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
 
 /** Whether a model was trained on a task that requires exactly this set of tools. */
 export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly string[]): boolean {
@@ -233,6 +238,18 @@ export const listWorlds = ({ servers }: Pick<TaskTopic, "servers">): number[] =>
   ...new Set(servers.flatMap(it => parseFixtureName(it.fixture).world ?? [])),
 ];
 
+/** The tasks that a model was trained on; undefined if it does not record their sequences. */
+export function getSeenTasks({
+  tools,
+  chains,
+  sequences,
+}: ModelConfig["saw"]): SeenTasks | undefined {
+  if (!sequences) return undefined;
+  const split = (list: readonly string[], separator: string) =>
+    list.map(it => it.split(separator).map(index => tools[Number(index)]!));
+  return createSeenTasks(split(chains, "+"), split(sequences, ">"));
+}
+
 /** What a model has seen after training on these tasks, too. */
 export function addSeenTasks(
   saw: ModelConfig["saw"],
@@ -247,12 +264,18 @@ export function addSeenTasks(
     ...tasks.map(it => formatChain(listGoalTools(it), indexes)),
   ]);
   chains.delete("");
+  const sequences = tasks.flatMap(it =>
+    listTurnSequences(it).map(names => names.map(name => indexes.get(name)!).join(">")),
+  );
+  // what a model saw before sequences were recorded is not known
+  const isKnown = saw.sequences !== undefined || saw.chains.length === 0;
   return {
     servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, getDigest(it)])) },
     tools,
     chains: [...chains],
     ...addSeenEdges(saw, tasks),
     worlds: [...new Set([...(saw.worlds ?? []), ...tasks.flatMap(listWorlds)])],
+    ...(isKnown ? { sequences: [...new Set([...(saw.sequences ?? []), ...sequences])] } : {}),
   };
 }
 

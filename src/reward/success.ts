@@ -1,12 +1,12 @@
 /**
- * Decides whether an attempt succeeded: it must end in the goals' state and show in time whatever
- * the user asked for. Look-ups that do not say what they are for must be made as they are. Success
+ * Decides whether an attempt succeeded: it must end by itself, in the goals' state, and show in time
+ * whatever the user asked for. Look-ups that do not say what they are for must be made as they are. Success
  * is reported beside the reward; the paper's reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
-import { listCalls } from "../trajectory/trajectory.ts";
+import { getEnd, listCalls } from "../trajectory/trajectory.ts";
 import { getStateNames, listMentionedWords, type StateNames } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
 import { formatWorld } from "./stateText.ts";
@@ -38,9 +38,11 @@ export function getSuccess(attempt: Attempt): Success {
 function computeSuccess(attempt: Attempt): Success {
   const { task, trajectory, states } = attempt;
   const calls = listCalls(trajectory);
+  const cuts = getEnd(trajectory).by === "policy" ? [] : ["it was cut off before it ended"];
   if (task.goals.length === 0) {
-    const reasons = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
-    return { achieved: calls.length === 0, isGoalState: true, hasAllReads: true, reasons };
+    const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
+    const reasons = [...unwanted, ...cuts];
+    return { achieved: reasons.length === 0, isGoalState: true, hasAllReads: true, reasons };
   }
   const isSameState = computeDigest(states.goal) === computeDigest(states.final);
   const names = getStateNames(attempt);
@@ -48,11 +50,12 @@ function computeSuccess(attempt: Attempt): Success {
     ? []
     : describeDifferences(attempt, names, listMentionedWords(task));
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
+  const reasons = [...differences, ...missingReads, ...cuts];
   return {
-    achieved: differences.length === 0 && missingReads.length === 0,
+    achieved: reasons.length === 0,
     isGoalState: differences.length === 0,
     hasAllReads: missingReads.length === 0,
-    reasons: [...differences, ...missingReads],
+    reasons,
   };
 }
 

@@ -72,6 +72,10 @@ const removeTeacher = (task: Task): Task => ({
 
 /** Keeps only names: a large file is read one task at a time. */
 const getTaskTopic = ({ goals, servers }: Task): TaskTopic => ({
-  goals: goals.map(({ calls, after }) => ({ calls: calls.map(({ name }) => ({ name })), after })),
+  goals: goals.map(({ calls, after, turn }) => ({
+    calls: calls.map(({ name }) => ({ name })),
+    after,
+    turn,
+  })),
   servers: servers.map(({ name, fixture }) => ({ name, fixture })),
 });

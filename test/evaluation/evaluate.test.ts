@@ -1,6 +1,8 @@
 /** The metrics of policies, from real rollouts. */
 import { describe, expect, test } from "vitest";
-import { computeChange } from "../../src/evaluation/metrics.ts";
+import { computeChange } from "../../src/evaluation/compare.ts";
+import { computeSlices } from "../../src/evaluation/slices.ts";
+import { createSeenTasks, listGoalTools } from "../../src/trajectory/seenTasks.ts";
 import { evaluate } from "../../src/evaluation/evaluate.ts";
 import { PolicyFault, type Policy } from "../../src/policy/policy.ts";
 import { idlePolicy, createScriptedPolicy } from "../../src/policy/scripted.ts";
@@ -35,6 +37,12 @@ const teacher: Policy = {
     );
     return { text: said?.kind === "assistant" ? said.text : "", calls };
   },
+};
+
+/** Looks up the balance again and again. */
+const readsForever: Policy = {
+  name: "reads-forever",
+  next: async () => calling(balance),
 };
 
 test("the teacher: 1.3 on three tasks and 1 on the one without goals, (3·1.3 + 1)/4 = 1.225", async () => {
@@ -160,13 +168,43 @@ describe("a change", () => {
   test("is paired by task: (1.3 + 1.3 + 1.3 + 0)/4 = .975 more than doing nothing", async () => {
     const before = await evaluate(tasks, idlePolicy, { catalog });
     const after = await evaluate(tasks.toReversed(), teacher, { catalog });
-    const interval = computeChange(before.rows, after.rows, it => it.breakdowns["paper"]!.total);
-    // s = .65, t(3) = 3.1824: .975 ± 3.1824·.65/2
-    expect(interval).toMatchObject({
-      mean: expect.closeTo(0.975, 6),
-      low: expect.closeTo(0.975 - 1.0343, 3),
-      high: expect.closeTo(0.975 + 1.0343, 3),
-      n: 4,
-    });
+    const interval = computeChange(before.rows, [after.rows], it => it.breakdowns["paper"]!.total);
+    expect(interval).toMatchObject({ mean: expect.closeTo(0.975, 6), n: 4, clusters: 4, runs: 1 });
   });
+});
+
+describe("several attempts per task", () => {
+  test("mean@2 counts attempts, pass@2 tasks", async () => {
+    // the second attempt at each task does nothing, which is right for the task without goals
+    const everySecond: Policy = {
+      name: "every-second",
+      next: conversation =>
+        conversation.header.id.endsWith("/1")
+          ? idlePolicy.next(conversation)
+          : teacher.next(conversation),
+    };
+    const { metrics, rows } = await evaluate(tasks, everySecond, { catalog, samples: 2 });
+    expect(rows.map(it => it.task)).toEqual(tasks.flatMap(it => [it.id, it.id]));
+    expect(metrics).toMatchObject({ attempts: 8, samples: 2, success: 5 / 8, pass: 1 });
+    expect(metrics.intervals.pass).toMatchObject({ mean: 1, n: 4 });
+    expect(computeChange(rows, [rows], it => Number(it.success))).toMatchObject({ mean: 0, n: 4 });
+  });
+});
+
+test("an attempt that a limit cut off is no success, although the goals are met", async () => {
+  const { metrics, rows } = await evaluate(tasks.slice(2, 3), readsForever, { catalog });
+  expect(rows[0]).toMatchObject({ isCut: true, success: false });
+  expect(metrics).toMatchObject({ cut: 1, success: 0 });
+});
+
+test("slices have the attempts with the same split, server, calls, kind or knob", async () => {
+  const { rows } = await evaluate(tasks, idlePolicy, {
+    catalog,
+    seen: createSeenTasks([listGoalTools(tasks[0])], []),
+  });
+  const slices = computeSlices(rows);
+  const find = (by: string, is: string) => slices.find(it => it.by === by && it.is === is);
+  expect(find("kind", "abstain")).toMatchObject({ attempts: 1, success: 1 });
+  expect(find("kind", "normal")).toMatchObject({ attempts: 3, success: 0, reward: { paper: 0 } });
+  expect(slices.filter(it => it.by === "split").map(it => it.attempts)).toEqual([4]);
 });

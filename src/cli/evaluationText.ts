@@ -1,0 +1,132 @@
+/** Formats the metrics of an evaluation, its slices, and differences between policies, as text. */
+import { computeChange, getVerdict, type ReadMetric } from "../evaluation/compare.ts";
+import type { Interval } from "../evaluation/interval.ts";
+import type { EvaluationMetrics } from "../evaluation/metrics.ts";
+import type { EvaluationRow } from "../evaluation/row.ts";
+import type { Slice } from "../evaluation/slices.ts";
+import { partNames } from "../reward/breakdown.ts";
+import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
+
+const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
+const formatNumber = (value: number) => value.toFixed(4);
+const formatRow = (name: string, value: string) => `${name.padEnd(22)}${value}`;
+
+const formatInterval = (interval: Interval | undefined, format: (value: number) => string) =>
+  interval ? ` (95% ${format(interval.low)} … ${format(interval.high)})` : "";
+
+/** The lines of the metrics, one per number. */
+export function formatMetrics(it: EvaluationMetrics): string[] {
+  const { intervals } = it;
+  const { success, pass } = intervals;
+  const attempts = it.samples > 1 ? `${it.attempts}, ${it.samples} at each task` : it.attempts;
+  const faults = it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : "";
+  return [
+    formatRow(it.samples > 1 ? "attempts" : "tasks", `${attempts}${faults}`),
+    ...[paperProfile.name, provePlusProfile.name].map(name =>
+      formatRow(
+        `reward, ${name}`,
+        `${formatNumber(it.reward[name] ?? 0)}${formatInterval(intervals.reward[name], formatNumber)}`,
+      ),
+    ),
+    ...(it.parts
+      ? partNames.map(part =>
+          formatRow(
+            `  ${part}`,
+            `${formatNumber(it.parts![part])}${formatInterval(intervals.parts?.[part], formatNumber)}`,
+          ),
+        )
+      : []),
+    ...formatOptional("abstention", it.abstention, formatNumber),
+    formatRow(
+      it.samples > 1 ? `success, mean@${it.samples}` : "success",
+      `${formatShare(it.success)}${formatInterval(success, formatShare)}`,
+    ),
+    ...(it.pass === undefined
+      ? []
+      : [
+          formatRow(
+            `success, pass@${it.samples}`,
+            `${formatShare(it.pass)}${formatInterval(pass, formatShare)}`,
+          ),
+        ]),
+    ...formatOptional("  tasks with goals", it.goalSuccess, formatShare),
+    ...formatOptional("  look-ups only", it.readOnlySuccess, formatShare),
+    formatRow(
+      "calls / budget",
+      `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${formatShare(it.withinBudget)} within`,
+    ),
+    formatRow("calls not parsed", formatShare(it.errors.syntax)),
+    formatRow("calls to no tool", formatShare(it.errors.tool)),
+    formatRow("arguments unfit", formatShare(it.errors.arguments)),
+    formatRow("calls refused", formatShare(it.errors.refused)),
+    formatRow("cut by a limit", formatShare(it.cut)),
+    ...formatOptional("tokens a rollout", it.tokensPerRollout, value => value.toFixed(1)),
+    ...formatOptional("rollouts a second", it.rolloutsPerSecond, value => value.toFixed(1)),
+  ];
+}
+
+const formatOptional = (
+  name: string,
+  value: number | undefined,
+  format: (value: number) => string,
+): string[] => (value === undefined ? [] : [formatRow(name, format(value))]);
+
+/** A table of the slices, with the property before the first of its values. */
+export function formatSlices(slices: readonly Slice[]): string[] {
+  if (slices.length === 0) return [];
+  const cells = slices.map((it, i) => [
+    slices[i - 1]?.by === it.by ? "" : escapeInvisible(it.by),
+    escapeInvisible(it.is),
+    String(it.attempts),
+    formatShare(it.success),
+    it.successInterval
+      ? `${formatShare(it.successInterval.low)} … ${formatShare(it.successInterval.high)}`
+      : "",
+    (it.reward[paperProfile.name] ?? 0).toFixed(3),
+  ]);
+  const header = ["by", "", "attempts", "success", "95%", "paper"];
+  return ["", ...alignColumns([header, ...cells], 2)];
+}
+
+/** Aligns the cells of a table: the first columns to the left, the others to the right. */
+export function alignColumns(rows: readonly (readonly string[])[], left: number): string[] {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map(row => row[i]!.length)));
+  return rows.map(row =>
+    row
+      .map((cell, i) => (i < left ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** The metrics that two policies are compared by. */
+export const comparedMetrics: readonly { readonly name: string; readonly read: ReadMetric }[] = [
+  { name: "success", read: it => Number(it.success) },
+  { name: "reward", read: it => it.breakdowns[provePlusProfile.name]!.total },
+  { name: "paper", read: it => it.breakdowns[paperProfile.name]!.total },
+  ...partNames.map(part => ({
+    name: part,
+    read: (it: EvaluationRow) =>
+      it.hasGoals ? it.breakdowns[paperProfile.name]!.parts[part].score : undefined,
+  })),
+];
+
+/** A difference in words: its mean, its interval, and what can be told from it. */
+export function formatDifference(metric: string, change: Interval | undefined): string {
+  if (!change) return `${metric}: the tasks are too few to compare`;
+  const { mean, low, high, runs } = change;
+  const basis = runs > 1 ? `, ${runs} runs` : "";
+  return `${metric} ${formatSigned(mean)} (95% ${formatSigned(low)} … ${formatSigned(high)}${basis}): ${getVerdict(change)}`;
+}
+
+/** The lines that compare the runs of one training with a policy. */
+export const formatComparison = (
+  before: readonly EvaluationRow[],
+  runs: readonly (readonly EvaluationRow[])[],
+): string[] =>
+  comparedMetrics.map(({ name, read }) =>
+    formatDifference(name, computeChange(before, runs, read)),
+  );
+
+const formatSigned = (value: number) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
