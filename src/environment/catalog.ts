@@ -8,7 +8,10 @@ import { computeDigest, deepFreeze } from "./digest.ts";
 import { listFixtureNames, readFixture, type Fixture, type FixtureFolders } from "./fixture.ts";
 import type { Server, Tool } from "./server.ts";
 import { openSession, type Session } from "./session.ts";
-import { createVariant, parseVariantName } from "./variant.ts";
+import { parseFixtureName } from "./fixtureName.ts";
+import { createVariant, createWorldFixture, createWorldText } from "./variant.ts";
+import { World } from "./world.ts";
+import { readWorldVocabulary, type WorldVocabulary } from "./worldVocabulary.ts";
 
 export interface Catalog {
   /** In their fixed order. */
@@ -18,11 +21,16 @@ export interface Catalog {
   /** The server with that name. Throws a `UserError` that lists the names if there is none. */
   getServer(name: string): Server;
   /**
-   * The fixture with that name (`full~17` is variant 17 of `full`), deeply frozen. It is the same
-   * object each time, except for a variant that has left the cache. Throws a `UserError` if the
-   * fixture does not exist or does not match its server's schema.
+   * The fixture with that name (`full~17` is variant 17 of `full`, `full@17` world 17), deeply
+   * frozen. It is the same object each time, except for a variant or world that has left the cache.
+   * Throws a `UserError` if the fixture does not exist or does not match its server's schema.
    */
   getFixture(server: string, name: string): Fixture;
+  /**
+   * A value that names people, places or dates of the shipped fixtures, such as the templates of a
+   * server, as it is in the world of a fixture. The same value if that is not of a world.
+   */
+  localize<T extends object>(value: T, fixture: string): T;
   /** The names of a server's fixtures, sorted. */
   listFixtures(server: string): readonly string[];
   /**
@@ -32,8 +40,11 @@ export interface Catalog {
   hashTools(servers: readonly string[]): string;
 }
 
-/** A variant takes some 40 kB once all of its tables have been read. */
+/** A variant takes some 40 kB once all of its tables have been read, and a world 80 kB. */
 const maxCachedVariants = 2048;
+
+/** Worlds, which have a few hundred names each. */
+const maxCachedWorlds = 512;
 
 /**
  * Opens a catalog of a list of servers, whose fixtures are searched in the folders in order. It
@@ -43,6 +54,14 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   const servers = new Map(list.map(it => [it.name, it]));
   const fixtures = new Map<string, Fixture>();
   const variants = new LRUCache<string, Fixture>({ max: maxCachedVariants });
+  const worlds = new LRUCache<number, World>({ max: maxCachedWorlds });
+  let vocabulary: WorldVocabulary | undefined;
+  const getVocabulary = () => (vocabulary ??= readWorldVocabulary(folders));
+  const getWorld = (number: number): World => {
+    const world = worlds.get(number) ?? new World(getVocabulary(), number);
+    worlds.set(number, world);
+    return world;
+  };
   const getServer = (name: string): Server => {
     const server = servers.get(name);
     if (server) return server;
@@ -53,13 +72,16 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   };
   const getFixture = (server: string, name: string): Fixture => {
     const key = `${server}/${name}`;
-    const variant = parseVariantName(name);
-    const cache = variant ? variants : fixtures;
+    const { base, world, variant } = parseFixtureName(name);
+    const cache = base === name ? fixtures : variants;
     const cached = cache.get(key);
     if (cached) return cached;
-    const fixture = variant
-      ? createVariant(getFixture(server, variant.fixture), variant.number)
-      : readFixture(folders, getServer(server), name);
+    const fixture =
+      base === name
+        ? readFixture(folders, getServer(server), name)
+        : world === undefined
+          ? createVariant(getFixture(server, base), variant!)
+          : createWorldFixture(getFixture(server, base), getWorld(world), getVocabulary(), variant);
     cache.set(key, fixture);
     return fixture;
   };
@@ -68,6 +90,12 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
     tools: new Map(list.flatMap(it => [...it.tools])),
     getServer,
     getFixture,
+    localize: (value, fixture) => {
+      const { world } = parseFixtureName(fixture);
+      return world === undefined
+        ? value
+        : createWorldText(value, getWorld(world), getVocabulary());
+    },
     listFixtures: server => listFixtureNames(folders, getServer(server).name),
     hashTools: names =>
       computeDigest(deepFreeze(names.toSorted().map(name => describeTools(getServer(name))))),

@@ -1,50 +1,132 @@
 /**
- * Variants of a fixture: the same state with every id renumbered, and all references to it as well.
- * Training on many variants teaches a model to read ids instead of memorizing them. An id is a key
- * such as `acc_101` that names a row, whatever the server.
+ * Fixtures that are made from a fixture file by replacing words. A variant has other ids, so that a
+ * model learns to read ids instead of memorizing them; an id is a key such as `acc_101` that names a
+ * row, whatever the server. A world also has other people, places and dates.
  */
 import { deepFreeze } from "./digest.ts";
 import type { Fixture } from "./fixture.ts";
-import { createIdTemplate, type IdTemplate } from "./idTemplate.ts";
+import { formatFixtureName } from "./fixtureName.ts";
+import type { Json, JsonObject } from "./json.ts";
 import { shuffle } from "./random.ts";
+import { createStateTemplate, type StateTemplate, type WordFinder } from "./stateTemplate.ts";
+import type { World } from "./world.ts";
+import type { WorldVocabulary } from "./worldVocabulary.ts";
 
-const separator = "~";
-
-/** `full~17` is variant 17 of `full`; a name without `~` is not a variant. */
-export function parseVariantName(
-  name: string,
-): { readonly fixture: string; readonly number: number } | undefined {
-  const at = name.indexOf(separator);
-  const number = name.slice(at + 1);
-  return at > 0 && /^[1-9]\d{0,5}$/.test(number)
-    ? { fixture: name.slice(0, at), number: Number(number) }
-    : undefined;
+interface FixtureTemplate extends StateTemplate {
+  /** Sorted. */
+  readonly ids: readonly string[];
 }
 
-export const formatVariantName = (fixture: string, number: number): string =>
-  `${fixture}${separator}${number}`;
-
-const templates = new WeakMap<Fixture, IdTemplate>();
+const idTemplates = new WeakMap<Fixture, FixtureTemplate>();
+const worldTemplates = new WeakMap<Fixture, FixtureTemplate>();
 
 /** The fixture with its ids renumbered; equal numbers give equal fixtures. */
 export function createVariant(fixture: Fixture, number: number): Fixture {
-  let template = templates.get(fixture);
-  if (!template) templates.set(fixture, (template = createIdTemplate(deepFreeze(fixture.state))));
-  const { ids, instantiate } = template;
-  let newIds: readonly string[] | undefined;
+  const template = getTemplate(idTemplates, fixture, () => []);
+  let newWords: readonly string[] | undefined;
   return Object.freeze({
     ...fixture,
-    name: formatVariantName(fixture.name, number),
-    state: instantiate(() => (newIds ??= renumberIds(ids, number))),
+    name: formatFixtureName({ base: fixture.name, variant: number }),
+    state: template.instantiate(() => {
+      if (!newWords) {
+        const newIds = renumberIds(template.ids, number);
+        newWords = template.words.map(it => newIds.get(it)!);
+      }
+      return newWords;
+    }),
   });
 }
 
-function renumberIds(ids: readonly string[], seed: number): string[] {
-  const numbers = shuffleNumbers(900, seed).map(it => it + 100);
-  return ids.map((id, i) => {
-    const number = numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length);
-    return `${id.slice(0, id.lastIndexOf("_"))}_${number}`;
+/**
+ * The fixture in another world. Its ids are renumbered by the number of the variant, or of the
+ * world where there is none.
+ */
+export function createWorldFixture(
+  fixture: Fixture,
+  world: World,
+  vocabulary: WorldVocabulary,
+  variant?: number,
+): Fixture {
+  const template = getTemplate(worldTemplates, fixture, it => vocabulary.findWords(it));
+  let newWords: readonly string[] | undefined;
+  const { name: base, now } = fixture;
+  return Object.freeze({
+    ...fixture,
+    name: formatFixtureName({
+      base,
+      world: world.number,
+      ...(variant === undefined ? {} : { variant }),
+    }),
+    now: world.translate(now.slice(0, 10)) + now.slice(10),
+    state: template.instantiate(() => {
+      if (!newWords) {
+        const newIds = renumberIds(template.ids, variant ?? world.number);
+        newWords = template.words.map(it => newIds.get(it) ?? world.translate(it));
+      }
+      return newWords;
+    }),
   });
+}
+
+const textTemplates = new WeakMap<object, StateTemplate>();
+
+/** Another value with names of the shipped fixtures, as it is in a world. */
+export function createWorldText<T extends object>(
+  value: T,
+  world: World,
+  vocabulary: WorldVocabulary,
+): T {
+  let template = textTemplates.get(value);
+  if (!template) {
+    template = createStateTemplate(deepFreeze(value) as JsonObject, it => vocabulary.findWords(it));
+    textTemplates.set(value, template);
+  }
+  const { words, instantiate } = template;
+  return instantiate(() => words.map(it => world.translate(it))) as unknown as T;
+}
+
+function getTemplate(
+  templates: WeakMap<Fixture, FixtureTemplate>,
+  fixture: Fixture,
+  findWords: WordFinder,
+): FixtureTemplate {
+  let template = templates.get(fixture);
+  if (!template) {
+    const ids = collectIds(fixture.state, new Set());
+    const state = deepFreeze(fixture.state);
+    template = {
+      ...createStateTemplate(state, text =>
+        ids.has(text) ? [{ word: text, index: 0 }] : findWords(text),
+      ),
+      ids: [...ids].sort(),
+    };
+    templates.set(fixture, template);
+  }
+  return template;
+}
+
+/**
+ * Collects the keys of rows that look like ids: letters, an underscore, digits. A key such as
+ * `per_100` whose value is a number is not an id.
+ */
+function collectIds(value: Json, ids: Set<string>): Set<string> {
+  if (Array.isArray(value)) for (const it of value) collectIds(it, ids);
+  else if (value !== null && typeof value === "object")
+    for (const [key, it] of Object.entries(value)) {
+      if (it !== null && typeof it === "object" && /^[a-z]+_\d{1,3}$/.test(key)) ids.add(key);
+      collectIds(it, ids);
+    }
+  return ids;
+}
+
+function renumberIds(ids: readonly string[], seed: number): ReadonlyMap<string, string> {
+  const numbers = shuffleNumbers(900, seed).map(it => it + 100);
+  return new Map(
+    ids.map((id, i) => {
+      const number = numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length);
+      return [id, `${id.slice(0, id.lastIndexOf("_"))}_${number}`];
+    }),
+  );
 }
 
 /** The numbers below n, in an order that depends only on the seed. */

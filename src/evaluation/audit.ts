@@ -3,7 +3,7 @@
  * the teacher's habits only; a wrong one that succeeds shows a task that checks too little.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { parseVariantName } from "../environment/variant.ts";
+import { parseFixtureName } from "../environment/fixtureName.ts";
 import type { Policy } from "../policy/policy.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
@@ -102,7 +102,7 @@ function classifyError({ servers, goals, menu }: Task, catalog: Catalog): "unmet
   const hasFixtures = servers.every(
     ({ name, fixture }) =>
       catalog.servers.has(name) &&
-      catalog.listFixtures(name).includes(parseVariantName(fixture)?.fixture ?? fixture),
+      catalog.listFixtures(name).includes(parseFixtureName(fixture).base),
   );
   return hasTools && hasFixtures ? "unmet" : "gone";
 }

@@ -4,21 +4,22 @@ import { computeDigest } from "../../src/environment/digest.ts";
 import { createFixtureSchema } from "../../src/environment/fixture.ts";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { parseVariantName, createVariant } from "../../src/environment/variant.ts";
+import { createVariant } from "../../src/environment/variant.ts";
+import { parseFixtureName } from "../../src/environment/fixtureName.ts";
 import { catalog } from "../contracts/transports.ts";
 
 const servers = await loadServers();
 
-const names: [name: string, parsed: object | undefined][] = [
-  ["full~17", { fixture: "full", number: 17 }],
-  ["full", undefined],
-  ["full~0", undefined],
-  ["full~x", undefined],
-  ["~3", undefined],
-  ["full~1~2", undefined],
+const names: [name: string, parsed: object][] = [
+  ["full~17", { base: "full", variant: 17 }],
+  ["full@17", { base: "full", world: 17 }],
+  ["full@17~3", { base: "full", world: 17, variant: 3 }],
+  ...["full", "full~0", "full~x", "~3", "full~1~2", "full~3@17", "full@"].map(
+    (it): [string, object] => [it, { base: it }],
+  ),
 ];
 test.each(names)("%s", (name, parsed) => {
-  expect(parseVariantName(name)).toEqual(parsed);
+  expect(parseFixtureName(name)).toEqual(parsed);
 });
 
 test.each(servers.map(it => [it.name, it] as const))(

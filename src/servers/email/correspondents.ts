@@ -1,5 +1,6 @@
 /** The correspondents of the generated mailbox by role, and the names that templates contain. */
-import { toSlug, type SharedCast } from "../shared/cast.ts";
+import { toSlug } from "../../environment/slug.ts";
+import type { SharedCast } from "../shared/cast.ts";
 import { senders } from "./senders.ts";
 
 interface Correspondent {

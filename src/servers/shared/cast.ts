@@ -3,6 +3,7 @@
  * of the shipped fixtures; any other seed gives the same roles other names.
  */
 import { createRandom, type Random } from "../../environment/random.ts";
+import { toSlug } from "../../environment/slug.ts";
 import { otherCities, type City } from "./cities.ts";
 import { homePlaces } from "./homePlaces.ts";
 import {
@@ -238,13 +239,6 @@ function createPerson(name: string, domain: string, number: number): Person {
 }
 
 const formatDomain = (name: string) => `${toSlug(name)}.example`;
-
-/** The name in lower case, with letters and digits only. */
-export const toSlug = (name: string) =>
-  name
-    .normalize("NFD")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, "");
 
 /** A number in a range that no network assigns. */
 function formatPhone(number: number): string {

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom } from "../../environment/random.ts";
-import { parseVariantName } from "../../environment/variant.ts";
+import { parseFixtureName } from "../../environment/fixtureName.ts";
 import type { EntitySample } from "../user/entityInstance.ts";
 import { sampleEntities } from "../user/entitySampling.ts";
 import type { ServerFixture } from "./fixtureChoice.ts";
@@ -28,7 +28,8 @@ export class EntitySampleCache {
    * tasks are not all about the same few entities.
    */
   getSample({ name, fixture }: ServerFixture, n: number): EntitySample {
-    const index = parseVariantName(fixture)
+    const isPlain = parseFixtureName(fixture).base === fixture;
+    const index = !isPlain
       ? 0
       : Math.floor(n / rotation.attempts) % rotation.samples;
     const key = `${name}/${fixture}/${index}`;

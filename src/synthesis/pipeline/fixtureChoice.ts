@@ -5,7 +5,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
-import { formatVariantName } from "../../environment/variant.ts";
+import { formatFixtureName } from "../../environment/fixtureName.ts";
 import { getDeclarations } from "../graph/declarations.ts";
 
 /** Variants of a fixture, unless the options of the synthesis say otherwise. */
@@ -64,7 +64,7 @@ function chooseVariant(
   const start = Math.floor(n / (attempts * servers.length)) * size;
   const number = 1 + ((start + random.integer(size)) % Math.max(1, variantsPerFixture));
   return hasHiddenIds(catalog.getServer(name)) && variantsPerFixture > 0
-    ? formatVariantName(fixture, number)
+    ? formatFixtureName({ base: fixture, variant: number })
     : fixture;
 }
 

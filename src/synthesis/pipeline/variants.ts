@@ -4,7 +4,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
-import { formatVariantName, parseVariantName } from "../../environment/variant.ts";
+import { formatFixtureName, parseFixtureName } from "../../environment/fixtureName.ts";
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
@@ -148,7 +148,7 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
 /** The name of a fixture of the home server: mostly the task's own. */
 function chooseFixtureName({ task, catalog }: VariantSource, random: Random): string {
   const { name, fixture } = task.servers[0]!;
-  const own = parseVariantName(fixture)?.fixture ?? fixture;
+  const own = parseFixtureName(fixture).base;
   return random.boolean(ownFixtureShare) ? own : random.pick(catalog.listFixtures(name));
 }
 
@@ -164,5 +164,5 @@ function chooseVariantOf(
   if (!hasHiddenIds(catalog.getServer(name))) return { name, fixture: own };
   const { drawn, all } = fixtureVariants;
   const number = 1 + ((seed * drawn + random.integer(drawn)) % all);
-  return { name, fixture: formatVariantName(own, number) };
+  return { name, fixture: formatFixtureName({ base: own, variant: number }) };
 }

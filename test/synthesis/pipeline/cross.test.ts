@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { parseVariantName } from "../../../src/environment/variant.ts";
+import { parseFixtureName } from "../../../src/environment/fixtureName.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { provePlusProfile } from "../../../src/reward/profiles.ts";
@@ -188,7 +188,7 @@ test("all servers of a task have the same fixture, so that their data is consist
   for (const { knobs, servers } of crossServerTasks) {
     const needed = servers
       .slice(0, knobs["across"] as number)
-      .map(it => parseVariantName(it.fixture)?.fixture ?? it.fixture);
+      .map(it => parseFixtureName(it.fixture).base);
     expect(new Set(needed).size).toBe(1);
   }
 });
