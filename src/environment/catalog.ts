@@ -92,9 +92,7 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
     getFixture,
     localize: (value, fixture) => {
       const { world } = parseFixtureName(fixture);
-      return world === undefined
-        ? value
-        : createWorldText(value, getWorld(world), getVocabulary());
+      return world === undefined ? value : createWorldText(value, getWorld(world), getVocabulary());
     },
     listFixtures: server => listFixtureNames(folders, getServer(server).name),
     hashTools: names =>

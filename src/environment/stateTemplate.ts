@@ -200,7 +200,8 @@ function createRecord(template: ContainerTemplate, newWords: readonly string[]):
   const { original, keys, values, variable } = template;
   if (template.hasVariableKeys) {
     const record: Record<string, Json> = {};
-    for (const [i, it] of values.entries()) record[getKey(keys[i]!, newWords)] = create(it, newWords);
+    for (const [i, it] of values.entries())
+      record[getKey(keys[i]!, newWords)] = create(it, newWords);
     return record;
   }
   // copies of one record have the same hidden class

@@ -107,7 +107,9 @@ export class WorldVocabulary {
   #findName(text: string, token: string, index: number): string | undefined {
     return this.#names
       .get(token)
-      ?.find(it => text.startsWith(it, index) && !/^[\p{L}\d]/u.test(text.slice(index + it.length)));
+      ?.find(
+        it => text.startsWith(it, index) && !/^[\p{L}\d]/u.test(text.slice(index + it.length)),
+      );
   }
 }
 

@@ -95,7 +95,7 @@ const describeState = ({ session: { state, digest } }: OpenedSession) => ({ stat
 const openParams = z.object({
   fixture: z
     .string()
-    .regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/)
+    .regex(/^[a-z][a-z0-9-]{0,40}(@[1-9]\d{0,5})?(~[1-9]\d{0,5})?$/)
     .optional(),
   seed: z.int().min(0).optional(),
 });

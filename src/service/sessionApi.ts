@@ -16,7 +16,7 @@ import type { TableSession } from "./tableSession.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 /** Becomes part of a file name, so it must not be a path. */
-const fixtureName = z.string().regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/);
+const fixtureName = z.string().regex(/^[a-z][a-z0-9-]{0,40}(@[1-9]\d{0,5})?(~[1-9]\d{0,5})?$/);
 const id = z.string().max(200);
 const ttl = z.number().min(1).max(86_400).optional();
 const owner = z

@@ -2,6 +2,7 @@
  * Plans a conversation across servers: one link, or two that follow one another, the least used
  * first, and whether the user asks for the first call or only for what is done with its result.
  */
+import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { UseCounts } from "../graph/chains.ts";
@@ -52,6 +53,20 @@ export function planCrossServerTask(
   const isRequested =
     first.after !== undefined && (!first.forms || random.boolean(shares.requested));
   return createPlan(second ? [first, second] : [first], isRequested, servers);
+}
+
+/** The plan with the names and dates that its links have in the world of a fixture. */
+export function localizePlan(
+  plan: CrossServerPlan,
+  catalog: Catalog,
+  fixture: string,
+): CrossServerPlan {
+  const links = new Map([...plan.steps.values()].map(it => [it.link, it.link]));
+  for (const link of links.keys()) links.set(link, catalog.localize(link, fixture));
+  const steps = [...plan.steps].map(
+    ([name, it]) => [name, { ...it, link: links.get(it.link)! }] as const,
+  );
+  return { ...plan, steps: new Map(steps) };
 }
 
 /** The plan over these links, by name, or undefined if one does not exist. */

@@ -29,9 +29,7 @@ export class EntitySampleCache {
    */
   getSample({ name, fixture }: ServerFixture, n: number): EntitySample {
     const isPlain = parseFixtureName(fixture).base === fixture;
-    const index = !isPlain
-      ? 0
-      : Math.floor(n / rotation.attempts) % rotation.samples;
+    const index = !isPlain ? 0 : Math.floor(n / rotation.attempts) % rotation.samples;
     const key = `${name}/${fixture}/${index}`;
     const sample = this.#samples.get(key) ?? this.#createSample({ name, fixture }, key);
     this.#samples.set(key, sample);

@@ -1,11 +1,12 @@
 /**
- * Chooses the fixtures of a task. Where ids have to be found out, it chooses a variant of the
- * fixture with other ids, and only few variants at a time, because creating one takes long.
+ * Chooses the fixtures of a task: worlds of a fixture, the same world for all servers of a task; or
+ * without worlds, where ids have to be found out, variants of a fixture with other ids. Only few
+ * are in use at a time, because sampling their entities takes long.
  */
 import type { Catalog } from "../../environment/catalog.ts";
+import { formatFixtureName } from "../../environment/fixtureName.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
-import { formatFixtureName } from "../../environment/fixtureName.ts";
 import { getDeclarations } from "../graph/declarations.ts";
 
 /** Variants of a fixture, unless the options of the synthesis say otherwise. */
@@ -14,11 +15,16 @@ export const defaultVariants = 40;
 /** Variants in use at a time, and for how many attempts on a server. */
 const variantWindow = { size: 2, attempts: 40 };
 
+/** For how many attempts on a server its tasks are in the same world. */
+const attemptsPerWorld = 12;
+
 export interface FixtureSource {
   readonly catalog: Catalog;
   /** The servers that tasks are made on, by name. */
   readonly servers: readonly string[];
   readonly variantsPerFixture: number;
+  /** The number of worlds; 0 for the people and days of the fixtures. */
+  readonly worlds: number;
   /** Names of a server's fixtures. */
   readonly listFixtures: (server: string) => readonly string[];
 }
@@ -28,30 +34,39 @@ export interface ServerFixture {
   readonly fixture: string;
 }
 
-/** One of the server's fixtures, for attempt number n. */
-export function chooseFixture(
+/**
+ * The fixtures of attempt number n: of the servers that the task needs, which have the same fixture
+ * so that their data is consistent, and of others. The first server is the task's home.
+ */
+export function chooseFixtures(
   source: FixtureSource,
-  name: string,
-  n: number,
-  random: Random,
-): ServerFixture {
-  const fixture = random.pick(source.listFixtures(name));
-  return { name, fixture: chooseVariant(source, { name, fixture }, n, random) };
-}
-
-/** The same fixture for several servers, so that their data is consistent. */
-export function chooseSharedFixture(
-  source: FixtureSource,
-  names: readonly string[],
+  { needed, others }: { readonly needed: readonly string[]; readonly others: readonly string[] },
   n: number,
   random: Random,
 ): ServerFixture[] {
-  const [first, ...others] = names.map(source.listFixtures);
-  const fixture = random.pick(first!.filter(it => others.every(list => list.includes(it))));
-  return names.map(name => ({
+  const [first, ...rest] = needed.map(source.listFixtures);
+  const fixture = random.pick(first!.filter(it => rest.every(list => list.includes(it))));
+  const choose = (name: string, base: string): ServerFixture => ({
     name,
-    fixture: chooseVariant(source, { name, fixture }, n, random),
-  }));
+    fixture:
+      source.worlds > 0
+        ? formatFixtureName({ base, world: chooseWorld(source, needed[0]!, n) })
+        : chooseVariant(source, { name, fixture: base }, n, random),
+  });
+  return [
+    ...needed.map(name => choose(name, fixture)),
+    ...others.map(name => choose(name, random.pick(source.listFixtures(name)))),
+  ];
+}
+
+/**
+ * Servers are in different worlds at a time. Their order changes with each step, so that the worlds
+ * that are held out of training are not always those of the same servers.
+ */
+function chooseWorld({ servers, worlds }: FixtureSource, home: string, n: number): number {
+  const step = Math.floor(n / (attemptsPerWorld * servers.length));
+  const index = (Math.max(0, servers.indexOf(home)) + step) % servers.length;
+  return 1 + ((step * servers.length + index) % worlds);
 }
 
 function chooseVariant(

@@ -15,6 +15,8 @@ export const menuKinds = ["realistic", "chain", "full"] as const;
 export interface Preset {
   readonly name: "paper" | "student";
   readonly mixture: Mixture;
+  /** The number of worlds; 0 for the people and days of the fixtures. */
+  readonly worlds: number;
   /** The kind of menu where none is chosen. */
   readonly menu: MenuKind;
   /** Share of tasks with a single user turn; the others have two or three. */
@@ -55,6 +57,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
   paper: {
     name: "paper",
     mixture: { multi: 10_895, clarify: 1_500, abstain: 1_122, irrelevant: 0.05 },
+    worlds: 300,
     menu: "realistic",
     oneTurnShare: 0,
     maxCalls: { realistic: 16, chain: 16, full: 16 },
@@ -74,6 +77,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
   student: {
     name: "student",
     mixture: { multi: 1, clarify: 0, abstain: 0, irrelevant: 0.05 },
+    worlds: 0,
     menu: "chain",
     oneTurnShare: 0.4,
     // more calls do not fit the small student's context

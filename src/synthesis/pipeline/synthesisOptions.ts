@@ -23,7 +23,9 @@ export interface SynthesisOptions {
   readonly oneTurnShare?: number;
   /** Share of the normal tasks that need several servers; the preset's where absent. */
   readonly crossServerShare?: number;
-  /** Variants of each fixture with other ids; 0 for the fixtures as they are. */
+  /** The number of worlds; the preset's where absent and `variantsPerFixture` is not given. */
+  readonly worlds?: number;
+  /** Without worlds: variants of each fixture with other ids; 0 for the fixtures as they are. */
   readonly variantsPerFixture?: number;
   /** Verdicts on the edges of the dependency graphs; the shipped ones where absent. */
   readonly edgeVerdicts?: EdgeVerdicts;

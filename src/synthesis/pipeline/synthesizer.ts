@@ -3,7 +3,6 @@
  * what the attempts of one synthesis share: templates, samples, and how often each tool has been
  * used.
  */
-import { join } from "node:path";
 import { openSessionByName } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import type { Random } from "../../environment/random.ts";
@@ -14,12 +13,11 @@ import { computeRarity, countUses, limitLength, type UseCounts } from "../graph/
 import { getDeclarations } from "../graph/declarations.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
 import { GraphTeacher } from "../teachers/graphTeacher.ts";
-import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
+import type { Abstentions } from "../text/abstentions.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import { readScenarios } from "../text/scenarios.ts";
-import { readTemplates } from "../text/templates.ts";
 import {
   abstentionShares,
   createAbstentionTurn,
@@ -53,6 +51,7 @@ import {
   type TaskSpecification,
 } from "./taskSpecification.ts";
 import { RefusingTeacher } from "../teachers/refusingTeacher.ts";
+import { WorldTexts } from "./worldTexts.ts";
 
 /** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
 export type TaskSpecifier = (
@@ -74,9 +73,8 @@ export class Synthesizer {
   readonly specifyTask: TaskSpecifier;
   readonly #options: SynthesisOptions;
   readonly #styleGuide: StyleGuide;
-  readonly #abstentions: Abstentions;
+  readonly #texts: WorldTexts;
   readonly #context: SpecificationContext;
-  readonly #templates = new Map<string, ServerTemplates>();
   readonly #uses: UseCounts = new Map();
   readonly #infoCounts = new Map<Task["info"], number>();
   readonly #chainCounts = new Map<number, number>();
@@ -87,7 +85,7 @@ export class Synthesizer {
     const { catalog, resources, seed, servers } = options;
     this.#options = options;
     this.#styleGuide = readStyleGuide(resources);
-    this.#abstentions = readAbstentions(resources);
+    this.#texts = new WorldTexts(catalog, resources, servers);
     this.#samples = new EntitySampleCache(catalog, seed);
     const preset = choosePreset(options);
     const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
@@ -100,6 +98,7 @@ export class Synthesizer {
       oneTurnShare: options.oneTurnShare ?? preset.oneTurnShare,
       crossServerShare,
       variantsPerFixture: options.variantsPerFixture ?? defaultVariants,
+      worlds: options.worlds ?? (options.variantsPerFixture === undefined ? preset.worlds : 0),
       links: crossServerShare > 0 ? readLinks(options) : [],
       scenarios: preset.scenarioShare > 0 ? readScenarios(resources, catalog, servers) : [],
       chainCounts: this.#chainCounts,
@@ -112,8 +111,6 @@ export class Synthesizer {
     };
     this.specifyTask =
       specifier ?? ((target, random) => specifyTask(this.#context, target, random));
-    for (const name of servers)
-      this.#templates.set(name, readTemplates(join(resources, "servers"), catalog.getServer(name)));
   }
 
   /**
@@ -137,7 +134,7 @@ export class Synthesizer {
       hiddenTools: isRefusedAtOnce ? new Set() : hiddenTools,
       preset,
       styleGuide: this.#styleGuide,
-      texts: this.#abstentions,
+      texts: this.#getAbstentions(specification),
       getToolWeight: tool => computeRarity(tool, this.#uses),
     });
     const preparation: Preparation = { specification, context, session, events: [], hiddenTools };
@@ -159,9 +156,10 @@ export class Synthesizer {
     const isRefused = specification.abstention === "cannot";
     const opened = this.#openConversation(specification, n, random);
     const contrastContext = { random, state: opened.session.state };
+    const texts = this.#getAbstentions(specification);
     const turn = isRefused
-      ? createRefusedTurn(firstTurn, this.#abstentions, contrastContext)
-      : createTurnWithoutValue(firstTurn, this.#abstentions, contrastContext);
+      ? createRefusedTurn(firstTurn, texts, contrastContext)
+      : createTurnWithoutValue(firstTurn, texts, contrastContext);
     if (!turn) return undefined;
     const hiddenTools = isRefused
       ? findToolsToHide(
@@ -188,6 +186,7 @@ export class Synthesizer {
       known: new Map(),
       focus: [],
       recent: [],
+      localize: it => this.#options.catalog.localize({ it }, servers[0]!.fixture).it,
     };
     return { context, session };
   }
@@ -195,7 +194,8 @@ export class Synthesizer {
   #prepareAbstention(preparation: Preparation, plan: UserPlan): PreparedConversation | string {
     const { specification, context } = preparation;
     const { home, abstention } = specification;
-    const turn = createAbstentionTurn(home, plan, context, this.#abstentions, abstention);
+    const texts = this.#getAbstentions(specification);
+    const turn = createAbstentionTurn(home, plan, context, texts, abstention);
     return turn ? this.#prepareTurn(preparation, turn) : "nothing to say";
   }
 
@@ -207,7 +207,7 @@ export class Synthesizer {
       excludedServers: turn.ableServers,
       requiredTools: turn.tool === undefined ? [] : [turn.tool],
       unmetRequests: turn.unmetRequests,
-      getTemplates: it => this.#templates.get(it)!,
+      getTemplates: it => this.#getTemplates(specification, it),
       summarize: () => ({ info: specification.info, knobs: { abstention: turn.sort } }),
     };
   }
@@ -229,10 +229,19 @@ export class Synthesizer {
       requiredTools: [],
       unmetRequests: simulator.unmetRequests,
       conditionalCalls: simulator.conditionalCalls,
-      getTemplates: it => this.#templates.get(it)!,
+      getTemplates: it => this.#getTemplates(specification, it),
       getFirstTurn: () => simulator.firstTurn,
       summarize: () => summarizeSimulation(simulator, specification),
     };
+  }
+
+  #getAbstentions({ servers }: TaskSpecification): Abstentions {
+    return this.#texts.getAbstentions(servers[0]!.fixture);
+  }
+
+  #getTemplates({ servers }: TaskSpecification, name: string): ServerTemplates {
+    const { fixture } = servers[0]!;
+    return this.#texts.getTemplates({ name, fixture });
   }
 
   /** What the conversation can be about: the home server, or all servers of the plan. */
@@ -242,7 +251,7 @@ export class Synthesizer {
     const neededCount = (crossServerPlan ?? scenario)?.servers.length ?? 1;
     const domains = servers.slice(0, neededCount).map(it => ({
       server: catalog.getServer(it.name),
-      templates: this.#templates.get(it.name)!,
+      templates: this.#texts.getTemplates(it),
       sample: this.#samples.getSample(it, n),
     }));
     if (domains.length > 1) return createCrossServerDomain(domains);

@@ -20,13 +20,8 @@ import type { AbstentionSort } from "../user/abstentionTurn.ts";
 import type { ScenarioPlan } from "../user/scenarioPlan.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { TaskKind } from "./composition.ts";
-import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
-import {
-  chooseFixture,
-  chooseSharedFixture,
-  type FixtureSource,
-  type ServerFixture,
-} from "./fixtureChoice.ts";
+import { localizePlan, planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
+import { chooseFixtures, type FixtureSource, type ServerFixture } from "./fixtureChoice.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 import { drawScenario } from "./scenarioChoice.ts";
 import { isHeldOut } from "./split.ts";
@@ -159,10 +154,12 @@ export function specifyTask(
       ? drawSessionSize(random) - (wantsOnlyOthers ? 0 : neededServers.length)
       : drawOtherServerCount({ distractors, kind, wantsOnlyOthers, preset }, random);
   const otherServers = unrelatedServers.slice(0, otherServerCount);
-  const fixtures =
-    neededServers.length > 1
-      ? chooseSharedFixture(context, neededServers, n, random)
-      : [chooseFixture(context, home, n, random)];
+  const fixtures = chooseFixtures(
+    context,
+    { needed: neededServers, others: otherServers },
+    n,
+    random,
+  );
   return {
     id: `${neededServers[0]!}-${seed}-${n}`,
     home: neededServers[0]!,
@@ -174,7 +171,7 @@ export function specifyTask(
       (preset.name === "student" && kind === "irrelevant") ||
       random.boolean(context.oneTurnShare),
     prefersLists: random.boolean(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
-    servers: [...fixtures, ...otherServers.map(it => chooseFixture(context, it, n, random))],
+    servers: fixtures,
     sessionSeed: random.integer(100_000),
     persona: pickPersona(context.styleGuide, random),
     distractors,
@@ -184,8 +181,10 @@ export function specifyTask(
       ? { addsValue: true }
       : {}),
     ...(kind === "clarify" && random.boolean(preset.toolArrivalShare) ? { bringsTool: true } : {}),
-    ...(plan ? { crossServerPlan: plan } : {}),
-    ...(scenario ? { scenario, maxTurns: maxScenarioTurns } : {}),
+    ...(plan ? { crossServerPlan: localizePlan(plan, catalog, fixtures[0]!.fixture) } : {}),
+    ...(scenario
+      ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }
+      : {}),
   };
 }
 

@@ -40,12 +40,17 @@ const parseKey = (key: string, schema: JsonSchema): Json =>
  * the range of dates, counted from today.
  */
 export function generateValue(
-  { now, random }: Pick<ConversationContext, "now" | "random">,
+  { now, random, localize }: Pick<ConversationContext, "now" | "random" | "localize">,
   schema: JsonSchema,
   days: readonly [number, number] = [1, 21],
 ): Json | undefined {
-  const choices = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
-  if (choices?.length) return random.pick(choices);
+  const values = schema["enum"] as readonly Json[] | undefined;
+  if (values?.length) return random.pick(values);
+  const examples = schema["examples"] as readonly Json[] | undefined;
+  if (examples?.length) {
+    const example = random.pick(examples);
+    return localize ? localize(example) : example;
+  }
   const pickDay = () => addDays(now.slice(0, 10), days[0] + random.integer(days[1] - days[0] + 1));
   const pickTime = () =>
     `${String(9 + random.integer(8)).padStart(2, "0")}:${random.pick(["00", "00", "30", "15", "45"])}`;
@@ -66,7 +71,11 @@ export function generateValue(
     case "boolean":
       return random.boolean(0.5);
     case "array": {
-      const item = generateValue({ now, random }, (schema["items"] ?? {}) as JsonSchema, days);
+      const item = generateValue(
+        { now, random, ...(localize ? { localize } : {}) },
+        (schema["items"] ?? {}) as JsonSchema,
+        days,
+      );
       return item === undefined ? undefined : [item];
     }
     default:

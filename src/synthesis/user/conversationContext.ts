@@ -1,4 +1,5 @@
 /** The context in which the user simulator puts an intent into words. */
+import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Declarations } from "../graph/declarations.ts";
 import type { Persona, StyleGuide } from "../text/personas.ts";
@@ -34,4 +35,6 @@ export interface ConversationContext extends ConversationDomain {
   readonly usesPartialNames?: boolean | undefined;
   /** Entities are named in as few words as possible. */
   readonly isMinimal: boolean;
+  /** An example of a schema with the names and dates of the session's world. */
+  readonly localize?: (example: Json) => Json;
 }
