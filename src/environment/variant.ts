@@ -1,7 +1,7 @@
 /**
  * Fixtures that are made from a fixture file by replacing words. A variant has other ids, so that a
- * model learns to read ids instead of memorizing them; an id is a key such as `acc_101` that names a
- * row, whatever the server. A world also has other people, places and dates.
+ * model learns to read ids instead of memorizing them; an id is a key such as `acc_101` that names
+ * a row, whatever the server. A world also has other people, places and dates.
  */
 import { deepFreeze } from "./digest.ts";
 import type { Fixture } from "./fixture.ts";
