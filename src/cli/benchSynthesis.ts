@@ -14,6 +14,7 @@ import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
+import { limitHeapGrowth } from "./heapGrowth.ts";
 
 /** The paper's data set (section 3.2). */
 const paperCount = 13_517;
@@ -23,6 +24,7 @@ export async function* measureSynthesis(context: CliContext): AsyncGenerator<Ben
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
     const file = join(folder, "paper.tasks.jsonl");
+    limitHeapGrowth();
     const start = performance.now();
     await runSynthesis(
       { file, count: paperCount, seed: 1 },

@@ -75,6 +75,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./import.ts")).importTasks,
   },
   {
+    name: "report",
+    group: "Tasks",
+    summary: "count the tasks of a file, and measure their shape and splits",
+    load: async () => (await import("./report.ts")).report,
+  },
+  {
     name: "replay",
     group: "Tasks",
     summary: "replay recorded attempts and report differences",

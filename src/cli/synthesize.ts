@@ -9,6 +9,8 @@ import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSyn
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option } from "./command.ts";
+import { formatCounts, formatMeasures } from "./formatReport.ts";
+import { limitHeapGrowth } from "./heapGrowth.ts";
 import { commaList, countOf, oneOf, outputPath } from "./parsers.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
 import { createTeacher, teacherOptions } from "./teachers.ts";
@@ -67,6 +69,7 @@ export const synthesize = defineCommand({
       ...(servers ? { servers } : {}),
       ...(split ? { split } : {}),
     };
+    limitHeapGrowth();
     const result = await runSynthesis(request, {
       catalog: context.catalog,
       resources: context.resources,
@@ -87,10 +90,6 @@ export const synthesize = defineCommand({
 /** Formats a result for the user. */
 function formatResult({ file, seconds, report }: SynthesisResult): string[] {
   const { options, attempts, accepted, by, rejected, solvers, diversity } = report;
-  const formatCounts = (counts: Readonly<Record<string, number>> | undefined) =>
-    Object.entries(counts ?? {})
-      .map(([name, n]) => `${name} ${n}`)
-      .join(", ");
   const knobs = [
     "menu",
     "distractors",
@@ -114,6 +113,7 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
       ? [`  rejected by solvers: ${formatCounts(solvers)}`]
       : []),
     `  what users say: distinct-1/2/3 ${distinct.join(", ")}; ${diversity["repeated"] as number} repeated; self-BLEU ${diversity["selfBleu"] as number}`,
+    ...formatMeasures(report),
     `  report: ${getReportFile(file)}`,
     ...(accepted < options.count
       ? [`  the servers have no more to give: ${options.count - accepted} tasks are missing`]

@@ -29,6 +29,13 @@ export interface SynthesisView {
   /** The accepted tasks, counted by each of their properties. */
   readonly composition: readonly { readonly name: string; readonly counts: Tally }[];
   readonly diversity: readonly (readonly [string, string])[];
+  /** Turns, calls and menus, as name and value. */
+  readonly shape: readonly (readonly [string, string])[];
+  /** The distance of each held-out split to training: a heading, and its cells by split. */
+  readonly distances: {
+    readonly headings: readonly { readonly text: string; readonly description: string }[];
+    readonly rows: readonly { readonly split: string; readonly cells: readonly string[] }[];
+  };
 }
 
 /** Selects rejected attempts by reason, or by the state in which they were rejected. */

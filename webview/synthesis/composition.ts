@@ -54,7 +54,8 @@ function createBarTable(name: string, counts: Tally, accepted: number): HTMLElem
   );
 }
 
-export function createDiversityList({ diversity: measures }: SynthesisView): HTMLElement {
+/** Measures as a list of names and values. */
+export function createList(measures: readonly (readonly [string, string])[]): HTMLElement {
   return element(
     "dl",
     { class: "settings" },

@@ -6,7 +6,8 @@ import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisP
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
 import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
-import { createComposition, createDiversityList } from "./composition.ts";
+import { createComposition, createList } from "./composition.ts";
+import { createDistanceTable } from "./distanceTable.ts";
 import { RejectionList } from "./rejectionList.ts";
 import { createStateMachine } from "./stateMachine.ts";
 import { createTransitionTable } from "./transitionTable.ts";
@@ -41,8 +42,12 @@ function draw(view: SynthesisView): void {
     table,
     rejections.element,
     createSection("Accepted tasks", createComposition(view)),
+    ...(view.shape.length ? [createSection("Shape of the tasks", createList(view.shape))] : []),
+    ...(view.distances.rows.length
+      ? [createSection("Distance of held-out tasks to training", createDistanceTable(view))]
+      : []),
     ...(view.diversity.length
-      ? [createSection("Diversity of the users' messages", createDiversityList(view))]
+      ? [createSection("Diversity of the users' messages", createList(view.diversity))]
       : []),
     ...(view.options.length ? [createSection("Options", createOptionList(view))] : []),
   );

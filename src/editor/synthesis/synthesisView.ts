@@ -11,6 +11,7 @@ import {
   getReportFile,
   type Report,
 } from "../../synthesis/pipeline/report.ts";
+import { formatDistances, formatShape } from "../../synthesis/pipeline/reportText.ts";
 import { forEachInSlices } from "../shared/timeSlices.ts";
 import { countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
 import { indexTasks } from "../tasks/taskIndex.ts";
@@ -40,6 +41,8 @@ const createContentFromReport = (report: Report): ViewContent => ({
     counts: sortCounts(Object.entries(counts)),
   })),
   diversity: flattenMeasures(report.diversity),
+  shape: report.shape ? formatShape(report.shape) : [],
+  distances: formatDistances(report.distances),
 });
 
 function formatOption(value: unknown): string {
@@ -66,6 +69,8 @@ async function createContentFromTasks(file: string): Promise<ViewContent> {
       })),
     ),
     diversity: [],
+    shape: [],
+    distances: formatDistances(),
   };
 }
 

@@ -74,6 +74,42 @@ export const reportSchema = z.strictObject({
   ),
   /** The diversity of the user turns, as `measureDiversity` returns it. */
   diversity: z.record(z.string(), z.json()),
+  /** The shape of the tasks, as `TaskShapes` measures it; absent in older reports. */
+  shape: z
+    .strictObject({
+      turns: z.number(),
+      calls: z.number(),
+      mostCalls: z.int(),
+      callsPerTurn: z.number(),
+      turnsByCalls: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+      turnsWithWrites: z.number(),
+      offeredTools: z.number(),
+      servers: z.number(),
+      withFailedCall: z.number(),
+      withUnmet: z.number(),
+      withoutGoals: z.number(),
+      withAddedTools: z.number(),
+    })
+    .optional(),
+  /**
+   * How far each held-out split is from the training tasks of the file, as `TrainingDistances`
+   * measures it; absent in older reports.
+   */
+  distances: z
+    .record(
+      z.string(),
+      z.strictObject({
+        tasks: z.int(),
+        contained: z.number(),
+        oneTool: z.number(),
+        distance: z.number(),
+        newSequence: z.number(),
+        newEdge: z.number(),
+        newName: z.number(),
+        far: z.number(),
+      }),
+    )
+    .optional(),
 });
 
 export type Report = z.infer<typeof reportSchema>;

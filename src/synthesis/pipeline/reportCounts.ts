@@ -2,6 +2,8 @@
 import type { Task } from "../../trajectory/task.ts";
 import { measureDiversity } from "./diversity.ts";
 import { parseStateLog } from "./stateLog.ts";
+import { TaskShapes } from "./taskShape.ts";
+import { TrainingDistances } from "./trainingDistance.ts";
 import { reportFormat, type RejectedAttempt, type Report } from "./report.ts";
 
 /** Knobs that are not counted, because almost every task has a value of its own. */
@@ -9,6 +11,13 @@ const uncountedKnobs = new Set(["bridges", "pair", "heldOut"]);
 
 /** Tasks with more goals, calls or tools than this are counted together. */
 const maxSeparateCount = 12;
+
+export interface TaskSummary {
+  readonly accepted: number;
+  readonly by: Report["by"];
+  readonly shape: NonNullable<Report["shape"]>;
+  readonly distances: NonNullable<Report["distances"]>;
+}
 
 export class ReportCounts {
   #accepted = 0;
@@ -18,6 +27,8 @@ export class ReportCounts {
   readonly #solverCounts: Record<string, number> = {};
   readonly #transitionCounts = new Map<string, number>();
   readonly #userTexts: string[] = [];
+  readonly #shapes = new TaskShapes();
+  readonly #distances = new TrainingDistances();
 
   get accepted(): number {
     return this.#accepted;
@@ -43,6 +54,8 @@ export class ReportCounts {
       if (!uncountedKnobs.has(knob))
         this.#countValue(knob, typeof value === "string" ? value : JSON.stringify(value));
     this.#userTexts.push(...task.turns.map(it => it.user));
+    this.#shapes.add(task);
+    this.#distances.add(task);
     this.#countTransitions(task.provenance.log);
   }
 
@@ -53,13 +66,21 @@ export class ReportCounts {
     this.#countTransitions(log);
   }
 
-  createReport(options: Report["options"]): Report {
-    const by = Object.fromEntries(
-      Object.entries(this.#countsByProperty).map(([property, counts]) => [
-        property,
-        sortByCount(counts),
-      ]),
+  /** What the report says about the accepted tasks alone. */
+  summarizeTasks(): TaskSummary {
+    const by = Object.entries(this.#countsByProperty).map(
+      ([property, counts]) => [property, sortByCount(counts)] as const,
     );
+    return {
+      accepted: this.#accepted,
+      by: Object.fromEntries(by),
+      shape: this.#shapes.measure(),
+      distances: this.#distances.measure(),
+    };
+  }
+
+  createReport(options: Report["options"]): Report {
+    const { by, shape, distances } = this.summarizeTasks();
     const transitions = [...this.#transitionCounts]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, n]) => {
@@ -77,6 +98,8 @@ export class ReportCounts {
       solvers: sortByCount(this.#solverCounts),
       transitions,
       diversity,
+      shape,
+      distances,
     };
   }
 
