@@ -27,9 +27,11 @@ export function specifyPair(
     const drawn = synthesizer.specifyTask({ n, home, kind: "normal", isPaired: true }, random);
     if (!drawn) return undefined;
     if (drawn.crossServerPlan) continue;
-    const { id, info } = drawn;
+    // what is refused for now would not contrast with what cannot be done
+    const { recovery: _, ...plain } = drawn;
+    const { id, info } = plain;
     const partner: TaskSpecification = {
-      ...drawn,
+      ...plain,
       id: `${id}-call`,
       pair: id,
       info: info === "missing" ? "complete" : info,

@@ -5,6 +5,7 @@
  */
 import type { Session } from "../../environment/session.ts";
 import type { Json } from "../../environment/json.ts";
+import type { Call } from "../../policy/policy.ts";
 import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
 import { ChangeHistory, changesNothing } from "./changeHistory.ts";
 import type { ConversationContext } from "./conversationContext.ts";
@@ -107,6 +108,26 @@ export class FeasibilityChecker {
     );
   }
 
+  /** The session as the conversation so far leaves it, for trying calls. */
+  forkSession(): Session {
+    return this.#fork.fork();
+  }
+
+  /** The result of an intent after other calls, or the reason why it makes no sense then. */
+  checkAfter(
+    calls: readonly Call[],
+    { intent, declaration }: Pick<FeasibilityResult, "intent" | "declaration">,
+  ): FeasibilityResult | string {
+    const fork = this.#fork.fork();
+    for (const it of calls) {
+      const { outcome } = fork.call(it.name, it.arguments);
+      if (outcome.kind !== "ok") return outcome.message;
+    }
+    const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
+    const result = { intent, declaration, outcome, patches, state: fork.state };
+    return this.#findObjection(result) ?? result;
+  }
+
   /** Calls the tool of an intent on a fork. */
   checkIntent({
     intent,
@@ -118,7 +139,7 @@ export class FeasibilityChecker {
   }
 
   /** Why nobody would ask for this at this point. */
-  #findObjection(result: FeasibilityResult, template: ClauseTemplate): string | undefined {
+  #findObjection(result: FeasibilityResult, template: ClauseTemplate = ""): string | undefined {
     const { intent, outcome, patches } = result;
     const { tool, mentions } = intent;
     const history = this.#history;

@@ -7,6 +7,7 @@ import type { Tool } from "../../environment/server.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import type { EntityInstance } from "./entityInstance.ts";
 import type { ClauseTemplate, ReplyTemplate } from "../text/templateSchema.ts";
+import type { IntentRecovery } from "./intentRecovery.ts";
 
 export interface Intent {
   readonly tool: Tool;
@@ -25,6 +26,8 @@ export interface Intent {
    * arguments are in its result.
    */
   readonly prerequisite?: { readonly intent: Intent; readonly result: Json };
+  /** What the assistant has to find out or put right itself first. */
+  readonly recovery?: IntentRecovery;
 }
 
 /** An instance as a clause refers to it. */
