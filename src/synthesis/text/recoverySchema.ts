@@ -14,7 +14,11 @@
  *       "change": { "amount": { "hint": "most" } },      what changes in the call, so that it works
  *       "say": ["or as much as I may take out today"], "told": ["Only {amount} was possible today."] }],
  *   "apart": { "event": ["the {words} event on {start}"] },   an entity by words that fit several, and by a field that tells it apart
- *   "moved": [{ "entity": "file", …}] }
+ *   "moved": [{ "entity": "file",                        files that are in another folder than the user says
+ *       "by": "filesystem_find", "argument": "name",      the look-up that finds one by its name
+ *       "say": ["I may have moved it since"], "told": ["{name} is in {folder} now."] }],
+ *   "outdated": { "event": { "field": "start",             a field that has changed since the user looked
+ *       "say": ["it was on {start} when I last looked"], "told": ["{label} is on {start} now."] } } }
  * ```
  * - An argument comes from an argument of the refused call, from a field (`fact`) of an entity that
  *   it names, from a named group of the expression (`hint`), or is a fixed `value`.
@@ -63,9 +67,14 @@ const hintSchema = z.strictObject({
 
 const movedSchema = z.strictObject({
   entity: z.string(),
-  /** The look-up that finds it, by the argument that takes its name. */
   by: z.string(),
   argument: z.string(),
+  say: textsSchema,
+  told: textsSchema,
+});
+
+const outdatedSchema = z.strictObject({
+  field: z.string(),
   say: textsSchema,
   told: textsSchema,
 });
@@ -77,6 +86,7 @@ export const serverRecoveriesSchema = z.strictObject({
   hints: z.array(hintSchema).optional(),
   apart: z.record(z.string(), textsSchema).optional(),
   moved: z.array(movedSchema).optional(),
+  outdated: z.record(z.string(), outdatedSchema).optional(),
 });
 
 export type ServerRecoveries = z.infer<typeof serverRecoveriesSchema>;

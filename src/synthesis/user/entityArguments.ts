@@ -35,8 +35,8 @@ export function addEntityArgument(
   draft.arguments[key] = isList ? instances.map(it => it.id) : instances[0]!.id;
   draft.argumentTexts[key] = joinWithAnd(mentions.map(it => it!.text));
   for (const [i, instance] of instances.entries()) {
-    const { isIdSpoken, partialName } = mentions[i]!;
-    draft.mentions.push({ instance, isIdSpoken, partialName });
+    const { isIdSpoken, partialName, isAmbiguous } = mentions[i]!;
+    draft.mentions.push({ instance, isIdSpoken, partialName, isAmbiguous });
   }
   return true;
 }

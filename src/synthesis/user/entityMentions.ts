@@ -14,6 +14,8 @@ export interface MentionText {
   readonly isIdSpoken: boolean;
   /** The words, where they are only a part of the label or id. */
   readonly partialName?: string;
+  /** The partial name fits several, which the text tells apart by something else. */
+  readonly isAmbiguous?: boolean;
 }
 
 /** Words that refer to an entity only at one point of the conversation. */
@@ -33,6 +35,8 @@ export function mentionEntity(
   maySayId: boolean,
 ): MentionText | undefined {
   const { random, templates, known } = context;
+  const wording = context.wordings?.get(getEntityKey(instance));
+  if (wording) return wording;
   if (!templates.entities[instance.entity]) return undefined;
   const pronouns = findPronouns(context, instance);
   const position = renderPosition(context, instance);

@@ -28,6 +28,11 @@ export interface FeasibilityOptions extends LookUpOptions {
   readonly maxResultLength?: number | undefined;
 }
 
+export interface CheckOptions {
+  /** Entities may be looked up further down a list than its first rows. */
+  readonly usesPages?: boolean;
+}
+
 export class FeasibilityChecker {
   /** What is known at this point of the conversation. */
   context: ConversationContext;
@@ -83,6 +88,7 @@ export class FeasibilityChecker {
   check(
     request: IntentRequest,
     context: ConversationContext = this.context,
+    options: CheckOptions = {},
   ): FeasibilityResult | string {
     const { declaration, template } = request;
     const intent = createIntent(context, request);
@@ -92,6 +98,7 @@ export class FeasibilityChecker {
       intent,
       this.context,
       this.#fork,
+      options.usesPages,
     );
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";

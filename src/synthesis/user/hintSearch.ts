@@ -8,7 +8,7 @@ import type { JsonSchema } from "../../environment/server.ts";
 import { isRequest } from "../text/clauses.ts";
 import { renderArgumentValue } from "./argumentValues.ts";
 import { findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
-import type { RecoveryRequest } from "./recoverySearch.ts";
+import type { RecoveryRequest } from "./recoveryRequest.ts";
 import { addPermission, getRefusalText, resolveArguments } from "./repairSearch.ts";
 
 /** A request that works as the refusal says, or undefined if this one is not refused so. */

@@ -37,6 +37,8 @@ export interface EntityMention {
   readonly isIdSpoken: boolean;
   /** The words in place of the instance's label or id, where they are only a part of it. */
   readonly partialName?: string | undefined;
+  /** The partial name fits several, which the user tells apart by something else. */
+  readonly isAmbiguous?: boolean | undefined;
 }
 
 /** Values that the result of one call passes on to the arguments of another. */

@@ -11,7 +11,7 @@ import type { ArgumentSource, Repair } from "../text/recoverySchema.ts";
 import { isRequest } from "../text/clauses.ts";
 import { findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";
-import type { RecoveryRequest } from "./recoverySearch.ts";
+import type { RecoveryRequest } from "./recoveryRequest.ts";
 
 /** Repairs that one request may need, and repairs that a repair may need itself. */
 const limits = { repairs: 3, depth: 2 };
