@@ -104,7 +104,7 @@ function tellApart(
     if (slot === "words") return markVerbatim(word);
     const value = target.facts[slot];
     if (value === undefined || (typeof value === "string" && value.includes("_"))) return undefined;
-    if (String(value).toLowerCase() === word.toLowerCase()) return undefined;
+    if (typeof value === "string" && value.toLowerCase() === word.toLowerCase()) return undefined;
     return formatValue(value, { now, persona, random }, isMoney(slot, undefined));
   });
 }
