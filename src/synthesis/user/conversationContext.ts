@@ -5,7 +5,7 @@ import type { Declarations } from "../graph/declarations.ts";
 import type { Persona, StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
-import type { MentionText } from "./entityMentions.ts";
+import type { MentionText } from "./mentionText.ts";
 
 /**
  * What a conversation can be about: the tools of one or several servers, their texts and entities.
