@@ -14,6 +14,7 @@ import {
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
+import { limitHeapGrowth } from "./heapGrowth.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
@@ -50,6 +51,7 @@ function synthesizeFor(
   { catalog, resources, printNote, signal }: CliContext,
   channel: EditorChannel,
 ): Promise<SynthesisResult> {
+  limitHeapGrowth();
   return runSynthesis(request, {
     catalog: openCatalog([...catalog.servers.values()], fixtures),
     resources,

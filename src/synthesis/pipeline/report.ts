@@ -78,17 +78,24 @@ export const reportSchema = z.strictObject({
   shape: z
     .strictObject({
       turns: z.number(),
+      mostTurns: z.int(),
       calls: z.number(),
       mostCalls: z.int(),
       callsPerTurn: z.number(),
       turnsByCalls: z.tuple([z.number(), z.number(), z.number(), z.number()]),
       turnsWithWrites: z.number(),
+      tasksWithWrites: z.number(),
       offeredTools: z.number(),
       servers: z.number(),
       withFailedCall: z.number(),
       withUnmet: z.number(),
       withoutGoals: z.number(),
       withAddedTools: z.number(),
+      withCondition: z.number(),
+      withLimit: z.number(),
+      withChangeOfMind: z.number(),
+      withRecovery: z.number(),
+      withPolicy: z.number(),
     })
     .optional(),
   /**

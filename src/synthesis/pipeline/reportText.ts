@@ -8,7 +8,7 @@ const formatShare = (share: number): string => `${(100 * share).toFixed(1)}%`;
 export function formatShape(shape: TaskShape): readonly (readonly [string, string])[] {
   const [none, one, two, more] = shape.turnsByCalls;
   return [
-    ["user turns of a task", shape.turns.toFixed(2)],
+    ["user turns of a task", `${shape.turns.toFixed(2)}, at most ${shape.mostTurns}`],
     ["calls of a task with goals", `${shape.calls.toFixed(2)}, at most ${shape.mostCalls}`],
     ["calls of a turn", shape.callsPerTurn.toFixed(2)],
     ["turns without a call", formatShare(none)],
@@ -16,12 +16,18 @@ export function formatShape(shape: TaskShape): readonly (readonly [string, strin
     ["turns with two calls", formatShare(two)],
     ["turns with three or more calls", formatShare(more)],
     ["turns with two or more writes", formatShare(shape.turnsWithWrites)],
+    ["tasks with two or more writes", formatShare(shape.tasksWithWrites)],
     ["offered tools", shape.offeredTools.toFixed(1)],
     ["servers of a task with goals", shape.servers.toFixed(2)],
     ["tasks with a failed call", formatShare(shape.withFailedCall)],
     ["tasks with a refusal or question", formatShare(shape.withUnmet)],
     ["tasks without goals", formatShare(shape.withoutGoals)],
     ["tasks with tools added later", formatShare(shape.withAddedTools)],
+    ["tasks with a condition", formatShare(shape.withCondition)],
+    ["tasks with a limit", formatShare(shape.withLimit)],
+    ["tasks with a change of mind", formatShare(shape.withChangeOfMind)],
+    ["tasks with a recovery", formatShare(shape.withRecovery)],
+    ["tasks with a policy", formatShare(shape.withPolicy)],
   ];
 }
 

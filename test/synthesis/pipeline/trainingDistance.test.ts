@@ -93,7 +93,7 @@ test("the shape counts turns by their calls, and several writes in a turn", () =
   shapes.add({
     ...createTask("train", [["banking_a", "banking_b", "banking_c"], ["maps_a"], []]),
     servers: ["banking", "maps", "crm"].map(name => ({ name, fixture: "full", digest: "" })),
-    knobs: { failedCalls: 1 },
+    knobs: { failedCalls: 1, conditions: "met, not met" },
   });
   shapes.add({ ...createTask("train", [[]]), knobs: {} });
   expect(shapes.measure()).toMatchObject({
@@ -106,5 +106,9 @@ test("the shape counts turns by their calls, and several writes in a turn", () =
     servers: 2,
     withFailedCall: 0.5,
     withoutGoals: 0.5,
+    withCondition: 0.5,
+    withLimit: 0,
+    tasksWithWrites: 0.5,
+    mostTurns: 3,
   });
 });
