@@ -12,34 +12,40 @@ import { createStateTemplate, type StateTemplate, type WordFinder } from "./stat
 import type { World } from "./world.ts";
 import type { WorldVocabulary } from "./worldVocabulary.ts";
 
-interface FixtureTemplate extends StateTemplate {
-  /** Sorted. */
-  readonly ids: readonly string[];
-}
-
-const idTemplates = new WeakMap<Fixture, FixtureTemplate>();
-const worldTemplates = new WeakMap<Fixture, FixtureTemplate>();
+const idTemplates = new WeakMap<Fixture, StateTemplate & { readonly ids: readonly string[] }>();
+const worldTemplates = new WeakMap<Fixture, StateTemplate>();
 
 /** The fixture with its ids renumbered; equal numbers give equal fixtures. */
 export function createVariant(fixture: Fixture, number: number): Fixture {
-  const template = getTemplate(idTemplates, fixture, () => []);
+  let template = idTemplates.get(fixture);
+  if (!template) {
+    const ids = collectIds(fixture.state, new Set());
+    const findIds: WordFinder = it => (ids.has(it) ? [{ word: it, index: 0 }] : []);
+    const state = deepFreeze(fixture.state);
+    template = { ...createStateTemplate(state, findIds), ids: [...ids].sort() };
+    idTemplates.set(fixture, template);
+  }
+  const { words, ids, instantiate } = template;
   let newWords: readonly string[] | undefined;
   return Object.freeze({
     ...fixture,
     name: formatFixtureName({ base: fixture.name, variant: number }),
-    state: template.instantiate(() => {
+    state: instantiate(() => {
       if (!newWords) {
-        const newIds = renumberIds(template.ids, number);
-        newWords = template.words.map(it => newIds.get(it)!);
+        const newIds = renumberIds(ids, number);
+        newWords = words.map(it => newIds.get(it)!);
       }
       return newWords;
     }),
   });
 }
 
+/** Fixtures have ids with three digits; sessions continue with four. */
+const isId = (text: string): boolean => /^[a-z]+_[1-9]\d\d$/.test(text);
+
 /**
  * The fixture in another world. Its ids are renumbered by the number of the variant, or of the
- * world where there is none.
+ * world where there is none, in the same way on all servers.
  */
 export function createWorldFixture(
   fixture: Fixture,
@@ -47,7 +53,15 @@ export function createWorldFixture(
   vocabulary: WorldVocabulary,
   variant?: number,
 ): Fixture {
-  const template = getTemplate(worldTemplates, fixture, it => vocabulary.findWords(it));
+  let template = worldTemplates.get(fixture);
+  if (!template) {
+    const ids = collectReferences(fixture.state, collectIds(fixture.state, new Set()));
+    template = createStateTemplate(deepFreeze(fixture.state), it =>
+      isId(it) && ids.has(it) ? [{ word: it, index: 0 }] : vocabulary.findWords(it),
+    );
+    worldTemplates.set(fixture, template);
+  }
+  const { words, instantiate } = template;
   let newWords: readonly string[] | undefined;
   const { name: base, now } = fixture;
   return Object.freeze({
@@ -58,10 +72,10 @@ export function createWorldFixture(
       ...(variant === undefined ? {} : { variant }),
     }),
     now: world.translate(now.slice(0, 10)) + now.slice(10),
-    state: template.instantiate(() => {
+    state: instantiate(() => {
       if (!newWords) {
-        const newIds = renumberIds(template.ids, variant ?? world.number);
-        newWords = template.words.map(it => newIds.get(it) ?? world.translate(it));
+        const numbers = shuffleNumbers(900, variant ?? world.number);
+        newWords = words.map(it => (isId(it) ? renumberId(it, numbers) : world.translate(it)));
       }
       return newWords;
     }),
@@ -85,26 +99,6 @@ export function createWorldText<T extends object>(
   return instantiate(() => words.map(it => world.translate(it))) as unknown as T;
 }
 
-function getTemplate(
-  templates: WeakMap<Fixture, FixtureTemplate>,
-  fixture: Fixture,
-  findWords: WordFinder,
-): FixtureTemplate {
-  let template = templates.get(fixture);
-  if (!template) {
-    const ids = collectIds(fixture.state, new Set());
-    const state = deepFreeze(fixture.state);
-    template = {
-      ...createStateTemplate(state, text =>
-        ids.has(text) ? [{ word: text, index: 0 }] : findWords(text),
-      ),
-      ids: [...ids].sort(),
-    };
-    templates.set(fixture, template);
-  }
-  return template;
-}
-
 /**
  * Collects the keys of rows that look like ids: letters, an underscore, digits. A key such as
  * `per_100` whose value is a number is not an id.
@@ -119,6 +113,14 @@ function collectIds(value: Json, ids: Set<string>): Set<string> {
   return ids;
 }
 
+/** Collects the values that look like ids, which may be of rows of another server. */
+function collectReferences(value: Json, ids: Set<string>): Set<string> {
+  if (typeof value === "string" && isId(value)) ids.add(value);
+  else if (value !== null && typeof value === "object")
+    for (const it of Object.values(value)) collectReferences(it, ids);
+  return ids;
+}
+
 function renumberIds(ids: readonly string[], seed: number): ReadonlyMap<string, string> {
   const numbers = shuffleNumbers(900, seed).map(it => it + 100);
   return new Map(
@@ -127,6 +129,12 @@ function renumberIds(ids: readonly string[], seed: number): ReadonlyMap<string, 
       return [id, `${id.slice(0, id.lastIndexOf("_"))}_${number}`];
     }),
   );
+}
+
+/** The id with another number from 100 to 999, different ones for different ids. */
+function renumberId(id: string, numbers: readonly number[]): string {
+  const at = id.lastIndexOf("_") + 1;
+  return `${id.slice(0, at)}${100 + numbers[Number(id.slice(at)) - 100]!}`;
 }
 
 /** The numbers below n, in an order that depends only on the seed. */

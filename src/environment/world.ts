@@ -87,5 +87,9 @@ function drawPeople({ people, origins }: WorldVocabulary, random: Random): Renam
       [toSlug(name), toSlug(newName)],
     ]),
     ...lastNames,
+    ...people.map(({ first, last }): Rename => [
+      toSlug(first + last),
+      toSlug(firstNames.get(first)! + lastNames.get(last)!),
+    ]),
   ];
 }

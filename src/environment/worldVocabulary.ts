@@ -78,7 +78,8 @@ export class WorldVocabulary {
     this.pools = new Map(Object.entries(pools));
     this.origins = origins;
     for (const phrase of this.phrases.keys()) this.#add(phrase, toSlug(phrase));
-    for (const { first, last } of this.people) this.#add(first, toSlug(first), last);
+    for (const { first, last } of this.people)
+      this.#add(first, toSlug(first), last, toSlug(first + last));
     for (const names of this.#names.values()) names.sort((a, b) => b.length - a.length);
   }
 

@@ -4,14 +4,19 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
-import { formatFixtureName, parseFixtureName } from "../../environment/fixtureName.ts";
+import {
+  formatFixtureName,
+  isHeldOutWorld,
+  parseFixtureName,
+} from "../../environment/fixtureName.ts";
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import { attemptTask, createAttemptContext, type AttemptContext } from "./attemptTask.ts";
+import { localizePlan } from "./crossServerPlan.ts";
 import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
-import { menuKinds } from "./presets.ts";
+import { menuKinds, presets } from "./presets.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { Synthesizer } from "./synthesizer.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -125,6 +130,13 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
   const plan = createVariantPlan(task, catalog, links, random);
   const home = servers[0]!.name;
   const fixture = chooseFixtureName(source, random);
+  const world = chooseWorld(source, random);
+  const fixtures = servers.map(({ name }) =>
+    world === undefined
+      ? chooseVariantOf(source, name, fixture, random)
+      : { name, fixture: formatFixtureName({ base: findFixture(source, name, fixture), world }) },
+  );
+  const { crossServerPlan } = plan;
   return {
     id: `${id}-v${seed}-${n}`,
     home,
@@ -133,7 +145,7 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
     info,
     isOneTurn: turns.length === 1,
     prefersLists: knobs["lists"] === true,
-    servers: servers.map(({ name }) => chooseVariantOf(source, name, fixture, random)),
+    servers: fixtures,
     sessionSeed: random.integer(100_000),
     persona: pickPersona(styleGuide, random),
     distractors: Number(knobs["distractors"] ?? 0),
@@ -142,6 +154,9 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
       kind === "irrelevant" && !task.menu.some(it => it.name.startsWith(`${home}_`)),
     bringsTool: turns.some(it => it.adds !== undefined),
     ...plan,
+    ...(crossServerPlan
+      ? { crossServerPlan: localizePlan(crossServerPlan, catalog, fixtures[0]!.fixture) }
+      : {}),
   };
 }
 
@@ -152,15 +167,36 @@ function chooseFixtureName({ task, catalog }: VariantSource, random: Random): st
   return random.boolean(ownFixtureShare) ? own : random.pick(catalog.listFixtures(name));
 }
 
-/** The fixture, or the first one of a server that has none of that name, under other ids. */
+/**
+ * The world of all servers of the variant, undefined if the task is of none. It is held out of
+ * training if the task's own world is.
+ */
+function chooseWorld({ task, seed }: VariantSource, random: Random): number | undefined {
+  const { fixture } = task.servers[0]!;
+  const own = parseFixtureName(fixture).world;
+  if (own === undefined) return undefined;
+  const { drawn } = fixtureVariants;
+  const world = 1 + ((seed * drawn + random.integer(drawn)) % presets.paper.worlds);
+  const isSameKind =
+    isHeldOutWorld(formatFixtureName({ base: "full", world })) === isHeldOutWorld(fixture);
+  return isSameKind ? world : own;
+}
+
+/** The fixture, or the first one of a server that has none of that name. */
+function findFixture({ catalog }: VariantSource, name: string, fixture: string): string {
+  const names = catalog.listFixtures(name);
+  return names.includes(fixture) ? fixture : names[0]!;
+}
+
+/** The fixture of a server, under other ids. */
 function chooseVariantOf(
-  { catalog, seed }: VariantSource,
+  source: VariantSource,
   name: string,
   fixture: string,
   random: Random,
 ): ServerFixture {
-  const names = catalog.listFixtures(name);
-  const own = names.includes(fixture) ? fixture : names[0]!;
+  const { catalog, seed } = source;
+  const own = findFixture(source, name, fixture);
   if (!hasHiddenIds(catalog.getServer(name))) return { name, fixture: own };
   const { drawn, all } = fixtureVariants;
   const number = 1 + ((seed * drawn + random.integer(drawn)) % all);
