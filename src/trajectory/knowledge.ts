@@ -105,6 +105,15 @@ export class Knowledge {
     return [...(this.#labels.get(getKey(server, entity)) ?? [])];
   }
 
+  /** The last result of a call. */
+  findLast({
+    name,
+    arguments: args,
+  }: Pick<ShownResult, "name" | "arguments">): ShownResult | undefined {
+    const wanted = canonicalJson(args);
+    return this.#results.findLast(it => it.name === name && canonicalJson(it.arguments) === wanted);
+  }
+
   /** The last result with a value. */
   findResultWith(value: Scalar): ShownResult | undefined {
     return this.#results.findLast(it => [...listScalars(it.value)].includes(value));

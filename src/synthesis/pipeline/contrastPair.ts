@@ -27,11 +27,9 @@ export function specifyPair(
     const drawn = synthesizer.specifyTask({ n, home, kind: "normal", isPaired: true }, random);
     if (!drawn) return undefined;
     if (drawn.crossServerPlan) continue;
-    // what is refused for now would not contrast with what cannot be done
-    const { recovery: _, ...plain } = drawn;
-    const { id, info } = plain;
+    const { id, info } = drawn;
     const partner: TaskSpecification = {
-      ...plain,
+      ...drawn,
       id: `${id}-call`,
       pair: id,
       info: info === "missing" ? "complete" : info,

@@ -52,14 +52,13 @@ function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
 
 /** Summarizes a conversation with the user simulator. */
 export function summarizeSimulation(
-  { missingCapability, hasWithheld, broughtTool, scenario, recovery }: UserSimulator,
+  { missingCapability, hasWithheld, broughtTool, scenario }: UserSimulator,
   { kind, info, crossServerPlan, scenario: plan }: TaskSpecification,
 ): ConversationSummary {
   return {
     ...(kind === "clarify" && !missingCapability ? { flaw: "no obstacle" } : {}),
     info: info === "missing" && !hasWithheld ? "complete" : info,
     knobs: {
-      ...(recovery === undefined ? {} : { recovery }),
       ...(crossServerPlan
         ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
         : {}),

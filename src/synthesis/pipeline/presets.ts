@@ -51,8 +51,6 @@ export interface Preset {
   readonly scenarioShare: number;
   /** Chains are held out as exact sets of tools, and no edges; otherwise as edges and pairs. */
   readonly holdsOutSets: boolean;
-  /** Share of the normal tasks in which the assistant has to recover from something itself. */
-  readonly recoveryShare: number;
 }
 
 export const presets: Readonly<Record<Preset["name"], Preset>> = {
@@ -75,7 +73,6 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     crossServerShare: 0.12,
     scenarioShare: 0.57,
     holdsOutSets: false,
-    recoveryShare: 0.1,
   },
   student: {
     name: "student",
@@ -99,6 +96,5 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     crossServerShare: 0,
     scenarioShare: 0,
     holdsOutSets: true,
-    recoveryShare: 0,
   },
 };

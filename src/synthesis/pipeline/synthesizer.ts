@@ -3,7 +3,6 @@
  * what the attempts of one synthesis share: templates, samples, and how often each tool has been
  * used.
  */
-import { join } from "node:path";
 import { openSessionByName } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import type { Random } from "../../environment/random.ts";
@@ -18,8 +17,6 @@ import type { Abstentions } from "../text/abstentions.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
-import { readRecoveries } from "../text/recoveries.ts";
-import type { ServerRecoveries } from "../text/recoverySchema.ts";
 import { readScenarios } from "../text/scenarios.ts";
 import {
   abstentionShares,
@@ -45,7 +42,6 @@ import { defaultVariants } from "./fixtureChoice.ts";
 import { summarizeSimulation, type PreparedConversation } from "./preparedConversation.ts";
 import { findToolsToHide } from "./substitutes.ts";
 import { presets, type Preset } from "./presets.ts";
-import { RecoveryCounts } from "./recoveryShares.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import {
@@ -79,8 +75,6 @@ export class Synthesizer {
   readonly #styleGuide: StyleGuide;
   readonly #texts: WorldTexts;
   readonly #context: SpecificationContext;
-  readonly #recoveries = new Map<string, ServerRecoveries>();
-  readonly #recoveryCounts = new RecoveryCounts();
   readonly #uses: UseCounts = new Map();
   readonly #infoCounts = new Map<Task["info"], number>();
   readonly #chainCounts = new Map<number, number>();
@@ -111,18 +105,12 @@ export class Synthesizer {
       styleGuide: this.#styleGuide,
       uses: this.#uses,
       infoCounts: this.#infoCounts,
-      recoveryCounts: this.#recoveryCounts,
       verdicts: options.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
       listFixtures: it => fixtures.get(it)!,
     };
     this.specifyTask =
       specifier ?? ((target, random) => specifyTask(this.#context, target, random));
-    for (const name of servers)
-      this.#recoveries.set(
-        name,
-        readRecoveries(join(resources, "servers"), catalog.getServer(name)),
-      );
   }
 
   /**
@@ -140,16 +128,13 @@ export class Synthesizer {
     const isRefusedAtOnce = kind === "irrelevant" && preset.name === "student";
     const tools = selectTools(specification, context, isRefusedAtOnce);
     const hiddenTools = chooseHiddenTools(specification, tools, catalog.getServer(home), random);
-    const { recovery, ...unobstructed } = specification;
-    const isWordedByModel = this.#options.llmRoles !== undefined;
-    const plan = createUserPlan(isWordedByModel || !recovery ? unobstructed : specification, {
+    const plan = createUserPlan(specification, {
       session,
       tools,
       hiddenTools: isRefusedAtOnce ? new Set() : hiddenTools,
       preset,
       styleGuide: this.#styleGuide,
       texts: this.#getAbstentions(specification),
-      recoveries: catalog.localize(this.#recoveries.get(home)!, specification.servers[0]!.fixture),
       getToolWeight: tool => computeRarity(tool, this.#uses),
     });
     const preparation: Preparation = { specification, context, session, events: [], hiddenTools };
@@ -331,9 +316,7 @@ export class Synthesizer {
   }
 
   /** Counts the tools and links of an accepted task, so that later tasks use others. */
-  recordAccepted(task: Task): void {
-    const { chain, goals, knobs, kind, info } = task;
-    this.#recoveryCounts.record(task);
+  recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
     if (kind === "normal") {
       increment(this.#infoCounts, info);
       increment(this.#chainCounts, limitLength(chain.length));

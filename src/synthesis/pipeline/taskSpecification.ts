@@ -18,14 +18,12 @@ import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, type Persona, type StyleGuide } from "../text/personas.ts";
 import type { AbstentionSort } from "../user/abstentionTurn.ts";
 import type { ScenarioPlan } from "../user/scenarioPlan.ts";
-import type { RecoverySort } from "../user/intentRecovery.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { TaskKind } from "./composition.ts";
 import { localizePlan, planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
 import { chooseFixtures, type FixtureSource, type ServerFixture } from "./fixtureChoice.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 import { drawScenario } from "./scenarioChoice.ts";
-import { drawRecovery, type RecoveryCounts } from "./recoveryShares.ts";
 import { isHeldOut } from "./split.ts";
 import { areRelatedServers } from "./substitutes.ts";
 
@@ -72,8 +70,6 @@ export interface TaskSpecification {
   readonly addsValue?: boolean;
   /** A later turn brings a tool that is missing. */
   readonly bringsTool?: boolean;
-  /** The sorts of recovery to try, in this order; absent for none. */
-  readonly recovery?: readonly RecoverySort[];
   /** Why nothing is to be called; drawn with the conversation where absent. */
   readonly abstention?: AbstentionSort;
   /** The id of the pair of contrasting tasks that the task is in. */
@@ -108,8 +104,6 @@ export interface SpecificationContext extends FixtureSource {
   readonly chainCounts: LengthCounts;
   /** How many of the normal tasks so far gave how much information. */
   readonly infoCounts: ReadonlyMap<Task["info"], number>;
-  /** How many of the normal tasks so far take which recovery. */
-  readonly recoveryCounts: RecoveryCounts;
   readonly styleGuide: StyleGuide;
   readonly uses: UseCounts;
   readonly verdicts: EdgeVerdicts;
@@ -190,9 +184,6 @@ export function specifyTask(
     ...(plan ? { crossServerPlan: localizePlan(plan, catalog, fixtures[0]!.fixture) } : {}),
     ...(scenario
       ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }
-      : {}),
-    ...(kind === "normal" && !plan && !scenario
-      ? drawRecovery(preset.recoveryShare, context.recoveryCounts, random)
       : {}),
   };
 }

@@ -10,9 +10,8 @@ import { getEntityKey } from "../user/entityInstance.ts";
 import { substitutePartialNames } from "../user/partialMention.ts";
 import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
-import { AssistantKnowledge, getCallKey } from "./assistantKnowledge.ts";
+import { DueCalls, getCallKey } from "./dueCalls.ts";
 import type { Fact } from "../../trajectory/task.ts";
-import { RecoverySteps } from "./recoverySteps.ts";
 import type { ReadPurpose, Recovery, Teacher } from "./teacher.ts";
 import {
   renderGivingUp,
@@ -27,10 +26,9 @@ export class GraphTeacher implements Teacher {
   readonly name = "graph";
   readonly #simulator: UserSimulator;
   readonly #style: StyleGuide;
-  readonly #knowledge: AssistantKnowledge;
+  readonly #dueCalls: DueCalls;
   /** Entities whose partial names have been tried, by `getEntityKey`. */
   readonly #triedPartialNames = new Set<string>();
-  readonly #recoveries = new RecoverySteps();
   #eventsRead = 0;
   #turn: UserTurn | undefined;
   /** Index of the turn's first intent that is not fulfilled. */
@@ -45,7 +43,7 @@ export class GraphTeacher implements Teacher {
   constructor(simulator: UserSimulator, style: StyleGuide) {
     this.#simulator = simulator;
     this.#style = style;
-    this.#knowledge = new AssistantKnowledge(simulator.feasibility);
+    this.#dueCalls = new DueCalls(simulator.feasibility);
   }
 
   /** The calls made for the intents of this turn. */
@@ -95,8 +93,6 @@ export class GraphTeacher implements Teacher {
     const intent = this.#findIntent(failed);
     if (intent && getCallFault(failed)?.type === "not_found" && substitutePartialNames(intent))
       return ["retry", "give-up"];
-    const tries = this.#results.filter(it => it.intent === intent).length;
-    if (intent?.recovery && tries <= 1) return ["retry", "give-up"];
     if (intent?.fallback)
       return [intent.fallback.tool === intent.tool ? "retry" : "alternative", "give-up"];
     return intent ? ["give-up"] : ["alternative", "give-up"];
@@ -109,7 +105,7 @@ export class GraphTeacher implements Teacher {
       this.#turn = turn;
       this.#current = 0;
       this.#results = [];
-      this.#knowledge.learnFromTurn(turn);
+      this.#dueCalls.learnFromTurn(turn);
     }
     return turn;
   }
@@ -119,7 +115,7 @@ export class GraphTeacher implements Teacher {
     for (; this.#eventsRead < events.length; this.#eventsRead++) {
       const event = events[this.#eventsRead]!;
       if (event.kind !== "call") continue;
-      this.#knowledge.learnFromCall(event);
+      this.#dueCalls.learnFromCall(event);
       const intent = this.#findIntent(event);
       if (!intent) continue;
       this.#results.push({ intent, call: event });
@@ -145,41 +141,31 @@ export class GraphTeacher implements Teacher {
    */
   #listParallelIntents({ intents }: UserTurn): readonly PlannedIntent[] {
     const first = intents[this.#current]!;
-    const isReady = (it: PlannedIntent) => this.#knowledge.listUnknown(it).length === 0;
+    const isReady = (it: PlannedIntent) => this.#dueCalls.listUnknown(it).length === 0;
     const isParallel = (it: PlannedIntent) =>
       !it.prerequisite &&
       it.blockedReply === undefined &&
-      !it.recovery &&
       !substitutePartialNames(it) &&
       it.tool === first.tool &&
       first.tool.effect === "read" &&
       isReady(it);
     let end = this.#current + 1;
-    if (isReady(first) && !first.recovery)
-      while (end < intents.length && isParallel(intents[end]!)) end++;
+    if (isReady(first)) while (end < intents.length && isParallel(intents[end]!)) end++;
     return intents.slice(this.#current, end);
   }
 
   /** Makes the calls for intents, or first the look-ups and reads that they need. */
   #pursue(intents: readonly PlannedIntent[]): AssistantMessage {
     const [first] = intents;
-    const due = this.#knowledge.findDueIntent(first!);
-    const lookUps = this.#knowledge.planLookUps(due);
+    const due = this.#dueCalls.findDueIntent(first!);
+    const lookUps = this.#dueCalls.planLookUps(due);
     if (lookUps.length > 0) return makeCalls(lookUps);
     if (due !== first) return makeCalls([{ name: due.tool.name, arguments: due.arguments }]);
-    const partial = this.#tryPartialNames(first) ?? this.#recover(first);
+    const partial = this.#tryPartialNames(first);
     if (partial) return makeCalls([partial]);
     for (const it of intents)
       this.#requests.push({ intent: it, key: getCallKey(it.tool.name, it.arguments) });
     return makeCalls(intents.map(it => ({ name: it.tool.name, arguments: it.arguments })));
-  }
-
-  /** The next call of the intent's recovery; undefined where its own call is next. */
-  #recover(intent: PlannedIntent): Call | undefined {
-    const call = this.#recoveries.findNext(intent);
-    if (call && call.name === intent.tool.name && call.arguments === intent.recovery?.refused)
-      this.#requests.push({ intent, key: getCallKey(call.name, call.arguments) });
-    return call;
   }
 
   /** The call with the partial names that the user said, once for each name. */

@@ -73,8 +73,7 @@ const listNames = (rows: readonly Json[]): string[] =>
     return values.find(it => typeof it === "string") ?? [];
   });
 
-/** The text of an argument, as the user said it. */
-export function renderArgument(
+function renderArgument(
   key: string,
   intent: Intent,
   context: ConversationContext,

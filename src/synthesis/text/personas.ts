@@ -51,14 +51,6 @@ const styleGuideSchema = z.strictObject({
   sober: textsSchema,
   /** Before the answer to a question. */
   answering: textsSchema,
-  recovery: z.strictObject({
-    /** What the user says to allow whatever a request needs first. */
-    permissions: textsSchema,
-    /** What is told of the entity `{name}` that was chosen among those that `{words}` fit. */
-    chosen: textsSchema,
-    /** What is told of the entity `{name}` that was not among the first rows of a list. */
-    later: textsSchema,
-  }),
   /** After a refusal, before the next try. */
   refused: textsSchema,
   /** Before a change of mind. */
@@ -67,6 +59,8 @@ const styleGuideSchema = z.strictObject({
   leaveIt: textsSchema,
   indirect: textsSchema,
   corrections: textsSchema,
+  /** After a request that takes over what was said before. */
+  unchanged: textsSchema,
   reasons: textsSchema,
   /** How the assistant's message begins: after a change, after a look-up, before a question. */
   openers: z.strictObject({ write: textsSchema, read: textsSchema, ask: textsSchema }),

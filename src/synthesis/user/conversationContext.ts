@@ -5,7 +5,6 @@ import type { Declarations } from "../graph/declarations.ts";
 import type { Persona, StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
-import type { MentionText } from "./mentionText.ts";
 
 /**
  * What a conversation can be about: the tools of one or several servers, their texts and entities.
@@ -22,9 +21,12 @@ export interface ConversationContext extends ConversationDomain {
   readonly random: Random;
   /** Instances that results have shown or the user has named, by `getEntityKey`. */
   readonly known: ReadonlyMap<string, EntityInstance>;
-  /** Instances of the last intent: the next one may be about them, and `it` may refer to them. */
+  /** Instances of the last intent: the next one may be about them. */
   readonly focus: readonly EntityInstance[];
-  /** Instances named in the last two intents: with two of one entity, `it` would be ambiguous. */
+  /**
+   * Instances that this turn has named or made, or else the turn before with what its reply told:
+   * `it` can only refer to the one instance of its entity among them.
+   */
   readonly recent: readonly EntityInstance[];
   /** Instances that the last reply listed, in its order: "the second one" refers to one of them. */
   readonly listed?: readonly EntityInstance[];
@@ -34,8 +36,8 @@ export interface ConversationContext extends ConversationDomain {
   readonly maxReplyLength?: number | undefined;
   /** The user now and then gives only a part of a name. */
   readonly usesPartialNames?: boolean | undefined;
-  /** The only words for some instances, by `getEntityKey`. */
-  readonly wordings?: ReadonlyMap<string, MentionText>;
+  /** Names are given in full, because nothing would search for a part of them. */
+  readonly usesFullNames?: boolean;
   /** Entities are named in as few words as possible. */
   readonly isMinimal: boolean;
   /** An example of a schema with the names and dates of the session's world. */

@@ -40,8 +40,6 @@ interface StepResult {
 interface StepRequest {
   readonly link: CrossServerLink;
   readonly linkCase: LinkCase;
-  /** All that the user has said before. */
-  readonly earlierText: string;
 }
 
 /**
@@ -56,7 +54,6 @@ export class CrossServerIntents {
    */
   createIntent(
     { link, end }: LinkStep,
-    earlierText: string,
     pickTemplate: () => ClauseTemplate,
     checker: FeasibilityChecker,
   ): FeasibilityResult | string {
@@ -64,7 +61,7 @@ export class CrossServerIntents {
     let problem = "";
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const linkCase = (end === "to" && this.#cases.get(link)) || drawCase(link, random);
-      const request = { link, linkCase, earlierText };
+      const request = { link, linkCase };
       const step =
         end === "to"
           ? checkTarget(request, checker)
@@ -177,7 +174,7 @@ function findUnfitArgument(
 
 /** The call that takes a value from the result of the first one. */
 function checkTargetCall(
-  { link, linkCase, earlierText }: StepRequest,
+  { link, linkCase }: StepRequest,
   {
     template,
     source,
@@ -205,8 +202,9 @@ function checkTargetCall(
     },
   });
   if (typeof result === "string") return result;
-  const userText = `${earlierText}\n${source.intent.clause}\n${result.intent.clause}`;
-  const isSaid = (value: Json) => containsToken(userText, formatPlain(value));
+  const userText = `${source.intent.clause}\n${result.intent.clause}`;
+  const isSaid = (value: Json) =>
+    checker.knowledge.isSaid(formatPlain(value)) || containsToken(userText, formatPlain(value));
   return Object.keys(link.fill).every(key => isSaid(linked.values[key]!))
     ? "the user says it already"
     : result;

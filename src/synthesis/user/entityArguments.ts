@@ -4,8 +4,7 @@ import type { EntityInput } from "../graph/declarations.ts";
 import { generateValue } from "./argumentValues.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
-import { mentionEntity } from "./entityMentions.ts";
-import type { MentionText } from "./mentionText.ts";
+import { mentionEntity, type MentionText } from "./entityMentions.ts";
 import type { IntentDraft, IntentRequest, PassedValues } from "./intent.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import { joinWithAnd } from "../text/templateText.ts";
@@ -36,8 +35,8 @@ export function addEntityArgument(
   draft.arguments[key] = isList ? instances.map(it => it.id) : instances[0]!.id;
   draft.argumentTexts[key] = joinWithAnd(mentions.map(it => it!.text));
   for (const [i, instance] of instances.entries()) {
-    const { isIdSpoken, partialName, isAmbiguous } = mentions[i]!;
-    draft.mentions.push({ instance, isIdSpoken, partialName, isAmbiguous });
+    const { isIdSpoken, partialName } = mentions[i]!;
+    draft.mentions.push({ instance, isIdSpoken, partialName });
   }
   return true;
 }
@@ -53,9 +52,10 @@ export function addPassedEntity(
   const labelled = instances[key];
   const instance = labelled ?? { entity, id: value, facts: {}, parents: {} };
   draft.arguments[key] = isList ? [instance.id] : instance.id;
-  draft.argumentTexts[key] =
-    (labelled && mentionEntity(context, labelled, false)?.text) ?? markVerbatim(value);
-  draft.mentions.push({ instance, isIdSpoken: labelled === undefined });
+  const mention = labelled && mentionEntity(context, labelled, false);
+  draft.argumentTexts[key] = mention?.text ?? markVerbatim(value);
+  const partialName = mention?.partialName;
+  draft.mentions.push({ instance, isIdSpoken: labelled === undefined, partialName });
 }
 
 function getSettledInstances(

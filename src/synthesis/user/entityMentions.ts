@@ -5,9 +5,16 @@
 import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
-import type { MentionText } from "./mentionText.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import { chooseAlternatives, fillSlots, findSlots } from "../text/templateText.ts";
+
+/** The words for an entity. */
+export interface MentionText {
+  readonly text: string;
+  readonly isIdSpoken: boolean;
+  /** The words, where they are only a part of the label or id. */
+  readonly partialName?: string;
+}
 
 /** Words that refer to an entity only at one point of the conversation. */
 export const pointingWords =
@@ -26,8 +33,6 @@ export function mentionEntity(
   maySayId: boolean,
 ): MentionText | undefined {
   const { random, templates, known } = context;
-  const wording = context.wordings?.get(getEntityKey(instance));
-  if (wording) return wording;
   if (!templates.entities[instance.entity]) return undefined;
   const pronouns = findPronouns(context, instance);
   const position = renderPosition(context, instance);
@@ -43,7 +48,10 @@ export function mentionEntity(
   return pronouns.length > 0 ? { text: random.pick(pronouns), isIdSpoken: false } : undefined;
 }
 
-/** Whether the conversation is about this instance and no other of its entity. */
+/**
+ * Whether the conversation is about this instance and no other of its entity, and the user has
+ * named or made it or has been told of it.
+ */
 function isInFocus(
   { focus, recent }: ConversationContext,
   { entity, id }: EntityInstance,
@@ -52,6 +60,7 @@ function isInFocus(
   return (
     alike.length === 1 &&
     alike[0]!.id === id &&
+    recent.some(it => it.entity === entity) &&
     recent.every(it => it.entity !== entity || it.id === id)
   );
 }
@@ -86,9 +95,9 @@ function mentionPartially(
   instance: EntityInstance,
   maySayId: boolean,
 ): MentionText | undefined {
-  const { random, templates, usesPartialNames } = context;
+  const { random, templates, usesPartialNames, usesFullNames } = context;
   const { short } = templates.entities[instance.entity]!;
-  if (!short) return undefined;
+  if (!short || usesFullNames) return undefined;
   const hasOwnLabel = (instance.label ?? instance.id) !== instance.id;
   const byLabel =
     !(maySayId && !hasOwnLabel) && random.boolean(odds.partialLabel)
@@ -168,7 +177,8 @@ function renderSlot(
     return formatValue(fact, { now, persona, random }, isMoney(slot, undefined));
   const id = instance.parents[slot];
   const parent = id === undefined ? undefined : sample.find(slot, id);
-  return parent && mentionEntity({ ...context, focus: [], listed: [] }, parent, false)?.text;
+  const ownContext = { ...context, focus: [], listed: [], usesFullNames: true };
+  return parent && mentionEntity(ownContext, parent, false)?.text;
 }
 
 /** Whether the template makes other words for every other instance of the entity. */

@@ -1,11 +1,10 @@
 /**
  * Checks intents before the user expresses them: each runs on a fork of the live session, so that
- * what the user asks for makes sense there. Keeps track of what the conversation has shown and
- * changed.
+ * what the user asks for makes sense there, after what the conversation has shown and changed.
  */
 import type { Session } from "../../environment/session.ts";
-import type { Json } from "../../environment/json.ts";
-import type { Call } from "../../policy/policy.ts";
+import { canonicalJson, type Json } from "../../environment/json.ts";
+import { Knowledge } from "../../trajectory/knowledge.ts";
 import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
 import { ChangeHistory, changesNothing } from "./changeHistory.ts";
 import type { ConversationContext } from "./conversationContext.ts";
@@ -21,6 +20,7 @@ import type { Intent, IntentRequest } from "./intent.ts";
 import { LookUpPlan } from "./lookUpPlan.ts";
 import type { LookUpOptions } from "./lookUps.ts";
 import { substitutePartialNames } from "./partialMention.ts";
+import { Referents } from "./referents.ts";
 import { excludesCreatedEntities, type ClauseTemplate } from "../text/templateSchema.ts";
 
 export interface FeasibilityOptions extends LookUpOptions {
@@ -28,41 +28,43 @@ export interface FeasibilityOptions extends LookUpOptions {
   readonly maxResultLength?: number | undefined;
 }
 
-export interface CheckOptions {
-  /** Entities may be looked up further down a list than its first rows. */
-  readonly usesPages?: boolean;
+/** What a checker takes over from another one. */
+interface FeasibilityParts {
+  readonly lookUpPlan?: LookUpPlan;
+  readonly knowledge?: Knowledge;
 }
 
 export class FeasibilityChecker {
-  /** What is known at this point of the conversation. */
-  context: ConversationContext;
+  /** What the user has said, results have shown and the assistant has told. */
+  readonly knowledge: Knowledge;
   readonly lookUpPlan: LookUpPlan;
   /** The last intent whose call succeeded, with the result. */
   last: { readonly intent: Intent; readonly result: Json } | undefined;
   readonly #live: Session;
   readonly #options: FeasibilityOptions;
-  readonly #spokenEntities: ReadonlySet<string>;
+  readonly #context: ConversationContext;
+  readonly #referents: Referents;
   readonly #history = new ChangeHistory();
-  /** The instances that the last committed intent mentioned. */
-  #lastMentioned: readonly EntityInstance[] = [];
   #fork: Session;
 
   constructor(
     live: Session,
     context: ConversationContext,
     options: FeasibilityOptions,
-    lookUpPlan = new LookUpPlan(options),
+    { lookUpPlan = new LookUpPlan(options), knowledge = new Knowledge() }: FeasibilityParts = {},
   ) {
     this.#live = live;
     this.#fork = live.fork();
     this.#options = options;
-    this.context = context;
+    this.#context = context;
     this.lookUpPlan = lookUpPlan;
-    this.#spokenEntities = new Set(
-      [...context.declarations.values()].flatMap(it =>
-        it.inputs.flatMap(input => (input.isSpoken ? [input.entity] : [])),
-      ),
-    );
+    this.knowledge = knowledge;
+    this.#referents = new Referents(context, knowledge);
+  }
+
+  /** What the user can speak of at this point of the conversation. */
+  get context(): ConversationContext {
+    return { ...this.#context, ...this.#referents.context };
   }
 
   /** Full names of tools that are not on the menu. */
@@ -78,7 +80,11 @@ export class FeasibilityChecker {
   /** A checker for hypothetical intents; it starts from the live session with the same look-ups. */
   fork(): FeasibilityChecker {
     const lookUpPlan = new LookUpPlan(this.#options, this.lookUpPlan.lookUps);
-    return new FeasibilityChecker(this.#live, this.context, this.#options, lookUpPlan);
+    const { knowledge } = this;
+    return new FeasibilityChecker(this.#live, this.context, this.#options, {
+      lookUpPlan,
+      knowledge,
+    });
   }
 
   /**
@@ -88,7 +94,6 @@ export class FeasibilityChecker {
   check(
     request: IntentRequest,
     context: ConversationContext = this.context,
-    options: CheckOptions = {},
   ): FeasibilityResult | string {
     const { declaration, template } = request;
     const intent = createIntent(context, request);
@@ -98,7 +103,7 @@ export class FeasibilityChecker {
       intent,
       this.context,
       this.#fork,
-      options.usesPages,
+      this.knowledge,
     );
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
@@ -115,26 +120,6 @@ export class FeasibilityChecker {
     );
   }
 
-  /** The session as the conversation so far leaves it, for trying calls. */
-  forkSession(): Session {
-    return this.#fork.fork();
-  }
-
-  /** The result of an intent after other calls, or the reason why it makes no sense then. */
-  checkAfter(
-    calls: readonly Call[],
-    { intent, declaration }: Pick<FeasibilityResult, "intent" | "declaration">,
-  ): FeasibilityResult | string {
-    const fork = this.#fork.fork();
-    for (const it of calls) {
-      const { outcome } = fork.call(it.name, it.arguments);
-      if (outcome.kind !== "ok") return outcome.message;
-    }
-    const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
-    const result = { intent, declaration, outcome, patches, state: fork.state };
-    return this.#findObjection(result) ?? result;
-  }
-
   /** Calls the tool of an intent on a fork. */
   checkIntent({
     intent,
@@ -146,11 +131,12 @@ export class FeasibilityChecker {
   }
 
   /** Why nobody would ask for this at this point. */
-  #findObjection(result: FeasibilityResult, template: ClauseTemplate = ""): string | undefined {
+  #findObjection(result: FeasibilityResult, template: ClauseTemplate): string | undefined {
     const { intent, outcome, patches } = result;
     const { tool, mentions } = intent;
     const history = this.#history;
     const [isOk, isWrite] = [outcome.kind === "ok", tool.effect === "write"];
+    if (isOk && this.#hasShown(result)) return "a result has shown it";
     if (isOk && history.undoesLastChange(patches)) return "it would undo what was asked for last";
     if (
       excludesCreatedEntities(template) &&
@@ -161,6 +147,16 @@ export class FeasibilityChecker {
     if (tool.destructive && this.#namesCreatedAmongOthers(intent))
       return "it has only just been made";
     return findPlainObjection(result);
+  }
+
+  /** Whether the assistant has made a read before, and would see the same again. */
+  #hasShown({ intent: { tool, arguments: args }, outcome }: FeasibilityResult): boolean {
+    const shown = this.knowledge.findCurrent({ name: tool.name, arguments: args });
+    return (
+      shown !== undefined &&
+      outcome.kind === "ok" &&
+      canonicalJson(shown.value) === canonicalJson(outcome.value)
+    );
   }
 
   #findLengthObjection({ outcome }: FeasibilityResult): string | undefined {
@@ -180,28 +176,19 @@ export class FeasibilityChecker {
     if (outcome.kind !== "ok") return;
     const { known, sample } = this.context;
     const entities = findEntities(declaration, outcome.value);
-    if (intent.tool.effect === "write") {
-      this.#history.recordWrite(intent, patches, before, entities);
-      for (const it of entities)
-        if (!known.has(getEntityKey(it)) && !sample.find(it.entity, it.id))
-          this.#history.recordCreated(it);
-    }
+    const isWrite = intent.tool.effect === "write";
+    const isNew = (it: ResultEntity) =>
+      isWrite && !known.has(getEntityKey(it)) && !sample.find(it.entity, it.id);
+    if (isWrite) this.#history.recordWrite(intent, patches, before, entities);
+    for (const it of entities.filter(isNew)) this.#history.recordCreated(it);
     this.last = { intent, result: outcome.value };
     this.#history.recordRequest(intent);
     const parents = getParentIds(declaration, intent.arguments);
-    const resultInstances = entities.map(it => this.#getResultInstance(it, parents));
-    const mentioned = intent.mentions.map(
-      ({ instance }) =>
-        resultInstances.find(it => getEntityKey(it) === getEntityKey(instance)) ?? instance,
+    const shown = entities.map(it => this.#getResultInstance(it, parents));
+    const named = intent.mentions.map(
+      ({ instance }) => shown.find(it => getEntityKey(it) === getEntityKey(instance)) ?? instance,
     );
-    const focus = [...mentioned, ...this.#selectFocus(resultInstances, mentioned)];
-    this.context = {
-      ...this.context,
-      known: new Map([...known, ...mapByKey([...mentioned, ...resultInstances])]),
-      focus: [...mapByKey(focus).values()],
-      recent: [...this.#lastMentioned, ...mentioned],
-    };
-    this.#lastMentioned = mentioned;
+    this.#referents.addRequest({ named, made: shown.filter(isNew), shown });
   }
 
   /** The instance of an entity in a result; a new label replaces the known one. */
@@ -217,45 +204,15 @@ export class FeasibilityChecker {
     };
   }
 
-  /** The instances of a result that differ from its others by a label or a spoken id. */
-  #selectFocus(
-    resultInstances: readonly EntityInstance[],
-    mentioned: readonly EntityInstance[],
-  ): EntityInstance[] {
-    const others = resultInstances.filter(
-      it => !mentioned.some(other => getEntityKey(other) === getEntityKey(it)),
-    );
-    return others.filter(
-      it =>
-        others.filter(other => other.entity === it.entity).length === 1 ||
-        it.label !== undefined ||
-        this.#spokenEntities.has(it.entity),
-    );
-  }
-
   /** Makes sure that the next intent refers to nothing as `it`. */
   clearFocus(): void {
-    this.context = { ...this.context, focus: [] };
+    this.#referents.clearFocus();
   }
 
-  /**
-   * Makes sure that `it` and `that card` refer only to what the user has named or made, or has read
-   * in the assistant's reply.
-   */
-  forgetUnshown(reply: string): void {
-    const text = reply.toLowerCase();
-    const isShown = ({ id, label, facts }: EntityInstance) =>
-      [id, ...(label === undefined ? Object.values(facts) : [label])].some(
-        it => typeof it === "string" && it.length > 2 && text.includes(it.toLowerCase()),
-      );
-    const isNamed = (it: EntityInstance) =>
-      this.#lastMentioned.some(other => getEntityKey(other) === getEntityKey(it));
-    this.context = {
-      ...this.context,
-      focus: this.context.focus.filter(
-        it => isNamed(it) || this.#history.wasCreated(it) || isShown(it),
-      ),
-    };
+  /** Continues from the assistant's reply. */
+  hearReply(reply: string): void {
+    this.knowledge.learnReply(reply);
+    this.#referents.addReply();
   }
 
   /**
@@ -295,13 +252,7 @@ export class FeasibilityChecker {
 
   /** Takes the rows that the last reply listed, in its order. */
   setListedInstances(rows: readonly Pick<EntityInstance, "entity" | "id">[]): void {
-    const { known, sample } = this.context;
-    this.context = {
-      ...this.context,
-      listed: rows.flatMap(
-        it => known.get(getEntityKey(it)) ?? sample.find(it.entity, it.id) ?? [],
-      ),
-    };
+    this.#referents.setListed(rows, this.#context);
   }
 
   /** Whether these words name a known instance that can be called `it`. */
@@ -337,9 +288,6 @@ const findPlainObjection = ({ intent, outcome, patches }: FeasibilityResult): st
   outcome.kind === "ok" && intent.tool.effect === "write" && changesNothing(patches)
     ? "it is so already"
     : undefined;
-
-const mapByKey = (instances: readonly EntityInstance[]): Map<string, EntityInstance> =>
-  new Map(instances.map(it => [getEntityKey(it), it]));
 
 /** The texts among an intent's arguments that are not ids. */
 function listPlainTexts({ arguments: args, mentions }: Intent): string[] {

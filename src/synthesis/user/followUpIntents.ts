@@ -1,4 +1,5 @@
 /** Intents that follow from the one before: a changed one after a refusal, or the same again. */
+import { findSlots } from "../text/templateText.ts";
 import type { Intent } from "./intent.ts";
 import { isAcceptableChange } from "./intentRules.ts";
 import { maxAttempts, type IntentSearch } from "./intentSearch.ts";
@@ -14,7 +15,7 @@ export function changeRefusedIntent(refused: Intent, search: IntentSearch): Inte
       const intent = search.findAccepted({ declaration, base: refused, template }, it =>
         isAcceptableChange(it, refused, key),
       );
-      if (intent) return intent;
+      if (intent) return sayWhatStays(intent, refused, search);
     }
   }
   return undefined;
@@ -34,9 +35,25 @@ export function repeatIntent(last: Intent | undefined, search: IntentSearch): In
       template,
       isRepeated: true,
     });
-    if (intent) return intent;
+    if (intent) return sayWhatStays(intent, last, search);
   }
   return undefined;
+}
+
+/** The intent with words for the optional arguments that it takes over without a word of them. */
+function sayWhatStays(intent: Intent, base: Intent, { plan, context }: IntentSearch): Intent {
+  const { clause, template, tool } = intent;
+  const required = (tool.inputSchema["required"] ?? []) as readonly string[];
+  const slots = findSlots(template);
+  const staysUnsaid = Object.keys(intent.arguments).some(
+    it =>
+      !required.includes(it) &&
+      !slots.includes(it) &&
+      JSON.stringify(intent.arguments[it]) === JSON.stringify(base.arguments[it]),
+  );
+  if (!staysUnsaid || /\b(same|again)\b/.test(template)) return intent;
+  const words = context.random.pick(plan.styleGuide.unchanged);
+  return { ...intent, clause: clause.replace(/([.?!]?)$/, (mark: string) => `, ${words}${mark}`) };
 }
 
 /** A tool, other than the last one, that takes what the conversation is about. */

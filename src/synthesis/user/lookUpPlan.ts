@@ -3,6 +3,8 @@
  * what is impossible because tools are hidden.
  */
 import type { Session } from "../../environment/session.ts";
+import { containsToken } from "../../trajectory/containsToken.ts";
+import type { Knowledge } from "../../trajectory/knowledge.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
@@ -24,13 +26,35 @@ const noTools: ReadonlySet<string> = new Set();
 export const getPartialNameKey = (instance: EntityInstance, partialName: string): string =>
   `${getEntityKey(instance)} ${partialName}`;
 
+/** Where something is looked up, and what can be looked up first. */
+interface SearchPlace {
+  readonly context: ConversationContext;
+  readonly session: Session;
+  /** Whether the conversation names an instance. */
+  readonly isNamed: (instance: EntityInstance) => boolean;
+}
+
+/**
+ * Whether an instance is named: in a request or before, by its label or a word of it. One without a
+ * label is described in words of which nothing is known here.
+ */
+export const createNameCheck =
+  (knowledge: Knowledge, { clause, mentions }: Pick<Intent, "clause" | "mentions">) =>
+  ({ id, label = "" }: EntityInstance): boolean => {
+    const words = label.split(/[^\p{L}\p{N}]+/u).filter(it => it.length > 2 || /\d/.test(it));
+    return (
+      words.length === 0 ||
+      mentions.some(it => it.instance.id === id) ||
+      knowledge.isMentioned(label) ||
+      words.some(it => containsToken(clause.toLowerCase(), it.toLowerCase()))
+    );
+  };
+
 export class LookUpPlan {
   /** The look-up that finds an instance, by `getEntityKey`. */
   readonly lookUps = new Map<string, LookUp>();
   /** The look-ups, in order, that find an instance by a partial name, by `getPartialNameKey`. */
   readonly partialNameLookUps = new Map<string, readonly LookUp[]>();
-  /** The look-ups, in order, that find an instance further down a list, by `getEntityKey`. */
-  readonly pagedLookUps = new Map<string, readonly LookUp[]>();
   readonly #options: LookUpOptions;
 
   constructor(options: LookUpOptions, lookUps: ReadonlyMap<string, LookUp> = new Map()) {
@@ -46,15 +70,12 @@ export class LookUpPlan {
     intent: Intent,
     context: ConversationContext,
     session: Session,
-    usesPages = false,
+    knowledge: Knowledge,
   ): MissingCapability | string | undefined {
     const { hiddenTools } = this.#options;
     if (hiddenTools?.has(intent.tool.name)) return { kind: "tool" };
-    const unfindable = intent.mentions.find(
-      it =>
-        !this.#canFind(it, context, session) &&
-        !(usesPages && this.#canFindFurtherDown(it, context, session)),
-    );
+    const place: SearchPlace = { context, session, isNamed: createNameCheck(knowledge, intent) };
+    const unfindable = intent.mentions.find(it => !this.#canFind(it, place));
     if (!unfindable) return undefined;
     const { instance, partialName } = unfindable;
     const { declarations, sample, templates } = context;
@@ -73,53 +94,31 @@ export class LookUpPlan {
       : "no look-up";
   }
 
-  #canFind(mention: EntityMention, context: ConversationContext, session: Session): boolean {
-    const { instance, isIdSpoken, partialName } = mention;
+  #canFind({ instance, isIdSpoken, partialName }: EntityMention, place: SearchPlace): boolean {
     return (
       isIdSpoken ||
-      this.pagedLookUps.has(getEntityKey(instance)) ||
       (partialName === undefined
-        ? this.#canFindInstance(instance, context, session)
-        : this.#canFindByPartialName({ ...mention, partialName }, context, session))
+        ? this.#canFindInstance(instance, place)
+        : this.#canFindByPartialName(instance, partialName, place.context, place.session))
     );
   }
 
-  /** Whether a whole list shows an instance only if it is read with its largest limit. */
-  #canFindFurtherDown(
-    { instance, partialName }: EntityMention,
-    { declarations, sample }: ConversationContext,
-    session: Session,
-  ): boolean {
-    if (partialName !== undefined) return false;
-    for (const first of findLookUps(instance, declarations, sample, this.#options)) {
-      if (first.isFiltered || first.requiredInstances.length > 0) continue;
-      const all = readWithLargestLimit(first);
-      const rows = all ? listRows(all, instance, session) : [];
-      const isShown = (it: LookUp) =>
-        listRows(it, instance, session).some(row => row.id === instance.id);
-      const alike = rows.filter(row => row.label !== undefined && row.label === instance.label);
-      if (!all || alike.length > 1 || isShown(first) || !isShown(all)) continue;
-      this.pagedLookUps.set(getEntityKey(instance), [first, all]);
-      return true;
-    }
-    return false;
-  }
-
-  /** Whether there is a look-up that shows an instance, and one for whatever that look-up takes. */
-  #canFindInstance(
-    instance: EntityInstance,
-    context: ConversationContext,
-    session: Session,
-    depth = 0,
-  ): boolean {
+  /**
+   * Whether there is a look-up that shows an instance, and one for whatever that look-up takes, as
+   * far as somebody has named it.
+   */
+  #canFindInstance(instance: EntityInstance, place: SearchPlace, depth = 0): boolean {
+    const { context, session, isNamed } = place;
     const { known, declarations, sample } = context;
     const key = getEntityKey(instance);
-    if (known.has(key) || this.lookUps.has(key)) return true;
+    if (known.has(key) || this.lookUps.get(key)?.requiredInstances.every(isNamed)) return true;
     if (depth > maxDepth) return false;
-    const lookUps = findLookUps(instance, declarations, sample, this.#options);
+    const lookUps = findLookUps(instance, declarations, sample, this.#options).filter(it =>
+      it.requiredInstances.every(isNamed),
+    );
     const lookUp = findWorkingLookUp(lookUps, instance, session);
     const isPossible = lookUp?.requiredInstances.every(it =>
-      this.#canFindInstance(it, context, session, depth + 1),
+      this.#canFindInstance(it, place, depth + 1),
     );
     if (!lookUp || !isPossible) return false;
     this.lookUps.set(key, lookUp);
@@ -128,11 +127,8 @@ export class LookUpPlan {
 
   /** Whether a partial name finds the instance, or finds nothing while a whole list shows it. */
   #canFindByPartialName(
-    {
-      instance,
-      partialName,
-      isAmbiguous = false,
-    }: EntityMention & { readonly partialName: string },
+    instance: EntityInstance,
+    partialName: string,
     { known, declarations, sample }: ConversationContext,
     session: Session,
   ): boolean {
@@ -147,11 +143,6 @@ export class LookUpPlan {
     const list = findWorkingLookUp(lists, instance, session);
     const byName = lookUps.find(it => it.isFiltered);
     const rows = byName ? listRows(byName, instance, session) : [];
-    if (isAmbiguous) {
-      if (!byName || !rows.some(it => it.id === instance.id)) return false;
-      this.partialNameLookUps.set(key, [byName]);
-      return true;
-    }
     const isFound = rows.length === 1 && rows[0]!.id === instance.id;
     if (!isFound && (rows.length > 0 || !list)) return false;
     this.partialNameLookUps.set(key, [
@@ -160,13 +151,4 @@ export class LookUpPlan {
     ]);
     return true;
   }
-}
-
-/** The same look-up with its largest limit; undefined if it has no limit. */
-function readWithLargestLimit(lookUp: LookUp): LookUp | undefined {
-  const limit = lookUp.declaration.values.find(it => it.key === "limit" && !it.isRequired);
-  const maximum = limit?.schema["maximum"];
-  return typeof maximum === "number"
-    ? { ...lookUp, arguments: { ...lookUp.arguments, limit: maximum } }
-    : undefined;
 }

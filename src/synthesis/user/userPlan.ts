@@ -4,9 +4,7 @@ import type { Session } from "../../environment/session.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
 import type { StyleGuide } from "../text/personas.ts";
-import type { ServerRecoveries } from "../text/recoverySchema.ts";
 import type { Intent } from "./intent.ts";
-import type { RecoverySort } from "./intentRecovery.ts";
 import type { LinkStep } from "./linkStep.ts";
 import type { ScenarioPlan } from "./scenarioPlan.ts";
 
@@ -104,15 +102,8 @@ export interface UserPlan {
   /** The weight with which a tool outside of `tools` is drawn. */
   readonly getToolWeight: (tool: string) => number;
   readonly missingTools?: MissingTools;
-  /** What the assistant has to recover from, where it can: the sorts to try, in this order. */
-  readonly recovery?: RecoveryPlan;
   /** If nothing follows from the last turn, the user asks for something unrelated. */
   readonly startsNewTopics?: boolean;
-}
-
-export interface RecoveryPlan {
-  readonly sorts: readonly RecoverySort[];
-  readonly recoveries: ServerRecoveries;
 }
 
 /** Tools that the user asks for and that are not on the menu. */

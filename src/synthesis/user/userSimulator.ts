@@ -12,7 +12,6 @@ import { isEmptyResult } from "./feasibilityResult.ts";
 import { changeRefusedIntent, pickNextTool, repeatIntent } from "./followUpIntents.ts";
 import type { Intent } from "./intent.ts";
 import { reportsNothing } from "./intentRules.ts";
-import type { RecoverySort } from "./intentRecovery.ts";
 import { IntentSearch } from "./intentSearch.ts";
 import { createToolArrival } from "./toolArrival.ts";
 import { ScenarioTurns } from "./scenarioTurns.ts";
@@ -81,11 +80,6 @@ export class UserSimulator {
     return this.#search.failure;
   }
 
-  /** What the assistant has had to recover from. */
-  get recovery(): RecoverySort | undefined {
-    return this.#search.recovery;
-  }
-
   /** Whether the user has left a value out, and has to answer the question for it. */
   get owesAnswer(): boolean {
     return this.#withheld !== undefined;
@@ -109,7 +103,7 @@ export class UserSimulator {
     for (const it of turn.conditional ?? [])
       this.conditionalCalls.push({ ...it, turn: this.#turnCount });
     this.#turnCount++;
-    this.#search.userText += `\n${turn.text}`;
+    this.feasibility.knowledge.learnUserText(turn.text);
     return turn;
   }
 
@@ -120,7 +114,7 @@ export class UserSimulator {
   ): void {
     this.#recordUnmet(it => it.blockedReply !== undefined);
     this.scenario?.recordOutcomes(outcomes);
-    if (reply !== "") this.feasibility.forgetUnshown(reply);
+    if (reply !== "") this.feasibility.hearReply(reply);
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.intent : undefined;
     this.#foundNothing =
