@@ -1,5 +1,5 @@
 /**
- * `bench`: measures speed and memory, and prints one JSON line per figure. Nothing is asserted,
+ * `bench`: measures speed, memory and what cheats earn, and prints one JSON line per figure. Nothing is asserted,
  * because figures depend on the machine, which each line names.
  */
 import { cpus } from "node:os";
@@ -12,28 +12,35 @@ import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
 import { measureLongSessions } from "./benchLongSessions.ts";
 import { measureLiveSessions, measureMemory } from "./benchMemory.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
+import { measureRewards } from "./benchRewards.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
-import { countOf, oneOf } from "./parsers.ts";
+import { countOf, existingPath, oneOf } from "./parsers.ts";
 
 interface GroupOptions {
   /** The program of Python, where BFCL is measured too. */
   readonly bfclPython: string | undefined;
   /** Tasks of the synthesized data set. */
   readonly taskCount: number | undefined;
+  /** The tasks file on which rewards are compared. */
+  readonly file: string | undefined;
 }
 
 const groups: Readonly<
   Record<
-    "environment" | "synthesis",
+    "environment" | "synthesis" | "rewards",
     (context: CliContext, options: GroupOptions) => AsyncGenerator<BenchmarkRow>
   >
-> = { environment: measureEnvironment, synthesis: measureSynthesis };
+> = {
+  environment: measureEnvironment,
+  synthesis: measureSynthesis,
+  rewards: (context, { file }) => measureRewards(context, file),
+};
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
 export const bench = defineCommand({
   name: "bench",
   description:
-    "Measure speed and memory. Prints one JSON line per figure: the median of the runs, the runs, and the machine.",
+    "Measure speed and memory, and what cheats earn under each reward. Prints one JSON line per figure: the median of the runs, the runs, and the machine.",
   arguments: [
     optionalArgument("[group]", "measure only this group", {
       parser: oneOf(groupNames, "there is no benchmark"),
@@ -49,6 +56,9 @@ export const bench = defineCommand({
       "--python <program>",
       "Python with bfcl-eval, for --against (default: python3 on the PATH)",
     ),
+    file: option("--file <file>", "tasks file for rewards (default: 200 new tasks)", {
+      parser: existingPath("a tasks file"),
+    }),
     tasks: {
       ...option("--tasks <n>", "tasks of the data set", { parser: countOf("a number of tasks") }),
       isHidden: true,
@@ -61,7 +71,7 @@ export const bench = defineCommand({
     }),
   },
   examples: ["bench", "bench environment", "bench environment --against bfcl"],
-  async run(context, [group], { against, python, tasks, reference, crowd }) {
+  async run(context, [group], { against, python, file, tasks, reference, crowd }) {
     // these two are child processes of the environment group
     if (reference) return serveEmptyTool(context);
     if (crowd) return measureLiveSessions(context);
@@ -75,6 +85,7 @@ export const bench = defineCommand({
     const options = {
       bfclPython: against === undefined ? undefined : (python ?? "python3"),
       taskCount: tasks,
+      file,
     };
     for (const name of groupNames) {
       if (group !== undefined && name !== group) continue;

@@ -84,9 +84,9 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
 
 /** Returns the profile. Throws a `UserError` for one that needs a server. */
 export function checkCallsProfile(profile: Profile): Profile {
-  if (profile.success === 0) return profile;
+  if (profile.success === 0 && profile.formula === undefined) return profile;
   throw new UserError(
-    `profile ${profile.name} needs the final worlds, which calls alone do not give`,
+    `profile ${profile.name} needs tasks and their final worlds, which calls alone do not give`,
     "score a tasks file, or use --profile paper",
   );
 }

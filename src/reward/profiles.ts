@@ -2,7 +2,8 @@
  * The weights and options of a reward. `paper` has the weights and equations as published; every
  * variant has a name of its own.
  */
-import type { PartName } from "./breakdown.ts";
+import { partNames, type PartName } from "./breakdown.ts";
+import type { Formula } from "./formulaParts.ts";
 
 export interface Profile {
   readonly name: string;
@@ -25,6 +26,8 @@ export interface Profile {
    * with which the attempt learned the same; `literal`, the teacher's calls alone.
    */
   readonly goals: "resolved" | "literal";
+  /** Another paper's reward in place of equation (5); its parts are the breakdown's extras. */
+  readonly formula?: Formula;
 }
 
 const paperWeights = Object.freeze({
@@ -56,17 +59,44 @@ export const paperLiteralProfile: Profile = Object.freeze({
 
 /**
  * The paper's five parts, and success with the same weight as all of them together. Under the
- * paper's weights alone, a wrong but valid id costs a tenth at most.
+ * paper's weights alone, a wrong but valid id costs a tenth at most. A refused call covers no goal.
  */
 export const provePlusProfile: Profile = Object.freeze({
   ...paperProfile,
   name: "prove-plus",
   success: 1,
   strictMessageOrder: true,
+  coverageRequiresSuccess: true,
 });
 
-export const profiles: readonly Profile[] = Object.freeze([
+/** The ablations of the paper's Table 5: each leaves one part out. */
+const ablationProfiles: readonly Profile[] = [
+  ...partNames.map(it => ({
+    ...paperProfile,
+    name: `paper-no-${it}`,
+    weights: Object.freeze({ ...paperWeights, [it]: 0 }),
+  })),
+  // no extra calls are free
+  { ...paperProfile, name: "paper-flat-budget", beta: 0 },
+].map(it => Object.freeze(it));
+
+const noWeights = Object.freeze({ validity: 0, coverage: 0, efficiency: 0, name: 0, argument: 0 });
+
+/** The rewards of other papers. */
+const otherProfiles: readonly Profile[] = (["graduated", "envfactory", "tier"] as const).map(it =>
+  Object.freeze({ ...paperLiteralProfile, name: it, weights: noWeights, formula: it }),
+);
+
+/** The profiles that an attempt is shown with, the paper's first. */
+export const shownProfiles: readonly Profile[] = Object.freeze([
   paperProfile,
   provePlusProfile,
   paperLiteralProfile,
+]);
+
+/** All profiles that a run or a score can choose. */
+export const profiles: readonly Profile[] = Object.freeze([
+  ...shownProfiles,
+  ...ablationProfiles,
+  ...otherProfiles,
 ]);

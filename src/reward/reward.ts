@@ -23,6 +23,7 @@ import {
   type PartName,
 } from "./breakdown.ts";
 import { scoreCoverage } from "./coverage.ts";
+import { applyFormula } from "./formula.ts";
 import { scoreEfficiency } from "./efficiency.ts";
 import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
@@ -48,6 +49,8 @@ export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Un
     profile.goals === "literal"
       ? scoreCalls({ goals: task.goals, calls, schemaOf }, profile)
       : scoreResolved(resolveGoals(attempt), { calls, schemaOf }, profile);
+  if (profile.formula && breakdown.rule === "tool")
+    return applyFormula(profile.formula, breakdown, attempt, calls);
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
   const success = createPart(getSuccess(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };

@@ -7,7 +7,7 @@ import { computeDigest } from "../environment/digest.ts";
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { getEnd, listCalls } from "../trajectory/trajectory.ts";
-import { getStateNames, listMentionedWords, type StateNames } from "./stateNames.ts";
+import { getStateNames, listMentionedWords } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
 import { formatWorld } from "./stateText.ts";
 import { listUnmadeCalls } from "./unmadeCalls.ts";
@@ -36,7 +36,7 @@ export function getSuccess(attempt: Attempt): Success {
 }
 
 function computeSuccess(attempt: Attempt): Success {
-  const { task, trajectory, states } = attempt;
+  const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
   const cuts = getEnd(trajectory).by === "policy" ? [] : ["it was cut off before it ended"];
   if (task.goals.length === 0) {
@@ -44,11 +44,7 @@ function computeSuccess(attempt: Attempt): Success {
     const reasons = [...unwanted, ...cuts];
     return { achieved: reasons.length === 0, isGoalState: true, hasAllReads: true, reasons };
   }
-  const isSameState = computeDigest(states.goal) === computeDigest(states.final);
-  const names = getStateNames(attempt);
-  const differences = isSameState
-    ? []
-    : describeDifferences(attempt, names, listMentionedWords(task));
+  const differences = describeDifferences(attempt);
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
   const reasons = [...differences, ...missingReads, ...cuts];
   return {
@@ -64,21 +60,25 @@ export const isReadOnly = ({ task, tools }: Attempt): boolean =>
   task.goals.length > 0 &&
   task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
 
-function describeDifferences(
-  { states: { start, goal, final } }: Attempt,
-  names: StateNames,
-  mentionedWords: ReadonlySet<string>,
-): string[] {
-  return Object.keys(goal)
-    .filter(
-      it =>
-        formatWorld(goal[it]!, start[it]!, names.goal, mentionedWords) !==
-        formatWorld(final[it]!, start[it]!, names.reached, mentionedWords),
-    )
-    .map(it => {
-      const place = findFirstDifference(goal[it]!.world, final[it]!.world, `/${it}/world`);
-      return place ?? `the world of ${it} is not the one the goals leave`;
-    });
+function describeDifferences(attempt: Attempt): string[] {
+  const { goal, final } = attempt.states;
+  return listOtherServers(attempt).map(it => {
+    const place = findFirstDifference(goal[it]!.world, final[it]!.world, `/${it}/world`);
+    return place ?? `the world of ${it} is not the one the goals leave`;
+  });
+}
+
+/** The servers that the attempt leaves in another state than the goals. */
+export function listOtherServers(attempt: Attempt): string[] {
+  const { start, goal, final } = attempt.states;
+  if (computeDigest(goal) === computeDigest(final)) return [];
+  const names = getStateNames(attempt);
+  const mentionedWords = listMentionedWords(attempt.task);
+  return Object.keys(goal).filter(
+    it =>
+      formatWorld(goal[it]!, start[it]!, names.goal, mentionedWords) !==
+      formatWorld(final[it]!, start[it]!, names.reached, mentionedWords),
+  );
 }
 
 /** Describes the first place where two values differ. Generated ids are compared literally. */

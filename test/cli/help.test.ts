@@ -256,12 +256,12 @@ describe("a command line that is not valid", () => {
     [
       "score a.jsonl --profile papr",
       "there is no reward profile papr (did you mean paper?)",
-      "choose one of paper, prove-plus, paper-literal",
+      "choose one of paper, prove-plus, paper-literal, paper-no-validity, paper-no-coverage, paper-no-efficiency, paper-no-name, paper-no-argument, paper-flat-budget, graduated, envfactory, tier",
     ],
     [
       "bench environmnt",
       "there is no benchmark environmnt (did you mean environment?)",
-      "choose environment or synthesis",
+      "choose environment or synthesis or rewards",
     ],
     ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl"],
     [

@@ -146,7 +146,7 @@ describe("score --calls --json", () => {
   });
   test("needs a profile that does not score success", () =>
     expect(runCommand(score, ["--calls", "--profile", "prove-plus"])).rejects.toThrow(
-      "profile prove-plus needs the final worlds, which calls alone do not give: score a tasks file, or use --profile paper",
+      "profile prove-plus needs tasks and their final worlds, which calls alone do not give: score a tasks file, or use --profile paper",
     ));
 });
 

@@ -1,7 +1,7 @@
 /** Computes the reward of an attempt under the profiles, and whether the attempt succeeded. */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
-import { paperLiteralProfile, profiles } from "../../reward/profiles.ts";
+import { paperLiteralProfile, shownProfiles } from "../../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../reward/reward.ts";
 import { getSuccess, type Success } from "../../reward/success.ts";
 import { describeTotals } from "../../reward/breakdownText.ts";
@@ -25,7 +25,7 @@ export function computeReward(
   if (!finished) return { unscorable: "it has not ended" };
   try {
     const attempt = createAttemptFactory(catalog)(task, finished);
-    const results = profiles.map(it => scoreAttempt(attempt, it));
+    const results = shownProfiles.map(it => scoreAttempt(attempt, it));
     const failed = results.find(it => !isScored(it));
     if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
     const [paper, ...others] = results.filter(isScored);
