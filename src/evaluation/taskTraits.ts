@@ -16,6 +16,7 @@ export interface Trait {
 const unlistedKnobs: ReadonlySet<string> = new Set([
   "bridges",
   "pair",
+  "heldOut",
   "company",
   "distractors",
   "failedCalls",
