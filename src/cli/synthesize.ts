@@ -48,6 +48,10 @@ export const synthesize = defineCommand({
     split: option("--split <split>", "only tasks of this split", {
       parser: oneOf(splits, "there is no split"),
     }),
+    scenarios: option(
+      "--scenarios <file>",
+      "use only the scenarios of this file (default: the shipped ones, and those in prove/scenarios)",
+    ),
     resume: flag("--resume", "continue a file that was started with the same options"),
     json: jsonFlag,
     ...teacherOptions,
@@ -55,9 +59,10 @@ export const synthesize = defineCommand({
   examples: [
     "synthesize --out prove/tasks/first.tasks.jsonl --count 300",
     "synthesize --preset student --servers banking,maps --out small.tasks.jsonl --count 2000",
+    "synthesize --scenarios mine.json --servers banking --out mine.tasks.jsonl --count 50",
     "synthesize --out taught.tasks.jsonl --count 100 --teacher endpoint --model qwen3-4b",
   ],
-  async run(context, _positionals, { out, json, servers, split, ...options }) {
+  async run(context, _positionals, { out, json, servers, split, scenarios, ...options }) {
     const { count, seed, preset, menu, resume } = options;
     const request = {
       file: resolve(context.cwd, out),
@@ -68,6 +73,7 @@ export const synthesize = defineCommand({
       ...(menu ? { menu } : {}),
       ...(servers ? { servers } : {}),
       ...(split ? { split } : {}),
+      ...(scenarios === undefined ? {} : { scenarios: resolve(context.cwd, scenarios) }),
     };
     limitHeapGrowth();
     const result = await runSynthesis(request, {
@@ -100,6 +106,9 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
     "lists",
     "failedCalls",
     "across",
+    "conditions",
+    "limits",
+    "changesOfMind",
   ].filter(it => by[it]);
   const distinct = diversity["distinct"] as readonly number[];
   return [

@@ -10,6 +10,7 @@ import { readTasks } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { UserError } from "../../userError.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
+import { readChosenScenarios } from "../text/scenarios.ts";
 import type { LlmRoles } from "../teachers/llmRoles.ts";
 import { synthesizeConcurrently } from "./concurrentSynthesis.ts";
 import { presets, type MenuKind, type Preset } from "./presets.ts";
@@ -32,6 +33,8 @@ export interface SynthesisRequest {
   /** The preset's by default. */
   readonly menu?: MenuKind;
   readonly split?: Task["split"];
+  /** The only file of scenarios to use; the shipped ones and those of the workspace where absent. */
+  readonly scenarios?: string;
   /** Continues a file that was started with the same options. */
   readonly resume?: boolean;
 }
@@ -81,6 +84,11 @@ export async function runSynthesis(
     ...options,
     catalog,
     resources,
+    ...(presets[preset].scenarioShare > 0
+      ? {
+          scenarios: readChosenScenarios({ resources, catalog, servers }, prove, request.scenarios),
+        }
+      : {}),
     edgeVerdicts: readVerdicts(listVerdictFiles(resources, prove)),
     signal,
   };

@@ -2,6 +2,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
+import type { ServerScenario } from "../text/scenarios.ts";
 import type { LlmRoles } from "../teachers/llmRoles.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 
@@ -29,6 +30,8 @@ export interface SynthesisOptions {
   readonly variantsPerFixture?: number;
   /** Verdicts on the edges of the dependency graphs; the shipped ones where absent. */
   readonly edgeVerdicts?: EdgeVerdicts;
+  /** What users come for; the shipped scenarios where absent. */
+  readonly scenarios?: readonly ServerScenario[];
   /** Whether tasks that make the same calls as an earlier one are rejected; true by default. */
   readonly rejectsDuplicates?: boolean;
   /** The language model in the roles of user and teacher, in place of the graph teacher. */

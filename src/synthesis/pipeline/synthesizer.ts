@@ -100,7 +100,7 @@ export class Synthesizer {
       variantsPerFixture: options.variantsPerFixture ?? defaultVariants,
       worlds: options.worlds ?? (options.variantsPerFixture === undefined ? preset.worlds : 0),
       links: crossServerShare > 0 ? readLinks(options) : [],
-      scenarios: preset.scenarioShare > 0 ? readScenarios(resources, catalog, servers) : [],
+      scenarios: preset.scenarioShare > 0 ? (options.scenarios ?? readScenarios(options)) : [],
       chainCounts: this.#chainCounts,
       styleGuide: this.#styleGuide,
       uses: this.#uses,

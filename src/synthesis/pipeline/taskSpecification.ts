@@ -184,7 +184,7 @@ export function specifyTask(
     ...(plan ? { crossServerPlan: localizePlan(plan, catalog, fixtures[0]!.fixture) } : {}),
     ...(scenario
       ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }
-      : {}),
+      : drawMaxTurns(preset, kind, random)),
   };
 }
 
@@ -226,6 +226,24 @@ function drawCrossServerPlan(
   return links.length > 0 && random.boolean(crossServerShare)
     ? planCrossServerTask({ links, servers, home, uses }, random)
     : undefined;
+}
+
+/** The most turns of a conversation that follows from a chain, with their weights. */
+const turnLimits = [
+  { maxTurns: 3, weight: 0.5 },
+  { maxTurns: 4, weight: 0.25 },
+  { maxTurns: 5, weight: 0.15 },
+  { maxTurns: 7, weight: 0.1 },
+];
+
+function drawMaxTurns(
+  { name }: Preset,
+  kind: TaskKind,
+  random: Random,
+): Pick<TaskSpecification, "maxTurns"> {
+  if (name === "student" || kind !== "normal") return {};
+  const { maxTurns } = random.pickWeighted(turnLimits, it => it.weight);
+  return { maxTurns };
 }
 
 function drawDistractors(preset: Preset, random: Random): TaskSpecification["distractors"] {

@@ -1,9 +1,10 @@
 /** Reads scenario files: those of servers, those over several servers, and those of a workspace. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../../environment/catalog.ts";
 import { findLine } from "../../storage/jsonPosition.ts";
 import { parseJson } from "../../storage/parseJson.ts";
+import { withReadErrors } from "../../storage/fileErrors.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
 import { UserError } from "../../userError.ts";
 import { findScenarioErrors } from "./scenarioErrors.ts";
@@ -14,20 +15,64 @@ export interface ServerScenario extends Scenario {
   readonly servers: readonly string[];
 }
 
-/** Reads the shipped scenarios that need no other servers than these. */
-export function readScenarios(
-  resources: string,
-  catalog: Pick<Catalog, "tools">,
-  servers: readonly string[],
+export interface ScenarioSource {
+  /** The product's `resources` folder. */
+  readonly resources: string;
+  readonly catalog: Pick<Catalog, "tools">;
+  /** Names of servers; scenarios that need others are left out. */
+  readonly servers: readonly string[];
+}
+
+/**
+ * Reads the scenarios of a file; without one, the shipped ones and those in `prove/scenarios` of the
+ * workspace, which replace shipped ones of the same name.
+ */
+export function readChosenScenarios(
+  source: ScenarioSource,
+  prove: string,
+  file?: string,
 ): ServerScenario[] {
+  const { catalog, servers } = source;
+  if (file !== undefined) {
+    const scenarios = selectScenarios(readScenarioFile(file, catalog), servers);
+    if (scenarios.length > 0) return scenarios;
+    throw new UserError(
+      `no scenario of ${file} is about these servers alone: ${servers.join(", ")}`,
+      "choose the servers that its steps name",
+    );
+  }
+  const folder = join(prove, "scenarios");
+  const files = existsSync(folder)
+    ? readdirSync(folder)
+        .filter(it => it.endsWith(".json"))
+        .toSorted()
+    : [];
+  const own = selectScenarios(
+    files.flatMap(it => readScenarioFile(join(folder, it), catalog)),
+    servers,
+  );
+  const shipped = readScenarios(source);
+  return [...shipped.filter(it => !own.some(other => other.name === it.name)), ...own];
+}
+
+const readScenarioFile = (file: string, catalog: Pick<Catalog, "tools">): ServerScenario[] =>
+  parseScenarios(
+    withReadErrors(file, () => readTextFile(file)),
+    file,
+    catalog,
+  );
+
+const selectScenarios = (scenarios: readonly ServerScenario[], servers: readonly string[]) =>
+  scenarios.filter(it => it.servers.every(name => servers.includes(name)));
+
+/** Reads the shipped scenarios. */
+export function readScenarios({ resources, catalog, servers }: ScenarioSource): ServerScenario[] {
   const files = [
     ...servers.map(it => join(resources, "servers", it, "scenarios.json")),
     join(resources, "scenarios.json"),
   ];
-  return files
-    .filter(it => existsSync(it))
-    .flatMap(it => parseScenarios(readTextFile(it), it, catalog))
-    .filter(it => it.servers.every(name => servers.includes(name)));
+  const scenarios = files.filter(it => existsSync(it)).flatMap(it => readScenarioFile(it, catalog));
+  return selectScenarios(scenarios, servers);
 }
 
 /** Parses the text of a scenario file. Throws a `UserError` that names the first error's line. */

@@ -1,6 +1,6 @@
 /** A scenario with its optional parts decided, for one conversation. */
 import type { Random } from "../../environment/random.ts";
-import { listReferences, type ScenarioStep } from "../text/scenarioSchema.ts";
+import { listReferences, parseReference, type ScenarioStep } from "../text/scenarioSchema.ts";
 import type { ServerScenario } from "../text/scenarios.ts";
 
 export interface ScenarioPlan {
@@ -15,7 +15,13 @@ export interface ScenarioPlan {
 }
 
 /** How often a conversation ends before the scenario does, after two turns at the earliest. */
-const endShare = 0.15;
+const endShare = 0.08;
+
+/** How often two turns are said at once, where nothing has to be known in between. */
+const joinShare = 0.25;
+
+/** The most steps of a turn that two turns are joined to. */
+const maxJoinedSteps = 4;
 
 /** Decides which optional steps are said, and after which turn the conversation ends. */
 export function planScenario(
@@ -36,5 +42,41 @@ export function planScenario(
   }
   if (turns.length < 2) return undefined;
   const tools = [...new Set(turns.flat().map(it => it.tool))];
-  return { name, motive, turns, servers, tools };
+  return { name, motive, turns: joinTurns(turns, random), servers, tools };
+}
+
+/** Joins some of the turns with the turn before; at least two turns stay. */
+function joinTurns(
+  turns: readonly (readonly ScenarioStep[])[],
+  random: Random,
+): (readonly ScenarioStep[])[] {
+  const joined: (readonly ScenarioStep[])[] = [];
+  let count = turns.length;
+  for (const steps of turns) {
+    const before = joined.at(-1);
+    const mayJoin =
+      before !== undefined &&
+      count > 2 &&
+      before.length + steps.length <= maxJoinedSteps &&
+      steps.every(it => isIndependent(it, before));
+    if (mayJoin && random.boolean(joinShare)) {
+      joined[joined.length - 1] = [...before, ...steps];
+      count--;
+    } else joined.push(steps);
+  }
+  return joined;
+}
+
+/** Whether a step can be said before the user knows the results of the steps before it. */
+function isIndependent(step: ScenarioStep, before: readonly ScenarioStep[]): boolean {
+  const isBefore = (name: string | undefined) => before.some(it => it.as === name);
+  return (
+    step.revises === undefined &&
+    !before.some(it => it.if) &&
+    !(step.choose && isBefore(step.choose.of)) &&
+    Object.values(step.from).every(reference => {
+      const { step: name, path } = parseReference(reference);
+      return path !== undefined || !isBefore(name);
+    })
+  );
 }

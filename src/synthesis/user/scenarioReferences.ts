@@ -42,7 +42,7 @@ export function resolveReferences(
     if (path === undefined) {
       const instances = input ? listInstances(source, input.entity, context) : [];
       if (instances.length === 0) return undefined;
-      determined.flow[key] = instances;
+      determined.flow[key] = random.shuffle(instances);
       continue;
     }
     const value = source.intent.arguments[path] ?? getField(source.result, path);

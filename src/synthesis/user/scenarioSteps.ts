@@ -4,8 +4,8 @@ import type { ToolDeclaration } from "../graph/declarations.ts";
 import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { ScenarioCondition, ScenarioStep } from "../text/scenarioSchema.ts";
 import { selectReplies } from "../text/selectReplies.ts";
-import type { ClauseTemplate } from "../text/templateSchema.ts";
-import { fillSlots, joinWithAnd } from "../text/templateText.ts";
+import { getTemplateText, type ClauseTemplate } from "../text/templateSchema.ts";
+import { fillSlots, findSlots, joinWithAnd } from "../text/templateText.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import { getShownValue, settleCondition, type SettledCondition } from "./condition.ts";
 import { pointingWords } from "./entityMentions.ts";
@@ -160,6 +160,7 @@ export class ScenarioSteps {
     const { declarations, templates } = context;
     const declaration = declarations.get(step.tool)!;
     let problem = "nothing to take";
+    let refused: FeasibilityResult | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const determined = resolveReferences(step, declaration, this.#said, context);
       if (!determined) break;
@@ -172,8 +173,9 @@ export class ScenarioSteps {
       problem = describeProblem(result);
       if (typeof result === "string" || result.missingCapability) continue;
       if (isAccepted(step, determined, result)) return result;
-      if (mayBeRefused && isRefusal(result.outcome)) return result;
+      if (isRefusal(result.outcome)) refused ??= result;
     }
+    if (mayBeRefused && refused) return refused;
     this.#search.recordFailure(step.tool, problem);
     return undefined;
   }
@@ -215,14 +217,19 @@ function createRequest(
   { flow, values }: DeterminedArguments,
   limit?: string,
 ): IntentRequest {
+  // what the clause does not name needs no words
+  const slots = findSlots(getTemplateText(template));
+  const unnamed = Object.entries(flow).filter(([key]) => !slots.includes(key));
+  const instances = Object.fromEntries(unnamed.map(([key, [first]]) => [key, first!]));
+  const ids = Object.fromEntries(unnamed.map(([key, [first]]) => [key, first!.id]));
   return {
     declaration,
     template,
-    flow,
+    flow: Object.fromEntries(Object.entries(flow).filter(([key]) => slots.includes(key))),
     determined: [...Object.keys(flow), ...Object.keys(values)],
     passed: {
-      values,
-      instances: {},
+      values: { ...values, ...ids },
+      instances,
       slotTexts: limit === undefined ? {} : { limit },
     },
   };

@@ -18,7 +18,11 @@ const formatFile = (...step: readonly string[]): string =>
 const parse = (text: string) => parseScenarios(text, "mine.json", catalog);
 
 test("every shipped scenario is valid, and names are unique", () => {
-  const scenarios = readScenarios(resources, catalog, [...catalog.servers.keys()]);
+  const scenarios = readScenarios({
+    resources,
+    catalog,
+    servers: [...catalog.servers.keys()],
+  });
   expect(new Set(scenarios.map(it => it.name)).size).toBe(scenarios.length);
 });
 

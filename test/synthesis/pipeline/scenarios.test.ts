@@ -1,0 +1,134 @@
+/** Conversations that follow scenarios: conditions that hold or not, changes of mind, continuity. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { conditionIgnorer } from "../../../src/evaluation/solvers/wrongSolvers.ts";
+import { createSolverPolicy } from "../../../src/evaluation/solvers/solver.ts";
+import { playTask } from "../../../src/evaluation/solverJudge.ts";
+import { getSuccess } from "../../../src/reward/success.ts";
+import { parseScenarios } from "../../../src/synthesis/text/scenarios.ts";
+import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
+import type { Task } from "../../../src/trajectory/task.ts";
+import { parseTask } from "../../../src/trajectory/file.ts";
+import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { catalog } from "../../contracts/transports.ts";
+import { synthesizeTasks } from "../synthesizeTasks.ts";
+
+const scenarios = parseScenarios(
+  JSON.stringify({
+    format: "prove/scenarios@1",
+    scenarios: [
+      {
+        name: "save-if-enough",
+        motive: ["I want to save a little."],
+        turns: [
+          [
+            {
+              as: "look",
+              tool: "banking_get_balance",
+              say: [{ say: "what is on {account_id}?", reply: ["{balance} euros."] }],
+            },
+            {
+              tool: "banking_transfer",
+              say: ["if it is more than {limit} euros, move {amount} to {to_account}"],
+              from: { from_account: "look.account_id" },
+              if: {
+                of: "look",
+                field: "balance",
+                is: "over",
+                else: ["That is not more than {limit} euros."],
+              },
+            },
+          ],
+          [
+            {
+              as: "plan",
+              tool: "banking_schedule_transfer",
+              say: ["plan {amount} from there to {to_account} for {date}"],
+              from: { from_account: "look.account_id" },
+            },
+          ],
+          [
+            {
+              tool: "banking_cancel_scheduled_transfer",
+              say: ["cancel that transfer again"],
+              from: { scheduled_id: "plan.scheduled_id" },
+              revises: "plan",
+            },
+          ],
+        ],
+      },
+    ],
+  }),
+  "test.json",
+  catalog,
+);
+
+let tasks: Task[];
+beforeAll(async () => {
+  const paper = { preset: "paper", menu: "realistic", servers: ["banking"], scenarios } as const;
+  tasks = (await synthesizeTasks(60, paper)).tasks.filter(it => it.knobs["scenario"]);
+});
+
+const listWrites = (task: Task, turn: number): string[] =>
+  task.goals.filter(it => it.turn === turn).flatMap(it => it.calls.map(call => call.name));
+
+const findTurn = ({ turns }: Task): number => turns.findIndex(it => / more than /.test(it.user));
+
+describe("a condition", () => {
+  test("that holds makes the write a goal", () => {
+    const met = tasks.filter(it => it.knobs["conditions"] === "met");
+    expect(met.length).toBeGreaterThan(3);
+    for (const it of met) {
+      expect(listWrites(it, findTurn(it))).toContain("banking_transfer");
+      expect(it.turns[findTurn(it)]!.conditional).toBeUndefined();
+    }
+  });
+
+  test("that does not hold leaves the write out, and the assistant says why", () => {
+    const notMet = tasks.filter(it => it.knobs["conditions"] === "not met");
+    expect(notMet.length).toBeGreaterThan(3);
+    for (const it of notMet) {
+      const turn = it.turns[findTurn(it)]!;
+      expect(listWrites(it, findTurn(it))).not.toContain("banking_transfer");
+      // not where the bank would refuse it anyway
+      for (const { name } of turn.conditional ?? [])
+        expect(it.menu.map(tool => tool.name)).toContain(name);
+      expect(turn.reply).toMatch(/not more than [\d., ]+ euros/);
+    }
+  });
+
+  test("must not be ignored", async () => {
+    const createAttempt = createAttemptFactory(catalog);
+    const conditional = tasks.filter(task => task.turns.some(turn => turn.conditional));
+    expect(conditional.length).toBeGreaterThan(3);
+    for (const it of conditional) {
+      const policy = createSolverPolicy(conditionIgnorer, it);
+      const attempt = await playTask(it, policy, catalog, createAttempt);
+      expect(getSuccess(attempt).achieved).toBe(false);
+    }
+  });
+
+  test("is kept in the tasks file", () => {
+    const task = tasks.find(it => it.turns.some(turn => turn.conditional))!;
+    expect(parseTask(JSON.parse(formatTaskLine(task)), { file: "t" }).turns).toEqual(task.turns);
+  });
+});
+
+test("what is done and then taken back is a goal in both turns", () => {
+  const revised = tasks.filter(it => it.knobs["changesOfMind"] === 1);
+  expect(revised.length).toBeGreaterThan(3);
+  for (const { goals } of revised) {
+    const names = goals.flatMap(it => it.calls.map(call => call.name));
+    const planned = names.indexOf("banking_schedule_transfer");
+    expect(planned).toBeGreaterThanOrEqual(0);
+    expect(names.lastIndexOf("banking_cancel_scheduled_transfer")).toBeGreaterThan(planned);
+  }
+});
+
+test("later turns are about what earlier ones were about", () => {
+  for (const { goals, turns } of tasks.filter(it => it.turns.length > 2)) {
+    const last = goals.filter(it => it.turn === turns.length - 1);
+    expect(last.some(it => it.after.some(edge => goals[edge.goal]!.turn < turns.length - 1))).toBe(
+      true,
+    );
+  }
+});
