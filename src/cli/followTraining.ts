@@ -5,10 +5,11 @@
 import { UserError } from "../userError.ts";
 import type { TrainerEvent } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
+import { formatAlarm } from "../run/alarms.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { CliContext } from "./command.ts";
 
-interface TrainingEnd {
+export interface TrainingEnd {
   readonly by: "steps" | "time" | "stop";
   readonly step: number;
 }
@@ -21,7 +22,7 @@ export interface FollowedTraining extends TrainingEnd {
 /** Follows a training to its end. Throws the trainer's `UserError` if it fails. */
 export async function followTraining(
   attachment: Attachment,
-  { showProgress, signal }: Pick<CliContext, "showProgress" | "signal">,
+  { printNote, showProgress, signal }: Pick<CliContext, "printNote" | "showProgress" | "signal">,
   label = "",
 ): Promise<FollowedTraining> {
   // a trainer that cannot be reached has stopped already
@@ -35,6 +36,8 @@ export async function followTraining(
       if (event.kind === "stepped") {
         seconds += event.metrics.seconds.total;
         steps.push(event.metrics);
+        for (const it of event.metrics.alarms ?? [])
+          printNote(`${label}${formatAlarm(event.metrics.step, it)}`);
       }
       const end = readEnd(event);
       if (end) return { ...end, steps };

@@ -4,12 +4,31 @@ import { z } from "zod";
 const number = z.number();
 const share = z.number().min(0).max(1);
 
+const alarm = z.object({
+  kind: z.enum([
+    "flat-groups",
+    "entropy",
+    "cut",
+    "unknown-tools",
+    "success",
+    "rising-loss",
+    "not-a-number",
+  ]),
+  /** What was found and what it means, for a person. */
+  text: z.string(),
+});
+
+/** A sign that the training is not going well. */
+export type Alarm = z.infer<typeof alarm>;
+
 const learning = {
   step: z.int().min(1),
   loss: number,
   /** The norm before clipping, as the mean over the step's minibatches. */
   gradientNorm: number,
   learningRate: number,
+  /** The alarms that were raised at this step; each kind is raised once in a run. */
+  alarms: z.array(alarm).optional(),
 };
 
 export const grpoStep = z.object({

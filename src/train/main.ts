@@ -7,6 +7,7 @@ import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
 import { writeEnd } from "../run/folder.ts";
+import { readTrainerLock } from "../run/trainerLock.ts";
 import { train, type ReplicaMessage, type ReplicaSetup, type ReplicaCommand } from "./loop.ts";
 import { runReplica } from "./replicas.ts";
 import { runTrainer } from "./trainer.ts";
@@ -33,7 +34,9 @@ async function trainRun(folder: string, fixtures: readonly string[]): Promise<nu
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     process.stderr.write(`${error.what}\n  ${error.remedy}\n`);
-    writeEnd(folder, { by: "failed", step: 0, what: error.what, remedy: error.remedy });
+    // a run that another process trains is left as it is
+    if (!readTrainerLock(folder))
+      writeEnd(folder, { by: "failed", step: 0, what: error.what, remedy: error.remedy });
     return 2;
   }
 }

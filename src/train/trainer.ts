@@ -20,6 +20,7 @@ import type {
   TrainerState,
   TrainerStatus,
 } from "../protocol/trainer.ts";
+import { findAlarms, formatAlarm, replaceInvalidNumbers } from "../run/alarms.ts";
 import { createEndEvent } from "../run/attach.ts";
 import type { RunConfig } from "../run/config.ts";
 import {
@@ -27,6 +28,7 @@ import {
   getCheckpointFolder,
   discardAfter,
   findLatestCheckpoint,
+  readMetrics,
   readRun,
   removeUnfinishedFiles,
   writeEnd,
@@ -35,6 +37,7 @@ import {
 import { writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
+import { checkTasksFile } from "../run/tasksDigest.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
 import { createTrainedConfig, readSpentSeconds, saveCheckpoint } from "./checkpoint.ts";
 import type {
@@ -77,6 +80,8 @@ class Trainer {
   #releaseLock: (() => void) | undefined;
   #replicas: ReplicaGroup<ReplicaCommand> | undefined;
   #isStopping = false;
+  /** All steps of the run so far. */
+  #steps: StepMetrics[] = [];
 
   constructor(folder: string, catalog: Catalog, fixtures: readonly string[]) {
     this.#folder = folder;
@@ -128,6 +133,8 @@ class Trainer {
     // only now: a folder that a newer version wrote is left as it is
     removeUnfinishedFiles(this.#folder);
     discardAfter(this.#folder, checkpoint.step);
+    this.#steps = [...readMetrics(this.#folder).lines];
+    await checkTasksFile(this.#folder, config.tasks);
     this.#activity = "reading tasks";
     const { tasks, corpus, taskTopics } = await loadTrainingSet(
       config,
@@ -249,16 +256,38 @@ class Trainer {
     const groups: readonly GroupLine[] = parts.flatMap(it => it.groups);
     // before the metrics: when a client sees the step there, it can open its attempts
     if (groups.length > 0) writeGroups(this.#folder, step, sortAttempts(groups));
-    appendMetrics(this.#folder, metrics!);
-    events(Date.now() / 1000, metrics!);
+    const recorded = this.#raiseAlarms(metrics!);
+    appendMetrics(this.#folder, recorded);
+    events(Date.now() / 1000, recorded);
     this.#step = step;
     this.#spent = spent;
     const { steps } = this.#config!;
     this.#activity = steps === undefined ? `step ${step}` : `step ${step} of ${steps}`;
-    this.#publish({ kind: "stepped", metrics: metrics! });
+    this.#publish({ kind: "stepped", metrics: recorded });
+    const fatal = recorded.alarms?.find(it => it.kind === "not-a-number");
+    if (fatal) throw new UserError(formatAlarm(step, fatal), remedyOfInvalidNumbers);
+  }
+
+  /** Adds a step to the run's steps, with the alarms that it raises first. */
+  #raiseAlarms(metrics: StepMetrics): StepMetrics {
+    const finite = replaceInvalidNumbers(metrics);
+    const raised = new Set(this.#steps.flatMap(it => it.alarms ?? []).map(it => it.kind));
+    const alarms = findAlarms([...this.#steps, finite]).filter(it => !raised.has(it.kind));
+    const recorded = alarms.length > 0 ? { ...finite, alarms: [...alarms] } : metrics;
+    for (const it of alarms) console.error(formatAlarm(metrics.step, it));
+    this.#steps.push(recorded);
+    return recorded;
   }
 
   async #saveCheckpoint(message: SaveMessage, model: StoredModel): Promise<void> {
+    const invalid = [...message.weights].find(
+      ([, it]) => !it.values.every(value => Number.isFinite(value)),
+    );
+    if (invalid)
+      throw new UserError(
+        `step ${message.step}: the weights ${invalid[0]} are not all numbers`,
+        remedyOfInvalidNumbers,
+      );
     const folder = await saveCheckpoint(this.#folder, message, model);
     this.#publish({ kind: "saved", step: message.step, folder });
   }
@@ -292,6 +321,9 @@ class Trainer {
     this.#socket?.publish(event);
   }
 }
+
+const remedyOfInvalidNumbers =
+  "start a new run with a lower learning rate; the checkpoints before this step can still be used";
 
 /** What the messages of the replicas are collected in and written to. */
 interface RunOutput {

@@ -1,0 +1,125 @@
+/**
+ * Finds signs in a run's metrics that the training is not going well. Each kind is raised once, at
+ * the step at which it is found; a run that ends while one still holds has not gone well.
+ */
+import type { Alarm, GrpoStep, StepMetrics } from "./metrics.ts";
+
+/** Steps over which shares are averaged, and steps that begin and end a comparison. */
+const window = 5;
+const longWindow = 10;
+
+const limits = { flat: 0.8, entropy: 0.01, cut: 0.3, tool: 0.2 };
+
+/** The alarms that hold after these steps, which are all steps of the run so far. */
+export function findAlarms(steps: readonly StepMetrics[]): readonly Alarm[] {
+  const last = steps.at(-1);
+  const told = last?.alarms?.filter(it => it.kind === "not-a-number") ?? [];
+  if (told.length > 0 || steps.length < window) return told;
+  const grpo = steps.filter(it => it.method === "grpo");
+  return [
+    ...(grpo.length === steps.length ? findAttemptAlarms(grpo) : []),
+    ...findLossAlarms(steps),
+  ];
+}
+
+function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
+  const recent = steps.slice(-window);
+  const mean = (read: (it: GrpoStep) => number) => computeMean(recent.map(read));
+  const [flat, entropy] = [mean(it => it.zeroVariance), mean(it => it.entropy)];
+  const [cut, tool] = [mean(it => it.cut), mean(it => it.errors.tool)];
+  const alarms: Alarm[] = [];
+  const raise = (kind: Alarm["kind"], text: string) => alarms.push({ kind, text });
+  if (flat > limits.flat)
+    raise(
+      "flat-groups",
+      `${formatShare(flat)} of the groups give no gradient, because all attempts earn the same: the tasks are too easy or too hard for the student`,
+    );
+  if (entropy < limits.entropy)
+    raise(
+      "entropy",
+      `the entropy is ${entropy.toFixed(4)} per token: the student hardly varies its attempts, so it has nothing to learn from`,
+    );
+  if (cut > limits.cut)
+    raise(
+      "cut",
+      `${formatShare(cut)} of the attempts reach a limit: the student does not end, or the tasks are too long for it`,
+    );
+  if (tool > limits.tool)
+    raise(
+      "unknown-tools",
+      `${formatShare(tool)} of the calls name a tool that is not offered: the student has lost the menu`,
+    );
+  const fall = findFall(steps.map(it => it.success));
+  if (fall !== undefined)
+    raise(
+      "success",
+      `success is ${formatShare(fall)} below the first ${longWindow} steps, more than chance explains: the learning rate may be too high`,
+    );
+  return alarms;
+}
+
+/**
+ * How far the mean of the last steps is below that of the first ones, if it is more than three
+ * standard errors. The steps are the units: the attempts of one step depend on each other.
+ */
+function findFall(values: readonly number[]): number | undefined {
+  if (values.length < 2 * longWindow) return undefined;
+  const [first, last] = [values.slice(0, longWindow), values.slice(-longWindow)];
+  const fall = computeMean(first) - computeMean(last);
+  const error = Math.sqrt((computeVariance(first) + computeVariance(last)) / longWindow);
+  return fall > 0 && fall > 3 * error ? fall : undefined;
+}
+
+/** The loss of GRPO is near 0; the loss of supervised training falls. */
+function findLossAlarms(steps: readonly StepMetrics[]): Alarm[] {
+  const recent = computeMean(steps.slice(-window).map(it => it.loss));
+  const lowest = Math.min(
+    ...steps
+      .slice(0, 1 - window)
+      .map((_, i) => computeMean(steps.slice(i, i + window).map(it => it.loss))),
+  );
+  const isRising =
+    steps.at(-1)!.method === "grpo" ? recent > lowest + 1 : recent > 1.5 * lowest + 0.1;
+  return isRising
+    ? [
+        {
+          kind: "rising-loss",
+          text: `the loss is ${recent.toFixed(2)} and was ${lowest.toFixed(2)}: the learning rate may be too high`,
+        },
+      ]
+    : [];
+}
+
+/**
+ * The metrics with 0 in place of what is not a finite number, and an alarm that names it. A line of
+ * JSON cannot hold such numbers.
+ */
+export function replaceInvalidNumbers(metrics: StepMetrics): StepMetrics {
+  const names: string[] = [];
+  const replace = (value: unknown, name: string): unknown => {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      names.push(name);
+      return 0;
+    }
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, it]) => [key, replace(it, name ? `${name}.${key}` : key)]),
+    );
+  };
+  const finite = replace(metrics, "") as StepMetrics;
+  if (names.length === 0) return metrics;
+  const text = `${names.join(", ")} ${names.length > 1 ? "are" : "is"} not a number: the weights are spoiled, and the learning rate is probably too high`;
+  return { ...finite, alarms: [{ kind: "not-a-number", text }] };
+}
+
+/** An alarm as a sentence for people. */
+export const formatAlarm = (step: number, { text }: Alarm): string => `step ${step}: ${text}`;
+
+const formatShare = (share: number) => `${(100 * share).toFixed(0)}%`;
+const computeMean = (values: readonly number[]) =>
+  values.reduce((sum, it) => sum + it, 0) / values.length;
+
+function computeVariance(values: readonly number[]): number {
+  const mean = computeMean(values);
+  return values.reduce((sum, it) => sum + (it - mean) ** 2, 0) / (values.length - 1);
+}
