@@ -40,7 +40,7 @@ export interface Catalog {
   hashTools(servers: readonly string[]): string;
 }
 
-/** A variant takes some 40 kB once all of its tables have been read, and a world 80 kB. */
+/** A variant takes some 40 kB once all of its tables have been read, and a world some 60 kB. */
 const maxCachedVariants = 2048;
 
 /** Worlds, which have a few hundred names each. */

@@ -15,9 +15,10 @@ const synthesizeOnLibrary = (changes: object = {}) =>
 
 test("declarations are enough for conversations", async () => {
   const userTexts: string[] = [];
-  for await (const it of synthesizeOnLibrary()) {
+  // without worlds, in which Emma has another name
+  for await (const it of synthesizeOnLibrary({ worlds: 0 })) {
     if (it.kind === "accepted") userTexts.push(...it.task.turns.map(turn => turn.user));
-    if (userTexts.length > 40) break;
+    if (userTexts.length > 120) break;
   }
   expect(userTexts.some(it => /return loan/i.test(it))).toBe(true);
   expect(userTexts.some(it => /the book (Emma|Ulysses)/.test(it))).toBe(true);
