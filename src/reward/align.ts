@@ -31,6 +31,8 @@ export interface ScoredGoalCall extends Pick<
 > {
   /** The position of the call that serves it, if that is known already. */
   readonly at?: number;
+  /** The position from which on calls come after the turn that asked for it. */
+  readonly end?: number;
 }
 
 /** The part of a goal that scoring needs. Goals are in topological order: `after` points back. */
@@ -41,6 +43,8 @@ export interface ScoredGoal extends Pick<Goal, "after"> {
 export interface AlignmentOptions {
   readonly strictMessageOrder: boolean;
   readonly coverageRequiresSuccess: boolean;
+  /** Whether a call that comes after the turn that asked for it serves no goal. */
+  readonly answersInTime: boolean;
   /** The argument schema of a tool, if known. Arrays of unique items are compared as sets. */
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
@@ -83,8 +87,9 @@ export function alignCalls(
         pairs.push({ goal: g, part, call: at, arguments: evidence });
         return at;
       }
+      const end = (options.answersInTime ? goalCall.end : undefined) ?? Infinity;
       const free = (byName.get(goalCall.name) ?? []).filter(
-        it => !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
+        it => it < end && !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
       );
       const best = chooseCandidate(free, it => {
         const evidence = compareArguments(

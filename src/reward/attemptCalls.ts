@@ -44,6 +44,12 @@ export class AttemptCalls {
     return (this.#indexes[call] ??= indexResult(result!, args, this.#wanted));
   }
 
+  /** The position of the first call after a turn. */
+  findEnd(turn: number): number {
+    const end = this.calls.findIndex(it => it.turn > turn);
+    return end < 0 ? this.calls.length : end;
+  }
+
   isWrite(call: number): boolean {
     return this.calls[call]!.tool?.effect === "write";
   }

@@ -22,6 +22,11 @@ export interface Profile {
   /** Whether a failed call serves no goal. The paper matches by name and keys alone. */
   readonly coverageRequiresSuccess: boolean;
   /**
+   * Whether what the user asked for must be shown by the end of the turn that asked. The paper has
+   * one list of goals for all turns.
+   */
+  readonly answersInTime: boolean;
+  /**
    * What is scored in place of a goal that says what its look-ups are for: `resolved`, the calls
    * with which the attempt learned the same; `literal`, the teacher's calls alone.
    */
@@ -47,6 +52,7 @@ export const paperProfile: Profile = Object.freeze({
   efficiencyFloor: -Infinity,
   strictMessageOrder: false,
   coverageRequiresSuccess: false,
+  answersInTime: false,
   goals: "resolved",
 });
 
@@ -67,6 +73,7 @@ export const provePlusProfile: Profile = Object.freeze({
   success: 1,
   strictMessageOrder: true,
   coverageRequiresSuccess: true,
+  answersInTime: true,
 });
 
 /** The ablations of the paper's Table 5: each leaves one part out. */

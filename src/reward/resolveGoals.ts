@@ -145,7 +145,7 @@ class GoalResolver {
     if (missing.length > 0)
       return {
         original: goalCall,
-        calls: [this.#chooseAlternative(goalCall)],
+        calls: [{ ...this.#chooseAlternative(goalCall), end: attempt.findEnd(turn) }],
         note: missing.map(it => describeMissingFact(it, asked, attempt)).join("; "),
         missing,
       };

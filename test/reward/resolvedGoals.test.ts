@@ -80,13 +80,15 @@ interface Expected {
   /** "yes", or why not. */
   readonly success: string;
   readonly paper: number;
+  /** The five parts under `prove-plus`, if they are not those of `paper`. */
+  readonly plus?: number;
   readonly literal?: number;
 }
 
 async function check(
   task: Promise<Task>,
   messages: readonly AssistantMessage[],
-  { success, paper, literal }: Expected,
+  { success, paper, plus = paper, literal }: Expected,
 ) {
   const attempt = await attemptTask(await task, messages);
   const score = (profile: Profile) => {
@@ -97,7 +99,7 @@ async function check(
   const { achieved, reasons } = getSuccess(attempt);
   expect(achieved ? "yes" : reasons.join("; ")).toBe(success);
   expect(score(paperProfile)).toBeCloseTo(paper, 4);
-  expect(score(provePlusProfile)).toBeCloseTo(paper + Number(achieved), 4);
+  expect(score(provePlusProfile)).toBeCloseTo(plus + Number(achieved), 4);
   if (literal !== undefined) expect(score(paperLiteralProfile)).toBeCloseTo(literal, 4);
 }
 
@@ -218,6 +220,8 @@ describe("a look-up that answers", () => {
     checkCalls(openBill, [[], [payee("Clearwater"), planned]], {
       success: "the due of pay_305 was looked up too late",
       paper: 1.3,
+      // one of two goals is not covered
+      plus: 1.3 - 0.5 / 2,
     }));
   test("earlier than asked for", () =>
     checkCalls(openBill, [[payee("Clearwater"), planned], []], { success: "yes", paper: 1.3 }));
