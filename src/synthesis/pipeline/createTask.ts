@@ -207,7 +207,12 @@ function assembleTask(
     chain: [...chain],
     budget: {
       calls: callBudget,
-      assistantMessages: Math.max(callBudget + turns.length, turns.length + 1),
+      assistantMessages: computeMessageBudget(
+        goals.flatMap(it => it.calls).length,
+        callBudget,
+        specification,
+        turns,
+      ),
     },
     provenance: { teacher: header.policy, graph: graphHash, log: [...log] },
     trajectory: {
@@ -224,6 +229,20 @@ const chooseSplit = (
   presets[preset].holdsOutSets
     ? computeStudentSplit(subject)
     : computeSplit(subject, readHeldOutEdges(resources));
+
+/**
+ * The most messages of an attempt. Longer conversations change more, and an assistant may read or
+ * ask before each change.
+ */
+const computeMessageBudget = (
+  goalCalls: number,
+  callBudget: number,
+  { maxTurns }: TaskSpecification,
+  { length }: Task["turns"],
+): number =>
+  maxTurns === undefined
+    ? Math.max(callBudget + length, length + 1)
+    : Math.max(callBudget, 2 * goalCalls) + 2 * length;
 
 function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["turns"] {
   const turns: Task["turns"] = [];
