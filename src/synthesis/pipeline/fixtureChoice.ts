@@ -4,7 +4,8 @@
  * are in use at a time, because sampling their entities takes long.
  */
 import type { Catalog } from "../../environment/catalog.ts";
-import { formatFixtureName } from "../../environment/fixtureName.ts";
+import { formatFixtureName, isHeldOutWorld } from "../../environment/fixtureName.ts";
+import type { Split } from "../../trajectory/task.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
 import { getDeclarations } from "../graph/declarations.ts";
@@ -25,6 +26,8 @@ export interface FixtureSource {
   readonly variantsPerFixture: number;
   /** The number of worlds; 0 for the people and days of the fixtures. */
   readonly worlds: number;
+  /** The split that all tasks are of, where one is chosen. */
+  readonly split?: Split | undefined;
   /** Names of a server's fixtures. */
   readonly listFixtures: (server: string) => readonly string[];
 }
@@ -63,10 +66,14 @@ export function chooseFixtures(
  * Servers are in different worlds at a time. Their order changes with each step, so that the worlds
  * that are held out of training are not always those of the same servers.
  */
-function chooseWorld({ servers, worlds }: FixtureSource, home: string, n: number): number {
+function chooseWorld({ servers, worlds, split }: FixtureSource, home: string, n: number): number {
   const step = Math.floor(n / (attemptsPerWorld * servers.length));
   const index = (Math.max(0, servers.indexOf(home)) + step) % servers.length;
-  return 1 + ((step * servers.length + index) % worlds);
+  const numbers = Array.from({ length: worlds }, (_, i) => i + 1).filter(
+    it =>
+      split !== "heldout-world" || isHeldOutWorld(formatFixtureName({ base: "full", world: it })),
+  );
+  return numbers[(step * servers.length + index) % numbers.length]!;
 }
 
 function chooseVariant(

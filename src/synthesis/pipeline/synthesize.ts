@@ -76,6 +76,6 @@ export function planSynthesisSlots({
   const { mixture } = presets[preset];
   // a task that calls nothing uses no tools or edges
   const isByTools = split === "heldout-chain" || split === "heldout-edge";
-  const ownMixture = isByTools ? { ...mixture, abstain: 0 } : mixture;
+  const ownMixture = isByTools ? { ...mixture, abstain: 0, irrelevant: 0 } : mixture;
   return planSlots(ownMixture, count, servers);
 }

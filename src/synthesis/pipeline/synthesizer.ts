@@ -98,6 +98,7 @@ export class Synthesizer {
       oneTurnShare: options.oneTurnShare ?? preset.oneTurnShare,
       crossServerShare,
       variantsPerFixture: options.variantsPerFixture ?? defaultVariants,
+      split: options.split,
       worlds: options.worlds ?? (options.variantsPerFixture === undefined ? preset.worlds : 0),
       links: crossServerShare > 0 ? readLinks(options) : [],
       scenarios: preset.scenarioShare > 0 ? (options.scenarios ?? readScenarios(options)) : [],
