@@ -6,6 +6,7 @@ import type { Catalog } from "../environment/catalog.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
+import { createTeacherPolicy } from "../policy/scripted.ts";
 import { getSuccess } from "../reward/success.ts";
 import { listUnmadeCalls } from "../reward/unmadeCalls.ts";
 import { createAttemptFactory, type Attempt, type CreateAttempt } from "../trajectory/attempt.ts";
@@ -34,6 +35,14 @@ export function createSolverJudge(
 ): FindSolverFlaw {
   const createAttempt = createAttemptFactory(catalog);
   return async task => {
+    // what the teacher asks has to be answered in a rollout as well
+    if (task.policy) {
+      const teacher = createTeacherPolicy(task);
+      const attempt = await playTask(task, teacher, catalog, createAttempt, signal);
+      const { achieved, reasons } = getSuccess(attempt);
+      if (!achieved)
+        return { solver: "teacher", why: `teacher fails: ${reasons[0]}`, unmadeWrites: [] };
+    }
     for (const solver of solvers)
       for (let choice = 0, choices = 1; choice < choices; choice++) {
         const policy = createSolverPolicy(solver, task, choice);
@@ -78,12 +87,18 @@ export async function playTask(
   return createAttempt(task, trajectory, finalState);
 }
 
-/** Whether a solver did anything else than the goals' calls; for a right one, their messages. */
-export function isOwnWay(solver: Solver, { task, trajectory }: Attempt): boolean {
+/**
+ * Whether a solver did anything else than the goals' calls: for a right one, also in other
+ * messages, for a wrong one, also without keeping the rules.
+ */
+export function isOwnWay(solver: Solver, attempt: Attempt): boolean {
+  const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
   const planned = task.goals.flatMap((it, goal) => it.calls.map(call => ({ ...call, goal })));
   if (planned.map(describeCall).join("\n") !== calls.map(describeCall).join("\n")) return true;
-  return solver.kind === "right" && !isSentAsPlanned(trajectory, planned);
+  return solver.kind === "right"
+    ? !isSentAsPlanned(trajectory, planned)
+    : !getSuccess(attempt).hasKeptRules;
 }
 
 const describeCall = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">) =>

@@ -5,6 +5,7 @@
  */
 import { createRandom, type Random } from "../environment/random.ts";
 import type { Task } from "../trajectory/task.ts";
+import { startsTurn } from "../trajectory/trajectory.ts";
 import { fitLogistic, type SparseVector } from "./logisticRegression.ts";
 import { createShapeVectors, describeShape, type ToolLookUp } from "./menuShape.ts";
 
@@ -122,8 +123,8 @@ export class TellsAudit {
 
 /** Whether the recorded attempt calls a tool before the user speaks again. */
 function callsInFirstTurn({ trajectory: { events } }: Task): boolean {
-  const first = events.findIndex(it => it.kind === "user");
-  const second = events.findIndex((it, i) => i > first && it.kind === "user");
+  const first = events.findIndex(startsTurn);
+  const second = events.findIndex((it, i) => i > first && startsTurn(it));
   return events.slice(first + 1, second < 0 ? undefined : second).some(it => it.kind === "call");
 }
 

@@ -42,7 +42,7 @@ export interface EncodedChat {
   readonly aliases: IdAliases;
 }
 
-/** Encodes the first menu, the time and the first user turn, without the mark that starts a policy message. */
+/** Encodes the first menu, the time, the rules and the first user turn, without the mark that starts a policy message. */
 export function encodeOpening(
   tokenizer: Tokenizer,
   conversation: Conversation,
@@ -52,6 +52,7 @@ export function encodeOpening(
   return [
     ...encodeMenu(tokenizer, listFirstTools(conversation)),
     ...tokenizer.encode(` now ${conversation.now.replace("T", " ")}`),
+    ...tokenizer.encode((conversation.rules ?? []).map(it => ` ${it}`).join("")),
     tokenizer.markId("<user>"),
     ...tokenizer.encode(` ${aliases.replaceIds(user)}`),
   ];

@@ -26,12 +26,13 @@ export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy 
     ),
 });
 
-/** The system message. */
-export const formatInstructions = (now: string): string =>
+/** The system message; `rules` are those of the task's policy. */
+export const formatInstructions = (now: string, rules: readonly string[] = []): string =>
   `You are an assistant that acts for the user with the tools on offer. It is ${getWeekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
   "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
-  "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";
+  "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools." +
+  (rules.length === 0 ? "" : `\n\nThese rules hold:\n${rules.map(it => `- ${it}`).join("\n")}`);
 
 export const createChatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({
   name,
@@ -54,8 +55,9 @@ function removeOwnKeywords(schema: Json): Json {
 export function createChatMessages({
   now,
   events,
-}: Pick<Conversation, "now" | "events">): ChatMessage[] {
-  const messages: ChatMessage[] = [{ role: "system", content: formatInstructions(now) }];
+  rules,
+}: Pick<Conversation, "now" | "events" | "rules">): ChatMessage[] {
+  const messages: ChatMessage[] = [{ role: "system", content: formatInstructions(now, rules) }];
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") messages.push({ role: "user", content: event.text });
     if (event.kind === "call")

@@ -1,6 +1,7 @@
 /** The interface of a policy, which produces the assistant's next message in a conversation. */
 import type { Tool } from "../environment/server.ts";
 import type { Json } from "../environment/json.ts";
+import type { Task } from "../trajectory/task.ts";
 import type { Header, Event } from "../trajectory/trajectory.ts";
 
 /** A call as the policy wrote it. A block that could not be parsed has the name "". */
@@ -29,7 +30,13 @@ export interface Conversation {
   /** The session's time at the start, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
   readonly events: readonly Event[];
+  /** The rules that hold, in the words of the system message. */
+  readonly rules?: readonly string[];
 }
+
+/** The rules of a task as a part of its conversation. */
+export const createRules = ({ policy }: Pick<Task, "policy">): Pick<Conversation, "rules"> =>
+  policy ? { rules: policy.rules.map(it => it.text) } : {};
 
 /**
  * A policy could not answer for an external reason, such as an endpoint that is down or too little

@@ -21,7 +21,13 @@ import {
   type Trajectory,
 } from "../trajectory/trajectory.ts";
 import { findUserAnswer, maxAnswersInTurn } from "./userAnswers.ts";
-import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
+import {
+  createRules,
+  PolicyFault,
+  type AssistantMessage,
+  type Policy,
+  type Conversation,
+} from "./policy.ts";
 
 /** A finished attempt, with the session's states, so that scoring need not replay its calls. */
 export interface Rollout {
@@ -59,7 +65,7 @@ export async function rollout(
   const startState = session.state;
   const events: Event[] = [];
   const tools = [...listTools(task, task.menu, session)];
-  const conversation: Conversation = { header, tools, now: task.now, events };
+  const conversation: Conversation = { header, tools, now: task.now, events, ...createRules(task) };
   const append = (event: Event) => {
     events.push(event);
     if (event.kind === "user" && event.adds) {

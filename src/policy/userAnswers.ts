@@ -5,6 +5,7 @@
  */
 import type { Json } from "../environment/json.ts";
 import type { Goal, Task } from "../trajectory/task.ts";
+import { startsTurn } from "../trajectory/trajectory.ts";
 import type { Conversation } from "./policy.ts";
 
 /** The most answers of the user in one turn. */
@@ -27,12 +28,34 @@ export function findUserAnswer(
   const question = findQuestion(text);
   if (!question || offer.test(question.text)) return undefined;
   const due = task.goals.filter((it, g) => it.turn === turn && isDue(task, g, conversation));
-  if (due.length === 0) return undefined;
+  if (due.length === 0)
+    return question.kind === "confirmation" && mayAgree(task, turn, conversation)
+      ? confirmation
+      : undefined;
   if (question.kind === "confirmation")
     return mentionsOtherNumbers(question.text, task, due, conversation) ? correction : confirmation;
   const isAnsweredNext =
     turn + 1 < task.turns.length && findQuestion(task.turns[turn]!.reply) !== undefined;
   return isAnsweredNext ? undefined : ignorance;
+}
+
+/**
+ * Whether the teacher was given a confirmation in this turn, and the attempt was not. The turn may
+ * have no goal, because the call was refused.
+ */
+function mayAgree(
+  { policy, trajectory }: Task,
+  turn: number,
+  { events }: Pick<Conversation, "events">,
+): boolean {
+  if (!policy) return false;
+  const start = events.findLastIndex(startsTurn);
+  if (events.slice(start).some(it => it.kind === "user" && it.answers)) return false;
+  let current = -1;
+  return trajectory.events.some(it => {
+    if (startsTurn(it)) current++;
+    return it.kind === "user" && it.answers === true && current === turn;
+  });
 }
 
 interface Question {
@@ -94,7 +117,7 @@ const feedsOwnTurn = (goals: readonly Goal[], g: number): boolean =>
 /** Whether a question has a number that neither the conversation nor what is due contains. */
 function mentionsOtherNumbers(
   text: string,
-  { turns }: Task,
+  { turns, policy }: Task,
   due: readonly Goal[],
   { events }: Pick<Conversation, "events">,
 ): boolean {
@@ -105,6 +128,7 @@ function mentionsOtherNumbers(
     for (const it of listNumbers(JSON.stringify(value))) known.add(it);
   };
   for (const it of turns) learn(it.user);
+  for (const { text, because } of policy?.rules ?? []) learn(`${text} ${because}`);
   for (const it of events) {
     if (it.kind === "user") learn(it.text);
     if (it.kind === "call" && it.outcome.kind === "ok") learn(it.outcome.value);

@@ -1,11 +1,13 @@
 /**
- * Decides whether an attempt succeeded: it must end by itself, in the goals' state, and show in time
- * whatever the user asked for. Look-ups that do not say what they are for must be made as they are. Success
- * is reported beside the reward; the paper's reward does not contain it.
+ * Decides whether an attempt succeeded: it must end by itself, in the goals' state, show in time
+ * whatever the user asked for, and keep the rules of the task's policy. Look-ups that do not say
+ * what they are for must be made as they are. Success is reported beside the reward; the paper's
+ * reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
+import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
 import { getEnd, listCalls } from "../trajectory/trajectory.ts";
 import { getStateNames, listMentionedWords } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
@@ -19,6 +21,8 @@ export interface Success {
   readonly isGoalState: boolean;
   /** Whether everything that the user asked for was shown. */
   readonly hasAllReads: boolean;
+  /** Whether no call broke a rule of the task's policy. */
+  readonly hasKeptRules: boolean;
   /** Why the attempt failed, one line per reason. */
   readonly reasons: readonly string[];
 }
@@ -39,18 +43,24 @@ function computeSuccess(attempt: Attempt): Success {
   const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
   const cuts = getEnd(trajectory).by === "policy" ? [] : ["it was cut off before it ended"];
+  const broken = task.policy
+    ? findBrokenRules(task.policy, trajectory.events).map(describeBrokenRule)
+    : [];
+  const hasKeptRules = broken.length === 0;
   if (task.goals.length === 0) {
     const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
-    const reasons = [...unwanted, ...cuts];
-    return { achieved: reasons.length === 0, isGoalState: true, hasAllReads: true, reasons };
+    const reasons = [...unwanted, ...broken, ...cuts];
+    const achieved = reasons.length === 0;
+    return { achieved, isGoalState: true, hasAllReads: true, hasKeptRules, reasons };
   }
   const differences = describeDifferences(attempt);
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
-  const reasons = [...differences, ...missingReads, ...cuts];
+  const reasons = [...broken, ...differences, ...missingReads, ...cuts];
   return {
     achieved: reasons.length === 0,
     isGoalState: differences.length === 0,
     hasAllReads: missingReads.length === 0,
+    hasKeptRules,
     reasons,
   };
 }

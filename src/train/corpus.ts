@@ -7,7 +7,7 @@ import { listMenuTools } from "../environment/menu.ts";
 import { createKeyedStream } from "../environment/random.ts";
 import { studentLimits, encodeChat } from "../model/chatFormat.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
-import type { Conversation } from "../policy/policy.ts";
+import { createRules, type Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
 import { listOfferedItems, type Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -56,6 +56,7 @@ export const createConversation = (
   header,
   tools: listMenuTools(catalog.tools, listOfferedItems(task), task.tools),
   now: task.now,
+  ...createRules(task),
   events,
 });
 

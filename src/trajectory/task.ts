@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../environment/json.ts";
+import { taskPolicySchema } from "./taskRules.ts";
 import type { Trajectory, UserEvent } from "./trajectory.ts";
 
 export const taskFormat = "prove/task@3";
@@ -94,10 +95,18 @@ const goalSchema = z.strictObject({
 
 /**
  * The calls that a turn asks for and that the assistant cannot make: the tool is not offered, what
- * it names cannot be looked up, or only the user knows the value of the argument `asks`.
+ * it names cannot be looked up, only the user knows the value of the argument `asks`, or the `rule`
+ * of the task's policy with this id forbids it.
  */
 export const unmetSchema = z
-  .array(z.strictObject({ name: z.string(), arguments: objectSchema, asks: z.string().optional() }))
+  .array(
+    z.strictObject({
+      name: z.string(),
+      arguments: objectSchema,
+      asks: z.string().optional(),
+      rule: z.string().optional(),
+    }),
+  )
   .min(1);
 
 /** Full names of tools that are on the menu from this turn on; none of them was before. */
@@ -129,6 +138,8 @@ export const taskFields = z.strictObject({
   tools: z
     .array(z.strictObject({ name: z.string(), description: z.string(), parameters: objectSchema }))
     .optional(),
+  /** The rules that hold, which the system message says. */
+  policy: taskPolicySchema.optional(),
   /** Chain tools that were removed from the menu. */
   hidden: z.array(z.string()),
   turns: z

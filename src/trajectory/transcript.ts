@@ -102,6 +102,7 @@ function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
   ];
   // tools that were removed from the menu explain why the right answer makes no calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
+  for (const { text } of task?.policy?.rules ?? []) lines.push(`rule: ${text}`);
   return lines.map(escapeInvisible);
 }
 

@@ -4,6 +4,10 @@ import { createAuditor } from "../../src/evaluation/audit.ts";
 import { createSolverPolicy } from "../../src/evaluation/solvers/solver.ts";
 import { solvers } from "../../src/evaluation/solvers/solvers.ts";
 import { rollout } from "../../src/policy/rollout.ts";
+import {
+  createScriptedPolicy,
+  listMessages as listTeacherMessages,
+} from "../../src/policy/scripted.ts";
 import type { JsonObject } from "../../src/environment/json.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import type { Event } from "../../src/trajectory/trajectory.ts";
@@ -162,8 +166,7 @@ describe("right solvers", () => {
     await check("alternative-reader", task, ["list_accounts ", 'get_balance account_id="acc_101"']);
   });
   test("all of them succeed where any way is accepted, and make no call where none is wanted", async () => {
-    for (const { name } of solvers.filter(it => it.kind === "right"))
-      await check(name, await abstain(), []);
+    for (const name of ["asker", "parallel", "verifier"]) await check(name, await abstain(), []);
     for (const name of ["verifier", "asker", "parallel", "alternative-reader"])
       expect(await succeeds(name, await moveToBoth())).toBe(true);
   });
@@ -183,6 +186,22 @@ describe("right solvers", () => {
     }
   });
 });
+
+/** The transfer has to be confirmed, and the teacher asks. */
+async function createRuledTask(): Promise<Task> {
+  const rule = {
+    id: "transfers",
+    text: "Ask the user to confirm transfers.",
+    because: "a transfer needs your confirmation",
+    tools: ["banking_transfer"],
+    demands: "confirm" as const,
+  };
+  const task = { ...(await moveFifty()), policy: { rules: [rule] } };
+  const [lookUp, move, reply] = listTeacherMessages(task.trajectory.events);
+  const messages = [lookUp!, { text: "Shall I move it?", calls: [] }, move!, reply!];
+  const teacher = createScriptedPolicy("scripted:teacher", messages);
+  return { ...task, trajectory: (await rollout(task, teacher, catalog)).trajectory };
+}
 
 describe("wrong solvers", () => {
   test("the lazy one makes the first call of each turn", async () =>
@@ -210,8 +229,13 @@ describe("wrong solvers", () => {
   test("one call and stop makes the first call of the task", async () =>
     check("one-call-and-stop", await moveToBoth(), [list, "Done."]));
   test("none of them succeeds", async () => {
-    for (const { name } of solvers.filter(it => it.kind === "wrong"))
-      expect([name, await succeeds(name, await moveFifty())]).toEqual([name, false]);
+    const ruled = await createRuledTask();
+    // the task has no condition to ignore
+    const wrong = solvers.filter(it => it.kind === "wrong" && it.name !== "ignores-conditions");
+    for (const { name } of wrong)
+      expect([name, await succeeds(name, ruled)]).toEqual([name, false]);
+    for (const name of ["asker", "parallel", "verifier"])
+      expect([name, await succeeds(name, ruled)]).toEqual([name, true]);
   });
 });
 

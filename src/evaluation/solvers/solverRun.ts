@@ -8,6 +8,7 @@ import { createRandom, type Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { AssistantMessage, Call } from "../../policy/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
+import { appliesTo, isAgreement } from "../../trajectory/taskRules.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import { Knowledge, type ShownResult } from "../../trajectory/knowledge.ts";
 import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
@@ -37,6 +38,8 @@ export class SolverRun {
   readonly #ownIds = new Map<string, string>();
 
   readonly #choice: number | undefined;
+  /** Whether the user has agreed to something in this turn. */
+  #hasAgreed = false;
   #tools: ReadonlyMap<string, Tool>;
 
   /** `choice` is the number of what the solver chooses; by the task's seed if absent. */
@@ -63,6 +66,8 @@ export class SolverRun {
   readEvents(events: readonly Event[], tools: readonly Tool[]): void {
     if (tools.length !== this.#tools.size) this.#tools = mapByName(tools);
     for (const it of events) {
+      if (it.kind === "user")
+        this.#hasAgreed = it.answers === true && (this.#hasAgreed || isAgreement(it.text));
       if (it.kind === "user") this.knowledge.learnUserText(it.text);
       if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
       const { name, arguments: args } = it;
@@ -74,9 +79,22 @@ export class SolverRun {
     }
   }
 
-  /** Makes calls in one message. */
+  /** Makes calls in one message, after asking the user where a rule demands it. */
   *call(...calls: readonly Call[]): Steps<readonly CallEvent[]> {
     if (calls.length === 0) return [];
+    if (!this.#hasAgreed && calls.some(it => this.needsConfirmation(it)))
+      yield { text: "Please confirm this: shall I do it?", calls: [] };
+    return yield* this.callAtOnce(...calls);
+  }
+
+  /** Whether a rule of the task wants a call confirmed. */
+  needsConfirmation(call: Call): boolean {
+    const rules = this.task.policy?.rules ?? [];
+    return rules.some(it => it.demands === "confirm" && appliesTo(it, call));
+  }
+
+  /** Makes calls in one message and asks nobody. */
+  *callAtOnce(...calls: readonly Call[]): Steps<readonly CallEvent[]> {
     const events = yield { text: "", calls };
     return events.filter(it => it.kind === "call");
   }
@@ -97,7 +115,15 @@ export class SolverRun {
 
   /** Makes planned calls in one message, whether their values have been shown or not. */
   *make(...planned: readonly PlannedCall[]): Steps {
-    const made = yield* this.call(...planned.map(it => this.toCall(it)));
+    this.#learnAllIds(planned, yield* this.call(...planned.map(it => this.toCall(it))));
+  }
+
+  /** The same without asking anybody. */
+  *makeAtOnce(...planned: readonly PlannedCall[]): Steps {
+    this.#learnAllIds(planned, yield* this.callAtOnce(...planned.map(it => this.toCall(it))));
+  }
+
+  #learnAllIds(planned: readonly PlannedCall[], made: readonly CallEvent[]): void {
     for (const [i, it] of made.entries()) this.#learnOwnIds(planned[i]!, it);
   }
 

@@ -10,6 +10,7 @@ import {
   lazy,
   oneCall,
   oneWrongValue,
+  ruleBreaker,
   skipper,
 } from "./wrongSolvers.ts";
 
@@ -26,6 +27,7 @@ export const judges: readonly Solver[] = Object.freeze([
   skipper,
   oneWrongValue,
   conditionIgnorer,
+  ruleBreaker,
 ]);
 
 export const solvers: readonly Solver[] = Object.freeze([
@@ -41,6 +43,7 @@ export const solvers: readonly Solver[] = Object.freeze([
   skipper,
   oneWrongValue,
   conditionIgnorer,
+  ruleBreaker,
   everythingOnce,
   oneCall,
 ]);

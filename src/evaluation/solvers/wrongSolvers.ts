@@ -103,6 +103,22 @@ export const everythingOnce = createWrongSolver(
   },
 );
 
+export const ruleBreaker = createWrongSolver(
+  "rule-breaker",
+  "asks for no confirmation and does what is forbidden",
+  function* (run) {
+    const { turns } = run.task;
+    for (const [t, { calls, reply }] of run.turns.entries()) {
+      for (const it of calls) {
+        if (run.listUnseen(it).length === 0) yield* run.makeAtOnce(it);
+      }
+      const forbidden = turns[t]!.unmet?.filter(it => it.rule !== undefined) ?? [];
+      if (forbidden.length > 0) yield* run.callAtOnce(...forbidden);
+      yield* run.reply(reply);
+    }
+  },
+);
+
 /** Makes some of the planned calls, or all of them if nothing that the user asked for is missed. */
 function* makeOnly(run: SolverRun, made: ReadonlySet<PlannedCall>): Steps {
   const isWrong = run.turns.some(({ calls }) =>

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import type { Event } from "../../trajectory/trajectory.ts";
+import { startsTurn, type Event } from "../../trajectory/trajectory.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import { readKnowledge, type Knowledge } from "../../trajectory/knowledge.ts";
 import { findEntities } from "../../trajectory/resultEntities.ts";
@@ -191,7 +191,7 @@ function findShowing(
 /** The events up to the assistant's last message of a turn. */
 function listEventsBeforeReply(events: readonly Event[], turn: number): readonly Event[] {
   let turns = -1;
-  const end = events.findIndex(it => it.kind === "user" && ++turns > turn);
+  const end = events.findIndex(it => startsTurn(it) && ++turns > turn);
   const own = end < 0 ? events : events.slice(0, end);
   const reply = own.findLastIndex(it => it.kind === "assistant" && it.text !== "");
   return own.slice(0, reply);

@@ -27,9 +27,10 @@ export function specifyPair(
     const drawn = synthesizer.specifyTask({ n, home, kind: "normal", isPaired: true }, random);
     if (!drawn) return undefined;
     if (drawn.crossServerPlan) continue;
-    const { id, info } = drawn;
+    const { policy: _, ...plain } = drawn;
+    const { id, info } = plain;
     const partner: TaskSpecification = {
-      ...drawn,
+      ...plain,
       id: `${id}-call`,
       pair: id,
       info: info === "missing" ? "complete" : info,

@@ -9,7 +9,12 @@ import {
   type GoalCall,
   type Task,
 } from "../../trajectory/task.ts";
-import { listAddedTools, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
+import {
+  listAddedTools,
+  startsTurn,
+  type CallEvent,
+  type Event,
+} from "../../trajectory/trajectory.ts";
 import type { Teacher } from "../teachers/teacher.ts";
 import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 import { getDependencyGraph } from "../graph/dependencyGraph.ts";
@@ -100,7 +105,7 @@ const getPurpose = (teacher: Teacher, call: CallEvent) =>
 
 /** The goals with the free texts of their writes, which need not be repeated to the letter. */
 function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Catalog): Goal[] {
-  const userTexts = events.flatMap(it => (it.kind === "user" ? [it.text] : []));
+  const userTexts = events.flatMap(it => (startsTurn(it) ? [it.text] : []));
   const resultTexts = new Set(
     events.flatMap(it =>
       it.kind === "call" && it.outcome.kind === "ok" ? [...listTexts(it.outcome.value)] : [],
@@ -192,6 +197,7 @@ function assembleTask(
     persona: persona.name,
     now: conversation.now,
     menu,
+    ...(specification.policy ? { policy: specification.policy } : {}),
     hidden,
     turns,
     goals,
@@ -247,7 +253,7 @@ const computeMessageBudget = (
 function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["turns"] {
   const turns: Task["turns"] = [];
   for (const event of events) {
-    if (event.kind === "user")
+    if (startsTurn(event))
       turns.push({
         user: event.text,
         goals: goals.flatMap((it, i) => (it.turn === turns.length ? [i] : [])),
@@ -262,8 +268,17 @@ function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["tur
 /** The turns with the calls that the assistant could not make. */
 const addUnmet = (turns: Task["turns"], requests: readonly UnmetRequest[]): Task["turns"] =>
   turns.map((turn, i) => {
-    const unmet = requests.flatMap(({ turn: of, intent: { tool, arguments: args }, asks }) =>
-      of === i ? [{ name: tool.name, arguments: args, ...(asks ? { asks } : {}) }] : [],
+    const unmet = requests.flatMap(({ turn: of, intent: { tool, arguments: args }, asks, rule }) =>
+      of === i
+        ? [
+            {
+              name: tool.name,
+              arguments: args,
+              ...(asks ? { asks } : {}),
+              ...(rule ? { rule } : {}),
+            },
+          ]
+        : [],
     );
     return unmet.length > 0 ? { ...turn, unmet } : turn;
   });

@@ -28,6 +28,7 @@ export function createUserPlan(
     prefersLists,
     addsValue,
     bringsTool,
+    policy,
   }: TaskSpecification,
   { session, tools, styleGuide, getToolWeight, preset, hiddenTools, texts }: UserPlanSource,
 ): UserPlan {
@@ -54,7 +55,8 @@ export function createUserPlan(
     refusalOdds: isAll ? { accept: 0, seek: 0 } : refusalOdds,
     prefersLists,
     getToolWeight,
-    ...(hiddenTools.size > 0
+    ...(policy ? { rules: policy.rules } : {}),
+    ...(hiddenTools.size > 0 || policy
       ? {
           missingTools: {
             hidden: hiddenTools,

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Goal, GoalCall } from "../../trajectory/task.ts";
-import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import { startsTurn, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
 import type { DependencyGraph } from "../graph/dependencyGraph.ts";
 import type { ReadPurpose } from "../teachers/teacher.ts";
 import { isDistinctive, listScalars, type Scalar } from "../../trajectory/scalars.ts";
@@ -96,7 +96,10 @@ function collectSteps(events: readonly Event[]): CollectedSteps {
   const replies: string[] = [];
   const steps: Step[] = [];
   for (const [i, event] of events.entries()) {
-    if (event.kind === "user") userTexts.push(event.text);
+    if (event.kind === "user") {
+      if (event.answers) userTexts.push(`${userTexts.pop()!}\n${event.text}`);
+      else userTexts.push(event.text);
+    }
     if (event.kind === "assistant" && event.text !== "") replies[userTexts.length - 1] = event.text;
     if (event.kind !== "call") continue;
     if (event.outcome.kind === "refused" && isLastOfTurn(events, i))
@@ -115,7 +118,7 @@ function collectSteps(events: readonly Event[]): CollectedSteps {
 
 /** Whether no call of the same turn follows a call: what it was for is given up. */
 function isLastOfTurn(events: readonly Event[], call: number): boolean {
-  const next = events.slice(call + 1).find(it => it.kind === "call" || it.kind === "user");
+  const next = events.slice(call + 1).find(it => it.kind === "call" || startsTurn(it));
   return next?.kind !== "call";
 }
 

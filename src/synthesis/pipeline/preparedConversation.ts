@@ -52,8 +52,9 @@ function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
 
 /** Summarizes a conversation with the user simulator. */
 export function summarizeSimulation(
-  { missingCapability, hasWithheld, broughtTool, scenario }: UserSimulator,
-  { kind, info, crossServerPlan, scenario: plan }: TaskSpecification,
+  { missingCapability, hasWithheld, broughtTool, unmetRequests, scenario }: UserSimulator,
+  { kind, info, crossServerPlan, policy, scenario: plan }: TaskSpecification,
+  hasAsked = false,
 ): ConversationSummary {
   return {
     ...(kind === "clarify" && !missingCapability ? { flaw: "no obstacle" } : {}),
@@ -66,6 +67,19 @@ export function summarizeSimulation(
       ...(plan && plan.servers.length > 1 ? { across: plan.servers.length } : {}),
       ...(kind === "clarify" && missingCapability ? { obstacle: missingCapability.kind } : {}),
       ...(broughtTool ? { broughtTool } : {}),
+      ...(policy
+        ? {
+            policy: unmetRequests.some(it => it.rule !== undefined)
+              ? "forbids"
+              : hasAsked
+                ? "confirm"
+                : "kept",
+          }
+        : {}),
     },
   };
 }
+
+/** The tools of the requests that rules have forbidden, which must be on the menu. */
+export const listForbiddenTools = ({ unmetRequests }: UserSimulator): string[] =>
+  unmetRequests.flatMap(it => (it.rule === undefined ? [] : [it.intent.tool.name]));

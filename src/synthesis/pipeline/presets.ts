@@ -41,6 +41,8 @@ export interface Preset {
   readonly moreBeforeQuestion: number;
   /** Share of the refusals and questions that have a contrasting normal task. */
   readonly pairShare: number;
+  /** Share of the normal tasks on one server that have rules. */
+  readonly policyShare: number;
   /** Share of the tasks with a missing tool in which a later turn brings it. */
   readonly toolArrivalShare: number;
   /** Share of the first turns with a second thought that changes nothing. */
@@ -68,6 +70,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0.3,
     moreBeforeQuestion: 0.8,
     pairShare: 0.8,
+    policyShare: 0.12,
     toolArrivalShare: 0.5,
     secondThoughtShare: 0.07,
     crossServerShare: 0.12,
@@ -91,6 +94,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0,
     moreBeforeQuestion: 0,
     pairShare: 0,
+    policyShare: 0,
     toolArrivalShare: 0,
     secondThoughtShare: 0,
     crossServerShare: 0,
@@ -98,3 +102,13 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     holdsOutSets: true,
   },
 };
+
+/** The preset of a synthesis. A language model knows nothing of later tools and of rules. */
+export const choosePreset = ({
+  preset = "paper",
+  llmRoles,
+}: {
+  readonly preset?: Preset["name"];
+  readonly llmRoles?: object;
+}): Preset =>
+  llmRoles ? { ...presets[preset], toolArrivalShare: 0, policyShare: 0 } : presets[preset];

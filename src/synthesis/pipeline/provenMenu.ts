@@ -33,7 +33,9 @@ export function removeAnsweringTools(
   neededTools: ReadonlySet<string>,
   { specification, prepared, options: { catalog } }: MenuConversation,
 ): Menu | undefined {
-  const { unmetRequests, setup } = prepared;
+  const { setup } = prepared;
+  // what a rule forbids can be done, but must not
+  const unmetRequests = prepared.unmetRequests.filter(it => it.rule === undefined);
   const getServer = (tool: string) => catalog.getServer(catalog.tools.get(tool)!.server);
   const getDeclaration = (tool: string) => getDeclarations(getServer(tool)).get(tool)!;
   const { excludedServers = [] } = prepared;

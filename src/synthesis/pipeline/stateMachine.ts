@@ -227,6 +227,11 @@ class ConversationRun {
     const flaw = teacher.findFlaw?.(text);
     if (flaw !== undefined) return this.#askAgain("leaks", flaw);
     conversation.events.push({ kind: "assistant", message: this.#messageCount++, text });
+    const answer = teacher.takeAnswer?.();
+    if (answer !== undefined) {
+      conversation.events.push({ kind: "user", text: answer, answers: true });
+      return this.#moveTo("ask", "confirmed");
+    }
     const problem = user.receiveResult(this.#calls, this.#gaveUp ? "given-up" : "answered");
     if (problem !== undefined) return this.#reject("not done", "teacher", problem);
     this.#attempt = 1;

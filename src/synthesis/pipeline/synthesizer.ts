@@ -12,10 +12,12 @@ import { trajectoryFormat, type Event, type Header } from "../../trajectory/traj
 import { computeRarity, countUses, limitLength, type UseCounts } from "../graph/chains.ts";
 import { getDeclarations } from "../graph/declarations.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
+import { ConfirmingTeacher } from "../teachers/confirmingTeacher.ts";
 import { GraphTeacher } from "../teachers/graphTeacher.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
+import { readRulesOfServers } from "../text/serverPolicies.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import { readScenarios } from "../text/scenarios.ts";
 import {
@@ -39,9 +41,13 @@ import { assignLlmRoles } from "./llmConversation.ts";
 import type { ConversationSetup } from "./conversationSetup.ts";
 import { EntitySampleCache } from "./entitySampleCache.ts";
 import { defaultVariants } from "./fixtureChoice.ts";
-import { summarizeSimulation, type PreparedConversation } from "./preparedConversation.ts";
+import {
+  listForbiddenTools,
+  summarizeSimulation,
+  type PreparedConversation,
+} from "./preparedConversation.ts";
 import { findToolsToHide } from "./substitutes.ts";
-import { presets, type Preset } from "./presets.ts";
+import { choosePreset } from "./presets.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import {
@@ -52,6 +58,7 @@ import {
 } from "./taskSpecification.ts";
 import { RefusingTeacher } from "../teachers/refusingTeacher.ts";
 import { WorldTexts } from "./worldTexts.ts";
+import type { Teacher } from "../teachers/teacher.ts";
 
 /** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
 export type TaskSpecifier = (
@@ -90,6 +97,7 @@ export class Synthesizer {
     const preset = choosePreset(options);
     const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
     const fixtures = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
+    const rules = readRulesOfServers(resources, preset.policyShare > 0 ? catalog.servers : []);
     this.#context = {
       catalog,
       seed,
@@ -109,6 +117,7 @@ export class Synthesizer {
       verdicts: options.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
       listFixtures: it => fixtures.get(it)!,
+      getRules: it => rules.get(it) ?? [],
     };
     this.specifyTask =
       specifier ?? ((target, random) => specifyTask(this.#context, target, random));
@@ -224,15 +233,18 @@ export class Synthesizer {
       ? new RefusingTeacher(this.#styleGuide, context.random)
       : new GraphTeacher(simulator, this.#styleGuide);
     const user = createUser(simulator, teacher, this.#options.catalog, events);
+    const obedient = this.#createObedient(teacher, simulator, preparation);
     return {
-      setup: this.#createSetup(preparation, { user, teacher }, simulator),
+      setup: this.#createSetup(preparation, { user, teacher: obedient ?? teacher }, simulator),
       hiddenTools,
-      requiredTools: [],
+      get requiredTools() {
+        return listForbiddenTools(simulator);
+      },
       unmetRequests: simulator.unmetRequests,
       conditionalCalls: simulator.conditionalCalls,
       getTemplates: it => this.#getTemplates(specification, it),
       getFirstTurn: () => simulator.firstTurn,
-      summarize: () => summarizeSimulation(simulator, specification),
+      summarize: () => summarizeSimulation(simulator, specification, obedient?.hasAsked),
     };
   }
 
@@ -243,6 +255,19 @@ export class Synthesizer {
   #getTemplates({ servers }: TaskSpecification, name: string): ServerTemplates {
     const { fixture } = servers[0]!;
     return this.#texts.getTemplates({ name, fixture });
+  }
+
+  /** The teacher that also asks for the confirmations that rules demand. */
+  #createObedient(
+    teacher: Teacher,
+    simulator: UserSimulator,
+    { specification, context }: Preparation,
+  ): ConfirmingTeacher | undefined {
+    const { policy } = specification;
+    if (!policy) return undefined;
+    const { confirmation: texts } = this.#getAbstentions(specification);
+    const { random } = context;
+    return new ConfirmingTeacher(teacher, { simulator, rules: policy.rules, texts, random });
   }
 
   /** What the conversation can be about: the home server, or all servers of the plan. */
@@ -341,10 +366,6 @@ export class Synthesizer {
   }
 }
 
-/** The preset. A language model knows nothing of tools that come later. */
-function choosePreset({ preset = "paper", llmRoles }: SynthesisOptions): Preset {
-  return llmRoles ? { ...presets[preset], toolArrivalShare: 0 } : presets[preset];
-}
 const increment = <Key>(counts: Map<Key, number>, key: Key): void =>
   void counts.set(key, (counts.get(key) ?? 0) + 1);
 

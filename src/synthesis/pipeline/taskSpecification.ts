@@ -4,6 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
+import type { TaskPolicy } from "../../trajectory/taskRules.ts";
 import {
   computeRarity,
   drawChain,
@@ -22,6 +23,7 @@ import type { UserPlan } from "../user/userPlan.ts";
 import type { TaskKind } from "./composition.ts";
 import { localizePlan, planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
 import { chooseFixtures, type FixtureSource, type ServerFixture } from "./fixtureChoice.ts";
+import { choosePolicy, type PolicySource } from "./policyChoice.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 import { drawScenario } from "./scenarioChoice.ts";
 import { isHeldOut } from "./split.ts";
@@ -68,6 +70,8 @@ export interface TaskSpecification {
   readonly maxTurns?: number;
   /** The first turn asks as if a value were left out, and then adds it. */
   readonly addsValue?: boolean;
+  /** The rules that hold in the conversation. */
+  readonly policy?: TaskPolicy;
   /** A later turn brings a tool that is missing. */
   readonly bringsTool?: boolean;
   /** Why nothing is to be called; drawn with the conversation where absent. */
@@ -107,6 +111,8 @@ export interface SpecificationContext extends FixtureSource {
   readonly styleGuide: StyleGuide;
   readonly uses: UseCounts;
   readonly verdicts: EdgeVerdicts;
+  /** The rules that a task on a server can have. */
+  readonly getRules: PolicySource["getRules"];
 }
 
 /** Attempt number n, and the server and kind of task that it is for. */
@@ -160,6 +166,18 @@ export function specifyTask(
     n,
     random,
   );
+  const policy =
+    kind === "normal" && !plan && random.boolean(preset.policyShare)
+      ? choosePolicy(
+          {
+            home: neededServers[0]!,
+            otherServers,
+            tools: scenario?.tools ?? chain,
+            getRules: context.getRules,
+          },
+          random,
+        )
+      : undefined;
   return {
     id: `${neededServers[0]!}-${seed}-${n}`,
     home: neededServers[0]!,
@@ -181,6 +199,7 @@ export function specifyTask(
       ? { addsValue: true }
       : {}),
     ...(kind === "clarify" && random.boolean(preset.toolArrivalShare) ? { bringsTool: true } : {}),
+    ...(policy ? { policy } : {}),
     ...(plan ? { crossServerPlan: localizePlan(plan, catalog, fixtures[0]!.fixture) } : {}),
     ...(scenario
       ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }

@@ -10,6 +10,7 @@ import {
   getCallValue,
   listCalls,
   type CallEvent,
+  startsTurn,
   type Event,
 } from "../../trajectory/trajectory.ts";
 import { getDeclarations } from "../graph/declarations.ts";
@@ -44,6 +45,7 @@ export function createVariantPlan(
   );
   if (task.kind === "clarify") addMissingTool(turns, task, random);
   if (task.info === "missing") addWithheldRequest(turns);
+  addForbidden(turns, task);
   const crossServerPlan = findCrossServerPlan(task, turns, links, catalog);
   const called = listCalls(task.trajectory).map(it => it.name);
   const tools = [...new Set([...task.chain, ...called])];
@@ -72,7 +74,7 @@ interface RequestedTurn {
 function splitIntoTurns(events: readonly Event[]): CallEvent[][] {
   const turns: CallEvent[][] = [];
   for (const event of events) {
-    if (event.kind === "user") turns.push([]);
+    if (startsTurn(event)) turns.push([]);
     else if (event.kind === "call") turns.at(-1)?.push(event);
   }
   return turns;
@@ -147,6 +149,12 @@ function addMissingTool(
   }
   const idle = turns.findIndex((it, i) => it.tools.length === 0 && !isQuestion(i));
   turns[idle >= 0 ? idle : random.integer(turns.length)]!.tools.push(tool);
+}
+
+/** Adds the requests that a rule forbids. */
+function addForbidden(turns: readonly RequestedTurn[], task: Task): void {
+  for (const [i, { unmet = [] }] of task.turns.entries())
+    for (const { name, rule } of unmet) if (rule !== undefined) turns[i]!.tools.push(name);
 }
 
 /** The first turn asks for what is called after the answer in the second one. */

@@ -152,6 +152,7 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
     stripsEnums: knobs["enumsStripped"] === true,
     onlyOtherServers:
       kind === "irrelevant" && !task.menu.some(it => it.name.startsWith(`${home}_`)),
+    ...(task.policy ? { policy: task.policy } : {}),
     bringsTool: turns.some(it => it.adds !== undefined),
     ...plan,
     ...(crossServerPlan

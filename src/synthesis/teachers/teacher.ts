@@ -25,6 +25,11 @@ export interface Teacher {
   listRecoveries(failed: CallEvent): readonly Recovery[];
   /** Why it made a read that succeeded. Absent for a teacher that does not say. */
   getPurpose?(call: CallEvent): ReadPurpose;
+  /**
+   * The user's answer to the message just sent, which asked for a confirmation; undefined after any
+   * other message.
+   */
+  takeAnswer?(): string | undefined;
   /** Why a reply may not be used, or undefined. */
   findFlaw?(text: string): string | undefined;
 }

@@ -13,6 +13,9 @@
  * `arrival` is for users who bring the missing tool later: sentences that say so, and clauses that
  * ask again.
  *
+ * `forbidden` is for requests that a rule of the task forbids, and `confirmation` for those that it
+ * wants confirmed: `{because}` is the rule's reason, `{Because}` the same with a capital letter.
+ *
  * `unmade` has frames for requests that the user does not make after all: `{clause}` is a request
  * as in the templates of a server, `{Clause}` the same with a capital letter, a sentence of its
  * own. `on` names the requests that it suits. `secondThoughts` are sentences `before` or
@@ -40,10 +43,16 @@ const abstentionsSchema = z.strictObject({
     again: z.strictObject({ request: textsSchema, question: textsSchema, deed: textsSchema }),
     thing: textsSchema,
     goOn: textsSchema,
+    forbidden: z.strictObject({ request: textsSchema, plain: textsSchema }),
     arrival: z.strictObject({
       says: textsSchema,
       asks: z.strictObject({ read: textsSchema, write: textsSchema }),
     }),
+  }),
+  confirmation: z.strictObject({
+    request: textsSchema,
+    plain: textsSchema,
+    agree: textsSchema,
   }),
   cannot: textsSchema,
   values: z.record(z.string(), textsSchema),

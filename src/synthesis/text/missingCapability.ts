@@ -4,12 +4,17 @@
  */
 import type { Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
-import { isRequest } from "./clauses.ts";
-import { removeAllMarks } from "./valueMarks.ts";
+import type { TaskRule } from "../../trajectory/taskRules.ts";
+import { capitalize } from "./clauses.ts";
+import { addressUser, isRepeatable } from "./repeatedClause.ts";
 
-/** What is missing: the tool itself, or a look-up of the entity that the user named. */
+/**
+ * What is missing: the tool itself, a look-up of the entity that the user named, or the permission,
+ * because a rule forbids the call.
+ */
 export type MissingCapability =
   | { readonly kind: "tool" }
+  | { readonly kind: "rule"; readonly rule: TaskRule }
   | {
       readonly kind: "thing";
       readonly noun: string;
@@ -35,6 +40,8 @@ export interface MissingCapabilityTemplates {
   /** `{thing}` is how the user named the entity, `{noun}` its kind. */
   readonly thing: readonly string[];
   readonly goOn: readonly string[];
+  /** `{because}` and `{Because}` are the reason of the rule that forbids it. */
+  readonly forbidden: { readonly request: readonly string[]; readonly plain: readonly string[] };
 }
 
 /** What users say when they bring a tool. */
@@ -75,33 +82,18 @@ export function renderMissingCapability(
       .replaceAll("{thing}", () => addressUser(mention))
       .replaceAll("{noun}", noun);
   }
-  const isRepeatable =
-    isRequest(clause) &&
-    clause.length < maxRepeatedLength &&
-    !/[,:;.!]( |$)/.test(removeAllMarks(clause));
-  if (isRepeatable)
+  if (missing.kind === "rule") {
+    const { because } = missing.rule;
+    return random
+      .pick(isRepeatable(clause) ? templates.forbidden.request : templates.forbidden.plain)
+      .replace("{clause}", () => addressUser(clause))
+      .replace("{because}", () => because)
+      .replace("{Because}", () => capitalize(because));
+  }
+  if (isRepeatable(clause))
     return random
       .pick(position === "again" ? templates.again.request : templates.request)
       .replace("{clause}", () => addressUser(clause));
   const own = position === "alone" ? templates : templates[position];
   return random.pick(tool.effect === "read" ? own.question : own.deed);
 }
-
-/** Clauses of this length or more are not repeated in the answer. */
-const maxRepeatedLength = 110;
-
-/** Turns the user's first person into the assistant's second person, except in quotations. */
-const addressUser = (text: string): string =>
-  removeAllMarks(text)
-    .split(/("[^"]*"|“[^”]*”)/)
-    .map((part, i) => (i % 2 === 1 ? part : toSecondPerson(part)))
-    .join("");
-
-const toSecondPerson = (text: string): string =>
-  text
-    .replaceAll(/\b(my|our)\b/gi, "your")
-    .replaceAll(/\bmine\b/gi, "yours")
-    .replaceAll(/\bmyself\b/gi, "yourself")
-    .replaceAll(/\bI am\b/g, "you are")
-    .replaceAll(/\bI'm\b/g, "you're")
-    .replaceAll(/\b(me|us|I|we)\b/g, "you");

@@ -48,6 +48,7 @@ export function createIntent(
     arguments: sortArguments(declaration.tool, draft.arguments),
     clause,
     template,
+    ...(base ? { isContinued: true } : {}),
     ...(replies ? { replies } : {}),
     ...(passed?.prerequisite ? { prerequisite: passed.prerequisite } : {}),
   };

@@ -6,6 +6,8 @@ import type { Session } from "../../environment/session.ts";
 import { canonicalJson, type Json } from "../../environment/json.ts";
 import { Knowledge } from "../../trajectory/knowledge.ts";
 import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
+import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
+import type { MissingCapability } from "../text/missingCapability.ts";
 import { ChangeHistory, changesNothing } from "./changeHistory.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { createIntent } from "./createIntent.ts";
@@ -26,6 +28,8 @@ import { excludesCreatedEntities, type ClauseTemplate } from "../text/templateSc
 export interface FeasibilityOptions extends LookUpOptions {
   /** In characters of JSON; no limit where absent. */
   readonly maxResultLength?: number | undefined;
+  /** The rules that hold in the conversation. */
+  readonly rules?: readonly TaskRule[] | undefined;
 }
 
 /** What a checker takes over from another one. */
@@ -111,11 +115,12 @@ export class FeasibilityChecker {
     const objection = request.isDeliberate
       ? findPlainObjection(result)
       : this.#findObjection(result, template);
+    const missing = missingCapability ?? this.#findForbidding(result);
     return (
       objection ??
       this.#findLengthObjection(result) ?? {
         ...result,
-        ...(missingCapability ? { missingCapability } : {}),
+        ...(missing ? { missingCapability: missing } : {}),
       }
     );
   }
@@ -128,6 +133,13 @@ export class FeasibilityChecker {
     const fork = this.#fork.fork();
     const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
     return { intent, declaration, outcome, patches, state: fork.state };
+  }
+
+  /** The rule that forbids a call, whether the session accepts it or not. */
+  #findForbidding({ intent }: FeasibilityResult): MissingCapability | undefined {
+    const call = { name: intent.tool.name, arguments: intent.arguments };
+    const rule = this.#options.rules?.find(it => it.demands === "never" && appliesTo(it, call));
+    return rule && { kind: "rule", rule };
   }
 
   /** Why nobody would ask for this at this point. */

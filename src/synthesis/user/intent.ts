@@ -18,6 +18,8 @@ export interface Intent {
   readonly template: string;
   /** Replies that fit this way of asking; absent where the tool's own replies fit. */
   readonly replies?: readonly ReplyTemplate[];
+  /** The clause continues an earlier request and may be a part of a sentence: `to my savings`. */
+  readonly isContinued?: boolean;
   /** How each argument was put into words; replies use the same words. */
   readonly argumentTexts: Readonly<Record<string, string>>;
   /**

@@ -160,7 +160,17 @@ class TurnBuilder {
     const aside = this.#pickAside([...this.#intents, intent]);
     const text = this.#composeText([...this.#clauses, intent.clause], aside);
     return {
-      turn: { text, intents: [...this.#intents, { ...intent, blockedReply }] },
+      turn: {
+        text,
+        intents: [
+          ...this.#intents,
+          {
+            ...intent,
+            blockedReply,
+            ...(missingCapability.kind === "rule" ? { rule: missingCapability.rule.id } : {}),
+          },
+        ],
+      },
       remainingTools: isAll ? laterTools : undefined,
       missingCapability,
     };

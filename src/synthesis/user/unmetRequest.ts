@@ -12,6 +12,8 @@ export interface UnmetRequest {
   readonly intent: Intent;
   /** The argument that only the user knows. */
   readonly asks?: string;
+  /** The id of the rule that forbids it. */
+  readonly rule?: string;
   /** The state in which the assistant answers. */
   readonly state: State;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
+import type { TaskRule } from "../../trajectory/taskRules.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import type { Intent } from "./intent.ts";
 import type { LinkStep } from "./linkStep.ts";
@@ -38,6 +39,8 @@ export interface PlannedIntent extends Intent {
   readonly fallback?: Intent;
   /** The assistant's reply to an intent that the menu has no tool for. */
   readonly blockedReply?: string;
+  /** The id of the rule that forbids it. */
+  readonly rule?: string;
   /** What a later request of the turn depends on. */
   readonly condition?: {
     /** The field of the result that decides, or `count`. */
@@ -102,6 +105,8 @@ export interface UserPlan {
   /** The weight with which a tool outside of `tools` is drawn. */
   readonly getToolWeight: (tool: string) => number;
   readonly missingTools?: MissingTools;
+  /** The rules that hold in the conversation. */
+  readonly rules?: readonly TaskRule[];
   /** If nothing follows from the last turn, the user asks for something unrelated. */
   readonly startsNewTopics?: boolean;
 }

@@ -68,6 +68,7 @@ export class UserSimulator {
         prefersLists: plan.prefersLists,
         preferredTools: new Set(plan.tools),
         maxResultLength: plan.maxResultLength,
+        rules: plan.rules,
         ...(missingTools ? { hiddenTools: this.#hiddenTools } : {}),
       },
     );
@@ -132,7 +133,12 @@ export class UserSimulator {
     const { state } = this.#plan.session;
     const turn = this.#turnCount - 1;
     for (const intent of this.turn.intents.filter(isUnmet))
-      this.unmetRequests.push({ turn, intent, state });
+      this.unmetRequests.push({
+        turn,
+        intent,
+        state,
+        ...(intent.rule ? { rule: intent.rule } : {}),
+      });
     if (this.turn.question === undefined || !this.#withheld) return;
     const { intent, key } = this.#withheld;
     this.unmetRequests.push({ turn, intent, asks: key, state });
@@ -226,7 +232,7 @@ export class UserSimulator {
     // after a refusal, "it" would refer to what was refused
     if (position === "moving-on") this.feasibility.clearFocus();
     if (isBlocked && !this.#plan.missingTools!.isAll)
-      return this.#bringTool() ?? this.#createUnrelatedTurn();
+      return this.#bringTool() ?? this.#changeForbidden() ?? this.#createUnrelatedTurn();
     if (this.#remainingTools.length === 0) {
       const next = pickNextTool(this.#lastIntent, this.#search);
       if (next === undefined)
@@ -245,6 +251,12 @@ export class UserSimulator {
     const turn = createToolArrival(blocked, this.#hiddenTools, texts, this.#search);
     this.broughtTool ||= turn !== undefined;
     return turn;
+  }
+
+  /** Asks again for what a rule has forbidden, with a value that it allows. */
+  #changeForbidden(): UserTurn | undefined {
+    const forbidden = this.turn.intents.find(it => it.rule !== undefined);
+    return forbidden && this.#change(forbidden);
   }
 
   /** A turn that has nothing to do with what was said before. */

@@ -171,6 +171,7 @@ const words: MissingCapabilityTemplates = {
     deed: ["Nor that."],
   },
   thing: ["I can't find {thing}."],
+  forbidden: { request: ["No."], plain: ["No."] },
   goOn: [""],
 };
 const unfulfilled: [clause: string, position: RefusalPosition, reply: string][] = [

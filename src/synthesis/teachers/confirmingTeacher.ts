@@ -1,0 +1,86 @@
+/**
+ * A teacher that asks the user before it makes calls that a rule wants confirmed. It asks once in a
+ * turn, about everything in it that has to be confirmed, and the user agrees.
+ */
+import type { Random } from "../../environment/random.ts";
+import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
+import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
+import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
+import { renderConfirmation, type ConfirmationTexts } from "../text/confirmation.ts";
+import type { UserSimulator } from "../user/userSimulator.ts";
+import type { Recovery, Teacher } from "./teacher.ts";
+
+export interface ConfirmingOptions {
+  readonly simulator: UserSimulator;
+  readonly rules: readonly TaskRule[];
+  readonly texts: ConfirmationTexts;
+  readonly random: Random;
+}
+
+export class ConfirmingTeacher implements Teacher {
+  readonly name: string;
+  /** Whether it has asked in this conversation. */
+  hasAsked = false;
+  readonly #inner: Teacher;
+  readonly #options: ConfirmingOptions;
+  /** The message that follows when the user has agreed. */
+  #pending: AssistantMessage | undefined;
+  /** The number of the turn in which the user has agreed last. */
+  #agreedIn = 0;
+
+  constructor(inner: Teacher, options: ConfirmingOptions) {
+    this.name = inner.name;
+    this.#inner = inner;
+    this.#options = options;
+  }
+
+  async next(
+    conversation: Conversation,
+    recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
+    complaint?: string,
+  ): Promise<AssistantMessage> {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    const turn = conversation.events.filter(startsTurn).length;
+    if (pending) {
+      this.#agreedIn = turn;
+      return pending;
+    }
+    const message = await this.#inner.next(conversation, recovery, complaint);
+    const { rules } = this.#options;
+    const rule = rules.find(
+      it => it.demands === "confirm" && message.calls.some(call => appliesTo(it, call)),
+    );
+    if (!rule || this.#agreedIn === turn) return message;
+    this.hasAsked = true;
+    this.#pending = message;
+    return { text: this.#renderQuestion(rule, message), calls: [] };
+  }
+
+  /** The user's answer to the question that was just asked; undefined if none was. */
+  takeAnswer(): string | undefined {
+    const { texts, random } = this.#options;
+    return this.#pending && random.pick(texts.agree);
+  }
+
+  getPurpose(call: CallEvent): ReturnType<NonNullable<Teacher["getPurpose"]>> {
+    return this.#inner.getPurpose!(call);
+  }
+
+  listRecoveries(failed: CallEvent): readonly Recovery[] {
+    return this.#inner.listRecoveries(failed);
+  }
+
+  #renderQuestion(rule: TaskRule, { calls }: AssistantMessage): string {
+    const { simulator, rules, texts, random } = this.#options;
+    const isConfirmed = (call: Parameters<typeof appliesTo>[1]) =>
+      rules.some(it => it.demands === "confirm" && appliesTo(it, call));
+    const intents = simulator.turn.intents.filter(({ tool, arguments: args, fallback }) => {
+      const other = fallback && { name: fallback.tool.name, arguments: fallback.arguments };
+      const isFallback = other && calls.some(it => it.name === other.name) && isConfirmed(other);
+      return isFallback || isConfirmed({ name: tool.name, arguments: args });
+    });
+    const clauses = intents.map(it => (it.isContinued ? undefined : it.clause));
+    return renderConfirmation(rule.because, clauses, texts, random);
+  }
+}

@@ -1,0 +1,170 @@
+/** The rules of a task: which calls they are about, when they are broken, and who is told. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/environment/json.ts";
+import type { ChatModel } from "../../src/policy/chatModel.ts";
+import { createEndpointPolicy } from "../../src/policy/endpointPolicy.ts";
+import type { AssistantMessage } from "../../src/policy/policy.ts";
+import { rollout } from "../../src/policy/rollout.ts";
+import { createScriptedPolicy } from "../../src/policy/scripted.ts";
+import { getSuccess } from "../../src/reward/success.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
+import { parseTask } from "../../src/trajectory/file.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { appliesTo, type RuleCondition, type TaskRule } from "../../src/trajectory/taskRules.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTranscript } from "../../src/trajectory/transcript.ts";
+import { calling, catalog, lookUp, moveFifty, saying, transfer } from "./sampleTasks.ts";
+
+const move = transfer("acc_108", 50);
+
+const createRule = (demands: TaskRule["demands"], condition?: RuleCondition): TaskRule => ({
+  id: "transfers",
+  text: "Ask the user to confirm transfers.",
+  because: "a transfer needs your confirmation",
+  tools: ["banking_transfer"],
+  ...(condition ? { if: condition } : {}),
+  demands,
+});
+
+describe("a rule", () => {
+  test.each<[string, RuleCondition | undefined, JsonObject, boolean]>([
+    ["without a condition", undefined, {}, true],
+    ["about numbers above a limit", { argument: "amount", above: 50 }, { amount: 51 }, true],
+    [
+      "about numbers above it, of the limit",
+      { argument: "amount", above: 50 },
+      { amount: 50 },
+      false,
+    ],
+    ["about lists of more items", { argument: "to", above: 1 }, { to: ["a", "b"] }, true],
+    ["about an argument that is left out", { argument: "amount", above: 50 }, {}, false],
+    ["about values", { argument: "mode", is: ["sport"] }, { mode: "sport" }, true],
+    ["about values, of another", { argument: "mode", is: ["sport"] }, { mode: "eco" }, false],
+    [
+      "about hours, before the first",
+      { argument: "start", outsideHours: ["08:00", "18:00"] },
+      { start: "2026-03-09T07:59" },
+      true,
+    ],
+    [
+      "about hours, between them",
+      { argument: "start", outsideHours: ["08:00", "18:00"] },
+      { start: "2026-03-09T18:00" },
+      false,
+    ],
+    [
+      "about hours, of a time alone",
+      { argument: "at", outsideHours: ["08:00", "18:00"] },
+      { at: "22:30" },
+      true,
+    ],
+    [
+      "about days of the week",
+      { argument: "date", onDays: ["Saturday", "Sunday"] },
+      { date: "2026-03-14" },
+      true,
+    ],
+    [
+      "about days of the week, on a Monday",
+      { argument: "date", onDays: ["Saturday", "Sunday"] },
+      { date: "2026-03-09" },
+      false,
+    ],
+  ])("%s", (_, condition, args, expected) => {
+    const rule = createRule("never", condition);
+    expect(appliesTo(rule, { name: "banking_transfer", arguments: args })).toBe(expected);
+    expect(appliesTo(rule, { name: "banking_deposit", arguments: args })).toBe(false);
+  });
+});
+
+const createRuledTask = async (rule: TaskRule): Promise<Task> => ({
+  ...(await moveFifty()),
+  policy: { rules: [rule] },
+});
+
+async function judge(task: Task, ...messages: AssistantMessage[]) {
+  const { trajectory, finalState } = await rollout(
+    task,
+    createScriptedPolicy("test", messages),
+    catalog,
+  );
+  return getSuccess(createAttemptFactory(catalog)(task, trajectory, finalState));
+}
+
+describe("success", () => {
+  const confirm = createRule("confirm");
+
+  test("needs a confirmation before the call", async () => {
+    const task = await createRuledTask(confirm);
+    expect(await judge(task, calling(lookUp), calling(move), saying("Done."))).toMatchObject({
+      achieved: false,
+      isGoalState: true,
+      hasKeptRules: false,
+      reasons: [
+        'call 2, banking_transfer, breaks the rule "transfers": the user did not confirm it (Ask the user to confirm transfers.)',
+      ],
+    });
+    expect(
+      await judge(
+        task,
+        calling(lookUp),
+        saying("Shall I move 50 euros to Savings?"),
+        calling(move),
+        saying("Done."),
+      ),
+    ).toMatchObject({ achieved: true, hasKeptRules: true, reasons: [] });
+  });
+
+  test("does not take just any answer for a confirmation", async () => {
+    const task = await createRuledTask(confirm);
+    const success = await judge(
+      task,
+      calling(lookUp),
+      saying("Which account do you mean?"),
+      calling(move),
+      saying("Done."),
+    );
+    expect(success).toMatchObject({ achieved: false, hasKeptRules: false });
+  });
+
+  test("allows no forbidden call, even if the user agrees", async () => {
+    const task = await createRuledTask(createRule("never"));
+    const success = await judge(
+      task,
+      calling(lookUp),
+      saying("Shall I move 50 euros to Savings?"),
+      calling(move),
+      saying("Done."),
+    );
+    expect(success.hasKeptRules).toBe(false);
+    expect(success.reasons[0]).toContain("it is forbidden");
+  });
+
+  test("is not concerned with rules about other calls", async () => {
+    const task = await createRuledTask(createRule("never", { argument: "amount", above: 50 }));
+    expect(await judge(task, calling(lookUp), calling(move), saying("Done."))).toMatchObject({
+      achieved: true,
+      hasKeptRules: true,
+    });
+  });
+});
+
+test("the system message and the transcript say the rules, and a file keeps them", async () => {
+  const task = await createRuledTask(createRule("confirm"));
+  const systems: string[] = [];
+  const model: ChatModel = {
+    name: "fake",
+    complete: async ({ messages }) => {
+      systems.push(messages[0]!.content);
+      return { text: "I can't.", calls: [], tokens: { read: 0, written: 0 } };
+    },
+  };
+  await rollout(task, createEndpointPolicy(model), catalog);
+  expect(systems[0]).toMatch(/\n\nThese rules hold:\n- Ask the user to confirm transfers\.$/);
+  expect(formatTranscript(task.trajectory, { task }).text).toContain(
+    "\nrule: Ask the user to confirm transfers.\n",
+  );
+  const line = formatTaskLine(task);
+  const read = parseTask(JSON.parse(line), { file: "a.tasks.jsonl", line: 1 });
+  expect(read.policy).toEqual(task.policy);
+});
