@@ -72,7 +72,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     pairShare: 0.8,
     policyShare: 0.12,
     toolArrivalShare: 0.5,
-    secondThoughtShare: 0.07,
+    secondThoughtShare: 0.05,
     crossServerShare: 0.12,
     scenarioShare: 0.57,
     holdsOutSets: false,

@@ -31,7 +31,8 @@ export function fillSlots(
 }
 
 /**
- * Removes repeated spaces and words ("my Travel card card"), corrects "on tomorrow", and adds cents
+ * Removes repeated spaces and words ("my Travel card card"), corrects "on tomorrow" and
+ * "Foods's", and adds cents
  * to amounts such as "45.5 euros".
  */
 export const tidyText = (text: string): string =>
@@ -45,6 +46,7 @@ export const tidyText = (text: string): string =>
       /\b(turn|call|put|take|write|give|pick|set|throw|bring|hand|switch|send) (down|off|up|out|back|away) (it|them)\b/gi,
       "$1 $3 $2",
     )
+    .replaceAll(/(?<=[a-z]s\u0002?)'s(?= )/g, "'")
     .replaceAll(/\b(the (?:\w+ )?(\w+)) (?:the|my) \2 /g, "$1 ")
     .replaceAll(/\bthe (\w+) (that|this) \1\b/g, "$2 $1")
     .replaceAll(

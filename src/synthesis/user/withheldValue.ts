@@ -70,7 +70,10 @@ export function addValueToClause(name: string, search: IntentSearch): AddedValue
   const isEnded = /[?]$|[:;] /.test(clause);
   const suits = (answer: string) =>
     !isInstruction(answer) &&
-    (isEnded || !clause.includes(",") || startsWithPreposition(answer) || !isPhrase(answer));
+    (isEnded ||
+      startsWithPreposition(answer) ||
+      (!/,|\b(on|from|to|at|in|of|for)$/.test(clause) && isPhrase(answer)) ||
+      !isPhrase(answer));
   const intent = answerQuestion(withheld, search, suits);
   if (!intent) return undefined;
   const value = intent.clause;

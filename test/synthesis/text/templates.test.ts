@@ -204,6 +204,7 @@ const tidyCases: [text: string, expected: string][] = [
   ["comment on this one", "comment on this one"],
   ["on this Friday", "this Friday"],
   ["on the day after tomorrow", "the day after tomorrow"],
+  ["Orchard Foods's payment and Paul's", "Orchard Foods' payment and Paul's"],
 ];
 test.each(tidyCases)("%s is tidied to: %s", (text, expected) => {
   expect(tidyText(text)).toBe(expected);
@@ -291,13 +292,16 @@ describe("a turn", () => {
     [compose(["freeze it"], {}, "follow-up"), "Now freeze it."],
     [
       compose(["what is the balance of Savings?"], { indirect: 1 }).replace(
-        /^(Do you know|Could you tell me|Can you tell me|Would you mind telling me)/,
+        /^(Do you know|Could you tell me|Can you tell me|Would you mind telling me|Can you look up)/,
         "Tell me",
       ),
       "Tell me what the balance of Savings is?",
     ],
     [
-      compose(["freeze it", "thaw it"], { numbers: 1 }).replace(/^Two things(?:, please)?: /, ""),
+      compose(["freeze it", "thaw it"], { numbers: 1 }).replace(
+        /^(?:Two (?:quick )?things(?:, please)?|There are two things): /,
+        "",
+      ),
       "1) freeze it, 2) thaw it.",
     ],
     [compose(["show me the list"], { ask: ["could you {clause} for me?"] }), "Show me the list."],
