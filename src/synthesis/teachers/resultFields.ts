@@ -49,7 +49,7 @@ export function renderField(
     return (
       markVerbatim(formatReplyValue(field, { now, random }, isMoneyField(schema, slot))) + endMark
     );
-  const names = Array.isArray(field) ? listNames(field) : [];
+  const names = Array.isArray(field) && slot !== "items" ? listNames(field) : [];
   if (names.length > 0) return markVerbatim(joinWithAnd(names)) + endMark;
   if (slot === "count") return rows && String(rows.length);
   if (slot === "items") {

@@ -106,7 +106,7 @@ function pickLead(
     !isRunOnLead(lead) ||
     (isBarePosition(position)
       ? !/^(all right|ok|no|yes|right|oh)\b/i.test(first)
-      : position === "first" || isRequest(first));
+      : position === "first" || (isRequest(first) && !/^first\b/.test(first)));
   const suitable = leads.filter(isSuitable);
   return suitable.length === 0 ? "" : random.pick(suitable);
 }

@@ -32,15 +32,14 @@ export function fillSlots(
 
 /**
  * Removes repeated spaces and words ("my Travel card card"), corrects "on tomorrow" and
- * "Foods's", and adds cents
- * to amounts such as "45.5 euros".
+ * "Foods's", and adds cents to amounts such as "45.5 euros".
  */
 export const tidyText = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")
     .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
-    .replaceAll(/(?<=[.?!]\u0002?)(["”])\.(?=\s|$)/g, "$1")
+    .replaceAll(/(?<=[.?!]\u0002?)(["”]\u0002?)\.(?=\s|$)/g, "$1")
     .replaceAll(/(?<![-\w.])(?!that that (?:\w+)\b)([a-z]+) \1\b(?![-.]\w)/gi, "$1")
     .replaceAll(
       /\b(turn|call|put|take|write|give|pick|set|throw|bring|hand|switch|send) (down|off|up|out|back|away) (it|them)\b/gi,

@@ -57,7 +57,7 @@ export function createAbstentionTurn(
   if (sort === "no-need" && random.boolean(unmadeRequestShare))
     return createUnmadeRequest(plan, context, texts.unmade);
   const own = texts.servers[server];
-  const getSlotText = createSlotTexts(texts, sample, random);
+  const getSlotText = createSlotTexts(texts, context);
   if (sort === "cannot") {
     const choices = own && random.boolean(ownShares.cannot) ? own.never : texts.never;
     const { say, it, doneBy } = random.pick(choices);
@@ -161,8 +161,7 @@ function isSuitableFrame(
 /** Texts for slots, drawn when they are first needed and then the same in every text. */
 function createSlotTexts(
   { values, entities }: Abstentions,
-  sample: EntitySample,
-  random: Random,
+  { sample, random, templates }: ConversationContext,
 ): (slot: string) => string | undefined {
   const [a, b] = [13 + random.integer(60), 2 + random.integer(10)];
   const numbers: Readonly<Record<string, number>> = { a, b, sum: a + b, times: a * b };
@@ -172,7 +171,8 @@ function createSlotTexts(
     if (slot === "first") return [getText("name")!, getText("city")!].sort()[0];
     if (values[slot]) return random.pick(values[slot]);
     const instances = sample.instances.get(entities[slot] ?? slot) ?? [];
-    const labelled = instances.filter(it => it.label !== undefined);
+    // nobody speaks of themselves by name
+    const labelled = instances.filter(it => it.label !== undefined && it.label !== templates.self);
     return labelled.length === 0 ? undefined : random.pick(labelled).label;
   };
   const getText = (slot: string): string | undefined => {

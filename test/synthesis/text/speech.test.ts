@@ -80,7 +80,7 @@ test("a list is cut only if it has more than twelve rows", () => {
     );
   const cut = tasks.filter(
     it =>
-      it.turns.some(({ reply }) => / and \d+ more\b/.test(removeVerbatim(reply))) &&
+      it.turns.some(({ reply }) => / and \d+ more\b(?!\))/.test(removeVerbatim(reply))) &&
       Math.max(...listLengths(it)) <= 12,
   );
   expect(cut.map(it => it.id)).toEqual([]);
@@ -140,11 +140,15 @@ test("no user says their own name", () => {
     for (const { user } of turns) expect(user, id).not.toMatch(/\bAna Ruiz\b/);
 });
 
-test("no refused call is made again with the same arguments", () => {
+test("no refused call is made again with the same arguments, unless something was changed", () => {
   for (const { id, trajectory } of tasks) {
-    const refusedCalls = listCalls(trajectory)
-      .filter(it => it.outcome.kind === "refused")
-      .map(it => `${it.name} ${JSON.stringify(it.arguments)}`);
+    let changes = 0;
+    const refusedCalls = listCalls(trajectory).flatMap(it => {
+      if (it.outcome.kind === "ok" && catalog.tools.get(it.name)!.effect === "write") changes++;
+      return it.outcome.kind === "refused"
+        ? [`${changes} ${it.name} ${JSON.stringify(it.arguments)}`]
+        : [];
+    });
     expect(new Set(refusedCalls).size, id).toBe(refusedCalls.length);
   }
 });

@@ -205,6 +205,7 @@ const tidyCases: [text: string, expected: string][] = [
   ["on this Friday", "this Friday"],
   ["on the day after tomorrow", "the day after tomorrow"],
   ["Orchard Foods's payment and Paul's", "Orchard Foods' payment and Paul's"],
+  ['They say "no."\u0002.', 'They say "no."\u0002'],
 ];
 test.each(tidyCases)("%s is tidied to: %s", (text, expected) => {
   expect(tidyText(text)).toBe(expected);
@@ -233,11 +234,12 @@ test("a clause is a request if it begins with a verb", () => {
     [
       "freeze it",
       "nobody should see it",
+      "€75 should go there",
       "I lost it, freeze it",
       "how much is left?",
       "the card was stolen",
     ].map(isRequest),
-  ).toEqual([true, false, false, false, false]);
+  ).toEqual([true, false, false, false, false, false]);
 });
 
 test("words are joined into a list", () => {
