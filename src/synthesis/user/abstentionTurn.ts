@@ -11,7 +11,6 @@ import { capitalize, isRequest } from "../text/clauses.ts";
 import { chooseAlternatives, fillSlots, tidyText } from "../text/templateText.ts";
 import { removeAllMarks } from "../text/valueMarks.ts";
 import type { ConversationContext } from "./conversationContext.ts";
-import type { EntitySample } from "./entityInstance.ts";
 import { UserSimulator } from "./userSimulator.ts";
 import type { UnmetRequest } from "./unmetRequest.ts";
 import type { UserPlan } from "./userPlan.ts";
@@ -52,7 +51,7 @@ export function createAbstentionTurn(
   texts: Abstentions,
   sort = drawAbstentionSort(context.random),
 ): AbstentionTurn | undefined {
-  const { random, sample, persona } = context;
+  const { random, persona } = context;
   if (sort === "question") return createQuestionTurn(plan, context, texts);
   if (sort === "no-need" && random.boolean(unmadeRequestShare))
     return createUnmadeRequest(plan, context, texts.unmade);
