@@ -20,7 +20,7 @@ import {
   type Header,
   type Trajectory,
 } from "../trajectory/trajectory.ts";
-import { findUserAnswer, maxAnswersInTurn } from "./userAnswers.ts";
+import { countAnswersInTurn, findUserAnswer } from "./userAnswers.ts";
 import {
   createRules,
   PolicyFault,
@@ -132,7 +132,7 @@ async function runConversation({
     if (answer.cut) break;
     if (answer.calls.length > 0) continue;
     const reply =
-      answersInTurn < maxAnswersInTurn
+      answersInTurn < countAnswersInTurn(task, turn)
         ? findUserAnswer(task, turn, answer.text, conversation)
         : undefined;
     if (reply !== undefined) {

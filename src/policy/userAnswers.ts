@@ -8,8 +8,17 @@ import type { Goal, Task } from "../trajectory/task.ts";
 import { startsTurn } from "../trajectory/trajectory.ts";
 import type { Conversation } from "./policy.ts";
 
-/** The most answers of the user in one turn. */
-export const maxAnswersInTurn = 2;
+/** The fewest and the most answers that the user is ready to give in one turn. */
+const answerLimits = { min: 2, max: 6 };
+
+/**
+ * The most answers of the user in a turn: one for each call that it takes, so that an assistant may
+ * ask before each of them.
+ */
+export function countAnswersInTurn({ goals }: Task, turn: number): number {
+  const calls = goals.flatMap(it => (it.turn === turn ? it.calls : []));
+  return Math.min(answerLimits.max, Math.max(answerLimits.min, calls.length));
+}
 
 const confirmation = "Yes, please.";
 const correction = "No, please do it the way I said.";

@@ -113,6 +113,41 @@ test("the user answers twice in a turn, then goes on", async () => {
   ]);
 });
 
+test("the user confirms each call of a turn that takes several", async () => {
+  const task = await taskOf({
+    id: "t-three",
+    users: ["Move 50, 20 and 10 to Savings, one after the other."],
+    goals: [50, 20, 10].map(it => goal([transfer("acc_108", it)])),
+    teacher: [...[50, 20, 10].map(it => calling(transfer("acc_108", it))), saying("Done.")],
+  });
+  const events = await attempt(
+    task,
+    [50, 20, 10].flatMap(it => [
+      saying(`Shall I transfer ${it} now?`),
+      calling(transfer("acc_108", it)),
+    ]),
+  );
+  expect(listAnswers(events)).toEqual([...yes, ...yes, ...yes]);
+  expect(events.filter(it => it.kind === "call" && it.outcome.kind === "ok")).toHaveLength(3);
+});
+
+test("the user answers at most six times in a turn", async () => {
+  const task = await taskOf({
+    id: "t-eight",
+    users: ["Move 8 times 1 euro to Savings."],
+    goals: Array.from({ length: 8 }, () => goal([transfer("acc_108", 1)])),
+    teacher: [
+      ...Array.from({ length: 8 }, () => calling(transfer("acc_108", 1))),
+      saying("Done."),
+    ],
+  });
+  const events = await attempt(
+    task,
+    Array.from({ length: 20 }, () => saying("Which?")),
+  );
+  expect(listAnswers(events)).toHaveLength(6);
+});
+
 test("after the turn's requests are done, a question changes nothing", async () => {
   const task = await moveFifty();
   const events = await attempt(task, [

@@ -99,7 +99,7 @@ export class SolverRun {
     return events.filter(it => it.kind === "call");
   }
 
-  /** Says the last words of a turn; the user may answer once or twice if they sound like a question. */
+  /** Says the last words of a turn; the user may answer if they sound like a question. */
   *reply(text: string): Steps {
     let events = yield { text, calls: [] };
     for (let i = 0; i < maxReplies && events.some(it => it.kind === "user" && it.answers); i++)

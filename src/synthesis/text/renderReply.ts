@@ -49,10 +49,14 @@ export function renderReply(parts: ReplyParts, style: StyleGuide, random: Random
   return cleanUpReply(opener === "" ? text : addLead(opener, text));
 }
 
-const cleanUpReply = (text: string): string =>
-  addCents(
-    mergeSameDay(fixSingular(removeMarks(tidyText(capitalize(text)).replaceAll(endMark, "")))),
-  );
+const cleanUpReply = (text: string): string => {
+  const sentences = removeSecondStops(tidyText(capitalize(text)));
+  return addCents(mergeSameDay(fixSingular(removeMarks(sentences.replaceAll(endMark, "")))));
+};
+
+/** Removes the full stop after a value that ends in a full stop, or a question mark, of its own. */
+const removeSecondStops = (text: string): string =>
+  text.replaceAll(new RegExp(`(?<!\\.)([.?!]${endMark})\\.(?!\\.)`, "g"), "$1");
 
 /** The refusal after something that was done: "But …", without an apology of its own. */
 function addRefusal(refusal: string, style: StyleGuide, random: Random): string {

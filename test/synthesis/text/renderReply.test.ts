@@ -48,6 +48,14 @@ const render = (
 
 const messages: [actual: string, expected: string][] = [
   [
+    render([`There is a new deal with ${markValue("Pumice Ltd.")}.`, "The report is sent."]),
+    "There is a new deal with Pumice Ltd. The report is sent.",
+  ],
+  [
+    render([`I have archived ${markValue("How was your flight?")}.`]),
+    "I have archived How was your flight?",
+  ],
+  [
     render(["Done, the card is frozen.", "Done, the account holds 20 euros."]),
     "Done, the card is frozen. The account holds 20 euros.",
   ],
