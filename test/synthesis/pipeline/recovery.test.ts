@@ -1,0 +1,97 @@
+/**
+ * Tasks in which the assistant has to recover from something: the teacher meets it on the live
+ * server, whoever looks first never meets it, and whoever gives up fails.
+ */
+import { describe, expect, test } from "vitest";
+import { playTask } from "../../../src/evaluation/solverJudge.ts";
+import { createScriptedPolicy, createTeacherPolicy } from "../../../src/policy/scripted.ts";
+import type { AssistantMessage } from "../../../src/policy/policy.ts";
+import { paperProfile } from "../../../src/reward/profiles.ts";
+import { isScored, scoreAttempt } from "../../../src/reward/reward.ts";
+import { getSuccess } from "../../../src/reward/success.ts";
+import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
+import type { Task } from "../../../src/trajectory/task.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
+import { recoverySorts, type RecoverySort } from "../../../src/synthesis/user/intentRecovery.ts";
+import { catalog } from "../../contracts/transports.ts";
+import { synthesizeTasks } from "../synthesizeTasks.ts";
+
+const { tasks } = await synthesizeTasks(300, {
+  seed: 77,
+  servers: ["team_chat", "budget", "vehicle", "calendar", "filesystem", "crm"],
+  preset: "paper",
+});
+const createAttempt = createAttemptFactory(catalog);
+
+const listTasks = (sort: RecoverySort): Task[] => tasks.filter(it => it.knobs["recovery"] === sort);
+
+async function play(task: Task, messages: readonly AssistantMessage[]) {
+  const policy = createScriptedPolicy("test", messages);
+  const attempt = await playTask(task, policy, catalog, createAttempt);
+  const breakdown = scoreAttempt(attempt, paperProfile);
+  return {
+    isDone: getSuccess(attempt).achieved,
+    total: isScored(breakdown) ? breakdown.total : 0,
+  };
+}
+
+/** The goals' calls alone, one after the other, and each turn's reply. */
+const listPlannedMessages = ({ turns, goals }: Task): AssistantMessage[] =>
+  turns.flatMap((turn, t) => [
+    ...goals
+      .filter(it => it.turn === t)
+      .map(it => ({
+        text: "",
+        calls: it.calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+      })),
+    { text: turn.reply, calls: [] },
+  ]);
+
+describe.each(recoverySorts)("tasks with a recovery of sort %s", sort => {
+  const own = listTasks(sort);
+
+  test("are synthesized", () => expect(own.length).toBeGreaterThan(0));
+
+  test("are met without a failed call by whoever looks first, for at least as much", async () => {
+    for (const task of own) {
+      const teacher = createTeacherPolicy(task);
+      const attempt = await playTask(task, teacher, catalog, createAttempt);
+      const breakdown = scoreAttempt(attempt, paperProfile);
+      const { isDone, total } = await play(task, listPlannedMessages(task));
+      expect(isDone, task.id).toBe(true);
+      expect(total).toBeGreaterThanOrEqual(isScored(breakdown) ? breakdown.total - 1e-9 : 0);
+    }
+  });
+
+  test("are not met by whoever stops where the teacher goes on", async () => {
+    for (const task of own) {
+      const failed = listCalls(task.trajectory).find(it => it.outcome.kind !== "ok");
+      const messages = listPlannedMessages(task);
+      const lastGoal = messages.findLastIndex(it => it.calls.length > 0);
+      const stopped = failed ? [] : messages.slice(0, lastGoal);
+      expect((await play(task, stopped)).isDone, task.id).toBe(false);
+    }
+  });
+});
+
+test("the reply says what was put right", () => {
+  for (const task of [...listTasks("repair"), ...listTasks("hint")]) {
+    const failed = listCalls(task.trajectory).findIndex(it => it.outcome.kind === "refused");
+    expect(failed, task.id).toBeGreaterThanOrEqual(0);
+    const replies = task.turns.map(it => it.reply).join("\n");
+    expect(replies, task.id).not.toMatch(/[{}]/);
+  }
+  const starts = listTasks("repair").filter(it =>
+    it.goals.some(goal => goal.calls.some(call => call.name === "vehicle_start_engine")),
+  );
+  for (const { turns, goals } of starts)
+    if (!turns.some(it => /start|engine/i.test(it.user)))
+      expect(turns.map(it => it.reply).join(" "), JSON.stringify(goals)).toMatch(/engine|started/);
+});
+
+test("about a tenth of the normal tasks have one", () => {
+  const normal = tasks.filter(it => it.kind === "normal");
+  const share = normal.filter(it => it.knobs["recovery"] !== undefined).length / normal.length;
+  expect(share).toBeGreaterThan(0.06);
+  expect(share).toBeLessThan(0.14);
+});
