@@ -27,7 +27,8 @@ export function specifyPair(
     const drawn = synthesizer.specifyTask({ n, home, kind: "normal", isPaired: true }, random);
     if (!drawn) return undefined;
     if (drawn.crossServerPlan) continue;
-    const { policy: _, ...plain } = drawn;
+    // what is refused for now would not contrast with what cannot be done
+    const { policy: _, recovery: __, ...plain } = drawn;
     const { id, info } = plain;
     const partner: TaskSpecification = {
       ...plain,

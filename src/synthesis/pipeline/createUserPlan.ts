@@ -1,5 +1,6 @@
 /** Creates the plan that the user simulator follows in a conversation. */
 import type { Abstentions } from "../text/abstentions.ts";
+import type { ServerRecoveries } from "../text/recoverySchema.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { Preset } from "./presets.ts";
 import type { TaskSpecification } from "./taskSpecification.ts";
@@ -14,24 +15,26 @@ export interface UserPlanSource extends Pick<
   readonly preset: Preset;
   readonly hiddenTools: ReadonlySet<string>;
   /** Texts for requests that cannot be fulfilled, and for second thoughts. */
+  /** What the home server declares about recovering. */
+  readonly recoveries: ServerRecoveries;
   readonly texts: Pick<Abstentions, "missingCapability" | "secondThoughts">;
 }
 
 export function createUserPlan(
+  specification: TaskSpecification,
   {
-    kind,
-    crossServerPlan,
-    script,
-    scenario,
-    info,
-    isOneTurn,
-    prefersLists,
-    addsValue,
-    bringsTool,
-    policy,
-  }: TaskSpecification,
-  { session, tools, styleGuide, getToolWeight, preset, hiddenTools, texts }: UserPlanSource,
+    session,
+    tools,
+    styleGuide,
+    getToolWeight,
+    preset,
+    hiddenTools,
+    texts,
+    recoveries,
+  }: UserPlanSource,
 ): UserPlan {
+  const { kind, crossServerPlan, script, scenario, info, isOneTurn, prefersLists } = specification;
+  const { addsValue, bringsTool, policy, recovery } = specification;
   const {
     name,
     secondThoughtShare,
@@ -72,6 +75,7 @@ export function createUserPlan(
     maxResultLength,
     maxReplyLength,
     usesPartialNames,
+    ...(recovery ? { recovery: { sorts: recovery, recoveries } } : {}),
     startsNewTopics: !isOneTurn && !isAll && name === "paper",
   };
 }

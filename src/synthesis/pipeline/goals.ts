@@ -24,6 +24,8 @@ interface StepCall {
 /** The successful calls of one message. */
 interface Step {
   readonly turn: number;
+  /** Earlier steps of the turn without which a call of this one was refused. */
+  readonly repairs: number[];
   readonly calls: StepCall[];
 }
 
@@ -95,25 +97,47 @@ function collectSteps(events: readonly Event[]): CollectedSteps {
   const userTexts: string[] = [];
   const replies: string[] = [];
   const steps: Step[] = [];
+  /** For each refused call of the turn, how many steps came before it. */
+  const refused = new Map<string, number>();
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") {
       if (event.answers) userTexts.push(`${userTexts.pop()!}\n${event.text}`);
-      else userTexts.push(event.text);
+      else {
+        userTexts.push(event.text);
+        refused.clear();
+      }
     }
     if (event.kind === "assistant" && event.text !== "") replies[userTexts.length - 1] = event.text;
     if (event.kind !== "call") continue;
     if (event.outcome.kind === "refused" && isLastOfTurn(events, i))
       addRefusedValues(event, steps, userTexts);
-    if (event.outcome.kind !== "ok") continue;
+    if (event.outcome.kind !== "ok") {
+      refused.set(getKey(event), steps.length);
+      continue;
+    }
     let step = steps.at(-1);
     if (step?.calls[0]!.event.message !== event.message) {
-      step = { turn: userTexts.length - 1, calls: [] };
+      step = { turn: userTexts.length - 1, repairs: [], calls: [] };
       steps.push(step);
     }
+    const repairs = findRepairs(event, refused, steps);
+    step.repairs.push(...repairs);
     const resultValues = new Set([...listScalars(event.outcome.value)].map(String));
     step.calls.push({ event, resultValues, takenValues: new Set(), refusedValues: new Set() });
   }
   return { userTexts, replies, steps };
+}
+
+const getKey = ({ name, arguments: args }: CallEvent) => `${name} ${JSON.stringify(args)}`;
+
+/** The steps since a call was refused, after which it succeeded. */
+function findRepairs(
+  event: CallEvent,
+  refused: ReadonlyMap<string, number>,
+  steps: readonly Step[],
+): number[] {
+  const first = refused.get(getKey(event));
+  return first === undefined ? [] : [...steps.keys()].slice(first, -1);
 }
 
 /** Whether no call of the same turn follows a call: what it was for is given up. */
@@ -168,5 +192,6 @@ function findEdges(
     );
     addEdge(goal, { kind: "implicit" });
   }
+  for (const goal of step.repairs) addEdge(goal, { kind: "implicit" });
   return [...edges.values()].sort((a, b) => a.goal - b.goal);
 }

@@ -52,14 +52,17 @@ function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
 
 /** Summarizes a conversation with the user simulator. */
 export function summarizeSimulation(
-  { missingCapability, hasWithheld, broughtTool, unmetRequests, scenario }: UserSimulator,
+  simulator: UserSimulator,
   { kind, info, crossServerPlan, policy, scenario: plan }: TaskSpecification,
   hasAsked = false,
 ): ConversationSummary {
+  const { missingCapability, hasWithheld, broughtTool, unmetRequests, scenario, recovery } =
+    simulator;
   return {
     ...(kind === "clarify" && !missingCapability ? { flaw: "no obstacle" } : {}),
     info: info === "missing" && !hasWithheld ? "complete" : info,
     knobs: {
+      ...(recovery === undefined ? {} : { recovery }),
       ...(crossServerPlan
         ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
         : {}),

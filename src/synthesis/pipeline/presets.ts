@@ -53,6 +53,8 @@ export interface Preset {
   readonly scenarioShare: number;
   /** Chains are held out as exact sets of tools, and no edges; otherwise as edges and pairs. */
   readonly holdsOutSets: boolean;
+  /** Share of the normal tasks in which the assistant has to recover from something itself. */
+  readonly recoveryShare: number;
 }
 
 export const presets: Readonly<Record<Preset["name"], Preset>> = {
@@ -76,6 +78,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     crossServerShare: 0.12,
     scenarioShare: 0.57,
     holdsOutSets: false,
+    recoveryShare: 0.1,
   },
   student: {
     name: "student",
@@ -100,6 +103,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     crossServerShare: 0,
     scenarioShare: 0,
     holdsOutSets: true,
+    recoveryShare: 0,
   },
 };
 

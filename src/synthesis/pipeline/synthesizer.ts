@@ -3,6 +3,7 @@
  * what the attempts of one synthesis share: templates, samples, and how often each tool has been
  * used.
  */
+import { join } from "node:path";
 import { openSessionByName } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import type { Random } from "../../environment/random.ts";
@@ -19,6 +20,8 @@ import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerL
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import { readRulesOfServers } from "../text/serverPolicies.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
+import { readRecoveries } from "../text/recoveries.ts";
+import type { ServerRecoveries } from "../text/recoverySchema.ts";
 import { readScenarios } from "../text/scenarios.ts";
 import {
   abstentionShares,
@@ -47,7 +50,8 @@ import {
   type PreparedConversation,
 } from "./preparedConversation.ts";
 import { findToolsToHide } from "./substitutes.ts";
-import { choosePreset } from "./presets.ts";
+import { choosePreset, type Preset } from "./presets.ts";
+import { RecoveryCounts } from "./recoveryShares.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import {
@@ -82,6 +86,8 @@ export class Synthesizer {
   readonly #styleGuide: StyleGuide;
   readonly #texts: WorldTexts;
   readonly #context: SpecificationContext;
+  readonly #recoveries = new Map<string, ServerRecoveries>();
+  readonly #recoveryCounts = new RecoveryCounts();
   readonly #uses: UseCounts = new Map();
   readonly #infoCounts = new Map<Task["info"], number>();
   readonly #chainCounts = new Map<number, number>();
@@ -114,6 +120,7 @@ export class Synthesizer {
       styleGuide: this.#styleGuide,
       uses: this.#uses,
       infoCounts: this.#infoCounts,
+      recoveryCounts: this.#recoveryCounts,
       verdicts: options.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
       listFixtures: it => fixtures.get(it)!,
@@ -121,6 +128,11 @@ export class Synthesizer {
     };
     this.specifyTask =
       specifier ?? ((target, random) => specifyTask(this.#context, target, random));
+    for (const name of servers)
+      this.#recoveries.set(
+        name,
+        readRecoveries(join(resources, "servers"), catalog.getServer(name)),
+      );
   }
 
   /**
@@ -138,13 +150,16 @@ export class Synthesizer {
     const isRefusedAtOnce = kind === "irrelevant" && preset.name === "student";
     const tools = selectTools(specification, context, isRefusedAtOnce);
     const hiddenTools = chooseHiddenTools(specification, tools, catalog.getServer(home), random);
-    const plan = createUserPlan(specification, {
+    const { recovery, ...unobstructed } = specification;
+    const isWordedByModel = this.#options.llmRoles !== undefined;
+    const plan = createUserPlan(isWordedByModel || !recovery ? unobstructed : specification, {
       session,
       tools,
       hiddenTools: isRefusedAtOnce ? new Set() : hiddenTools,
       preset,
       styleGuide: this.#styleGuide,
       texts: this.#getAbstentions(specification),
+      recoveries: catalog.localize(this.#recoveries.get(home)!, specification.servers[0]!.fixture),
       getToolWeight: tool => computeRarity(tool, this.#uses),
     });
     const preparation: Preparation = { specification, context, session, events: [], hiddenTools };
@@ -342,7 +357,9 @@ export class Synthesizer {
   }
 
   /** Counts the tools and links of an accepted task, so that later tasks use others. */
-  recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
+  recordAccepted(task: Task): void {
+    const { chain, goals, knobs, kind, info } = task;
+    this.#recoveryCounts.record(task);
     if (kind === "normal") {
       increment(this.#infoCounts, info);
       increment(this.#chainCounts, limitLength(chain.length));

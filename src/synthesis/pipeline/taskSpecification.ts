@@ -19,6 +19,7 @@ import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, type Persona, type StyleGuide } from "../text/personas.ts";
 import type { AbstentionSort } from "../user/abstentionTurn.ts";
 import type { ScenarioPlan } from "../user/scenarioPlan.ts";
+import type { RecoverySort } from "../user/intentRecovery.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import type { TaskKind } from "./composition.ts";
 import { localizePlan, planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
@@ -26,6 +27,7 @@ import { chooseFixtures, type FixtureSource, type ServerFixture } from "./fixtur
 import { choosePolicy, type PolicySource } from "./policyChoice.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 import { drawScenario } from "./scenarioChoice.ts";
+import { drawRecovery, type RecoveryCounts } from "./recoveryShares.ts";
 import { isHeldOut } from "./split.ts";
 import { areRelatedServers } from "./substitutes.ts";
 
@@ -74,6 +76,8 @@ export interface TaskSpecification {
   readonly policy?: TaskPolicy;
   /** A later turn brings a tool that is missing. */
   readonly bringsTool?: boolean;
+  /** The sorts of recovery to try, in this order; absent for none. */
+  readonly recovery?: readonly RecoverySort[];
   /** Why nothing is to be called; drawn with the conversation where absent. */
   readonly abstention?: AbstentionSort;
   /** The id of the pair of contrasting tasks that the task is in. */
@@ -108,6 +112,8 @@ export interface SpecificationContext extends FixtureSource {
   readonly chainCounts: LengthCounts;
   /** How many of the normal tasks so far gave how much information. */
   readonly infoCounts: ReadonlyMap<Task["info"], number>;
+  /** How many of the normal tasks so far take which recovery. */
+  readonly recoveryCounts: RecoveryCounts;
   readonly styleGuide: StyleGuide;
   readonly uses: UseCounts;
   readonly verdicts: EdgeVerdicts;
@@ -204,6 +210,9 @@ export function specifyTask(
     ...(scenario
       ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }
       : drawMaxTurns(preset, kind, random)),
+    ...(kind === "normal" && !plan && !scenario && !policy
+      ? drawRecovery(preset.recoveryShare, context.recoveryCounts, random)
+      : {}),
   };
 }
 

@@ -123,7 +123,9 @@ export class DueCalls {
   /** The look-up that the user simulator has checked first, then all others. */
   #listLookUps(instance: EntityInstance, partialName: string | undefined): readonly LookUp[] {
     const { context, lookUpPlan, hiddenTools } = this.#feasibility;
-    const { lookUps, partialNameLookUps } = lookUpPlan;
+    const { lookUps, partialNameLookUps, pagedLookUps } = lookUpPlan;
+    const paged = pagedLookUps.get(getEntityKey(instance));
+    if (paged) return paged;
     // what the user said is all that the assistant can search for
     const byPartialName =
       partialName === undefined

@@ -12,6 +12,7 @@ import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import { DueCalls, getCallKey } from "./dueCalls.ts";
 import type { Fact } from "../../trajectory/task.ts";
+import { RecoverySteps } from "./recoverySteps.ts";
 import type { ReadPurpose, Recovery, Teacher } from "./teacher.ts";
 import {
   renderGivingUp,
@@ -29,6 +30,7 @@ export class GraphTeacher implements Teacher {
   readonly #dueCalls: DueCalls;
   /** Entities whose partial names have been tried, by `getEntityKey`. */
   readonly #triedPartialNames = new Set<string>();
+  readonly #recoveries = new RecoverySteps();
   #eventsRead = 0;
   #turn: UserTurn | undefined;
   /** Index of the turn's first intent that is not fulfilled. */
@@ -93,6 +95,8 @@ export class GraphTeacher implements Teacher {
     const intent = this.#findIntent(failed);
     if (intent && getCallFault(failed)?.type === "not_found" && substitutePartialNames(intent))
       return ["retry", "give-up"];
+    const tries = this.#results.filter(it => it.intent === intent).length;
+    if (intent?.recovery && tries <= 1) return ["retry", "give-up"];
     if (intent?.fallback)
       return [intent.fallback.tool === intent.tool ? "retry" : "alternative", "give-up"];
     return intent ? ["give-up"] : ["alternative", "give-up"];
@@ -145,12 +149,14 @@ export class GraphTeacher implements Teacher {
     const isParallel = (it: PlannedIntent) =>
       !it.prerequisite &&
       it.blockedReply === undefined &&
+      !it.recovery &&
       !substitutePartialNames(it) &&
       it.tool === first.tool &&
       first.tool.effect === "read" &&
       isReady(it);
     let end = this.#current + 1;
-    if (isReady(first)) while (end < intents.length && isParallel(intents[end]!)) end++;
+    if (isReady(first) && !first.recovery)
+      while (end < intents.length && isParallel(intents[end]!)) end++;
     return intents.slice(this.#current, end);
   }
 
@@ -161,11 +167,19 @@ export class GraphTeacher implements Teacher {
     const lookUps = this.#dueCalls.planLookUps(due);
     if (lookUps.length > 0) return makeCalls(lookUps);
     if (due !== first) return makeCalls([{ name: due.tool.name, arguments: due.arguments }]);
-    const partial = this.#tryPartialNames(first);
+    const partial = this.#tryPartialNames(first) ?? this.#recover(first);
     if (partial) return makeCalls([partial]);
     for (const it of intents)
       this.#requests.push({ intent: it, key: getCallKey(it.tool.name, it.arguments) });
     return makeCalls(intents.map(it => ({ name: it.tool.name, arguments: it.arguments })));
+  }
+
+  /** The next call of the intent's recovery; undefined where its own call is next. */
+  #recover(intent: PlannedIntent): Call | undefined {
+    const call = this.#recoveries.findNext(intent);
+    if (call && call.name === intent.tool.name && call.arguments === intent.recovery?.refused)
+      this.#requests.push({ intent, key: getCallKey(call.name, call.arguments) });
+    return call;
   }
 
   /** The call with the partial names that the user said, once for each name. */

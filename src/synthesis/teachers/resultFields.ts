@@ -73,7 +73,8 @@ const listNames = (rows: readonly Json[]): string[] =>
     return values.find(it => typeof it === "string") ?? [];
   });
 
-function renderArgument(
+/** The text of an argument, as the user said it. */
+export function renderArgument(
   key: string,
   intent: Intent,
   context: ConversationContext,

@@ -18,7 +18,7 @@ import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
 import type { Intent } from "../user/intent.ts";
 import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import { listReplyFacts } from "./replyFacts.ts";
-import { renderField } from "./resultFields.ts";
+import { renderArgument, renderField } from "./resultFields.ts";
 import { renderResultReply, type ResultReply } from "./resultReply.ts";
 
 /** A call that was made for an intent. */
@@ -44,18 +44,18 @@ export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): strin
   const { context } = feasibility;
   const successes = results.filter(it => it.call.outcome.kind === "ok");
   const isAlone = successes.length === 1 && refusal === undefined;
-  const replies: (ResultReply & { readonly intent: Intent })[] = [];
+  const replies: (ResultReply & IntentResult)[] = [];
   for (const { intent, call } of successes) {
     const before = replies.at(-1)?.text ?? "";
     const reply = renderResultReply(intent, call, context, style, { isAlone, before });
     const paths = [...reply.paths, ...(intent.condition ? [intent.condition.field] : [])];
-    replies.push({ intent, ...reply, text: addOtherwise(intent, call, reply.text, context) });
+    replies.push({ intent, call, ...reply, text: addOtherwise(intent, call, reply.text, context) });
     const declaration = context.declarations.get(call.name);
     if (!reply.isWrite && declaration)
       outcome.onAnswer(call, listReplyFacts(paths, intent, call, declaration));
   }
   const explained = replies.map(it => ({
-    text: explainFallback(it.intent, it.text, outcome),
+    text: explainRecovery(it, explainFallback(it.intent, it.text, outcome), outcome),
     isWrite: it.isWrite,
   }));
   feasibility.setListedInstances(isAlone ? replies[0]!.listedRows : []);
@@ -110,6 +110,25 @@ function explainFallback(intent: Intent, reply: string, outcome: TurnOutcome): s
   return template
     .replace("{why}", () => (template.startsWith("{why}") ? capitalize(reason) : reason))
     .replace("{reply}", () => capitalize(reply.replace(/^Done[,:.] +/, "")));
+}
+
+/** The reply after what was put right or found out first. */
+function explainRecovery(
+  { intent, call }: IntentResult,
+  reply: string,
+  { feasibility: { context } }: TurnOutcome,
+): string {
+  if (!intent.recovery) return reply;
+  const renderSlot = (slot: string) =>
+    renderArgument(slot, intent, context) ?? renderField(slot, intent, call, undefined, context);
+  const sentences = intent.recovery.told.flatMap(
+    texts =>
+      context.random.shuffle(texts).flatMap(it => {
+        const text = fillSlots(chooseAlternatives(it, context.random), renderSlot);
+        return text === undefined ? [] : [capitalize(text)];
+      })[0] ?? [],
+  );
+  return [...sentences, capitalize(reply.replace(/^Done[,:.] +/, ""))].join(" ");
 }
 
 /** Renders the message after a call that failed for good. `intent`: what it was made for. */

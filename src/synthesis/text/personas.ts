@@ -51,6 +51,14 @@ const styleGuideSchema = z.strictObject({
   sober: textsSchema,
   /** Before the answer to a question. */
   answering: textsSchema,
+  recovery: z.strictObject({
+    /** What the user says to allow whatever a request needs first. */
+    permissions: textsSchema,
+    /** What is told of the entity `{name}` that was chosen among those that `{words}` fit. */
+    chosen: textsSchema,
+    /** What is told of the entity `{name}` that was not among the first rows of a list. */
+    later: textsSchema,
+  }),
   /** After a refusal, before the next try. */
   refused: textsSchema,
   /** Before a change of mind. */

@@ -5,6 +5,7 @@ import type { Declarations } from "../graph/declarations.ts";
 import type { Persona, StyleGuide } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { EntityInstance, EntitySample } from "./entityInstance.ts";
+import type { MentionText } from "./mentionText.ts";
 
 /**
  * What a conversation can be about: the tools of one or several servers, their texts and entities.
@@ -38,6 +39,8 @@ export interface ConversationContext extends ConversationDomain {
   readonly usesPartialNames?: boolean | undefined;
   /** Names are given in full, because nothing would search for a part of them. */
   readonly usesFullNames?: boolean;
+  /** The only words for some instances, by `getEntityKey`. */
+  readonly wordings?: ReadonlyMap<string, MentionText>;
   /** Entities are named in as few words as possible. */
   readonly isMinimal: boolean;
   /** An example of a schema with the names and dates of the session's world. */

@@ -4,7 +4,8 @@ import type { EntityInput } from "../graph/declarations.ts";
 import { generateValue } from "./argumentValues.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
-import { mentionEntity, type MentionText } from "./entityMentions.ts";
+import { mentionEntity } from "./entityMentions.ts";
+import type { MentionText } from "./mentionText.ts";
 import type { IntentDraft, IntentRequest, PassedValues } from "./intent.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import { joinWithAnd } from "../text/templateText.ts";
@@ -35,8 +36,8 @@ export function addEntityArgument(
   draft.arguments[key] = isList ? instances.map(it => it.id) : instances[0]!.id;
   draft.argumentTexts[key] = joinWithAnd(mentions.map(it => it!.text));
   for (const [i, instance] of instances.entries()) {
-    const { isIdSpoken, partialName } = mentions[i]!;
-    draft.mentions.push({ instance, isIdSpoken, partialName });
+    const { isIdSpoken, partialName, isAmbiguous } = mentions[i]!;
+    draft.mentions.push({ instance, isIdSpoken, partialName, isAmbiguous });
   }
   return true;
 }

@@ -5,16 +5,9 @@
 import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
+import type { MentionText } from "./mentionText.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import { chooseAlternatives, fillSlots, findSlots } from "../text/templateText.ts";
-
-/** The words for an entity. */
-export interface MentionText {
-  readonly text: string;
-  readonly isIdSpoken: boolean;
-  /** The words, where they are only a part of the label or id. */
-  readonly partialName?: string;
-}
 
 /** Words that refer to an entity only at one point of the conversation. */
 export const pointingWords =
@@ -33,6 +26,8 @@ export function mentionEntity(
   maySayId: boolean,
 ): MentionText | undefined {
   const { random, templates, known } = context;
+  const wording = context.wordings?.get(getEntityKey(instance));
+  if (wording) return wording;
   if (!templates.entities[instance.entity]) return undefined;
   const pronouns = findPronouns(context, instance);
   const position = renderPosition(context, instance);

@@ -2,10 +2,10 @@
  * Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn.
  */
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import type { FeasibilityResult } from "./feasibilityResult.ts";
+import { findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";
 import { isAcceptableChange } from "./intentRules.ts";
-import { findsSomething, type IntentSearch } from "./intentSearch.ts";
+import type { IntentSearch } from "./intentSearch.ts";
 import { substitutePartialNames } from "./partialMention.ts";
 import { isRequest } from "../text/clauses.ts";
 
@@ -33,6 +33,7 @@ export function createFallback(
   const { intent, declaration, outcome } = result;
   // after a partial name the server's refusal is expected, and a question has no alternative
   if (substitutePartialNames(intent) || intent.clause.endsWith("?")) return undefined;
+  if (intent.recovery) return undefined;
   const { templates, random } = search.context;
   const ownTemplates = templates.tools[intent.tool.name]!.otherwise;
   const isNeeded = outcome.kind !== "ok";

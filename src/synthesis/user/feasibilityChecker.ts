@@ -4,6 +4,7 @@
  */
 import type { Session } from "../../environment/session.ts";
 import { canonicalJson, type Json } from "../../environment/json.ts";
+import type { Call } from "../../policy/policy.ts";
 import { Knowledge } from "../../trajectory/knowledge.ts";
 import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
 import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
@@ -30,6 +31,11 @@ export interface FeasibilityOptions extends LookUpOptions {
   readonly maxResultLength?: number | undefined;
   /** The rules that hold in the conversation. */
   readonly rules?: readonly TaskRule[] | undefined;
+}
+
+export interface CheckOptions {
+  /** Entities may be looked up further down a list than its first rows. */
+  readonly usesPages?: boolean;
 }
 
 /** What a checker takes over from another one. */
@@ -98,6 +104,7 @@ export class FeasibilityChecker {
   check(
     request: IntentRequest,
     context: ConversationContext = this.context,
+    options: CheckOptions = {},
   ): FeasibilityResult | string {
     const { declaration, template } = request;
     const intent = createIntent(context, request);
@@ -108,6 +115,7 @@ export class FeasibilityChecker {
       this.context,
       this.#fork,
       this.knowledge,
+      options.usesPages,
     );
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
@@ -123,6 +131,26 @@ export class FeasibilityChecker {
         ...(missing ? { missingCapability: missing } : {}),
       }
     );
+  }
+
+  /** The session as the conversation so far leaves it, for trying calls. */
+  forkSession(): Session {
+    return this.#fork.fork();
+  }
+
+  /** The result of an intent after other calls, or the reason why it makes no sense then. */
+  checkAfter(
+    calls: readonly Call[],
+    { intent, declaration }: Pick<FeasibilityResult, "intent" | "declaration">,
+  ): FeasibilityResult | string {
+    const fork = this.#fork.fork();
+    for (const it of calls) {
+      const { outcome } = fork.call(it.name, it.arguments);
+      if (outcome.kind !== "ok") return outcome.message;
+    }
+    const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
+    const result = { intent, declaration, outcome, patches, state: fork.state };
+    return this.#findObjection(result) ?? result;
   }
 
   /** Calls the tool of an intent on a fork. */
@@ -143,7 +171,7 @@ export class FeasibilityChecker {
   }
 
   /** Why nobody would ask for this at this point. */
-  #findObjection(result: FeasibilityResult, template: ClauseTemplate): string | undefined {
+  #findObjection(result: FeasibilityResult, template: ClauseTemplate = ""): string | undefined {
     const { intent, outcome, patches } = result;
     const { tool, mentions } = intent;
     const history = this.#history;

@@ -35,3 +35,7 @@ export function isEmptyResult(value: unknown): boolean {
   const isEmptyList = (it: unknown) => Array.isArray(it) && it.length === 0;
   return fields.some(isEmptyList) && fields.every(it => isEmptyList(it) || it === 0);
 }
+
+/** Whether the call of a result succeeds and finds something. */
+export const findsSomething = ({ outcome }: Pick<FeasibilityResult, "outcome">): boolean =>
+  outcome.kind === "ok" && !isEmptyResult(outcome.value);

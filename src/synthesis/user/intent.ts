@@ -7,6 +7,7 @@ import type { Tool } from "../../environment/server.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import type { EntityInstance } from "./entityInstance.ts";
 import type { ClauseTemplate, ReplyTemplate } from "../text/templateSchema.ts";
+import type { IntentRecovery } from "./intentRecovery.ts";
 
 export interface Intent {
   readonly tool: Tool;
@@ -27,6 +28,8 @@ export interface Intent {
    * arguments are in its result.
    */
   readonly prerequisite?: { readonly intent: Intent; readonly result: Json };
+  /** What the assistant has to find out or put right itself first. */
+  readonly recovery?: IntentRecovery;
 }
 
 /** An instance as a clause refers to it. */
@@ -36,6 +39,8 @@ export interface EntityMention {
   readonly isIdSpoken: boolean;
   /** The words in place of the instance's label or id, where they are only a part of it. */
   readonly partialName?: string | undefined;
+  /** The partial name fits several, which the user tells apart by something else. */
+  readonly isAmbiguous?: boolean | undefined;
 }
 
 /** Values that the result of one call passes on to the arguments of another. */

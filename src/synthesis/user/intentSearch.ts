@@ -6,13 +6,16 @@ import type { EntityInstance } from "./entityInstance.ts";
 import type { FeasibilityChecker } from "./feasibilityChecker.ts";
 import {
   describeProblem,
+  findsSomething,
   isEmptyResult,
   isRefusal,
   type FeasibilityResult,
 } from "./feasibilityResult.ts";
 import type { Intent, IntentRequest } from "./intent.ts";
+import type { RecoverySort } from "./intentRecovery.ts";
 import { isReversal } from "./intentRules.ts";
 import type { LinkStep } from "./linkStep.ts";
+import { findRecovery } from "./recoverySearch.ts";
 import type { RefusalOdds, UserPlan } from "./userPlan.ts";
 import { getTemplateText, type ClauseTemplate } from "../text/templateSchema.ts";
 
@@ -27,6 +30,8 @@ export class IntentSearch {
   readonly checker: FeasibilityChecker;
   /** Why the last search found nothing. */
   failure: string | undefined;
+  /** What the assistant has to recover from in this conversation. */
+  recovery: RecoverySort | undefined;
   readonly #crossServerIntents = new CrossServerIntents();
 
   constructor(plan: UserPlan, checker: FeasibilityChecker) {
@@ -54,6 +59,12 @@ export class IntentSearch {
     const mayFail = declaration.tool.effect === "write" && random.boolean(refusalOdds.accept);
     const seeksRefusal = mayFail && random.boolean(refusalOdds.seek);
     const flow = this.#getFlow(declaration, before);
+    const recovered = findRecovery(declaration, flow, this);
+    if (recovered && !isReversal(before, recovered.intent)) {
+      this.checker.commit(recovered);
+      this.recovery = recovered.intent.recovery?.sort;
+      return recovered;
+    }
     let problem = "";
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const template = this.pickTemplate(templates.tools[name]!.forms);
@@ -138,7 +149,3 @@ export class IntentSearch {
     );
   }
 }
-
-/** Whether the call of a result succeeds and finds something. */
-export const findsSomething = ({ outcome }: FeasibilityResult): boolean =>
-  outcome.kind === "ok" && !isEmptyResult(outcome.value);

@@ -55,6 +55,8 @@ export class LookUpPlan {
   readonly lookUps = new Map<string, LookUp>();
   /** The look-ups, in order, that find an instance by a partial name, by `getPartialNameKey`. */
   readonly partialNameLookUps = new Map<string, readonly LookUp[]>();
+  /** The look-ups, in order, that find an instance further down a list, by `getEntityKey`. */
+  readonly pagedLookUps = new Map<string, readonly LookUp[]>();
   readonly #options: LookUpOptions;
 
   constructor(options: LookUpOptions, lookUps: ReadonlyMap<string, LookUp> = new Map()) {
@@ -71,11 +73,14 @@ export class LookUpPlan {
     context: ConversationContext,
     session: Session,
     knowledge: Knowledge,
+    usesPages = false,
   ): MissingCapability | string | undefined {
     const { hiddenTools } = this.#options;
     if (hiddenTools?.has(intent.tool.name)) return { kind: "tool" };
     const place: SearchPlace = { context, session, isNamed: createNameCheck(knowledge, intent) };
-    const unfindable = intent.mentions.find(it => !this.#canFind(it, place));
+    const unfindable = intent.mentions.find(
+      it => !this.#canFind(it, place) && !(usesPages && this.#canFindFurtherDown(it, place)),
+    );
     if (!unfindable) return undefined;
     const { instance, partialName } = unfindable;
     const { declarations, sample, templates } = context;
@@ -94,13 +99,35 @@ export class LookUpPlan {
       : "no look-up";
   }
 
-  #canFind({ instance, isIdSpoken, partialName }: EntityMention, place: SearchPlace): boolean {
+  #canFind(mention: EntityMention, place: SearchPlace): boolean {
+    const { instance, isIdSpoken, partialName } = mention;
     return (
       isIdSpoken ||
+      this.pagedLookUps.has(getEntityKey(instance)) ||
       (partialName === undefined
         ? this.#canFindInstance(instance, place)
-        : this.#canFindByPartialName(instance, partialName, place.context, place.session))
+        : this.#canFindByPartialName({ ...mention, partialName }, place.context, place.session))
     );
+  }
+
+  /** Whether a whole list shows an instance only if it is read with its largest limit. */
+  #canFindFurtherDown(
+    { instance, partialName }: EntityMention,
+    { context: { declarations, sample }, session }: SearchPlace,
+  ): boolean {
+    if (partialName !== undefined) return false;
+    for (const first of findLookUps(instance, declarations, sample, this.#options)) {
+      if (first.isFiltered || first.requiredInstances.length > 0) continue;
+      const all = readWithLargestLimit(first);
+      const rows = all ? listRows(all, instance, session) : [];
+      const isShown = (it: LookUp) =>
+        listRows(it, instance, session).some(row => row.id === instance.id);
+      const alike = rows.filter(row => row.label !== undefined && row.label === instance.label);
+      if (!all || alike.length > 1 || isShown(first) || !isShown(all)) continue;
+      this.pagedLookUps.set(getEntityKey(instance), [first, all]);
+      return true;
+    }
+    return false;
   }
 
   /**
@@ -127,8 +154,11 @@ export class LookUpPlan {
 
   /** Whether a partial name finds the instance, or finds nothing while a whole list shows it. */
   #canFindByPartialName(
-    instance: EntityInstance,
-    partialName: string,
+    {
+      instance,
+      partialName,
+      isAmbiguous = false,
+    }: EntityMention & { readonly partialName: string },
     { known, declarations, sample }: ConversationContext,
     session: Session,
   ): boolean {
@@ -143,6 +173,11 @@ export class LookUpPlan {
     const list = findWorkingLookUp(lists, instance, session);
     const byName = lookUps.find(it => it.isFiltered);
     const rows = byName ? listRows(byName, instance, session) : [];
+    if (isAmbiguous) {
+      if (!byName || !rows.some(it => it.id === instance.id)) return false;
+      this.partialNameLookUps.set(key, [byName]);
+      return true;
+    }
     const isFound = rows.length === 1 && rows[0]!.id === instance.id;
     if (!isFound && (rows.length > 0 || !list)) return false;
     this.partialNameLookUps.set(key, [
@@ -151,4 +186,13 @@ export class LookUpPlan {
     ]);
     return true;
   }
+}
+
+/** The same look-up with its largest limit; undefined if it has no limit. */
+function readWithLargestLimit(lookUp: LookUp): LookUp | undefined {
+  const limit = lookUp.declaration.values.find(it => it.key === "limit" && !it.isRequired);
+  const maximum = limit?.schema["maximum"];
+  return typeof maximum === "number"
+    ? { ...lookUp, arguments: { ...lookUp.arguments, limit: maximum } }
+    : undefined;
 }

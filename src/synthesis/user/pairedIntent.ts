@@ -21,6 +21,7 @@ export function createPairedIntent(
   if (
     outcome.kind !== "ok" ||
     intent.prerequisite ||
+    intent.recovery ||
     substitutePartialNames(intent) ||
     search.plan.linkSteps ||
     !random.boolean(shares.pair) ||

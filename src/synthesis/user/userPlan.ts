@@ -5,7 +5,9 @@ import type { Abstentions } from "../text/abstentions.ts";
 import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
 import type { TaskRule } from "../../trajectory/taskRules.ts";
 import type { StyleGuide } from "../text/personas.ts";
+import type { ServerRecoveries } from "../text/recoverySchema.ts";
 import type { Intent } from "./intent.ts";
+import type { RecoverySort } from "./intentRecovery.ts";
 import type { LinkStep } from "./linkStep.ts";
 import type { ScenarioPlan } from "./scenarioPlan.ts";
 
@@ -107,8 +109,15 @@ export interface UserPlan {
   readonly missingTools?: MissingTools;
   /** The rules that hold in the conversation. */
   readonly rules?: readonly TaskRule[];
+  /** What the assistant has to recover from, where it can: the sorts to try, in this order. */
+  readonly recovery?: RecoveryPlan;
   /** If nothing follows from the last turn, the user asks for something unrelated. */
   readonly startsNewTopics?: boolean;
+}
+
+export interface RecoveryPlan {
+  readonly sorts: readonly RecoverySort[];
+  readonly recoveries: ServerRecoveries;
 }
 
 /** Tools that the user asks for and that are not on the menu. */

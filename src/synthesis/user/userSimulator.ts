@@ -12,6 +12,7 @@ import { isEmptyResult } from "./feasibilityResult.ts";
 import { changeRefusedIntent, pickNextTool, repeatIntent } from "./followUpIntents.ts";
 import type { Intent } from "./intent.ts";
 import { reportsNothing } from "./intentRules.ts";
+import type { RecoverySort } from "./intentRecovery.ts";
 import { IntentSearch } from "./intentSearch.ts";
 import { createToolArrival } from "./toolArrival.ts";
 import { ScenarioTurns } from "./scenarioTurns.ts";
@@ -79,6 +80,11 @@ export class UserSimulator {
   /** Why there was no next turn. */
   get stuckReason(): string | undefined {
     return this.#search.failure;
+  }
+
+  /** What the assistant has had to recover from. */
+  get recovery(): RecoverySort | undefined {
+    return this.#search.recovery;
   }
 
   /** Whether the user has left a value out, and has to answer the question for it. */

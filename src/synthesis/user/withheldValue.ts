@@ -1,8 +1,8 @@
 /** Withholds a value, so that the assistant has to ask for it, and answers the question. */
 import { getEntityKey } from "./entityInstance.ts";
-import { describeProblem } from "./feasibilityResult.ts";
+import { describeProblem, findsSomething } from "./feasibilityResult.ts";
 import type { Intent } from "./intent.ts";
-import { findsSomething, maxAttempts, type IntentSearch } from "./intentSearch.ts";
+import { maxAttempts, type IntentSearch } from "./intentSearch.ts";
 import { fillSlots } from "../text/templateText.ts";
 
 export interface WithheldValue {

@@ -1,0 +1,159 @@
+/**
+ * Finds requests that the session refuses until another call has put its state right, and plans the
+ * calls that do so, as the server's recoveries declare them.
+ */
+import type { Json, JsonObject } from "../../environment/json.ts";
+import type { Outcome } from "../../environment/outcome.ts";
+import type { Session } from "../../environment/session.ts";
+import type { Call } from "../../policy/policy.ts";
+import { getPropertySchema } from "../../trajectory/valueEquality.ts";
+import type { ArgumentSource, Repair } from "../text/recoverySchema.ts";
+import { isRequest } from "../text/clauses.ts";
+import { findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
+import type { Intent } from "./intent.ts";
+import type { RecoveryRequest } from "./recoveryRequest.ts";
+
+/** Repairs that one request may need, and repairs that a repair may need itself. */
+const limits = { repairs: 3, depth: 2 };
+
+/** A request that works once a repair has been made, or undefined if this one needs none. */
+export function findRepairedIntent(request: RecoveryRequest): FeasibilityResult | undefined {
+  const { search, recoveries, check } = request;
+  const { repairs = [] } = recoveries;
+  const result = check();
+  if (!result || result.outcome.kind === "ok" || !isRequest(result.intent.clause)) return undefined;
+  const plan = planRepairs(result, repairs, search.checker.forkSession());
+  if (!plan) return undefined;
+  const { intent, declaration } = result;
+  const { random, styleGuide } = { ...search.context, ...search.plan };
+  const words = [
+    ...new Set(plan.flatMap(it => (it.repair.say ? [random.pick(it.repair.say)] : []))),
+  ];
+  // what is allowed in so many words is all that is allowed
+  const isGeneral = plan.some(it => !it.repair.say);
+  if (words.length > 1 || (words.length === 1 && isGeneral)) return undefined;
+  const permission = words[0] ?? random.pick(styleGuide.recovery.permissions);
+  const steps = plan.map(it => it.call);
+  const repaired = search.checker.checkAfter(steps, {
+    intent: {
+      ...intent,
+      clause: addPermission(intent.clause, permission),
+      recovery: {
+        sort: "repair",
+        refused: intent.arguments,
+        steps,
+        told: [...new Set(plan.map(it => it.repair.told))],
+      },
+    },
+    declaration,
+  });
+  return typeof repaired !== "string" && findsSomething(repaired) ? repaired : undefined;
+}
+
+/** A clause with what the user allows, wants or does not mind besides. */
+export const addPermission = (clause: string, words: string): string =>
+  `${clause}${/^(or|even|at)\b/.test(words) && !/[,;]|: /.test(clause) ? "," : ";"} ${words}`;
+
+interface PlannedRepair {
+  readonly repair: Repair;
+  readonly call: Call;
+}
+
+/** The repairs after which the session accepts the intent's call, or undefined. */
+function planRepairs(
+  { intent, outcome: first }: Pick<FeasibilityResult, "intent" | "outcome">,
+  repairs: readonly Repair[],
+  session: Session,
+): PlannedRepair[] | undefined {
+  const plan: PlannedRepair[] = [];
+  const call = { name: intent.tool.name, arguments: intent.arguments };
+  let outcome = first;
+  while (outcome.kind !== "ok") {
+    const next = planRepair(call, outcome, { repairs, session, intent });
+    if (!next || plan.length + next.length > limits.repairs) return undefined;
+    plan.push(...next);
+    outcome = session.fork().call(call.name, call.arguments).outcome;
+  }
+  return plan;
+}
+
+interface RepairContext {
+  readonly repairs: readonly Repair[];
+  /** The session that the repairs are made on. */
+  readonly session: Session;
+  readonly intent: Intent;
+}
+
+/** Makes the repair of a refused call, and before it whatever it needs itself. */
+function planRepair(
+  call: Call,
+  outcome: Outcome,
+  context: RepairContext,
+  depth = 0,
+): PlannedRepair[] | undefined {
+  if (outcome.kind !== "refused" || depth >= limits.depth) return undefined;
+  const { repairs, session, intent } = context;
+  const text = getRefusalText(outcome);
+  for (const repair of repairs) {
+    const match = repair.of.includes(call.name) ? new RegExp(repair.refused).exec(text) : null;
+    const args = match && resolveArguments(repair.arguments, { call, intent, match });
+    if (!match || !args) continue;
+    const made = { repair, call: { name: repair.by, arguments: args } };
+    if (!repair.say && hasOtherWay(made, call, session)) continue;
+    const before = session.state;
+    const tried = session.call(repair.by, args).outcome;
+    if (tried.kind === "ok") return [made];
+    const first = planRepair(made.call, tried, context, depth + 1);
+    if (first && session.call(repair.by, args).outcome.kind === "ok") return [...first, made];
+    session.restore(before);
+  }
+  return undefined;
+}
+
+/** Message and hint of a refusal, as the expressions of recoveries read them. */
+export const getRefusalText = (outcome: Outcome): string =>
+  outcome.kind === "ok" ? "" : `${outcome.message}\n${outcome.hint ?? ""}`;
+
+/** The arguments from their sources, or undefined if one of them has no value. */
+export function resolveArguments(
+  sources: Readonly<Record<string, ArgumentSource>>,
+  {
+    call,
+    intent,
+    match,
+  }: { readonly call: Call; readonly intent: Intent; readonly match: RegExpExecArray },
+): JsonObject | undefined {
+  const args: Record<string, Json> = {};
+  for (const [key, source] of Object.entries(sources)) {
+    const value = resolveArgument(source);
+    if (value === undefined) return undefined;
+    args[key] = value;
+  }
+  return args;
+
+  function resolveArgument(source: ArgumentSource): Json | undefined {
+    if ("value" in source) return source.value;
+    if ("argument" in source) return (call.arguments as JsonObject)[source.argument];
+    if ("hint" in source) return match.groups?.[source.hint];
+    const owner = intent.mentions.find(it => it.instance.facts[source.fact] !== undefined);
+    return owner?.instance.facts[source.fact];
+  }
+}
+
+/** Whether another choice would put it right as well, so that the user would have to choose. */
+function hasOtherWay({ repair, call }: PlannedRepair, refused: Call, session: Session): boolean {
+  const args = call.arguments as JsonObject;
+  const { inputSchema } = session.tools.get(call.name)!;
+  return Object.entries(repair.arguments).some(([key, source]) => {
+    if (!("value" in source)) return false;
+    const choices = (getPropertySchema(inputSchema, key)?.["enum"] ?? []) as readonly Json[];
+    return choices.some(value => {
+      if (value === source.value) return false;
+      const fork = session.fork();
+      return (
+        fork.call(call.name, { ...args, [key]: value }).outcome.kind === "ok" &&
+        fork.call(refused.name, refused.arguments).outcome.kind === "ok"
+      );
+    });
+  });
+}
