@@ -4,7 +4,11 @@
  */
 import { describe, expect, test } from "vitest";
 import { playTask } from "../../../src/evaluation/solverJudge.ts";
-import { createScriptedPolicy, createTeacherPolicy } from "../../../src/policy/scripted.ts";
+import {
+  createScriptedPolicy,
+  createTeacherPolicy,
+  listMessages,
+} from "../../../src/policy/scripted.ts";
 import type { AssistantMessage } from "../../../src/policy/policy.ts";
 import { paperProfile } from "../../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../../src/reward/reward.ts";
@@ -63,13 +67,12 @@ describe.each(recoverySorts)("tasks with a recovery of sort %s", sort => {
     }
   });
 
-  test("are not met by whoever stops where the teacher goes on", async () => {
+  test("are not met by whoever gives up after the first refusal", async () => {
     for (const task of own) {
       const failed = listCalls(task.trajectory).find(it => it.outcome.kind !== "ok");
-      const messages = listPlannedMessages(task);
-      const lastGoal = messages.findLastIndex(it => it.calls.length > 0);
-      const stopped = failed ? [] : messages.slice(0, lastGoal);
-      expect((await play(task, stopped)).isDone, task.id).toBe(false);
+      const made = listMessages(task.trajectory.events).slice(0, (failed?.message ?? -1) + 1);
+      const givingUp = task.turns.map(() => ({ text: "I can't do that.", calls: [] }));
+      expect((await play(task, [...made, ...givingUp])).isDone, task.id).toBe(false);
     }
   });
 });
