@@ -67,9 +67,14 @@ describe.each(recoverySorts)("tasks with a recovery of sort %s", sort => {
     }
   });
 
-  test("are not met by whoever gives up after the first refusal", async () => {
+  test("are not met by whoever gives up after the refusal of what it takes", async () => {
     for (const task of own) {
-      const failed = listCalls(task.trajectory).find(it => it.outcome.kind !== "ok");
+      const calls = listCalls(task.trajectory);
+      const failed = calls.find(
+        (it, i) =>
+          it.outcome.kind === "refused" &&
+          calls.slice(i + 1).some(later => later.name === it.name && later.outcome.kind === "ok"),
+      );
       const made = listMessages(task.trajectory.events).slice(0, (failed?.message ?? -1) + 1);
       const givingUp = task.turns.map(() => ({ text: "I can't do that.", calls: [] }));
       expect((await play(task, [...made, ...givingUp])).isDone, task.id).toBe(false);
