@@ -136,10 +136,7 @@ test("the user answers at most six times in a turn", async () => {
     id: "t-eight",
     users: ["Move 8 times 1 euro to Savings."],
     goals: Array.from({ length: 8 }, () => goal([transfer("acc_108", 1)])),
-    teacher: [
-      ...Array.from({ length: 8 }, () => calling(transfer("acc_108", 1))),
-      saying("Done."),
-    ],
+    teacher: [...Array.from({ length: 8 }, () => calling(transfer("acc_108", 1))), saying("Done.")],
   });
   const events = await attempt(
     task,

@@ -50,7 +50,7 @@ import {
   type PreparedConversation,
 } from "./preparedConversation.ts";
 import { findToolsToHide } from "./substitutes.ts";
-import { choosePreset, type Preset } from "./presets.ts";
+import { choosePreset } from "./presets.ts";
 import { RecoveryCounts } from "./recoveryShares.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
