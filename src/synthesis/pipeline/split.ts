@@ -32,14 +32,12 @@ export interface SplitSubject {
  * world therefore has no other reason to be held out.
  */
 export function computeSplit(
-  { goals, chain, servers }: SplitSubject,
+  { goals, servers }: SplitSubject,
   heldOutEdges: HeldOutEdges,
 ): SplitChoice {
+  // its tools may be on the menu although no goal calls one
+  if (servers.some(it => isHeldOut(it.name))) return { split: "heldout-server" };
   const tools = goals.flatMap(it => it.calls.map(call => call.name));
-  const home = servers[0]?.name ?? "";
-  const isServerHeldOut =
-    isHeldOut(home) || [...tools, ...(goals.length > 0 ? [] : chain)].some(isToolHeldOut);
-  if (isServerHeldOut) return { split: "heldout-server" };
   const edges = listHeldOutEdges(goals, heldOutEdges);
   if (edges.length > 0) return { split: "heldout-edge", heldOut: edges };
   const pairs = listHeldOutPairs(tools, heldOutEdges);
