@@ -91,10 +91,14 @@ export function listOtherServers(attempt: Attempt): string[] {
   );
 }
 
-/** Describes the first place where two values differ. Generated ids are compared literally. */
+/**
+ * Describes the first place where two frozen values differ. Generated ids are compared literally.
+ * Digests are cached, so that equal parts cost nothing.
+ */
 function findFirstDifference(goal: Json, reached: Json, at: string): string | undefined {
   if (isJsonObject(goal) && isJsonObject(reached)) {
-    for (const key of Object.keys({ ...goal, ...reached })) {
+    if (computeDigest(goal) === computeDigest(reached)) return undefined;
+    for (const key of new Set([...Object.keys(goal), ...Object.keys(reached)])) {
       const path = `${at}/${key}`;
       if (!Object.hasOwn(reached, key)) return `${path} is missing`;
       if (!Object.hasOwn(goal, key)) return `${path} should not be there`;
