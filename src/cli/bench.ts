@@ -1,6 +1,6 @@
 /**
- * `bench`: measures speed, memory and what cheats earn, and prints one JSON line per figure. Nothing is asserted,
- * because figures depend on the machine, which each line names.
+ * `bench`: measures speed, memory and what cheats earn, and prints one JSON line per
+ * figure. Nothing is asserted, because figures depend on the machine, which each line names.
  */
 import { cpus } from "node:os";
 import { UserError } from "../userError.ts";

@@ -35,8 +35,8 @@ export interface Evaluation {
 }
 
 /**
- * Attempts every task once or `samples` times. An attempt that ends by a fault has a row without scores and is left
- * out of all means.
+ * Attempts every task once or `samples` times. An attempt that ends by a fault has a row
+ * without scores and is left out of all means.
  */
 export async function evaluate(
   tasks: readonly Task[],

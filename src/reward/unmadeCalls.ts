@@ -18,8 +18,8 @@ export interface UnmadeCall {
 }
 
 /**
- * Lists the goal calls that have no `ok` call of their own, with equal arguments and after the goals
- * they follow. Free texts are compared as the goal call says.
+ * Lists the goal calls that have no `ok` call of their own, with equal arguments and after the
+ * goals they follow. Free texts are compared as the goal call says.
  */
 export function listUnmadeCalls(attempt: Attempt): UnmadeCall[] {
   const { task, trajectory } = attempt;

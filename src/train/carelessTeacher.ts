@@ -1,7 +1,7 @@
 /**
  * Makes a teacher careless: in some turns it leaves out a call that the user asked for, stops after
- * its first call, makes up an id instead of looking it up, or makes a call twice. It still says that
- * all is done. The calls are executed in a live session, so that their results are real.
+ * its first call, makes up an id instead of looking it up, or makes a call twice. It still says
+ * that all is done. The calls are executed in a live session, so that their results are real.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type Json } from "../environment/json.ts";

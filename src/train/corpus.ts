@@ -71,7 +71,8 @@ export interface BuiltCorpus {
 
 /**
  * Builds a corpus: the conversation of each task, with a careless teacher in a share of the turns,
- * and, for a share of the tasks, the conversation again with an injected error. One task in fifty, at most 200, is for validation.
+ * and, for a share of the tasks, the conversation again with an injected error. One task in fifty,
+ * at most 200, is for validation.
  */
 export async function buildCorpus(
   tasks: AsyncIterable<Task> | Iterable<Task>,

@@ -163,7 +163,7 @@ describe("invalid options", () => {
 
 describe("for the editor", () => {
   const createWork = (cwd: string, teacher: SynthesisWork["teacher"]): SynthesisWork => ({
-    file: join(cwd, "a.tasks.jsonl"),
+    file: join(cwd, "prove/tasks/a.tasks.jsonl"),
     count: 1,
     seed: 3,
     servers: ["filesystem"],
@@ -190,7 +190,7 @@ describe("for the editor", () => {
     for (const { tools = [] } of completions)
       for (const it of tools) expect(it.name).toMatch(/^filesystem_/);
     expect(
-      readLines(cwd, "a.tasks.jsonl").map(
+      readLines(cwd, "prove/tasks/a.tasks.jsonl").map(
         it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher,
       ),
     ).toEqual(["editor:copilot-4"]);

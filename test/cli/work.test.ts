@@ -25,7 +25,7 @@ async function readIds(file: string): Promise<string[]> {
 }
 
 test("a synthesis reports its progress and ends with a report of its file", async () => {
-  const file = join(emptyFolder(), "six.tasks.jsonl");
+  const file = join(emptyFolder(), "prove/tasks/six.tasks.jsonl");
   const { result, progress, code } = await requestWork(createWork(file));
   expect(code).toBe(0);
   expect(progress[0]).toMatchObject({ done: expect.any(Number) as number, total: 6 });
@@ -37,7 +37,7 @@ test("a synthesis reports its progress and ends with a report of its file", asyn
 });
 
 test("a cancellation ends the work and leaves whole tasks", async () => {
-  const file = join(emptyFolder(), "many.tasks.jsonl");
+  const file = join(emptyFolder(), "prove/tasks/many.tasks.jsonl");
   const cancellation = new AbortController();
   let received = 0;
   const { error, code } = await requestWork(createWork(file, { count: 100_000 }), {
@@ -51,7 +51,7 @@ test("a cancellation ends the work and leaves whole tasks", async () => {
 
 test("a user error arrives with what happened and the remedy", async () => {
   const { error, progress } = await requestWork(
-    createWork(join(emptyFolder(), "x.tasks.jsonl"), { servers: ["bakery"] }),
+    createWork(join(emptyFolder(), "prove/tasks/x.tasks.jsonl"), { servers: ["bakery"] }),
   );
   expect(progress).toEqual([]);
   expect(error).toBeInstanceOf(UserError);

@@ -7,7 +7,8 @@ import { removeMarks } from "./valueMarks.ts";
 
 /**
  * What a turn follows. `instead`: a refusal, and the same request is changed; `moving-on`: a
- * refusal, and something else is requested; `revision`: something that was done; `bare`: an introduction of its own.
+ * refusal, and something else is requested; `revision`: something that was done; `bare`: an
+ * introduction of its own.
  */
 export type TurnPosition =
   | "first"

@@ -21,17 +21,18 @@
  *   name an argument that `from`, `values` or `choose` determines. Other arguments are chosen so that the
  *   call succeeds on the live session.
  * - `as` names a step, so that later ones can refer to it.
- * - `from` says where an argument comes from: `step.key` is an argument of that step or else a field
- *   of its result (`step.booking.date`); `step` alone is one of the entities that it showed or named,
+ * - `from` says where an argument comes from: `step.key` is an argument of that step or else a
+ *   field of its result (`step.booking.date`); `step` alone is one of the entities that it showed or named,
  *   or that those belong to, such as the account of a card.
  * - `values` lists values for an argument that fit the scenario better than those of the templates.
  * - `choose` takes the row of an earlier list with the least or the most of something:
  *   `{ "argument": "listing_id", "of": "list", "by": "price", "order": "least" }`.
- * - `each` asks for the same with two or three values of one argument: "invite Anna, Ben and Carla".
+ * - `each` asks for the same with two or three values of one argument: "invite Anna, Ben
+ *   and Carla".
  * - `needs` restricts the result: `{ "count": ">1" }`, `{ "status": ["open", "new"] }`. `count` is
  *   the number of rows of its first list.
- * - `if` makes the call depend on what a look-up shows: an earlier step of the same turn (`of`), or a
- *   look-up that is not asked for on its own (`look`), whose arguments are those of the step that
+ * - `if` makes the call depend on what a look-up shows: an earlier step of the same turn (`of`), or
+ *   a look-up that is not asked for on its own (`look`), whose arguments are those of the step that
  *   `from` names. `is` compares with a limit, which is drawn on either side of the live value and
  *   said as `{limit}`: over, under, at least, at most, before, after. `equals` compares with values.
  *   `else` is what the assistant says if the condition does not hold; its slots are `{limit}`, the

@@ -24,8 +24,8 @@ export interface ScenarioSource {
 }
 
 /**
- * Reads the scenarios of a file; without one, the shipped ones and those in `prove/scenarios` of the
- * workspace, which replace shipped ones of the same name.
+ * Reads the scenarios of a file; without one, the shipped ones and those in `prove/scenarios` of
+ * the workspace, which replace shipped ones of the same name.
  */
 export function readChosenScenarios(
   source: ScenarioSource,

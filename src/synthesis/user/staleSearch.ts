@@ -1,6 +1,6 @@
 /**
- * Finds requests in which something that the user says no longer holds: a file is in another folder,
- * an event is on another day. The user knows that this may be so.
+ * Finds requests in which something that the user says no longer holds: a file is in another
+ * folder, an event is on another day. The user knows that this may be so.
  */
 import type { Json } from "../../environment/json.ts";
 import { addDays } from "../../environment/time.ts";
