@@ -239,7 +239,7 @@ function drawInformationLevel(
   const total = [...counts.values()].reduce((a, b) => a + b, 0);
   const getWeight = (info: "missing" | "minimal") => {
     const deficit = total < minTasksForShares ? 0 : shares[info] - (counts.get(info) ?? 0) / total;
-    return Math.max(0, shares[info] + 3 * deficit);
+    return Math.max(0, shares[info] + 10 * deficit);
   };
   const [missing, minimal] = [getWeight("missing"), getWeight("minimal")];
   const weights = { complete: Math.max(0.1, 1 - missing - minimal), missing, minimal };

@@ -65,11 +65,11 @@ const readScenarioFile = (file: string, catalog: Pick<Catalog, "tools">): Server
 const selectScenarios = (scenarios: readonly ServerScenario[], servers: readonly string[]) =>
   scenarios.filter(it => it.servers.every(name => servers.includes(name)));
 
-/** Reads the shipped scenarios. */
+/** Reads the shipped scenarios; those over several servers only for several servers. */
 export function readScenarios({ resources, catalog, servers }: ScenarioSource): ServerScenario[] {
   const files = [
     ...servers.map(it => join(resources, "servers", it, "scenarios.json")),
-    join(resources, "scenarios.json"),
+    ...(servers.length > 1 ? [join(resources, "scenarios.json")] : []),
   ];
   const scenarios = files.filter(it => existsSync(it)).flatMap(it => readScenarioFile(it, catalog));
   return selectScenarios(scenarios, servers);

@@ -94,11 +94,11 @@ describe("two thousand tasks", () => {
     for (const it of counts) expect(Math.abs(it - mean)).toBeLessThanOrEqual(1);
   });
 
-  test("are valid, take at most 4.6 KB each on average, and call nearly every tool", () => {
+  test("are valid, take at most 5.2 KB each on average, and call nearly every tool", () => {
     for (const it of tasks)
       expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
     expect(tasks.reduce((sum, it) => sum + formatTaskLine(it).length, 0) / count).toBeLessThan(
-      4600,
+      5200,
     );
     const called = new Set(
       tasks.flatMap(it => it.goals.flatMap(goal => goal.calls.map(call => call.name))),
@@ -136,10 +136,11 @@ describe("two thousand tasks", () => {
   });
 
   test("have no distractors, or three to eight tools of unrelated servers", () => {
-    for (const { menu, servers, knobs, goals, kind } of tasks) {
+    for (const { menu, servers, knobs, goals, chain, kind } of tasks) {
+      const called = [...chain, ...goals.flatMap(it => it.calls.map(call => call.name))];
       const needed = new Set([
         servers[0]!.name,
-        ...goals.flatMap(it => it.calls.map(call => catalog.tools.get(call.name)!.server)),
+        ...called.flatMap(it => catalog.tools.get(it)?.server ?? []),
       ]);
       const foreign = menu.filter(it => !needed.has(catalog.tools.get(it.name)!.server)).length;
       const distractors = knobs["distractors"] as number;
@@ -170,8 +171,18 @@ describe("two thousand tasks", () => {
     );
   });
 
-  test("have two or three turns, or one if no tool should be called", () => {
-    for (const it of tasks) expect(it.kind === "abstain" ? [1] : [2, 3]).toContain(it.turns.length);
+  test("have two to seven turns, or one if no tool should be called", () => {
+    const longest = Math.max(...tasks.map(it => it.turns.length));
+    expect([6, 7, 8]).toContain(longest);
+    for (const it of tasks) {
+      if (it.kind === "abstain") expect(it.turns.length).toBe(1);
+      else expect(it.turns.length).toBeGreaterThan(1);
+    }
+    checkNear(
+      getShare(filterByKind("normal"), it => it.turns.length > 3),
+      0.2,
+      0.06,
+    );
   });
 
   test("of kind irrelevant offer no tool for the request or a substitute, and call nothing", () => {
@@ -209,9 +220,11 @@ describe("two thousand tasks", () => {
     for (const it of clarify) {
       expect(it.hidden.length).toBeGreaterThan(0);
       expect(it.hidden.some(name => it.chain.includes(name))).toBe(true);
+      const brought = it.turns.flatMap(turn => turn.adds ?? []);
+      const called = listCalls(it.trajectory).map(call => call.name);
       const names = [
         ...it.menu.map(entry => entry.name),
-        ...listCalls(it.trajectory).map(call => call.name),
+        ...called.filter(name => !brought.includes(name)),
       ];
       expect(names.filter(name => it.hidden.includes(name))).toEqual([]);
       expect(it.turns.map(turn => turn.reply).join("\n")).toMatch(
@@ -277,7 +290,7 @@ test("a menu of kind full has every tool of the server and the distractors", asy
     crossServerShare: 0,
   });
   for (const { menu, servers, kind, knobs } of tasks) {
-    if (kind !== "normal") continue;
+    if (kind !== "normal" || knobs["across"] !== undefined) continue;
     const own = menu
       .filter(it => catalog.tools.get(it.name)!.server === servers[0]!.name)
       .map(it => it.name);
