@@ -11,7 +11,7 @@ import { openSession, type Session } from "./session.ts";
 import { parseFixtureName } from "./fixtureName.ts";
 import { createVariant, createWorldFixture, createWorldText } from "./variant.ts";
 import { World } from "./world.ts";
-import { readWorldVocabulary, type WorldVocabulary } from "./worldVocabulary.ts";
+import { hasWorldVocabulary, readWorldVocabulary, type WorldVocabulary } from "./worldVocabulary.ts";
 
 export interface Catalog {
   /** In their fixed order. */
@@ -31,6 +31,8 @@ export interface Catalog {
    * server, as it is in the world of a fixture. The same value if that is not of a world.
    */
   localize<T extends object>(value: T, fixture: string): T;
+  /** Whether its fixtures have worlds: `full@17`. */
+  readonly hasWorlds: boolean;
   /** The names of a server's fixtures, sorted. */
   listFixtures(server: string): readonly string[];
   /**
@@ -94,6 +96,7 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
       const { world } = parseFixtureName(fixture);
       return world === undefined ? value : createWorldText(value, getWorld(world), getVocabulary());
     },
+    hasWorlds: hasWorldVocabulary(folders),
     listFixtures: server => listFixtureNames(folders, getServer(server).name),
     hashTools: names =>
       computeDigest(deepFreeze(names.toSorted().map(name => describeTools(getServer(name))))),

@@ -15,6 +15,7 @@
  * ```
  * A name also stands for its form in addresses: `Salt & Vine` for `saltvine`.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readIfExists } from "../storage/fileErrors.ts";
@@ -123,6 +124,10 @@ function splitName(name: string, gender: Person["gender"]): Person {
 }
 
 const fileName = "worlds.json";
+
+/** Whether one of the folders has a vocabulary, without which there are no worlds. */
+export const hasWorldVocabulary = (folders: readonly string[]): boolean =>
+  folders.some(it => existsSync(join(it, fileName)));
 
 /** Reads the vocabulary from the first folder that has one. */
 export function readWorldVocabulary(folders: readonly string[]): WorldVocabulary {

@@ -103,6 +103,7 @@ export class Synthesizer {
     const preset = choosePreset(options);
     const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
     const fixtures = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
+    const hasDefaultFixtures = options.variantsPerFixture === undefined && catalog.hasWorlds;
     const rules = readRulesOfServers(resources, preset.policyShare > 0 ? catalog.servers : []);
     this.#context = {
       catalog,
@@ -113,7 +114,7 @@ export class Synthesizer {
       crossServerShare,
       variantsPerFixture: options.variantsPerFixture ?? defaultVariants,
       split: options.split,
-      worlds: options.worlds ?? (options.variantsPerFixture === undefined ? preset.worlds : 0),
+      worlds: options.worlds ?? (hasDefaultFixtures ? preset.worlds : 0),
       links: crossServerShare > 0 ? readLinks(options) : [],
       scenarios: preset.scenarioShare > 0 ? (options.scenarios ?? readScenarios(options)) : [],
       chainCounts: this.#chainCounts,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { getDeclarations } from "../graph/declarations.ts";
+import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
 import { findTemplateErrors } from "./templateErrors.ts";
 import {
   serverTemplatesSchema,
@@ -49,7 +49,10 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
     ...declarations.flatMap(it => it.inputs),
   ];
   const entities = Object.fromEntries(
-    declared.map(it => [it.entity, createEntityTemplates(it.entity, it.isSpoken)]),
+    declared.map(it => [
+      it.entity,
+      createEntityTemplates(it.entity, it.isSpoken, listParents(it.entity, declarations)),
+    ]),
   );
   return {
     format: "prove/templates@1",
@@ -64,9 +67,22 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
 
 const toWords = (name: string) => name.replaceAll("_", " ");
 
-const createEntityTemplates = (entity: string, isSpoken: boolean) => ({
+/** The entities whose results show an entity: a book's result shows its loan. */
+const listParents = (entity: string, declarations: readonly ToolDeclaration[]): string[] => [
+  ...new Set(
+    declarations
+      .filter(it => it.tool.effect === "read" && it.outputs.some(of => of.entity === entity))
+      .flatMap(it => it.inputs.filter(of => of.isRequired && of.entity !== entity))
+      .map(it => it.entity),
+  ),
+];
+
+const createEntityTemplates = (entity: string, isSpoken: boolean, parents: readonly string[]) => ({
   noun: toWords(entity),
-  mention: [isSpoken ? "{id}" : `the ${toWords(entity)} {label}`],
+  mention: [
+    isSpoken ? "{id}" : `the ${toWords(entity)} {label}`,
+    ...(isSpoken ? [] : parents.map(it => `the ${toWords(entity)} of {${it}}`)),
+  ],
   again: [`that ${toWords(entity)}`],
 });
 

@@ -228,7 +228,7 @@ describe("two thousand tasks", () => {
       ];
       expect(names.filter(name => it.hidden.includes(name))).toEqual([]);
       expect(it.turns.map(turn => turn.reply).join("\n")).toMatch(
-        /can't|no way|missing|nothing (I have )?here/,
+        /can't|no way|missing|not able|not? (have|tool)|no tool|don't have|isn't possible|goes beyond|nothing (I have )?here/,
       );
     }
     checkNear(
