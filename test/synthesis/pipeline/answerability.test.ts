@@ -24,7 +24,10 @@ beforeAll(async () => {
 }, 60_000);
 
 const listUnmet = (task: Task) =>
-  task.turns.flatMap((it, turn) => (it.unmet ?? []).map(unmet => ({ task, turn, unmet })));
+  task.turns.flatMap((it, turn) =>
+    // what a rule forbids could be done, but must not be
+    (it.unmet ?? []).flatMap(unmet => (unmet.rule === undefined ? [{ task, turn, unmet }] : [])),
+  );
 
 test("every refusal and every question says what it leaves unmet", () => {
   // a request that no server has a tool for has no call
