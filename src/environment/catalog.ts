@@ -11,7 +11,11 @@ import { openSession, type Session } from "./session.ts";
 import { parseFixtureName } from "./fixtureName.ts";
 import { createVariant, createWorldFixture, createWorldText } from "./variant.ts";
 import { World } from "./world.ts";
-import { hasWorldVocabulary, readWorldVocabulary, type WorldVocabulary } from "./worldVocabulary.ts";
+import {
+  hasWorldVocabulary,
+  readWorldVocabulary,
+  type WorldVocabulary,
+} from "./worldVocabulary.ts";
 
 export interface Catalog {
   /** In their fixed order. */

@@ -228,7 +228,10 @@ function findMostValues(
   shown: readonly Shown[],
 ): string | undefined {
   // an empty list answers by being empty, which no value elsewhere shows
-  if (Object.values<Json>(result ?? {}).some(it => Array.isArray(it) && it.length === 0))
+  if (
+    isJsonObject(result) &&
+    Object.values(result).some(it => Array.isArray(it) && it.length === 0)
+  )
     return undefined;
   const values = [...listShown(result, {})].filter(
     it => !isSaid(text, it.value) && !Object.values(unmet.arguments).flat().includes(it.value),
