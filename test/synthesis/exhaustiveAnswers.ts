@@ -4,7 +4,12 @@
  * and simple, and shares no code with the search in src/synthesis.
  */
 import { openSessionByName } from "../../src/environment/catalog.ts";
-import { canonicalJson, type Json, type JsonObject } from "../../src/environment/json.ts";
+import {
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from "../../src/environment/json.ts";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
 import type { Task } from "../../src/trajectory/task.ts";
