@@ -32,12 +32,14 @@ export interface SplitSubject {
  * world therefore has no other reason to be held out.
  */
 export function computeSplit(
-  { goals, servers }: SplitSubject,
+  { goals, chain, servers }: SplitSubject,
   heldOutEdges: HeldOutEdges,
 ): SplitChoice {
-  // its tools may be on the menu although no goal calls one
-  if (servers.some(it => isHeldOut(it.name))) return { split: "heldout-server" };
   const tools = goals.flatMap(it => it.calls.map(call => call.name));
+  // the tools of a held-out server may be on the menu although no goal calls one
+  const isServerHeldOut = servers.some(it => isHeldOut(it.name));
+  if (isServerHeldOut || [...tools, ...(goals.length > 0 ? [] : chain)].some(isToolHeldOut))
+    return { split: "heldout-server" };
   const edges = listHeldOutEdges(goals, heldOutEdges);
   if (edges.length > 0) return { split: "heldout-edge", heldOut: edges };
   const pairs = listHeldOutPairs(tools, heldOutEdges);
