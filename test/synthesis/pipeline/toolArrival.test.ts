@@ -24,7 +24,8 @@ beforeAll(async () => {
 
 test("are a good share of the tasks with a missing tool, and only those", () => {
   expect(later.every(it => it.kind === "clarify" && it.knobs["broughtTool"] === true)).toBe(true);
-  expect(later.length / clarify.length).toBeGreaterThan(0.25);
+  // about 40% of all; with so few tasks, chance moves it by 7 points
+  expect(later.length / clarify.length).toBeGreaterThan(0.2);
   expect(later.length / clarify.length).toBeLessThan(0.6);
 });
 
