@@ -24,7 +24,7 @@ export function specifyPair(
   synthesizer: Synthesizer,
 ): PairSpecification | undefined {
   for (let draw = 0; draw < maxDraws; draw++) {
-    const drawn = synthesizer.specifyTask({ n, home, kind: "normal", isPaired: true }, random);
+    const drawn = synthesizer.specifyTask({ n, home, kind: "normal" }, random);
     if (!drawn) return undefined;
     if (drawn.crossServerPlan) continue;
     // what is refused for now would not contrast with what cannot be done

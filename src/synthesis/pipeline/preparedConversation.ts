@@ -66,7 +66,11 @@ export function summarizeSimulation(
       ...(crossServerPlan
         ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
         : {}),
-      ...(scenario ? { ...listFeatures(scenario) } : {}),
+      ...(scenario
+        ? kind === "irrelevant"
+          ? { scenario: scenario.name }
+          : listFeatures(scenario)
+        : {}),
       ...(plan && plan.servers.length > 1 ? { across: plan.servers.length } : {}),
       ...(kind === "clarify" && missingCapability ? { obstacle: missingCapability.kind } : {}),
       ...(broughtTool ? { broughtTool } : {}),

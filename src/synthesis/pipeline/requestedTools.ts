@@ -26,12 +26,12 @@ export function selectTools(
 export function chooseHiddenTools(
   { kind, chain, script }: TaskSpecification,
   requested: readonly string[],
-  home: Server,
+  servers: readonly Server[],
   random: Random,
 ): ReadonlySet<string> {
   if (script?.hiddenTools) return script.hiddenTools;
-  if (kind === "irrelevant") return findToolsToHide(requested, home);
-  return kind === "clarify" ? chooseMissingTools(chain, requested, home, random) : new Set();
+  if (kind === "irrelevant") return findToolsToHide(requested, servers);
+  return kind === "clarify" ? chooseMissingTools(chain, requested, servers, random) : new Set();
 }
 
 /**
@@ -72,7 +72,7 @@ function listPassedEntities({ outputs, labels }: ToolDeclaration, next: ToolDecl
 function chooseMissingTools(
   chain: readonly string[],
   requested: readonly string[],
-  server: Server,
+  servers: readonly Server[],
   random: Random,
 ): Set<string> {
   const unrequested = chain.filter(it => !requested.includes(it));
@@ -80,5 +80,5 @@ function chooseMissingTools(
     unrequested.length > 0 && random.boolean(shares.hiddenLookUp)
       ? random.pick(unrequested)
       : random.pickWeighted(requested, it => 1 + requested.indexOf(it));
-  return findToolsToHide([missing], server);
+  return findToolsToHide([missing], servers);
 }

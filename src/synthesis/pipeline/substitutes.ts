@@ -26,9 +26,9 @@ const getRequiredEntities = ({ inputs }: ToolDeclaration): string =>
 const listFields = ({ tool }: ToolDeclaration): string[] =>
   Object.keys((tool.outputSchema["properties"] ?? {}) as object);
 
-/** The tools to hide so that nothing does what the named tools of a server do. */
-export function findToolsToHide(names: readonly string[], server: Server): Set<string> {
-  const declarations = [...getDeclarations(server).values()];
+/** The tools to hide so that nothing does what the named tools of these servers do. */
+export function findToolsToHide(names: readonly string[], servers: readonly Server[]): Set<string> {
+  const declarations = servers.flatMap(it => [...getDeclarations(it).values()]);
   const namedTools = declarations.filter(it => names.includes(it.tool.name));
   return new Set(
     declarations

@@ -55,6 +55,7 @@ import { RecoveryCounts } from "./recoveryShares.ts";
 import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import {
+  listNeededServers,
   specifyTask,
   type AttemptTarget,
   type SpecificationContext,
@@ -146,11 +147,12 @@ export class Synthesizer {
   ): PreparedConversation | string {
     const { catalog } = this.#options;
     const { home, kind } = specification;
+    const needed = listNeededServers(specification).map(it => catalog.getServer(it.name));
     const { context, session } = this.#openConversation(specification, n, random);
     const { preset } = this.#context;
     const isRefusedAtOnce = kind === "irrelevant" && preset.name === "student";
     const tools = selectTools(specification, context, isRefusedAtOnce);
-    const hiddenTools = chooseHiddenTools(specification, tools, catalog.getServer(home), random);
+    const hiddenTools = chooseHiddenTools(specification, tools, needed, random);
     const { recovery, ...unobstructed } = specification;
     const isWordedByModel = this.#options.llmRoles !== undefined;
     const plan = createUserPlan(isWordedByModel || !recovery ? unobstructed : specification, {
@@ -187,11 +189,10 @@ export class Synthesizer {
       ? createRefusedTurn(firstTurn, texts, contrastContext)
       : createTurnWithoutValue(firstTurn, texts, contrastContext);
     if (!turn) return undefined;
+    const { catalog } = this.#options;
+    const needed = listNeededServers(specification).map(it => catalog.getServer(it.name));
     const hiddenTools = isRefused
-      ? findToolsToHide(
-          listRequestedTools(firstTurn),
-          this.#options.catalog.getServer(specification.home),
-        )
+      ? findToolsToHide(listRequestedTools(firstTurn), needed)
       : new Set<string>();
     return this.#prepareTurn({ specification, ...opened, events: [], hiddenTools }, turn);
   }
@@ -289,9 +290,7 @@ export class Synthesizer {
   /** What the conversation can be about: the home server, or all servers of the plan. */
   #createDomain(specification: TaskSpecification, n: number): ConversationDomain {
     const { catalog } = this.#options;
-    const { servers, crossServerPlan, scenario } = specification;
-    const neededCount = (crossServerPlan ?? scenario)?.servers.length ?? 1;
-    const domains = servers.slice(0, neededCount).map(it => ({
+    const domains = listNeededServers(specification).map(it => ({
       server: catalog.getServer(it.name),
       templates: this.#texts.getTemplates(it),
       sample: this.#samples.getSample(it, n),

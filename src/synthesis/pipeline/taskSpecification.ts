@@ -128,18 +128,24 @@ export interface AttemptTarget {
   readonly kind: TaskKind;
   /** Whether a refusal or a question may come with a contrasting normal task. */
   readonly mayBePaired?: boolean;
-  /** Whether the task is the normal one of a pair. */
-  readonly isPaired?: boolean;
 }
 
+/** The servers that the conversation is about. */
+export const listNeededServers = ({
+  servers,
+  crossServerPlan,
+  scenario,
+}: TaskSpecification): readonly ServerFixture[] =>
+  servers.slice(0, (crossServerPlan ?? scenario)?.servers.length ?? 1);
+
 /** Whether the conversation is about several servers. */
-export const needsSeveralServers = ({ crossServerPlan, scenario }: TaskSpecification): boolean =>
-  (crossServerPlan ?? scenario)?.servers[1] !== undefined;
+export const needsSeveralServers = (specification: TaskSpecification): boolean =>
+  listNeededServers(specification).length > 1;
 
 /** Specifies the task of an attempt, or returns undefined if no chain could be drawn. */
 export function specifyTask(
   context: SpecificationContext,
-  { n, home, kind, isPaired = false }: AttemptTarget,
+  { n, home, kind }: AttemptTarget,
   random: Random,
 ): TaskSpecification | undefined {
   const { catalog, seed, preset, uses, verdicts } = context;
@@ -155,8 +161,9 @@ export function specifyTask(
   const plan = kind === "normal" ? drawCrossServerPlan(context, home, random) : undefined;
   const wantsOnlyOthers = kind === "irrelevant" && random.boolean(shares.onlyOtherServers);
   const distractors = drawDistractors(preset, random);
+  const mayFollowScenario = kind === "normal" ? !plan : preset.scenarioShare > 0;
   const scenario =
-    kind === "normal" && !plan && !isPaired && random.boolean(preset.scenarioShare)
+    kind !== "abstain" && mayFollowScenario && random.boolean(preset.scenarioShare)
       ? drawScenario(context, home, random)
       : undefined;
   const neededServers = (plan ?? scenario)?.servers ?? [home];

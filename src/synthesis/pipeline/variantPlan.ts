@@ -44,7 +44,8 @@ export function createVariantPlan(
     findRequests(calls, knownTexts, catalog),
   );
   if (task.kind === "clarify") addMissingTool(turns, task, random);
-  if (task.info === "missing") addWithheldRequest(turns);
+  const withheldAt = task.info === "missing" ? findQuestion(task) : undefined;
+  if (withheldAt !== undefined) addWithheldRequest(turns, withheldAt);
   addForbidden(turns, task);
   const crossServerPlan = findCrossServerPlan(task, turns, links, catalog);
   const called = listCalls(task.trajectory).map(it => it.name);
@@ -55,6 +56,7 @@ export function createVariantPlan(
       turns: turns.map((it, i) => ({
         tools: it.tools,
         ...(task.turns[i]?.adds ? { bringsTool: true } : {}),
+        ...(i === withheldAt ? { withholdsValue: true } : {}),
         refusalOdds: it.isRefused ? alwaysRefused : neverRefused,
       })),
       ...hidden,
@@ -157,13 +159,20 @@ function addForbidden(turns: readonly RequestedTurn[], task: Task): void {
     for (const { name, rule } of unmet) if (rule !== undefined) turns[i]!.tools.push(name);
 }
 
-/** The first turn asks for what is called after the answer in the second one. */
-function addWithheldRequest(turns: readonly RequestedTurn[]): void {
-  const [first, second] = turns;
-  if (!second) return;
+/** The turn in which the assistant asks for a value; the first where the task does not say. */
+const findQuestion = ({ turns }: Task): number =>
+  Math.max(
+    0,
+    turns.findIndex(({ unmet = [] }) => unmet.some(it => it.asks !== undefined)),
+  );
+
+/** The turn of a question asks for what is called after the answer in the next one. */
+function addWithheldRequest(turns: readonly RequestedTurn[], index: number): void {
+  const answer = turns[index + 1];
+  if (!answer) return;
   // the answer itself asks for nothing more
-  second.tools = second.tools.slice(0, 1);
-  first!.tools.push(...second.tools);
+  answer.tools = answer.tools.slice(0, 1);
+  turns[index]!.tools.push(...answer.tools);
 }
 
 /** The plan over the task's links. Replaces the tools of the turns by the steps of the plan. */

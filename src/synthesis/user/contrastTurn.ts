@@ -5,10 +5,10 @@
 import type { Random } from "../../environment/random.ts";
 import type { State } from "../../environment/state.ts";
 import type { Abstentions } from "../text/abstentions.ts";
-import { renderMissingCapability } from "../text/missingCapability.ts";
 import { chooseAlternatives } from "../text/templateText.ts";
 import { removeAllMarks } from "../text/valueMarks.ts";
 import type { AbstentionTurn } from "./abstentionTurn.ts";
+import { renderTurnRefusal } from "./blockedIntent.ts";
 import type { UserTurn } from "./userPlan.ts";
 
 export interface ContrastContext {
@@ -19,16 +19,12 @@ export interface ContrastContext {
 
 /** The turn in which the tools of all requests of the first turn are missing. */
 export function createRefusedTurn(
-  { text, intents, withoutValue }: UserTurn,
+  turn: UserTurn,
   { missingCapability: templates }: Abstentions,
   { random, state }: ContrastContext,
 ): AbstentionTurn {
-  const last = intents.at(-1)!;
-  const isOnly = intents.length === 1 && !last.fallback && !withoutValue;
-  const asksOnly = intents.every(it => it.tool.effect === "read");
-  const reply = isOnly
-    ? renderMissingCapability({ kind: "tool" }, last, { templates, position: "alone", random })
-    : random.pick(asksOnly ? templates.question : templates.deed);
+  const { text, intents } = turn;
+  const reply = renderTurnRefusal(turn, templates, random);
   const unmetRequests = intents.map(intent => ({ turn: 0, intent, state }));
   return { sort: "cannot", user: text, reply: removeAllMarks(reply), unmetRequests };
 }
@@ -52,9 +48,11 @@ export function createTurnWithoutValue(
 }
 
 /** Full names of the tools that a turn asks for. */
-export const listRequestedTools = ({ intents }: UserTurn): string[] =>
-  intents.flatMap(it => [
+export const listRequestedTools = ({ intents, conditional = [] }: UserTurn): string[] => [
+  ...intents.flatMap(it => [
     it.tool.name,
     ...(it.fallback ? [it.fallback.tool.name] : []),
     ...(it.prerequisite ? [it.prerequisite.intent.tool.name] : []),
-  ]);
+  ]),
+  ...conditional.map(it => it.name),
+];

@@ -3,6 +3,7 @@ import type { Json } from "../../environment/json.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { ScenarioCondition, ScenarioStep } from "../text/scenarioSchema.ts";
+import type { MissingCapability } from "../text/missingCapability.ts";
 import { selectReplies } from "../text/selectReplies.ts";
 import { getTemplateText, type ClauseTemplate } from "../text/templateSchema.ts";
 import { fillSlots, findSlots, joinWithAnd } from "../text/templateText.ts";
@@ -23,6 +24,13 @@ import {
   type SaidStep,
 } from "./scenarioReferences.ts";
 import type { PlannedIntent } from "./userPlan.ts";
+import {
+  addValueToClause,
+  withholdValue,
+  type AddedValue,
+  type WithheldOptions,
+  type WithheldValue,
+} from "./withheldValue.ts";
 
 /** What a step asks for. */
 export interface FoundStep {
@@ -34,6 +42,8 @@ export interface FoundStep {
   readonly conditional?: Intent;
   /** A look-up of an earlier step, and the same with the condition on it. */
   readonly replaces?: readonly [PlannedIntent, PlannedIntent];
+  /** What is missing for it on the menu. */
+  readonly missingCapability?: MissingCapability;
 }
 
 /** A value that stands for the limit until it is known. */
@@ -53,8 +63,13 @@ export class ScenarioSteps {
     const { if: condition } = step;
     if (condition?.of !== undefined) return this.#findAfterLookUp(step, condition, condition.of);
     if (condition?.look) return this.#findWithLookUp(step, condition, condition.look);
-    const result = this.#check(step);
+    const result = this.#check(step, { mayBeMissing: true });
     if (!result) return undefined;
+    const { missingCapability } = result;
+    if (missingCapability) {
+      const { intent } = result;
+      return { intents: [intent], clauses: [intent.clause], missingCapability };
+    }
     this.#commit(step, result);
     const others = step.each === undefined ? [] : this.#findOthers(step, step.each, result);
     const { intent } = result;
@@ -65,6 +80,37 @@ export class ScenarioSteps {
       slot === key ? joinWithAnd(names) : intent.argumentTexts[slot],
     );
     return { intents: [intent, ...others], clauses: [clause ?? intent.clause] };
+  }
+
+  /** The step with a value left out that nothing determines. */
+  withhold(step: ScenarioStep, isOnly: boolean): WithheldValue | undefined {
+    const options = this.#createWithheldOptions(step);
+    return options && withholdValue(step.tool, this.#search, { ...options, isOnly });
+  }
+
+  /** The step said as if a value were left out, which is then added; committed. */
+  addValue(step: ScenarioStep): AddedValue | undefined {
+    const options = this.#createWithheldOptions(step);
+    const added = options && addValueToClause(step.tool, this.#search, options);
+    const { last } = this.#search.checker;
+    if (added && last && step.as !== undefined)
+      this.#said.set(step.as, { intent: added.intent, result: last.result });
+    return added;
+  }
+
+  #createWithheldOptions(step: ScenarioStep): WithheldOptions | undefined {
+    const { tool, from, values, choose, each, if: condition, revises } = step;
+    const { context } = this.#search;
+    const declaration = context.declarations.get(tool)!;
+    const hasMore = choose ?? each ?? condition ?? revises;
+    if (hasMore !== undefined || !context.templates.tools[tool]?.missing) return undefined;
+    const determined = resolveReferences(step, declaration, this.#said, context);
+    if (!determined) return undefined;
+    return {
+      settled: Object.keys({ ...from, ...values }),
+      createRequest: template => createRequest(declaration, template, determined),
+      isAccepted: result => isAccepted(step, determined, result),
+    };
   }
 
   /** A step that depends on what an earlier step of the same turn shows. */
@@ -154,7 +200,12 @@ export class ScenarioSteps {
     {
       limit,
       mayBeRefused = false,
-    }: { readonly limit?: string | undefined; readonly mayBeRefused?: boolean } = {},
+      mayBeMissing = false,
+    }: {
+      readonly limit?: string | undefined;
+      readonly mayBeRefused?: boolean;
+      readonly mayBeMissing?: boolean;
+    } = {},
   ): FeasibilityResult | undefined {
     const { checker, context } = this.#search;
     const { declarations, templates } = context;
@@ -171,7 +222,10 @@ export class ScenarioSteps {
         isDeliberate: Object.keys(step.from).length > 0 || step.choose !== undefined,
       });
       problem = describeProblem(result);
-      if (typeof result === "string" || result.missingCapability) continue;
+      if (typeof result === "string") continue;
+      const { missingCapability: missing } = result;
+      // what a scenario is about is not forbidden by a rule
+      if (missing && (!mayBeMissing || missing.kind === "rule")) continue;
       if (isAccepted(step, determined, result)) return result;
       if (isRefusal(result.outcome)) refused ??= result;
     }

@@ -1,9 +1,12 @@
 /** Builds the turns of a user who follows a scenario, in whose order one step leads to the next. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { RecordedOutcome } from "../../trajectory/trajectory.ts";
+import { addSentence, noAside, pickSecondThought, type Aside } from "../text/asides.ts";
 import { applyContractions } from "../text/clauses.ts";
 import type { ScenarioStep } from "../text/scenarioSchema.ts";
+import type { MissingCapability } from "../text/missingCapability.ts";
 import { chooseAlternatives } from "../text/templateText.ts";
+import { blockIntent } from "./blockedIntent.ts";
 import type { Intent } from "./intent.ts";
 import type { IntentSearch } from "./intentSearch.ts";
 import type { ScenarioPlan } from "./scenarioPlan.ts";
@@ -11,7 +14,7 @@ import type { SaidStep } from "./scenarioReferences.ts";
 import { ScenarioSteps, type FoundStep } from "./scenarioSteps.ts";
 import { composeUserText } from "./turnBuilder.ts";
 import type { UserTurn } from "./userPlan.ts";
-import { withholdValue, type WithheldValue } from "./withheldValue.ts";
+import type { AddedValue, WithheldValue } from "./withheldValue.ts";
 
 /** How often a user of few words says why they come. */
 const minimalMotiveShare = 0.4;
@@ -25,10 +28,18 @@ export interface ScenarioFeatures {
   changesOfMind: number;
 }
 
-/** A turn, and the value that it leaves out. */
+/** Where a turn stands, and what is known before it. */
+interface ScenarioPosition {
+  readonly isFirst: boolean;
+  readonly foundNothing: boolean;
+  readonly withholdsValue: boolean;
+}
+
+/** A turn, and what it leaves open. */
 export interface BuiltScenarioTurn {
   readonly turn: UserTurn;
   readonly withheld?: WithheldValue;
+  readonly missingCapability?: MissingCapability;
 }
 
 export class ScenarioTurns {
@@ -45,8 +56,8 @@ export class ScenarioTurns {
   readonly #steps: ScenarioSteps;
   /** Index of the turn to be said next. */
   #next = 0;
-  /** The step whose value has been left out. */
-  #withheldStep: ScenarioStep | undefined;
+  /** The step whose value has been left out, or whose tool is missing. */
+  #openStep: ScenarioStep | undefined;
 
   constructor(plan: ScenarioPlan, search: IntentSearch) {
     this.name = plan.name;
@@ -81,74 +92,102 @@ export class ScenarioTurns {
     }
   }
 
-  /** Takes the intent of the step whose value has been left out, when it is complete. */
+  /** Takes the intent of the step that was left open, when it can be fulfilled. */
   recordAnswer(answered: { readonly intent: Intent; readonly result: Json }): void {
-    if (this.#withheldStep?.as !== undefined) this.#said.set(this.#withheldStep.as, answered);
-    this.#withheldStep = undefined;
+    if (this.#openStep?.as !== undefined) this.#said.set(this.#openStep.as, answered);
+    this.#openStep = undefined;
   }
 
   #build(
     steps: readonly ScenarioStep[],
-    {
-      isFirst,
-      foundNothing,
-      withholdsValue,
-    }: {
-      readonly isFirst: boolean;
-      readonly foundNothing: boolean;
-      readonly withholdsValue: boolean;
-    },
+    position: ScenarioPosition,
   ): BuiltScenarioTurn | undefined {
+    const { isFirst, withholdsValue } = position;
+    const aside = isFirst ? this.#pickAside() : noAside;
     const found: FoundStep[] = [];
-    const filler = isFirst ? this.#pickMotive() : "";
     let isRevision = false;
+    let missingCapability: MissingCapability | undefined;
+    let added: AddedValue | undefined;
+    const compose = (clauses: readonly string[]) => {
+      const turnPosition = isFirst ? "first" : isRevision ? "revision" : "follow-up";
+      const { foundNothing } = position;
+      const voice = { foundNothing, filler: aside.before };
+      const text = composeUserText(clauses, turnPosition, this.#search, voice);
+      return addSentence(text, aside.after, this.#search.context.persona);
+    };
     for (const step of steps) {
-      if (withholdsValue && step === steps.at(-1) && this.#mayWithhold(step)) {
-        const built = this.#withhold(step, found, filler);
-        if (built) return built;
-      }
       const isPossible = step.after === undefined || this.#said.has(step.after);
-      const next = isPossible ? this.#steps.find(step) : undefined;
+      const isLast = step === steps.at(-1);
+      const withheld =
+        isPossible && isLast && withholdsValue && this.#mayLeaveOut(isFirst, found)
+          ? this.#steps.withhold(step, found.length === 0)
+          : undefined;
+      if (withheld) {
+        this.#openStep = step;
+        const clauses = [...found.flatMap(it => it.clauses), withheld.intent.clause];
+        const { question } = withheld;
+        return {
+          turn: { text: compose(clauses), intents: listIntents(found), question },
+          withheld,
+        };
+      }
+      if (isFirst && isLast && this.#search.plan.addsValue) added = this.#steps.addValue(step);
+      const next: FoundStep | undefined = added
+        ? { intents: [added.intent], clauses: added.clauses }
+        : isPossible
+          ? this.#steps.find(step)
+          : undefined;
       if (!next) {
         if (found.length === 0) return undefined;
         continue;
       }
       if (found.length === 0) isRevision = step.revises !== undefined;
+      if (next.missingCapability) {
+        this.#openStep = step;
+        found.push(block(next, next.missingCapability, found.length > 0, this.#search));
+        missingCapability = next.missingCapability;
+        break;
+      }
       found.push(next);
       this.#count(step, next);
     }
-    const clauses = found.flatMap(it => it.clauses);
-    const position = isFirst ? "first" : isRevision ? "revision" : "follow-up";
-    const text = composeUserText(clauses, position, this.#search, { foundNothing, filler });
     const conditional = found.flatMap(it => (it.conditional ? [it.conditional] : []));
+    const withoutValue =
+      added && found.length === 1
+        ? { text: compose([added.withheld.intent.clause]), ...added.withheld }
+        : undefined;
     return {
       turn: {
-        text,
+        text: compose(found.flatMap(it => it.clauses)),
         intents: listIntents(found),
         ...(conditional.length > 0 ? { conditional: conditional.map(toCall) } : {}),
+        ...(withoutValue ? { withoutValue } : {}),
       },
+      ...(missingCapability ? { missingCapability } : {}),
     };
   }
 
-  #mayWithhold({ tool, from, values, choose, each, if: condition }: ScenarioStep): boolean {
-    const { templates } = this.#search.context;
-    const isPlain =
-      Object.keys({ ...from, ...values }).length === 0 && !choose && !each && !condition;
-    return isPlain && templates.tools[tool]?.missing !== undefined;
+  /** Whether a value may be left out now: in a first turn mostly if it asks for more. */
+  #mayLeaveOut(isFirst: boolean, found: readonly FoundStep[]): boolean {
+    const { context, plan } = this.#search;
+    if (!isFirst || found.length > 0) return true;
+    return !context.random.boolean(plan.moreBeforeQuestion ?? 0);
   }
 
-  #withhold(
-    step: ScenarioStep,
-    found: readonly FoundStep[],
-    filler: string,
-  ): BuiltScenarioTurn | undefined {
-    const withheld = withholdValue(step.tool, this.#search);
-    if (!withheld) return undefined;
-    this.#withheldStep = step;
-    const clauses = [...found.flatMap(it => it.clauses), withheld.intent.clause];
-    const text = composeUserText(clauses, "first", this.#search, { foundNothing: false, filler });
-    const { question } = withheld;
-    return { turn: { text, intents: listIntents(found), question }, withheld };
+  /** Words around the first requests that ask for nothing: the motive, or a second thought too. */
+  #pickAside(): Aside {
+    const { plan, context } = this.#search;
+    const { secondThoughts } = plan;
+    const motive = this.#pickMotive();
+    if (!secondThoughts || !context.random.boolean(secondThoughts.share))
+      return { before: motive, after: "" };
+    const tools = this.#plan.turns[0]!.map(it => context.declarations.get(it.tool)!.tool);
+    const { before, after } = pickSecondThought(
+      secondThoughts.texts,
+      tools.map(it => it.effect),
+      context.random,
+    );
+    return before === "" ? { before: motive, after } : { before, after };
   }
 
   #pickMotive(): string {
@@ -170,6 +209,17 @@ function listIntents(found: readonly FoundStep[]): UserTurn["intents"] {
   const replaced = new Map(found.flatMap(it => (it.replaces ? [it.replaces] : [])));
   return found.flatMap(it => it.intents.map(intent => replaced.get(intent) ?? intent));
 }
+
+/** The step with the assistant's reply that it is not possible. */
+const block = (
+  found: FoundStep,
+  missing: MissingCapability,
+  isLater: boolean,
+  search: IntentSearch,
+): FoundStep => ({
+  ...found,
+  intents: found.intents.map(it => blockIntent(it, missing, isLater ? "rest" : "alone", search)),
+});
 
 const toCall = ({ tool, arguments: args }: Intent): { name: string; arguments: JsonObject } => ({
   name: tool.name,

@@ -2,7 +2,8 @@
 import { addSentence, noAside, pickSecondThought, type Aside } from "../text/asides.ts";
 import { composeTurn, type TurnPosition } from "../text/composeTurn.ts";
 import { pickFiller } from "../text/filler.ts";
-import { renderMissingCapability, type MissingCapability } from "../text/missingCapability.ts";
+import type { MissingCapability } from "../text/missingCapability.ts";
+import { blockIntent } from "./blockedIntent.ts";
 import { createFallback } from "./fallbackIntent.ts";
 import type { FeasibilityResult } from "./feasibilityResult.ts";
 import { isReversal } from "./intentRules.ts";
@@ -131,7 +132,9 @@ class TurnBuilder {
   }
 
   #endWithQuestion(name: string, laterTools: readonly string[]): BuiltTurn | undefined {
-    const withheld = withholdValue(name, this.#search, this.#clauses.length === 0);
+    const withheld = withholdValue(name, this.#search, {
+      isOnly: this.#clauses.length === 0,
+    });
     if (!withheld) return undefined;
     const { intent, question } = withheld;
     const aside = this.#pickAside([...this.#intents, intent]);
@@ -148,28 +151,15 @@ class TurnBuilder {
     missingCapability: MissingCapability,
     laterTools: readonly string[],
   ): BuiltTurn {
-    const { plan, context } = this.#search;
-    const { templates, isAll } = plan.missingTools!;
+    const { isAll } = this.#search.plan.missingTools!;
     const position =
       this.#clauses.length > 0 ? "rest" : this.#request.hasMissingCapability ? "again" : "alone";
-    const blockedReply = renderMissingCapability(missingCapability, intent, {
-      templates,
-      position,
-      random: context.random,
-    });
     const aside = this.#pickAside([...this.#intents, intent]);
     const text = this.#composeText([...this.#clauses, intent.clause], aside);
     return {
       turn: {
         text,
-        intents: [
-          ...this.#intents,
-          {
-            ...intent,
-            blockedReply,
-            ...(missingCapability.kind === "rule" ? { rule: missingCapability.rule.id } : {}),
-          },
-        ],
+        intents: [...this.#intents, blockIntent(intent, missingCapability, position, this.#search)],
       },
       remainingTools: isAll ? laterTools : undefined,
       missingCapability,

@@ -69,6 +69,8 @@ export interface ScriptedTurn {
   readonly tools: readonly string[];
   /** The user brings the tool that was missing in the turn before. */
   readonly bringsTool?: boolean;
+  /** The user leaves a value out. */
+  readonly withholdsValue?: boolean;
   readonly refusalOdds: RefusalOdds;
 }
 

@@ -6,14 +6,16 @@
 import type { RecordedOutcome } from "../../trajectory/trajectory.ts";
 import type { TurnPosition } from "../text/composeTurn.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
+import { renderTurnRefusal } from "./blockedIntent.ts";
 import type { ConversationContext } from "./conversationContext.ts";
-import { FeasibilityChecker } from "./feasibilityChecker.ts";
+import type { FeasibilityChecker } from "./feasibilityChecker.ts";
 import { isEmptyResult } from "./feasibilityResult.ts";
 import { changeRefusedIntent, pickNextTool, repeatIntent } from "./followUpIntents.ts";
 import type { Intent } from "./intent.ts";
 import { reportsNothing } from "./intentRules.ts";
 import type { RecoverySort } from "./intentRecovery.ts";
 import { IntentSearch } from "./intentSearch.ts";
+import { createChecker } from "./plannedChecker.ts";
 import { createToolArrival } from "./toolArrival.ts";
 import { ScenarioTurns } from "./scenarioTurns.ts";
 import { buildTurn, composeUserText, maxIntents } from "./turnBuilder.ts";
@@ -44,6 +46,8 @@ export class UserSimulator {
   readonly conditionalCalls: (ConditionalCall & { readonly turn: number })[] = [];
   /** The turns of a user who follows a scenario. */
   readonly scenario: ScenarioTurns | undefined;
+  /** Whether the next turn follows the scenario. */
+  #followsScenario = false;
   readonly #plan: UserPlan;
   readonly #search: IntentSearch;
   /** Full names of the tools that are missing still. */
@@ -58,23 +62,21 @@ export class UserSimulator {
   #turnCount = 0;
 
   constructor(plan: UserPlan, context: ConversationContext) {
-    const { styleGuide, maxReplyLength, usesPartialNames, missingTools } = plan;
+    const { missingTools, scenario } = plan;
     this.#plan = plan;
     this.#remainingTools = plan.tools;
     this.#hiddenTools = new Set(missingTools?.hidden);
-    this.feasibility = new FeasibilityChecker(
-      plan.session,
-      { ...context, corrections: styleGuide.corrections, maxReplyLength, usesPartialNames },
-      {
-        prefersLists: plan.prefersLists,
-        preferredTools: new Set(plan.tools),
-        maxResultLength: plan.maxResultLength,
-        rules: plan.rules,
-        ...(missingTools ? { hiddenTools: this.#hiddenTools } : {}),
-      },
-    );
+    this.feasibility = createChecker(plan, context, missingTools && this.#hiddenTools);
     this.#search = new IntentSearch(plan, this.feasibility);
-    if (plan.scenario) this.scenario = new ScenarioTurns(plan.scenario, this.#search);
+    if (!scenario) return;
+    const isRefused = missingTools?.isAll === true;
+    // what is refused as a whole is put in words as if it could be done
+    const search = isRefused
+      ? new IntentSearch(plan, createChecker(plan, context, undefined))
+      : this.#search;
+    this.scenario = new ScenarioTurns(scenario, search);
+    this.#followsScenario = true;
+    if (!isRefused) this.#remainingTools = [];
   }
 
   /** Why there was no next turn. */
@@ -96,7 +98,7 @@ export class UserSimulator {
     const { script, missingTools } = this.#plan;
     // the tool that was missing comes with the next turn
     if (this.#isBlocked && missingTools!.arrival) return true;
-    if (this.scenario) return this.scenario.hasMore;
+    if (this.#followsScenario) return this.scenario!.hasMore;
     return script ? this.#turnCount < script.length : this.#remainingTools.length > 0;
   }
 
@@ -152,7 +154,7 @@ export class UserSimulator {
 
   #createTurn(kind: TurnKind): UserTurn | undefined {
     const { script, linkSteps } = this.#plan;
-    if (this.scenario) return this.#createScenarioTurn(this.scenario, kind);
+    if (this.#followsScenario) return this.#createScenarioTurn(this.scenario!);
     if (script) return this.#createScriptedTurn(script[this.#turnCount]?.tools ?? [], kind);
     if (kind === "open") return this.#createOpening();
     if (this.#withheld) return this.#answer(this.#withheld);
@@ -162,20 +164,37 @@ export class UserSimulator {
     return (mayRepeat ? this.#repeat() : undefined) ?? this.#createFollowUp();
   }
 
-  #createScenarioTurn(scenario: ScenarioTurns, kind: TurnKind): UserTurn | undefined {
+  #createScenarioTurn(scenario: ScenarioTurns): UserTurn | undefined {
     if (this.#withheld) {
       const answer = this.#answer(this.#withheld);
       const { last } = this.feasibility;
       if (answer && last) scenario.recordAnswer(last);
       return answer;
     }
-    const withholdsValue = kind === "open" && this.#plan.info === "missing";
+    const withholdsValue = this.#plan.info === "missing" && !this.hasWithheld;
     const built = scenario.createTurn(this.#foundNothing, withholdsValue);
-    if (built?.withheld) {
+    if (!built) return undefined;
+    if (this.#plan.missingTools?.isAll) return this.#refuseScenario(built.turn);
+    if (built.withheld) {
       this.#withheld = built.withheld;
       this.hasWithheld = true;
     }
-    return built?.turn;
+    if (built.missingCapability) {
+      this.missingCapability ??= built.missingCapability;
+      this.#followsScenario = false;
+    }
+    return built.turn;
+  }
+
+  /** The turn with nothing in it that can be done; the other tools are asked for one by one. */
+  #refuseScenario({ text, intents }: UserTurn): UserTurn {
+    const { templates } = this.#plan.missingTools!;
+    const reply = renderTurnRefusal({ text, intents }, templates, this.#context.random);
+    const asked = new Set(intents.map(it => it.tool.name));
+    this.#remainingTools = this.#plan.tools.filter(it => !asked.has(it));
+    this.missingCapability ??= { kind: "tool" };
+    this.#followsScenario = false;
+    return { text, intents: intents.map(it => ({ ...it, blockedReply: reply })) };
   }
 
   /** Whether the last turn asked for something that cannot be done. */
@@ -189,7 +208,8 @@ export class UserSimulator {
 
   #createScriptedTurn(tools: readonly string[], kind: TurnKind): UserTurn | undefined {
     if (this.#withheld) return this.#answer(this.#withheld);
-    if (this.#plan.script![this.#turnCount]?.bringsTool) return this.#bringTool();
+    const { bringsTool, withholdsValue = false } = this.#plan.script![this.#turnCount] ?? {};
+    if (bringsTool) return this.#bringTool();
     if (tools.length === 0) return undefined;
     const [isBlocked, refused] = [this.#isBlocked, this.#refused];
     const repeated =
@@ -211,7 +231,6 @@ export class UserSimulator {
           : refused || isBlocked
             ? "moving-on"
             : "follow-up";
-    const withholdsValue = kind === "open" && this.#plan.info === "missing";
     const turn = this.#build(tools.length, position, withholdsValue);
     return turn && changesTopic ? this.#addTopicChange(turn) : turn;
   }
@@ -255,8 +274,17 @@ export class UserSimulator {
     const blocked = this.turn.intents.find(it => it.blockedReply !== undefined);
     if (!texts || !blocked) return undefined;
     const turn = createToolArrival(blocked, this.#hiddenTools, texts, this.#search);
+    if (turn) this.#resumeScenario(turn);
     this.broughtTool ||= turn !== undefined;
     return turn;
+  }
+
+  /** Continues the scenario where a tool was missing. */
+  #resumeScenario({ intents: [intent] }: UserTurn): void {
+    const { last } = this.feasibility;
+    if (!this.scenario || !intent || !last) return;
+    this.scenario.recordAnswer({ intent, result: last.result });
+    this.#followsScenario = true;
   }
 
   /** Asks again for what a rule has forbidden, with a value that it allows. */

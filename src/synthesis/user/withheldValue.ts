@@ -1,8 +1,9 @@
 /** Withholds a value, so that the assistant has to ask for it, and answers the question. */
 import { getEntityKey } from "./entityInstance.ts";
-import { describeProblem, findsSomething } from "./feasibilityResult.ts";
-import type { Intent } from "./intent.ts";
+import { describeProblem, findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
+import type { Intent, IntentRequest } from "./intent.ts";
 import { maxAttempts, type IntentSearch } from "./intentSearch.ts";
+import type { ClauseTemplate } from "../text/templateSchema.ts";
 import { fillSlots } from "../text/templateText.ts";
 
 export interface WithheldValue {
@@ -13,6 +14,16 @@ export interface WithheldValue {
   readonly question: string;
 }
 
+/** What else is known of a request with a value left out. */
+export interface WithheldOptions {
+  /** The turn has no other requests. */
+  readonly isOnly?: boolean;
+  /** Arguments that are not left out. */
+  readonly settled?: readonly string[];
+  createRequest?(template: ClauseTemplate): IntentRequest;
+  isAccepted?(result: FeasibilityResult): boolean;
+}
+
 /**
  * An intent for a tool with one value left out, and the assistant's question for it, which names
  * what it asks for if the turn has other requests.
@@ -20,20 +31,24 @@ export interface WithheldValue {
 export function withholdValue(
   name: string,
   search: IntentSearch,
-  isOnly = true,
+  { isOnly = true, settled = [], ...options }: WithheldOptions = {},
 ): WithheldValue | undefined {
   const { declarations, templates, random, focus } = search.context;
   const missing = templates.tools[name]!.missing!;
+  const keys = Object.keys(missing).filter(it => !settled.includes(it));
+  if (keys.length === 0) return undefined;
   let problem = "";
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const key = random.pick(Object.keys(missing));
-    const result = search.checker.check({
+    const key = random.pick(keys);
+    const template = search.pickTemplate(missing[key]!.forms);
+    const request = options.createRequest?.(template) ?? {
       declaration: declarations.get(name)!,
-      template: search.pickTemplate(missing[key]!.forms),
-      withheld: key,
-    });
+      template,
+    };
+    const result = search.checker.check({ ...request, withheld: key });
     problem = describeProblem(result);
     if (typeof result === "string" || result.missingCapability || !findsSomething(result)) continue;
+    if (options.isAccepted?.(result) === false) continue;
     const { intent } = result;
     // the conversation is about that instance anyway
     const isObvious = intent.mentions.some(
@@ -63,8 +78,12 @@ export interface AddedValue {
 }
 
 /** An intent for a tool with one value added to its clause: "cancel one of my orders: the last". */
-export function addValueToClause(name: string, search: IntentSearch): AddedValue | undefined {
-  const withheld = withholdValue(name, search);
+export function addValueToClause(
+  name: string,
+  search: IntentSearch,
+  options: WithheldOptions = {},
+): AddedValue | undefined {
+  const withheld = withholdValue(name, search, options);
   if (!withheld) return undefined;
   const { clause } = withheld.intent;
   const isEnded = /[?]$|[:;] /.test(clause);

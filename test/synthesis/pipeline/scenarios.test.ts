@@ -125,10 +125,51 @@ test("what is done and then taken back is a goal in both turns", () => {
 });
 
 test("later turns are about what earlier ones were about", () => {
-  for (const { goals, turns } of tasks.filter(it => it.turns.length > 2)) {
+  const normal = tasks.filter(it => it.kind === "normal");
+  for (const { goals, turns } of normal.filter(it => it.turns.length > 2)) {
     const last = goals.filter(it => it.turn === turns.length - 1);
     expect(last.some(it => it.after.some(edge => goals[edge.goal]!.turn < turns.length - 1))).toBe(
       true,
     );
   }
+});
+
+describe("conversations with something that cannot be done", () => {
+  test("begin with the same motive and requests", () => {
+    for (const kind of ["clarify", "irrelevant"]) {
+      const following = tasks.filter(it => it.kind === kind);
+      expect(following.length).toBeGreaterThan(0);
+      for (const { turns } of following)
+        expect(turns[0]!.user).toMatch(/what(?: i|')s on|account/i);
+    }
+  });
+
+  test("call nothing for a first turn whose tools are all missing", () => {
+    for (const { turns, goals, menu, knobs } of tasks.filter(it => it.kind === "irrelevant")) {
+      expect(goals).toEqual([]);
+      expect(knobs["conditions"]).toBeUndefined();
+      const offered = menu.map(it => it.name);
+      for (const { name } of turns.flatMap(it => it.unmet ?? []))
+        expect(offered).not.toContain(name);
+    }
+  });
+
+  test("go on with the scenario when the user brings the tool", () => {
+    const brought = tasks.filter(it => it.knobs["broughtTool"] === true);
+    expect(brought.length).toBeGreaterThan(0);
+    const goesOn = ({ turns, goals }: Task) =>
+      goals.some(it => it.turn > turns.findIndex(turn => turn.adds));
+    expect(brought.some(goesOn)).toBe(true);
+  });
+});
+
+test("a value is left out in later turns too", async () => {
+  const paper = { preset: "paper", menu: "realistic", servers: ["marketplace"] } as const;
+  const { tasks: all } = await synthesizeTasks(80, { ...paper, count: 80 });
+  const missing = all.filter(it => it.knobs["scenario"] && it.info === "missing");
+  const asking = missing.map(it =>
+    it.turns.findIndex(({ unmet = [] }) => unmet.some(call => call.asks !== undefined)),
+  );
+  expect(asking.every(it => it >= 0)).toBe(true);
+  expect(asking.some(it => it > 0)).toBe(true);
 });
