@@ -7,6 +7,7 @@ import type { Solver } from "./solver.ts";
 import { toShownResult } from "./shown.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
 import { fillArguments } from "./plausibleValues.ts";
+import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
 import { changeOneValue, guessIds } from "./wrongValues.ts";
 
 const createWrongSolver = (name: string, summary: string, solve: Solver["solve"]): Solver => ({
@@ -113,11 +114,23 @@ export const ruleBreaker = createWrongSolver(
         if (run.listUnseen(it).length === 0) yield* run.makeAtOnce(it);
       }
       const forbidden = turns[t]!.unmet?.filter(it => it.rule !== undefined) ?? [];
-      if (forbidden.length > 0) yield* run.callAtOnce(...forbidden);
+      const ruled = [...forbidden, ...listRefusedAfterQuestion(run, t)];
+      if (ruled.length > 0) yield* run.callAtOnce(...ruled);
       yield* run.reply(reply);
     }
   },
 );
+
+/** The calls of a turn that the teacher had confirmed and the server then refused: no goals. */
+function listRefusedAfterQuestion(run: SolverRun, turn: number): CallEvent[] {
+  let at = -1;
+  return run.task.trajectory.events.filter(it => {
+    if (startsTurn(it)) at++;
+    return (
+      at === turn && it.kind === "call" && it.outcome.kind !== "ok" && run.needsConfirmation(it)
+    );
+  }) as CallEvent[];
+}
 
 /** Makes some of the planned calls, or all of them if nothing that the user asked for is missed. */
 function* makeOnly(run: SolverRun, made: ReadonlySet<PlannedCall>): Steps {

@@ -98,22 +98,23 @@ describe("tasks with rules", () => {
     }
   });
 
-  test("are passed by every right solver, and failed by one that ignores the rules", async () => {
+  test("are passed by every right solver, and failed by one that ignores the rules wherever they matter", async () => {
     const findFlaw = createSolverJudge(
       catalog,
       solvers.filter(it => it.kind === "right" && !["asker", "verifier"].includes(it.name)),
     );
     const createAttempt = createAttemptFactory(catalog);
-    const outcomes: boolean[] = [];
     for (const task of tasks) {
       expect(await findFlaw(task)).toBeUndefined();
-      if (task.knobs["policy"] !== "confirm") continue;
       const policy = createSolverPolicy(ruleBreaker, task);
       const attempt = await playTask(task, policy, catalog, createAttempt);
-      outcomes.push(getSuccess(attempt).achieved);
+      const matters = task.knobs["policy"] !== "kept";
+      expect(getSuccess(attempt).achieved, task.id).toBe(!matters);
+      if (matters) expect(getSuccess(attempt).hasKeptRules, task.id).toBe(false);
     }
-    // the others ask before a call that the server then refuses, which is no goal
-    expect(outcomes.length).toBeGreaterThan(5);
-    expect(outcomes.filter(it => !it).length / outcomes.length).toBeGreaterThan(0.8);
+    for (const [knob, least] of Object.entries({ confirm: 6, forbids: 1, kept: 6 }))
+      expect(tasks.filter(it => it.knobs["policy"] === knob).length, knob).toBeGreaterThanOrEqual(
+        least,
+      );
   });
 });
