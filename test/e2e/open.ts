@@ -1,13 +1,13 @@
 /**
- * Opens the extension on a copy of the example workspace: in desktop VS Code if installed,
- * otherwise in the workbench host with a new password, until Ctrl-C. `--browser` always uses the
- * host.
+ * Opens the extension on a folder, or on a copy of the example workspace if none is given: in
+ * desktop VS Code if installed, otherwise in the workbench host with a new password, until Ctrl-C.
+ * `--browser` always uses the host.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { startCodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { findPackage, repository } from "./packaged.ts";
@@ -15,15 +15,16 @@ import { quietSettings } from "./settings.ts";
 import { findProgram } from "./system.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const folder = mkdtempSync(join(tmpdir(), "prove-example-"));
-cpSync(join(repository, "resources/example"), folder, { recursive: true });
+const [given] = process.argv.slice(2).filter(it => !it.startsWith("--"));
+const folder = given === undefined ? mkdtempSync(join(tmpdir(), "prove-example-")) : resolve(given);
+if (given === undefined) cpSync(join(repository, "resources/example"), folder, { recursive: true });
 
 const desktop = process.argv.includes("--browser") ? undefined : findProgram("code");
 if (desktop) {
   spawnSync(desktop, ["--new-window", `--extensionDevelopmentPath=${repository}`, folder], {
     stdio: "inherit",
   });
-  say(`the example workspace is ${folder}`);
+  say(`the workspace is ${folder}`);
 } else await inTheBrowser();
 
 async function inTheBrowser(): Promise<void> {
@@ -39,11 +40,11 @@ async function inTheBrowser(): Promise<void> {
   });
   say(`address   ${server.url}/?folder=${encodeURIComponent(folder)}`);
   say(`password  ${password}`);
-  say("Ctrl-C stops the workbench and removes the copy");
+  say(`Ctrl-C stops the workbench${given === undefined ? " and removes the copy" : ""}`);
   await new Promise(resolve => {
     process.once("SIGINT", resolve);
     process.once("SIGTERM", resolve);
   });
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  if (given === undefined) rmSync(folder, { recursive: true, force: true });
 }
