@@ -1,92 +1,106 @@
-/** Formats evaluations of several policies on the same tasks as a table. */
+/** Formats measurements of several students on the same tasks as a table, and their differences. */
 import { computeChange } from "../evaluation/compare.ts";
-import type { Evaluation } from "../evaluation/evaluate.ts";
-import { partNames, type PartName } from "../reward/breakdown.ts";
-import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import type { Interval } from "../evaluation/interval.ts";
 import { computeSlices } from "../evaluation/slices.ts";
+import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import type { Alarm } from "../run/metrics.ts";
 import type { Distance } from "../trajectory/seenTasks.ts";
 import { alignColumns, comparedMetrics, formatDifference } from "./evaluationText.ts";
+import type { StudentMeasurement } from "./measureStudent.ts";
 
-export interface MeasuredPolicy {
+export interface MeasuredPolicy extends StudentMeasurement {
   readonly name: string;
-  readonly evaluation: Evaluation;
-  /** Share of sampled groups whose attempts all have the same reward. */
-  readonly zeroVariance: number;
   /** Training steps between the first row and this one. */
   readonly steps?: number;
+  /** Attempts divided by the time of all steps, for GRPO. */
+  readonly rolloutsPerSecond?: number;
+  /** The alarms that held when its training ended. */
+  readonly alarms: readonly Alarm[];
 }
 
-const shortNames: Readonly<Record<PartName, string>> = {
-  validity: "valid",
-  coverage: "cover",
-  efficiency: "effic",
-  name: "name",
-  argument: "arg",
-};
-
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
+const formatReward = (profile: string) => (it: MeasuredPolicy) =>
+  (it.greedy.metrics.reward[profile] ?? 0).toFixed(3);
 
 const columns: readonly {
-  readonly title: string;
+  readonly title: string | ((it: MeasuredPolicy) => string);
   readonly format: (it: MeasuredPolicy) => string;
 }[] = [
   { title: "", format: it => it.name },
+  { title: "success", format: it => formatShare(it.greedy.metrics.success) },
   {
-    title: "reward",
-    format: it => (it.evaluation.metrics.reward[provePlusProfile.name] ?? 0).toFixed(3),
+    title: it => `mean@${it.sampled.metrics.samples}`,
+    format: it => formatShare(it.sampled.metrics.success),
   },
   {
-    title: "paper",
-    format: it => (it.evaluation.metrics.reward[paperProfile.name] ?? 0).toFixed(3),
+    title: it => `pass@${it.sampled.metrics.samples}`,
+    format: it => formatShare(it.sampled.metrics.pass ?? 0),
   },
-  ...partNames.map(part => ({
-    title: shortNames[part],
-    format: (it: MeasuredPolicy) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3),
-  })),
-  { title: "success", format: it => formatShare(it.evaluation.metrics.success) },
   { title: "near", format: it => formatDistance(it, "near") },
   { title: "far", format: it => formatDistance(it, "far") },
+  { title: "reward", format: formatReward(provePlusProfile.name) },
+  { title: "paper", format: formatReward(paperProfile.name) },
   {
     title: "calls/budget",
-    format: it =>
-      `${it.evaluation.metrics.calls.toFixed(2)}/${it.evaluation.metrics.budget.toFixed(2)}`,
+    format: ({ greedy: { metrics } }) => `${metrics.calls.toFixed(2)}/${metrics.budget.toFixed(2)}`,
   },
   { title: "flat", format: it => `${(100 * it.zeroVariance).toFixed(0)}%` },
-  { title: "tokens", format: it => (it.evaluation.metrics.tokensPerRollout ?? 0).toFixed(1) },
-  { title: "rollouts/s", format: it => (it.evaluation.metrics.rolloutsPerSecond ?? 0).toFixed(1) },
   { title: "steps", format: it => String(it.steps ?? "") },
+  { title: "rollouts/s", format: it => it.rolloutsPerSecond?.toFixed(1) ?? "" },
 ];
 
 /** The success on the tasks at a distance from the training tasks; empty if it is not known. */
-function formatDistance({ evaluation }: MeasuredPolicy, distance: Distance): string {
-  const slice = computeSlices(evaluation.rows).find(
-    it => it.by === "distance" && it.is === distance,
-  );
+function formatDistance({ greedy }: MeasuredPolicy, distance: Distance): string {
+  const slice = computeSlices(greedy.rows).find(it => it.by === "distance" && it.is === distance);
   return slice ? formatShare(slice.success) : "";
+}
+
+interface Change {
+  readonly metric: string;
+  /** Undefined if the tasks are too few. */
+  readonly change: Interval | undefined;
+}
+
+/** The differences of two measurements, success first. */
+export function listChanges(before: MeasuredPolicy, after: MeasuredPolicy): readonly Change[] {
+  const greedy = comparedMetrics.map(({ name, read }) => ({
+    metric: name,
+    change: computeChange(before.greedy.rows, [after.greedy.rows], read),
+  }));
+  const mean = {
+    metric: `mean@${after.sampled.metrics.samples}`,
+    change: computeChange(before.sampled.rows, [after.sampled.rows], it => Number(it.success)),
+  };
+  return [greedy[0]!, mean, ...greedy.slice(1)];
 }
 
 /** Formats the table, a legend, and the differences from the first row with their intervals. */
 export function compareEvaluations(rows: readonly MeasuredPolicy[]): string[] {
+  const [before, ...after] = rows;
   const filled = columns
-    .map(({ title, format }) => [title, ...rows.map(format)])
+    .map(({ title, format }) => [
+      typeof title === "string" ? title : title(before!),
+      ...rows.map(format),
+    ])
     .filter(([, ...cells]) => cells.some(it => it !== ""));
   const table = alignColumns(
     filled[0]!.map((_, i) => filled.map(column => column[i]!)),
     1,
   );
-  const [before, ...after] = rows;
-  const start = before!.evaluation.rows;
-  const sets = new Set(start.map(it => it.cluster)).size;
+  const { greedy, sampled } = before!;
+  const { samples } = sampled.metrics;
+  const sampledTasks = new Set(sampled.rows.map(it => it.task)).size;
+  const sets = new Set(greedy.rows.map(it => it.cluster)).size;
   return [
-    `${start.length} held-out tasks, one greedy attempt each`,
+    `${greedy.rows.length} held-out tasks, one greedy attempt each; mean@${samples}, pass@${samples} and flat: ${samples} sampled attempts at each of ${sampledTasks} tasks`,
     ...table,
-    `reward: ${provePlusProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone, their scores before the weights; flat: groups of 8 that give no gradient; far: success on tasks with a set of tools that no training task contains and a turn that none has`,
-    `intervals: bootstrap over the ${sets} sets of tools that the tasks need`,
-    ...after.flatMap(it =>
-      comparedMetrics.map(
-        ({ name, read }) =>
-          `${it.name}: ${formatDifference(name, computeChange(start, [it.evaluation.rows], read))}`,
+    `far: success on tasks with a set of tools that no training task contains and a turn that none has; reward: ${provePlusProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone; flat: tasks at which all sampled attempts earn the same, which gives no gradient; rollouts/s: attempts of the training divided by its time, learning included`,
+    ...after.flatMap(it => [
+      "",
+      `${it.name}, differences from ${before!.name} (95% intervals: bootstrap over the ${sets} sets of tools that the tasks need)`,
+      ...listChanges(before!, it).map(
+        ({ metric, change }) => `  ${formatDifference(metric, change)}`,
       ),
-    ),
+    ]),
   ];
 }

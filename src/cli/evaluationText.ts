@@ -61,8 +61,8 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
     formatRow("arguments unfit", formatShare(it.errors.arguments)),
     formatRow("calls refused", formatShare(it.errors.refused)),
     formatRow("cut by a limit", formatShare(it.cut)),
-    ...formatOptional("tokens a rollout", it.tokensPerRollout, value => value.toFixed(1)),
-    ...formatOptional("rollouts a second", it.rolloutsPerSecond, value => value.toFixed(1)),
+    ...formatOptional("tokens an attempt", it.tokensPerRollout, value => value.toFixed(1)),
+    ...formatOptional("attempts a second", it.attemptsPerSecond, value => value.toFixed(1)),
   ];
 }
 

@@ -5,22 +5,31 @@
 import { UserError } from "../userError.ts";
 import type { TrainerEvent } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
-import { formatAlarm } from "../run/alarms.ts";
-import type { StepMetrics } from "../run/metrics.ts";
+import { findAlarms, formatAlarm, formatFinalAlarms } from "../run/alarms.ts";
+import { readMetrics } from "../run/folder.ts";
+import type { Alarm, StepMetrics } from "../run/metrics.ts";
 import type { CliContext } from "./command.ts";
 
-export interface TrainingEnd {
-  readonly by: "steps" | "time" | "stop";
+/** How a training ended; `alarm` if its weights were spoiled, so that it could not go on. */
+interface TrainingEnd {
+  readonly by: "steps" | "time" | "stop" | "alarm";
   readonly step: number;
 }
 
 export interface FollowedTraining extends TrainingEnd {
   /** The steps that were trained while it was followed. */
   readonly steps: readonly StepMetrics[];
+  /** The alarms of the run that hold at its end, and what they say in one line. */
+  readonly alarms: readonly Alarm[];
+  readonly warning?: string;
 }
 
-/** Follows a training to its end. Throws the trainer's `UserError` if it fails. */
+/**
+ * Follows the training of a run folder to its end. Throws the trainer's `UserError` if it fails for
+ * a reason other than an alarm.
+ */
 export async function followTraining(
+  folder: string,
   attachment: Attachment,
   { printNote, showProgress, signal }: Pick<CliContext, "printNote" | "showProgress" | "signal">,
   label = "",
@@ -37,10 +46,12 @@ export async function followTraining(
         seconds += event.metrics.seconds.total;
         steps.push(event.metrics);
         for (const it of event.metrics.alarms ?? [])
-          printNote(`${label}${formatAlarm(event.metrics.step, it)}`);
+          // this one ends the training, and is said then
+          if (it.kind !== "not-a-number")
+            printNote(`${label}${formatAlarm(event.metrics.step, it)}`);
       }
-      const end = readEnd(event);
-      if (end) return { ...end, steps };
+      const end = findEnd(event, steps);
+      if (end) return { ...end, steps, ...checkAlarms(readMetrics(folder).lines) };
       showProgress(`${label}${formatEvent(event, seconds)}`);
     }
   } finally {
@@ -53,9 +64,18 @@ export async function followTraining(
   );
 }
 
-function readEnd(event: TrainerEvent): TrainingEnd | undefined {
-  if (event.kind === "failed") throw new UserError(event.what, event.remedy);
-  return event.kind === "finished" ? { by: event.by, step: event.step } : undefined;
+function checkAlarms(steps: readonly StepMetrics[]): Pick<FollowedTraining, "alarms" | "warning"> {
+  const alarms = findAlarms(steps);
+  return { alarms, ...(alarms.length > 0 ? { warning: formatFinalAlarms(alarms, steps) } : {}) };
+}
+
+function findEnd(event: TrainerEvent, steps: readonly StepMetrics[]): TrainingEnd | undefined {
+  if (event.kind === "finished") return { by: event.by, step: event.step };
+  if (event.kind !== "failed") return undefined;
+  const last = steps.at(-1);
+  if (!last?.alarms?.some(it => it.kind === "not-a-number"))
+    throw new UserError(event.what, event.remedy);
+  return { by: "alarm", step: last.step };
 }
 
 function formatEvent(event: TrainerEvent, seconds: number): string {

@@ -1,230 +1,211 @@
 /**
- * `loop`: synthesizes tasks on the live servers, trains the shipped student on its own attempts,
- * and measures it on held-out tasks before and after. A control is trained for the same time with
- * supervised fine-tuning.
+ * `loop`: synthesizes tasks on the live servers, trains a shipped student on its own attempts, and
+ * measures it on held-out tasks before and after. Controls, if asked for, are trained for the same
+ * time: one reads its teacher's conversations, one gets its rewards for attempts at random.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import { UserError } from "../userError.ts";
-import type { StoredModel } from "../model/modelFolder.ts";
 import type { GrpoSettings } from "../run/config.ts";
-import { createRunConfig } from "../run/createRunConfig.ts";
-import { createRun } from "../run/folder.ts";
-import { startTrainer } from "../run/start.ts";
-import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
-import { formatTaskLine } from "../trajectory/taskLine.ts";
-import { defineCommand, option, type CliContext, type OptionValues } from "./command.ts";
-import { compareEvaluations, type MeasuredPolicy } from "./compareEvaluations.ts";
-import { followTraining } from "./followTraining.ts";
+import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
+import { compareEvaluations, listChanges, type MeasuredPolicy } from "./compareEvaluations.ts";
+import {
+  chooseGrpoSettings,
+  readStart,
+  trainStudent,
+  writeExperimentTasks,
+  type Start,
+} from "./experiment.ts";
+import type { FollowedTraining } from "./followTraining.ts";
 import { countOf, existingPath } from "./parsers.ts";
-import { findEarlyModel, listFixtureFolders } from "./resources.ts";
+import { findStartModel } from "./resources.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
 
+const count = countOf("a whole number above zero");
+
 const loopOptions = {
-  seconds: option("--seconds <n>", "seconds of training, for each of the two methods", {
-    parser: countOf("a whole number above zero"),
-    default: 240,
+  seconds: option("--seconds <n>", "seconds of training, for GRPO and for each control", {
+    parser: count,
+    default: 210,
   }),
-  train: option("--train <n>", "tasks to train on", {
-    parser: countOf("a whole number above zero"),
-    default: 2000,
-  }),
+  controls: flag(
+    "--controls",
+    "also train two controls: reading the same teacher for as long, and GRPO with shuffled advantages",
+  ),
+  train: option("--train <n>", "tasks to train on", { parser: count, default: 1500 }),
   heldout: option("--heldout <n>", "held-out tasks to measure on", {
-    parser: countOf("a whole number above zero"),
-    default: 1000,
+    parser: count,
+    default: 800,
+  }),
+  sampled: option("--sampled <n>", "held-out tasks at which eight attempts are sampled as well", {
+    parser: count,
+    default: 100,
   }),
   seed: seedOption,
-  model: option("--model <folder>", "model folder to start from (default: the early student)", {
+  model: option("--model <folder>", "model folder to start from (default: the shipped start)", {
     parser: existingPath("a model folder"),
   }),
   json: jsonFlag,
 };
 
+type LoopOptions = OptionValues<typeof loopOptions>;
+
 export const loop = defineCommand({
   name: "loop",
   description:
-    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO) and, as a control, on its teachers' conversations (SFT), and measure it on held-out tasks before and after. Takes about ten minutes with the defaults. Writes to prove/tasks and prove/runs.",
+    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and measure it on held-out tasks before and after. Takes at most six minutes on two cores, with --controls about sixteen. Writes to prove/tasks and prove/runs. Exits with 1 if the student's training ends with an alarm.",
   arguments: [],
   options: loopOptions,
-  examples: ["loop", "loop --seconds 60 --train 500 --heldout 200"],
+  examples: ["loop", "loop --controls", "loop --seconds 60 --train 500 --heldout 200"],
   async run(context, _positionals, options) {
-    const { prove, resources, printNote, print, cwd } = context;
-    // loads the numerics
-    const { readModelFolder } = await import("../model/modelFolder.ts");
-    const from =
-      options.model === undefined ? findEarlyModel(resources) : resolve(cwd, options.model);
-    const model = readModelFolder(from);
+    const { prove, print, printNote, cwd } = context;
+    const start = await readStart(
+      options.model === undefined ? findStartModel(context.resources) : resolve(cwd, options.model),
+    );
     const name = findFreeName(prove);
-    printNote(`1 of 4  tasks: ${options.train} to train on, ${options.heldout} held out`);
+    const trainings = [ownAttempts, ...(options.controls ? controls : [])];
+    const announce = (stage: number, text: string) =>
+      printNote(`${stage} of ${trainings.length + 2}  ${text}`);
+    announce(1, `tasks: ${options.train} to train on, ${options.heldout} held out`);
     const file = join(prove, "tasks", `${name}.tasks.jsonl`);
-    const heldOut = await writeTasks(file, model, options, context);
-    const rows = await trainAndMeasure({ name, file, from, model, heldOut, options }, context);
-    if (options.json)
-      print(
-        JSON.stringify({
-          tasks: file,
-          rows: rows.map(it => ({
-            name: it.name,
-            metrics: it.evaluation.metrics,
-            zeroVariance: it.zeroVariance,
-            steps: it.steps,
-          })),
-        }),
-      );
+    const heldOut = await writeExperimentTasks(
+      file,
+      start.model,
+      { train: options.train, heldOut: options.heldout, seed: options.seed },
+      context,
+    );
+    const experiment = { name, file, start, heldOut, options, trainings, announce };
+    const rows = await trainAndMeasure(experiment, context);
+    if (options.json) print(JSON.stringify({ tasks: file, rows: createDocuments(rows) }));
     else
       for (const line of [
         ...compareEvaluations(rows),
         "",
         `tasks   ${relative(cwd, file)}`,
-        `run     ${relative(cwd, join(prove, "runs", `${name}-grpo`))}`,
-        "To see them in the editor: npm run open, then the PROVE view: Runs shows the curves and the attempts, Tasks the conversations.",
+        `runs    ${trainings.map(it => relative(cwd, getRunFolder(prove, name, it))).join(", ")}`,
+        `To see them in the editor, open ${cwd} in VS Code with the extension (in a clone: npm run open -- ${cwd}), then the PROVE view: Runs shows the curves and the attempts, Tasks the conversations.`,
       ])
         print(line);
-    return 0;
+    return rows.some(it => it.name === ownAttempts.name && it.alarms.length === 0) ? 0 : 1;
   },
 });
 
-type LoopOptions = OptionValues<typeof loopOptions>;
+/** A training of the student, and what its row and its stage are called. */
+interface Training {
+  readonly name: string;
+  readonly stage: string;
+  /** The end of the run folder's name. */
+  readonly folder: string;
+  readonly method: "grpo" | "sft";
+  readonly grpo?: Partial<GrpoSettings>;
+}
+
+const ownAttempts: Training = {
+  name: "after GRPO",
+  stage: "GRPO on the student's own attempts",
+  folder: "grpo",
+  method: "grpo",
+};
+
+const controls: readonly Training[] = [
+  {
+    name: "reading the teacher",
+    stage: "control: SFT on the same teacher's conversations",
+    folder: "sft",
+    method: "sft",
+  },
+  {
+    name: "shuffled advantages",
+    stage: "control: GRPO with shuffled advantages",
+    folder: "shuffled",
+    method: "grpo",
+    grpo: { advantages: "shuffled" },
+  },
+];
+
+const getRunFolder = (prove: string, name: string, { folder }: Training): string =>
+  join(prove, "runs", `${name}-${folder}`);
 
 interface Experiment {
   readonly name: string;
   /** The tasks file. */
   readonly file: string;
-  /** The model folder to start from, and its contents. */
-  readonly from: string;
-  readonly model: StoredModel;
+  readonly start: Start;
   readonly heldOut: readonly Task[];
   readonly options: LoopOptions;
+  readonly trainings: readonly Training[];
+  /** Tells the user which stage begins. */
+  readonly announce: (stage: number, text: string) => void;
 }
 
 async function trainAndMeasure(
-  { name, file, from, model, heldOut, options }: Experiment,
+  { name, file, start, heldOut, options, trainings, announce }: Experiment,
   context: CliContext,
 ): Promise<MeasuredPolicy[]> {
-  const { prove, printNote } = context;
-  const { seconds, seed } = options;
+  const { seconds, seed, sampled } = options;
   const { measureStudent } = await import("./measureStudent.ts");
   const { readStudent } = await import("./policies.ts");
-  printNote(`2 of 4  before: ${model.config.name}, ${heldOut.length} held-out tasks`);
-  const rows: MeasuredPolicy[] = [await measureStudent("before", model, heldOut, context)];
-  for (const [i, method] of (["grpo", "sft"] as const).entries()) {
-    printNote(
-      `${i + 3} of 4  ${method === "grpo" ? `GRPO, ${seconds} s` : `the control: SFT on the teachers' conversations, ${seconds} s`}`,
+  const tasks = { greedy: heldOut, sampled: heldOut.slice(0, sampled) };
+  announce(2, `before: ${start.model.config.name}, ${heldOut.length} held-out tasks`);
+  const before = await measureStudent("before", start.model, tasks, context);
+  const rows: MeasuredPolicy[] = [{ ...before, name: "before", alarms: [] }];
+  for (const [i, training] of trainings.entries()) {
+    announce(i + 3, `${training.stage}, ${seconds} s`);
+    const folder = getRunFolder(context.prove, name, training);
+    const { by, steps, alarms, warning } = await trainStudent(
+      folder,
+      start,
+      {
+        tasks: file,
+        method: training.method,
+        seed,
+        seconds,
+        grpo: { ...chooseGrpoSettings(start), ...training.grpo },
+        sft: { careless: start.careless },
+      },
+      training.folder,
+      context,
     );
-    const folder = join(prove, "runs", `${name}-${method}`);
-    const settings = options.model === undefined ? earlySettings : {};
-    const training = { method, folder, file, from, model, seconds, seed, settings };
-    const steps = await runTraining(training, context);
-    const row = `after ${method.toUpperCase()}`;
-    rows.push({ ...(await measureStudent(row, readStudent(folder), heldOut, context)), steps });
+    if (warning !== undefined) context.printNote(`${training.folder}: ${warning}`);
+    // its weights are those of the last checkpoint, which tell nothing about the training
+    if (by === "alarm") continue;
+    const measured = await measureStudent(training.name, readStudent(folder), tasks, context);
+    rows.push({ ...measured, name: training.name, alarms, ...measureTraining(steps) });
   }
   return rows;
 }
 
-/** Writes a file with tasks to train on and held-out tasks, and returns the held-out ones. */
-async function writeTasks(
-  file: string,
-  model: StoredModel,
-  { train, heldout, seed }: LoopOptions,
-  context: CliContext,
-): Promise<Task[]> {
-  const heldOut = await makeTasks(context, model, {
-    split: "heldout-chain",
-    count: heldout,
-    seed: seed + 1,
-  });
-  const tasks = await makeTasks(context, model, { split: "train", count: train, seed });
-  mkdirSync(join(context.prove, "tasks"), { recursive: true });
-  writeFileAtomicallySync(
-    file,
-    [...tasks, ...heldOut].map(it => `${formatTaskLine(it)}\n`).join(""),
-  );
-  return heldOut;
+/** The number of steps, and for GRPO the attempts a second over whole steps. */
+function measureTraining(steps: FollowedTraining["steps"]) {
+  const grpo = steps.filter(it => it.method === "grpo");
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, it) => total + it, 0);
+  const seconds = sum(grpo.map(it => it.seconds.total));
+  return {
+    steps: steps.length,
+    ...(seconds > 0 ? { rolloutsPerSecond: sum(grpo.map(it => it.attempts)) / seconds } : {}),
+  };
 }
+
+const createDocuments = (rows: readonly MeasuredPolicy[]) =>
+  rows.map((it, i) => ({
+    name: it.name,
+    metrics: it.greedy.metrics,
+    sampled: it.sampled.metrics,
+    zeroVariance: it.zeroVariance,
+    steps: it.steps,
+    rolloutsPerSecond: it.rolloutsPerSecond,
+    alarms: it.alarms,
+    ...(i > 0
+      ? { change: Object.fromEntries(listChanges(rows[0]!, it).map(it => [it.metric, it.change])) }
+      : {}),
+  }));
 
 /** The first of `loop-1`, `loop-2`, … that overwrites nothing of an earlier loop. */
 function findFreeName(prove: string): string {
-  for (let n = 1; ; n++)
-    if (
-      ![`tasks/loop-${n}.tasks.jsonl`, `runs/loop-${n}-grpo`, `runs/loop-${n}-sft`].some(it =>
-        existsSync(join(prove, it)),
-      )
-    )
-      return `loop-${n}`;
-}
-
-/** Makes tasks of one split on the servers that the student was trained on. */
-async function makeTasks(
-  { catalog, resources, signal, showProgress }: CliContext,
-  { config }: StoredModel,
-  { split, count, seed }: { split: "train" | "heldout-chain"; count: number; seed: number },
-): Promise<Task[]> {
-  const tasks: Task[] = [];
-  const servers = [...catalog.servers.keys()].filter(it => Object.hasOwn(config.saw.servers, it));
-  for await (const it of synthesize({
-    catalog,
-    resources,
-    seed,
-    servers,
-    menu: "chain",
-    preset: "student",
-    split,
-    signal,
-  })) {
-    // lets an interruption be noticed
-    await setImmediate();
-    if (it.kind === "rejected") continue;
-    tasks.push(it.task);
-    showProgress(`${split}: ${tasks.length}/${count} tasks`);
-    if (tasks.length === count) return tasks;
+  for (let n = 1; ; n++) {
+    const name = `loop-${n}`;
+    const folders = [ownAttempts, ...controls].map(it => getRunFolder(prove, name, it));
+    if (![join(prove, "tasks", `${name}.tasks.jsonl`), ...folders].some(it => existsSync(it)))
+      return name;
   }
-  throw new UserError(
-    `the servers gave ${tasks.length} tasks of the split ${split}, ${count} were wanted`,
-    "ask for fewer",
-  );
-}
-
-interface Training {
-  readonly method: "grpo" | "sft";
-  readonly folder: string;
-  readonly file: string;
-  /** The model folder to start from, and its contents. */
-  readonly from: string;
-  readonly model: StoredModel;
-  readonly seconds: number;
-  readonly seed: number;
-  /** Settings that differ from the defaults. */
-  readonly settings: Partial<GrpoSettings>;
-}
-
-/** The early student improves with larger steps, which make a fully trained one worse. */
-const earlySettings: Partial<GrpoSettings> = { prompts: 16, learningRate: 3e-4 };
-
-/** Trains a run to its end, and returns the number of its steps. */
-async function runTraining(
-  { method, folder, file, from, model, seconds, seed, settings }: Training,
-  context: CliContext,
-): Promise<number> {
-  const config = createRunConfig({
-    startedAt: new Date(),
-    tasks: file,
-    from: model.config.name,
-    seed,
-    seconds,
-    keepGroups: 10,
-    method,
-    grpo: settings,
-  });
-  createRun(folder, config, from);
-  const attachment = await startTrainer({
-    folder,
-    program: join(context.dist, "trainer.js"),
-    fixtures: listFixtureFolders(context),
-  });
-  const { steps } = await followTraining(attachment, context, `${method} `);
-  context.signal.throwIfAborted();
-  return steps.length;
 }

@@ -1,62 +1,52 @@
-/** Measures a student on held-out tasks, for the loop. */
+/** Measures a student on held-out tasks, for experiments. */
 import type { StoredModel } from "../model/modelFolder.ts";
-import { rollout } from "../policy/rollout.ts";
+import { groupByTask } from "../evaluation/compare.ts";
+import type { Evaluation } from "../evaluation/evaluate.ts";
+import type { EvaluationRow } from "../evaluation/row.ts";
 import { provePlusProfile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { defaultGrpoSettings } from "../run/config.ts";
-import { createAttemptFactory } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext } from "./command.ts";
-import type { MeasuredPolicy } from "./compareEvaluations.ts";
 import { evaluatePolicy } from "./evaluate.ts";
-import { greedy, openStudentModel } from "./policies.ts";
+import { greedy, openStudentModel, type StudentChoice } from "./policies.ts";
 
-/**
- * Measures greedy attempts at every task, and samples groups at some tasks for the share that gives
- * no gradient.
- */
+/** Attempts that are sampled at a task: as many as in a group of a training. */
+export const samplesPerTask = defaultGrpoSettings.group;
+
+export interface StudentMeasurement {
+  readonly greedy: Evaluation;
+  /** `samplesPerTask` attempts at each task, sampled as in a training. */
+  readonly sampled: Evaluation;
+  /** The share of tasks at which all sampled attempts earn the same. */
+  readonly zeroVariance: number;
+}
+
+/** Attempts some tasks with greedy decoding, and some several times with sampling. */
 export async function measureStudent(
   name: string,
   stored: StoredModel,
-  tasks: readonly Task[],
+  tasks: { readonly greedy: readonly Task[]; readonly sampled: readonly Task[] },
   context: CliContext,
-): Promise<MeasuredPolicy> {
-  const opened = await openStudentModel(stored, tasks, context, greedy);
-  const evaluation = await evaluatePolicy(opened, tasks, context, `${name}: `);
-  opened.dispose();
+): Promise<StudentMeasurement> {
+  const measure = async (some: readonly Task[], choice: StudentChoice, samples: number) => {
+    const opened = await openStudentModel(stored, some, context, choice);
+    const label = samples > 1 ? `${name}, sampled: ` : `${name}: `;
+    const evaluation = await evaluatePolicy(opened, some, context, label, samples);
+    opened.dispose();
+    return evaluation;
+  };
+  const sampled = await measure(tasks.sampled, { temperature: 1, seed: 7 }, samplesPerTask);
   return {
-    name,
-    evaluation,
-    zeroVariance: await measureZeroVariance(stored, tasks.slice(0, 40), context),
+    greedy: await measure(tasks.greedy, greedy, 1),
+    sampled,
+    zeroVariance: computeZeroVariance(sampled.rows),
   };
 }
 
-/** The share of groups whose attempts, sampled as in training, all have the same reward. */
-async function measureZeroVariance(
-  stored: StoredModel,
-  tasks: readonly Task[],
-  context: CliContext,
-): Promise<number> {
-  const { catalog, signal } = context;
-  const opened = await openStudentModel(stored, tasks, context, { temperature: 1, seed: 7 });
-  const createAttempt = createAttemptFactory(catalog);
-  const groups = await Promise.all(
-    tasks.map(async task => {
-      const attempts = await Promise.all(
-        Array.from({ length: defaultGrpoSettings.group }, (_, i) =>
-          rollout(task, opened.policy, catalog, { id: `${task.id}/${i}`, signal }),
-        ),
-      );
-      return attempts
-        .map(it =>
-          scoreAttempt(createAttempt(task, it.trajectory, it.finalState), provePlusProfile),
-        )
-        .filter(isScored)
-        .map(it => it.total);
-    }),
+function computeZeroVariance(rows: readonly EvaluationRow[]): number {
+  const groups = [...groupByTask(rows).values()].map(attempts =>
+    attempts.map(it => it.breakdowns[provePlusProfile.name]!.total),
   );
-  opened.dispose();
-  return (
-    groups.filter(group => Math.max(...group) - Math.min(...group) < 1e-6).length / groups.length
-  );
+  const flat = groups.filter(it => Math.max(...it) - Math.min(...it) < 1e-6);
+  return groups.length === 0 ? 0 : flat.length / groups.length;
 }

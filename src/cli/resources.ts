@@ -14,8 +14,11 @@ export const listFixtureFolders = ({
 /** The shipped student, from which a run starts by default. */
 export const findShippedModel = (resources: string): string => join(resources, "models", "small");
 
+/** The shipped model folder from which experiments with GRPO start. */
+const startModel = "early";
+
 /**
- * The shipped student part of the way through its warm start. The loop starts from it, because a
- * fully trained one improves little within minutes.
+ * The student that `loop` and `bench ablations` start from. It has something to unlearn, while the
+ * shipped student improves little within minutes.
  */
-export const findEarlyModel = (resources: string): string => join(resources, "models", "early");
+export const findStartModel = (resources: string): string => join(resources, "models", startModel);

@@ -4,14 +4,13 @@
  */
 import { join, resolve } from "node:path";
 import { UserError } from "../userError.ts";
-import { findAlarms } from "../run/alarms.ts";
-import { attachTrainer, type Attachment } from "../run/attach.ts";
+import { attachTrainer } from "../run/attach.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
-import { followTraining, formatStep, type TrainingEnd } from "./followTraining.ts";
+import { followTraining, formatStep } from "./followTraining.ts";
 import { countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
 import { findShippedModel, listFixtureFolders } from "./resources.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
@@ -87,40 +86,20 @@ export const train = defineCommand({
         program: join(context.dist, "trainer.js"),
         fixtures: listFixtureFolders(context),
       }));
-    const end = await followToEnd(folder, attachment, context);
-    if (!end) return 1;
-    const { by, step } = end;
-    const steps = readMetrics(folder).lines;
-    const last = steps.at(-1);
-    const alarms = findAlarms(steps);
+    const { by, step, alarms, warning } = await followTraining(folder, attachment, context);
+    const last = readMetrics(folder).lines.at(-1);
     if (options.json) context.print(JSON.stringify({ run: folder, by, step, last, alarms }));
     else {
       if (last) context.print(formatStep(last));
+      const ending = by === "alarm" ? "failed" : by === "stop" ? "stopped" : "done";
       context.print(
-        `${by === "stop" ? "stopped" : "done"} after step ${step}: ${folder}${by === "stop" ? " (go on with --resume)" : ""}`,
+        `${ending} after step ${step}: ${folder}${by === "stop" ? " (go on with --resume)" : ""}`,
       );
-      for (const it of alarms) context.print(`the run ends with an alarm: ${it.text}`);
+      if (warning !== undefined) context.print(warning);
     }
-    return alarms.length > 0 ? 1 : 0;
+    return warning === undefined ? 0 : 1;
   },
 });
-
-/** Follows a training to its end; undefined, after a note, if it failed with spoiled weights. */
-async function followToEnd(
-  folder: string,
-  attachment: Attachment,
-  context: CliContext,
-): Promise<TrainingEnd | undefined> {
-  try {
-    return await followTraining(attachment, context);
-  } catch (error) {
-    const last = readMetrics(folder).lines.at(-1);
-    const isSpoiled = last?.alarms?.some(it => it.kind === "not-a-number");
-    if (!(error instanceof UserError && isSpoiled)) throw error;
-    context.printNote(`${error.what}\n  ${error.remedy}`);
-    return undefined;
-  }
-}
 
 async function createNewRun(
   folder: string,

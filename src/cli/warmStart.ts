@@ -96,13 +96,15 @@ export const warmStart = defineCommand({
       program: join(dist, "trainer.js"),
       fixtures: listFixtureFolders(context),
     });
-    const { step } = await followTraining(attachment, context);
+    const { by, step, warning } = await followTraining(run, attachment, context);
     context.signal.throwIfAborted();
+    if (warning !== undefined) print(warning);
+    if (by === "alarm") return 1;
     const early = listCheckpoints(run).findLast(it => it <= earlyShare * step) ?? 0;
     const earlyOut = join(dirname(out), "early");
     await exportCheckpoint(run, step, out, dist);
     await exportCheckpoint(run, early, earlyOut, dist);
     print(`${out} holds the student after ${step} steps, ${earlyOut} after ${early}`);
-    return 0;
+    return warning === undefined ? 0 : 1;
   },
 });

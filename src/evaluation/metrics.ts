@@ -43,7 +43,7 @@ export interface EvaluationMetrics {
   readonly cut: number;
   readonly messages: number;
   readonly tokensPerRollout?: number;
-  readonly rolloutsPerSecond?: number;
+  readonly attemptsPerSecond?: number;
 }
 
 /** An interval is absent if there are fewer than two clusters. */
@@ -156,7 +156,7 @@ export function computeMetrics(
           ),
         }
       : {}),
-    ...(seconds ? { rolloutsPerSecond: rows.length / seconds } : {}),
+    ...(seconds ? { attemptsPerSecond: rows.length / seconds } : {}),
   };
 }
 

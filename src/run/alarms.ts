@@ -115,6 +115,36 @@ export function replaceInvalidNumbers(metrics: StepMetrics): StepMetrics {
 /** An alarm as a sentence for people. */
 export const formatAlarm = (step: number, { text }: Alarm): string => `step ${step}: ${text}`;
 
+/**
+ * What alarms that hold at the end of a run say, and what to do about them, in one line. What holds
+ * from the first step on is not a matter of the learning rate.
+ */
+export function formatFinalAlarms(alarms: readonly Alarm[], steps: readonly StepMetrics[]): string {
+  const [first] = steps;
+  const isLasting = alarms.every(({ kind }) => first?.method === "grpo" && holdsAt(first, kind));
+  const remedy = isLasting
+    ? "train on other tasks, or start from another student"
+    : "start a new run with a lower learning rate";
+  const count = alarms.length > 1 ? `${alarms.length} alarms` : "an alarm";
+  return `the training ended with ${count}: ${alarms.map(it => it.text).join("; ")}. To do: ${remedy}`;
+}
+
+/** Whether what an alarm is about holds at a single step. */
+function holdsAt({ zeroVariance, entropy, cut, errors }: GrpoStep, kind: Alarm["kind"]): boolean {
+  switch (kind) {
+    case "flat-groups":
+      return zeroVariance > limits.flat;
+    case "entropy":
+      return entropy < limits.entropy;
+    case "cut":
+      return cut > limits.cut;
+    case "unknown-tools":
+      return errors.tool > limits.tool;
+    default:
+      return false;
+  }
+}
+
 const formatShare = (share: number) => `${(100 * share).toFixed(0)}%`;
 const computeMean = (values: readonly number[]) =>
   values.reduce((sum, it) => sum + it, 0) / values.length;

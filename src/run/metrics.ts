@@ -62,6 +62,7 @@ export const grpoStep = z.object({
   /** Attempts that ended by a fault; they are neither scored nor trained on. */
   faults: z.int().min(0),
   tokensPerRollout: number,
+  /** Attempts divided by the whole time of the step, learning included. */
   rolloutsPerSecond: number,
   /** k3 estimate of the KL divergence from the starting weights, mean per token. */
   kl: number,

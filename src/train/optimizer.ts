@@ -2,7 +2,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
-import { UserError } from "../userError.ts";
 import type { Gradients, Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
@@ -33,7 +32,8 @@ export interface OptimizerState {
 export interface Optimizer {
   /**
    * Changes the model's parameters in place; the caller still owns the gradients. Returns the norm
-   * of the gradient before clipping. If it is not finite, throws a `UserError` and changes nothing.
+   * of the gradient before clipping. If it is not finite, changes nothing: the step's metrics then
+   * raise an alarm.
    */
   step(gradients: Gradients, learningRate: number): { readonly norm: number };
   /** A copy of the state. */
@@ -51,11 +51,7 @@ export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): 
   return {
     step(gradients, learningRate) {
       const norm = memory ? computeNormInPlace(memory, gradients) : computeNorm(gradients);
-      if (!Number.isFinite(norm))
-        throw new UserError(
-          `the gradient of step ${step + 1} is not a finite number`,
-          "resume from a checkpoint with a lower learning rate",
-        );
+      if (!Number.isFinite(norm)) return { norm };
       step++;
       const update: Update = {
         ...settings,

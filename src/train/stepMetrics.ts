@@ -56,7 +56,6 @@ export function sumAttempts(
     environment: seconds.rollouts - seconds.sampling,
     learning: seconds.learning,
     total: seconds.total,
-    rollouts: seconds.rollouts,
   };
 }
 
@@ -107,7 +106,7 @@ export function computeStepMetrics(
     attempts: sums.attempts,
     faults: sums.faults,
     tokensPerRollout: perAttempt(sums.tokens),
-    rolloutsPerSecond: divide(sums.attempts, sums.rollouts / learning.count),
+    rolloutsPerSecond: divide(sums.attempts, sums.total / learning.count),
     kl: divide(learning.kl, learning.tokens),
     clipShare: divide(learning.clipped, learning.tokens),
     entropy: divide(sums.surprise, sums.tokens),

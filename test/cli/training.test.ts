@@ -12,25 +12,29 @@ import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
 import { findLatestCheckpoint, listRuns, readMetrics } from "../../src/run/folder.ts";
+import type { GrpoStep } from "../../src/run/metrics.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { root } from "../contracts/transports.ts";
 import { endTrainer } from "../train/endTrainer.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;
+interface Metrics {
+  readonly attempts: number;
+  readonly samples: number;
+  readonly success: number;
+  readonly pass?: number;
+  readonly reward: Readonly<Record<string, number>>;
+  readonly parts: object;
+  readonly tokensPerRollout: number;
+}
 let rows: readonly {
-  name: string;
-  zeroVariance: number;
-  metrics: {
-    attempts: number;
-    reward: Record<string, number>;
-    success: number;
-    parts: object;
-    calls: number;
-    budget: number;
-    tokensPerRollout: number;
-    rolloutsPerSecond: number;
-  };
+  readonly name: string;
+  readonly metrics: Metrics;
+  readonly sampled: Metrics;
+  readonly steps?: number;
+  readonly rolloutsPerSecond?: number;
+  readonly change?: Readonly<Record<string, { readonly mean: number } | undefined>>;
 }[];
 const tasks = () => join(cwd, "prove/tasks/loop-1.tasks.jsonl");
 
@@ -38,7 +42,7 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "prove-loop-"));
   const { code, out } = await runCommand(
     loop,
-    ["--seconds", "3", "--train", "16", "--heldout", "12", "--json"],
+    "--seconds 3 --train 16 --heldout 12 --sampled 3 --controls --json".split(" "),
     { cwd },
   );
   expect(code).toBe(0);
@@ -49,32 +53,63 @@ afterAll(async () => {
 });
 
 describe("the loop", () => {
-  test("measures before, after GRPO and after the control on the same held-out tasks", () => {
-    expect(rows.map(it => it.name)).toEqual(["before", "after GRPO", "after SFT"]);
-    for (const { metrics } of rows) {
+  test("measures before, after GRPO and after both controls on the same held-out tasks", () => {
+    expect(rows.map(it => it.name)).toEqual([
+      "before",
+      "after GRPO",
+      "reading the teacher",
+      "shuffled advantages",
+    ]);
+    for (const { metrics, sampled } of rows) {
       expect(metrics.attempts).toBe(12);
+      expect([sampled.attempts, sampled.samples]).toEqual([24, 8]);
+      expect(sampled.pass).toBeGreaterThanOrEqual(sampled.success);
       expect(Object.keys(metrics.reward)).toEqual(["prove-plus", "paper"]);
-      expect(Object.keys(metrics.parts)).toEqual([
-        "validity",
-        "coverage",
-        "efficiency",
-        "name",
-        "argument",
-      ]);
       expect(metrics.tokensPerRollout).toBeGreaterThan(5);
     }
   });
 
-  test("writes its tasks and both runs to the folders that the editor reads", () => {
+  test("tells how each training changed the success, and how fast its own attempts were", () => {
+    const [before, ...after] = rows;
+    for (const it of after) {
+      expect(it.steps).toBeGreaterThan(0);
+      expect(it.change!["success"]!.mean).toBeCloseTo(it.metrics.success - before!.metrics.success);
+      expect(it.change!["mean@8"]!.mean).toBeCloseTo(it.sampled.success - before!.sampled.success);
+    }
+    const { lines } = readMetrics(join(cwd, "prove/runs/loop-1-grpo"));
+    const sum = (read: (it: GrpoStep) => number) =>
+      lines.reduce((total, it) => total + (it.method === "grpo" ? read(it) : 0), 0);
+    expect(after[0]!.rolloutsPerSecond).toBeCloseTo(
+      sum(it => it.attempts) / sum(it => it.seconds.total),
+    );
+  });
+
+  test("writes its tasks and all runs to the folders that the editor reads", () => {
     const splits = readFileSync(tasks(), "utf8")
       .trim()
       .split("\n")
       .map(it => (JSON.parse(it) as { split: string }).split);
     expect(splits.filter(it => it === "train")).toHaveLength(16);
-    for (const method of ["grpo", "sft"])
-      expect(readMetrics(join(cwd, "prove/runs", `loop-1-${method}`)).lines.length).toBeGreaterThan(
+    for (const name of ["grpo", "sft", "shuffled"])
+      expect(readMetrics(join(cwd, "prove/runs", `loop-1-${name}`)).lines.length).toBeGreaterThan(
         0,
       );
+  });
+
+  test("prints a table and the differences, and says how to see the runs in the editor", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "prove-loop-text-"));
+    const { code, out } = await runCommand(
+      loop,
+      "--seconds 1 --train 16 --heldout 12 --sampled 2".split(" "),
+      { cwd: folder },
+    );
+    expect(code).toBe(0);
+    const text = out.join("\n");
+    expect(text).toMatch(/success +mean@8 +pass@8/);
+    expect(text).toMatch(/^before +[\d.]+% +[\d.]+%/m);
+    expect(text).toMatch(/^after GRPO, differences from before/m);
+    expect(text).toMatch(/^ {2}mean@8 [+−]0\.\d+ \(95% /m);
+    expect(text).toContain(`open ${folder} in VS Code`);
   });
 });
 
@@ -142,6 +177,20 @@ describe("train", () => {
     );
     await check(["--run", "r", "--tasks", tasks(), "--from", "nowhere"], /nowhere/);
     expect(existsSync(join(cwd, "r", "run.json"))).toBe(false);
+  });
+
+  test("exits with 1 and one line about the alarm if the learning rate spoils the weights", async () => {
+    const settings = { learningRate: 1000, prompts: 2, group: 2 };
+    writeFileSync(join(cwd, "high.json"), JSON.stringify({ grpo: settings }));
+    const { code, out } = await runCommand(
+      train,
+      ["--tasks", tasks(), "--run", "spoiled", "--config", "high.json", "--steps", "40"],
+      { cwd },
+    );
+    expect(code).toBe(1);
+    expect(out.at(-1)).toMatch(
+      /^the training ended with .*\. To do: start a new run with a lower learning rate$/,
+    );
   });
 
   test("stops within two seconds of Ctrl-C and leaves a run that can be resumed", async () => {

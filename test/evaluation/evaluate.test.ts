@@ -112,7 +112,7 @@ test("tokens are counted where the policy reports them, speed where a clock is g
   ]);
   let now = 0;
   const { metrics } = await evaluate(tasks.slice(2), counted, { catalog, clock: () => (now += 4) });
-  expect(metrics).toMatchObject({ tokensPerRollout: 3, rolloutsPerSecond: 0.5 });
+  expect(metrics).toMatchObject({ tokensPerRollout: 3, attemptsPerSecond: 0.5 });
   expect((await evaluate(tasks.slice(2), idlePolicy, { catalog })).metrics).not.toHaveProperty(
     "tokensPerRollout",
   );

@@ -1,6 +1,6 @@
 /** The alarms of a training, from made-up metrics. */
 import { expect, test } from "vitest";
-import { findAlarms, replaceInvalidNumbers } from "../../src/run/alarms.ts";
+import { findAlarms, formatFinalAlarms, replaceInvalidNumbers } from "../../src/run/alarms.ts";
 import { stepMetrics, type GrpoStep, type SftStep } from "../../src/run/metrics.ts";
 
 const healthy: GrpoStep = {
@@ -108,4 +108,17 @@ test("what is not a number is named, and the line stays readable", () => {
   });
   expect(findAlarms([broken]).map(it => it.kind)).toEqual(["not-a-number"]);
   expect(replaceInvalidNumbers(healthy)).toBe(healthy);
+});
+
+test("the last line tells what holds and what to do, by whether it held from the start", () => {
+  const check = (list: GrpoStep[], line: RegExp) =>
+    expect(formatFinalAlarms(findAlarms(list), list)).toMatch(line);
+  check(
+    steps(6, () => ({ zeroVariance: 0.9 })),
+    /^the training ended with an alarm: 90% of the groups .* To do: train on other tasks/,
+  );
+  check(
+    steps(8, i => (i < 1 ? {} : { zeroVariance: 1, cut: 1 })),
+    /^the training ended with 2 alarms: .*; .* To do: start a new run with a lower learning rate$/,
+  );
 });

@@ -2,7 +2,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { UserError } from "../../src/userError.ts";
 import { initializeModel, type Gradients, type Model } from "../../src/model/transformer.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
@@ -88,11 +87,11 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
       expect(getValues(interrupted, parameter)).toEqual(getValues(uninterrupted, parameter));
   });
 
-  test("a gradient that is not finite is refused and changes nothing", () => {
+  test("a gradient that is not finite changes nothing, and its norm says so", () => {
     const model = initializeModel(tiny, 1);
     const optimizer = createAdamW(model);
     const before = getValues(model, "norm");
-    expect(() => optimizer.step(fillGradients(model, { norm: NaN }), 0.01)).toThrow(UserError);
+    expect(optimizer.step(fillGradients(model, { norm: NaN }), 0.01).norm).toBeNaN();
     expect(getValues(model, "norm")).toEqual(before);
     expect(optimizer.state().step).toBe(0);
   });

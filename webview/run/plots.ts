@@ -125,7 +125,7 @@ const grpo: readonly PlotDefinition<GrpoStep>[] = [
   },
   {
     title: "Rollouts per second",
-    description: "Attempts per second of sampling and executing",
+    description: "Attempts divided by the whole time of a step, learning included",
     ...number(1),
     include: [0],
     lines: [{ name: "rollouts", colour: "tone-3", getValue: it => it.rolloutsPerSecond }],

@@ -1,0 +1,134 @@
+/**
+ * What experiments with a student share: tasks on the servers that it knows, and trainings from it
+ * that are followed to their end.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { UserError } from "../userError.ts";
+import type { StoredModel } from "../model/modelFolder.ts";
+import { runConfig, type GrpoSettings } from "../run/config.ts";
+import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
+import { createRun } from "../run/folder.ts";
+import { startTrainer } from "../run/start.ts";
+import { synthesize } from "../synthesis/pipeline/synthesize.ts";
+import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
+import { readJsonFile } from "../storage/parseJson.ts";
+import type { Task } from "../trajectory/task.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
+import type { CliContext } from "./command.ts";
+import { followTraining, type FollowedTraining } from "./followTraining.ts";
+import { listFixtureFolders } from "./resources.ts";
+
+/** The student that an experiment starts from. */
+export interface Start {
+  readonly folder: string;
+  readonly model: StoredModel;
+  /** The share of turns in which its teacher was careless. */
+  readonly careless: number;
+}
+
+/** Reads a model folder to start from. */
+export async function readStart(folder: string): Promise<Start> {
+  // loads the numerics
+  const { readModelFolder } = await import("../model/modelFolder.ts");
+  const model = readModelFolder(folder);
+  const file = join(folder, "training.json");
+  const training = existsSync(file)
+    ? readJsonFile(runConfig, file, {
+        noun: "the configuration of a training",
+        remedy: "remove it if the model comes from another program",
+      })
+    : undefined;
+  return { folder, model, careless: training?.method === "sft" ? training.sft.careless : 0 };
+}
+
+/**
+ * A careless teacher leaves habits that show in most groups, and are unlearned by larger steps than
+ * a student can take whose teacher made no errors.
+ */
+export const chooseGrpoSettings = ({ careless }: Start): Partial<GrpoSettings> =>
+  careless > 0 ? { learningRate: 3e-4 } : {};
+
+interface TaskCounts {
+  readonly train: number;
+  readonly heldOut: number;
+  readonly seed: number;
+}
+
+/** Writes a file with tasks to train on and held-out tasks, and returns the held-out ones. */
+export async function writeExperimentTasks(
+  file: string,
+  model: StoredModel,
+  { train, heldOut: count, seed }: TaskCounts,
+  context: CliContext,
+): Promise<Task[]> {
+  const heldOut = await makeTasks(context, model, {
+    split: "heldout-chain",
+    count,
+    seed: seed + 1,
+  });
+  const tasks = await makeTasks(context, model, { split: "train", count: train, seed });
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileAtomicallySync(
+    file,
+    [...tasks, ...heldOut].map(it => `${formatTaskLine(it)}\n`).join(""),
+  );
+  return heldOut;
+}
+
+/** Makes tasks of one split on the servers that the student was trained on. */
+async function makeTasks(
+  { catalog, resources, signal, showProgress }: CliContext,
+  { config }: StoredModel,
+  { split, count, seed }: { split: "train" | "heldout-chain"; count: number; seed: number },
+): Promise<Task[]> {
+  const tasks: Task[] = [];
+  const servers = [...catalog.servers.keys()].filter(it => Object.hasOwn(config.saw.servers, it));
+  for await (const it of synthesize({
+    catalog,
+    resources,
+    seed,
+    servers,
+    menu: "chain",
+    preset: "student",
+    split,
+    signal,
+  })) {
+    // lets an interruption be noticed
+    await setImmediate();
+    if (it.kind === "rejected") continue;
+    tasks.push(it.task);
+    showProgress(`${split}: ${tasks.length}/${count} tasks`);
+    if (tasks.length === count) return tasks;
+  }
+  throw new UserError(
+    `the servers gave ${tasks.length} tasks of the split ${split}, ${count} were wanted`,
+    "ask for fewer",
+  );
+}
+
+/** Trains a run from a student to its end. `label` begins the lines of its progress. */
+export async function trainStudent(
+  folder: string,
+  start: Start,
+  options: Omit<RunOptions, "startedAt" | "from">,
+  label: string,
+  context: CliContext,
+): Promise<FollowedTraining> {
+  const config = createRunConfig({
+    startedAt: new Date(),
+    from: start.model.config.name,
+    keepGroups: 10,
+    ...options,
+  });
+  createRun(folder, config, start.folder);
+  const attachment = await startTrainer({
+    folder,
+    program: join(context.dist, "trainer.js"),
+    fixtures: listFixtureFolders(context),
+  });
+  const training = await followTraining(folder, attachment, context, `${label} `);
+  context.signal.throwIfAborted();
+  return training;
+}
