@@ -1,6 +1,6 @@
 /**
  * What a conversation has made known up to a point: what the user has said, what results have shown
- * to the assistant, and what it has told the user. Whoever needs one of these asks here.
+ * to the assistant, and what the assistant has told the user.
  */
 import { canonicalJson, type Json, type JsonObject } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";

@@ -83,14 +83,15 @@ function addOtherwise(
 ): string {
   const { random } = context;
   const rows = listRows(getCallValue(call) ?? null);
-  const text = random
-    .shuffle(intent.condition?.otherwise ?? [])
-    .flatMap(
-      it =>
-        fillSlots(chooseAlternatives(it, random), slot =>
-          renderField(slot, intent, call, rows, context),
-        ) ?? [],
-    )[0];
+  const text = random.shuffle(intent.condition?.otherwise ?? []).flatMap(
+    it =>
+      fillSlots(chooseAlternatives(it, random), slot =>
+        // the limit of the condition, although a result may have a field of this name
+        slot === "limit"
+          ? renderArgument(slot, intent, context)
+          : renderField(slot, intent, call, rows, context),
+      ) ?? [],
+  )[0];
   return text === undefined ? reply : `${reply} ${text}`;
 }
 

@@ -3,7 +3,7 @@
 /** Whether a clause begins with a verb, so that it can be framed politely. */
 export const isRequest = (clause: string): boolean =>
   !/\?["”]?$/.test(clause) &&
-  !/^["“'~#\d(€]|^(?:booking|invoice|order) (?:number |no\. )?\u0001?[\w-]+ (?:is|was|has|had|belongs|goes|came|should|can|needs|must|will)\b|^(\u0001|don't\b|do not\b|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(
+  !/^["“'~#\d(€\p{Lu}]|^(?:booking|invoice|order|flight|seat|shipment) (?:number |no\. )?\u0001?[\w-]+ (?:is|was|has|had|belongs|goes|came|should|can|needs|must|will)\b|^(\u0001|don't\b|do not\b|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b|they\b|let's\b|something\b|to\b|or\b|oh\b|wait\b|now\b|yes\b)/u.test(
     clause,
   );
 

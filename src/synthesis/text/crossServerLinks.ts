@@ -33,6 +33,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
+import { findClauseErrors } from "./clauseErrors.ts";
 import { findSlots } from "./templateText.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
 
@@ -179,6 +180,7 @@ function checkClause(text: string, given: readonly string[], from: Tool, to: Too
   ];
   return [
     ...unknown.map(it => `"${text}" has a slot {${it}} that is no argument`),
+    ...findClauseErrors(text),
     ...own.filter(it => given.includes(it)).map(it => `"${text}" says {${it}}, which should flow`),
     ...listRequiredKeys(to)
       .filter(it => ![...own, ...given].includes(it))

@@ -11,7 +11,11 @@ export function formatRefusal(message: string, now: string, random: Random): str
   return tidyText(
     message
       .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) =>
-        label.toLowerCase().includes(noun) ? `the ${label}` : `the ${noun} ${label}`,
+        noun === "place"
+          ? label
+          : label.toLowerCase().includes(noun)
+            ? `the ${label}`
+            : `the ${noun} ${label}`,
       )
       .replaceAll(/ \((?:booking )?[a-z]+_\d+\)/g, "")
       .replaceAll(/\b(?:(?:the|that|an?) )?(\w+) [a-z]+_\d+\b/g, "that $1")

@@ -54,9 +54,9 @@ const styleGuideSchema = z.strictObject({
   recovery: z.strictObject({
     /** What the user says to allow whatever a request needs first. */
     permissions: textsSchema,
-    /** What is told of the entity `{name}` that was chosen among those that `{words}` fit. */
+    /** The sentence about the entity `{name}` that was chosen among those that match `{words}`. */
     chosen: textsSchema,
-    /** What is told of the entity `{name}` that was not among the first rows of a list. */
+    /** The sentence about the entity `{name}` that was not among the first rows of a list. */
     later: textsSchema,
   }),
   /** After a refusal, before the next try. */

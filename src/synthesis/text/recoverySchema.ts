@@ -22,8 +22,8 @@
  * ```
  * - An argument comes from an argument of the refused call, from a field (`fact`) of an entity that
  *   it names, from a named group of the expression (`hint`), or is a fixed `value`.
- * - `told` are whole sentences with the slots of a reply. Several repairs are told one after the
- *   other.
+ * - `told` are whole sentences with the slots of a reply: what the assistant says afterwards. After
+ *   several repairs, it says one sentence for each.
  * - Whatever is declared is tried on a fork of the live session before a user says anything, and is
  *   used only if it works there.
  */

@@ -2,6 +2,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
+import { findClauseErrors } from "./clauseErrors.ts";
 import {
   parseReference,
   listReferences,
@@ -106,6 +107,7 @@ function checkClauses({ say = [], from, values, choose, if: condition }: Scenari
     for (const it of slots)
       if (!keys.includes(it) && !(it === "limit" && condition?.is))
         report(`"${text}" has a slot {${it}} that is no argument`);
+    for (const it of findClauseErrors(text)) report(it);
     const fixed = Object.keys(getFixedArguments(clause));
     for (const it of fixed.filter(key => !keys.includes(key)))
       report(`${tool.name} takes no ${it}`);

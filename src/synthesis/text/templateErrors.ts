@@ -1,5 +1,6 @@
 /** Checks the templates of a server against the tools that they are for. */
 import type { Server, Tool } from "../../environment/server.ts";
+import { findClauseErrors } from "./clauseErrors.ts";
 import {
   getFixedArguments,
   getTemplateText,
@@ -43,9 +44,12 @@ function checkToolTemplates(tool: Tool, templates: ToolTemplates): string[] {
   const errors = templates.forms.flatMap(it => [
     ...findUnknownSlots(getTemplateText(it), tool),
     ...findUnsaidArguments(it, tool),
+    ...findClauseErrors(getTemplateText(it)),
   ]);
   errors.push(
-    ...(templates.again ?? []).flatMap(it => findUnknownSlots(getTemplateText(it), tool)),
+    ...(templates.again ?? [])
+      .map(getTemplateText)
+      .flatMap(it => [...findUnknownSlots(it, tool), ...findClauseErrors(it)]),
   );
   for (const [key, it] of Object.entries(templates.missing ?? {}))
     errors.push(...checkMissingTemplates(key, it, tool));
@@ -70,6 +74,7 @@ function checkMissingTemplates(
     ...forms.flatMap(it => [
       ...findUnknownSlots(getTemplateText(it), tool),
       ...findUnsaidArguments(it, tool, key),
+      ...findClauseErrors(getTemplateText(it)),
     ]),
     ...forms
       .map(getTemplateText)

@@ -11,6 +11,15 @@ export function chooseAlternatives(text: string, random: Random): string {
   }
 }
 
+/** Lists the texts that choosing among the alternatives of a template can give. */
+export function listAlternatives(text: string): string[] {
+  const choice = text.match(/\(([^()]*)\)/);
+  if (!choice) return [tidyText(text)];
+  const before = text.slice(0, choice.index);
+  const after = text.slice(choice.index! + choice[0].length);
+  return choice[1]!.split("|").flatMap(it => listAlternatives(before + it + after));
+}
+
 /** Lists the names of a text's slots in order, each once. */
 export const findSlots = (text: string): string[] => [
   ...new Set([...text.matchAll(/\{([\w.]+)\}/g)].map(it => it[1]!)),

@@ -32,8 +32,18 @@ export function readTemplates(folder: string, server: Server): ServerTemplates {
 export function parseTemplates(server: Server, text: string, file: string): ServerTemplates {
   const templates = parseJson(serverTemplatesSchema, text, { file, noun: "a templates file" });
   const error = findTemplateErrors(templates, server)[0];
-  if (error !== undefined) throw new UserError(`${file}: ${error}`, "correct that template");
+  if (error !== undefined)
+    throw new UserError(`${file}${locateText(text, error)}: ${error}`, "correct that template");
   return templates;
+}
+
+/** `:LINE`, where the template that an error quotes is in the file; empty if it quotes none. */
+function locateText(file: string, error: string): string {
+  const quoted = error.match(/"(.*)" /)?.[1];
+  if (quoted === undefined) return "";
+  const written = JSON.stringify(quoted);
+  const line = file.split("\n").findIndex(it => it.includes(written));
+  return line < 0 ? "" : `:${line + 1}`;
 }
 
 function completeTemplates(server: Server, known: ServerTemplates | undefined): ServerTemplates {

@@ -45,7 +45,7 @@ export function mentionEntity(
 
 /**
  * Whether the conversation is about this instance and no other of its entity, and the user has
- * named or made it or has been told of it.
+ * named or created it, or the assistant has told them about it.
  */
 function isInFocus(
   { focus, recent }: ConversationContext,

@@ -1,6 +1,9 @@
 /** Scenario files are validated against the tools, and errors name the file and the line. */
 import { describe, expect, test } from "vitest";
+import { join } from "node:path";
 import { parseScenarios, readScenarios } from "../../../src/synthesis/text/scenarios.ts";
+import { readTemplates } from "../../../src/synthesis/text/templates.ts";
+import { getOwnReplies, getTemplateText } from "../../../src/synthesis/text/templateSchema.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { resources } from "../synthesizeTasks.ts";
 
@@ -24,6 +27,26 @@ test("every shipped scenario is valid, and names are unique", () => {
     servers: [...catalog.servers.keys()],
   });
   expect(new Set(scenarios.map(it => it.name)).size).toBe(scenarios.length);
+});
+
+test("the assistant answers each question of a scenario, and does not just describe the result", () => {
+  const servers = [...catalog.servers.values()];
+  const templates = new Map(
+    servers.map(it => [it.name, readTemplates(join(resources, "servers"), it)]),
+  );
+  const scenarios = readScenarios({ resources, catalog, servers: servers.map(it => it.name) });
+  const unanswered = scenarios.flatMap(({ name, turns }) =>
+    turns.flat().flatMap(({ tool, say = [] }) => {
+      const { server } = catalog.tools.get(tool)!;
+      const general = templates.get(server)!.tools[tool]!.reply ?? [];
+      // a list answers what there is
+      if (/\{items\}/.test(JSON.stringify(general))) return [];
+      return say
+        .filter(it => /\?$/.test(getTemplateText(it)) && getOwnReplies(it) === undefined)
+        .map(it => `${name}: ${getTemplateText(it)}`);
+    }),
+  );
+  expect(unanswered).toEqual([]);
 });
 
 test("a scenario lists the servers that it needs", () => {
@@ -50,6 +73,16 @@ describe("errors name the line, and what is wrong there", () => {
       [`"tool": "banking_get_balance",`, `"say": ["what is left?"]`],
       "mine.json:6",
       "does not say account_id",
+    ],
+    [
+      [`"tool": "banking_get_balance",`, `"say": ["what was on {account_id} then"]`],
+      "mine.json:6",
+      "begins like a question; end it in",
+    ],
+    [
+      [`"tool": "banking_get_balance",`, `"say": ["what is on {account_id}? Look it up"]`],
+      "mine.json:6",
+      "continues after a question; make it two clauses",
     ],
     [
       [`"tool": "banking_get_balance",`, `"from": { "account_id": "transfer" }`],

@@ -77,6 +77,22 @@ describe("an invalid templates file", () => {
       /"deposit \{amount\}" does not say account_id/,
     ],
     [
+      "with a question that does not end in a question mark",
+      {
+        ...plain,
+        tools: { banking_deposit: { forms: ["(put|who put) {amount} into {account_id}"] } },
+      },
+      /:\d+: banking_deposit: .* begins like a question/,
+    ],
+    [
+      "with a request behind a question",
+      {
+        ...plain,
+        tools: { banking_deposit: { forms: ["is {amount} on {account_id}? Put it there"] } },
+      },
+      /:\d+: banking_deposit: .* continues after a question/,
+    ],
+    [
       "with an answer without the missing value",
       {
         ...plain,
@@ -136,11 +152,11 @@ describe("an invalid templates file", () => {
     [
       "that does not fit the schema",
       { ...plain, tools: { banking_deposit: {} } },
-      /b\.json:1 is not a templates file: at \/tools\/banking_deposit\/forms/,
+      /b\.json:\d+ is not a templates file: at \/tools\/banking_deposit\/forms/,
     ],
   ];
   test.each(cases)("%s is rejected with the place", (_, file, text) => {
-    expect(() => parseTemplates(banking, JSON.stringify(file), "b.json")).toThrow(text);
+    expect(() => parseTemplates(banking, JSON.stringify(file, null, 1), "b.json")).toThrow(text);
   });
 
   test("that is not JSON is rejected", () => {
@@ -238,8 +254,11 @@ test("a clause is a request if it begins with a verb", () => {
       "I lost it, freeze it",
       "how much is left?",
       "the card was stolen",
+      "shipment 20406 has come in, please book it",
+      "Ana's message needs an answer, say yes",
+      "let's add 40 euros to it",
     ].map(isRequest),
-  ).toEqual([true, false, false, false, false, false]);
+  ).toEqual([true, false, false, false, false, false, false, false, false]);
 });
 
 test("words are joined into a list", () => {
