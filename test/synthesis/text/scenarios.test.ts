@@ -42,7 +42,7 @@ test("the assistant answers each question of a scenario, and does not just descr
       // a list answers what there is
       if (/\{items\}/.test(JSON.stringify(general))) return [];
       return say
-        .filter(it => /\?$/.test(getTemplateText(it)) && getOwnReplies(it) === undefined)
+        .filter(it => getTemplateText(it).endsWith("?") && getOwnReplies(it) === undefined)
         .map(it => `${name}: ${getTemplateText(it)}`);
     }),
   );
