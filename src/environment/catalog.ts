@@ -4,6 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { UserError } from "../userError.ts";
+import type { CallMemo } from "./callMemo.ts";
 import { computeDigest, deepFreeze } from "./digest.ts";
 import { listFixtureNames, readFixture, type Fixture, type FixtureFolders } from "./fixture.ts";
 import type { Server, Tool } from "./server.ts";
@@ -107,15 +108,22 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   };
 }
 
-/** The names in a task and in a trajectory's header that determine a session. */
+/**
+ * The names in a task and in a trajectory's header that determine a session, and the memo of calls
+ * that it may share.
+ */
 export interface SessionPins {
   readonly servers: readonly { readonly name: string; readonly fixture: string }[];
   readonly seed: number;
   readonly menu?: readonly string[];
+  readonly memo?: CallMemo | undefined;
 }
 
 /** Opens a session from the names of its servers and fixtures. */
-export function openSessionByName(catalog: Catalog, { servers, seed, menu }: SessionPins): Session {
+export function openSessionByName(
+  catalog: Catalog,
+  { servers, seed, menu, memo }: SessionPins,
+): Session {
   return openSession({
     servers: servers.map(({ name, fixture }) => ({
       server: catalog.getServer(name),
@@ -123,6 +131,7 @@ export function openSessionByName(catalog: Catalog, { servers, seed, menu }: Ses
     })),
     seed,
     ...(menu ? { menu } : {}),
+    memo,
   });
 }
 

@@ -31,10 +31,20 @@ export const listMenuTools = (
     const listedTool = listed.find(it => it.name === name);
     const tool = tools.get(name) ?? (listedTool && createListedTool(listedTool));
     if (!tool) return [];
-    return enumsStripped
-      ? { ...tool, inputSchema: stripEnums(tool.inputSchema) as JsonSchema }
-      : tool;
+    return enumsStripped ? getStrippedTool(tool) : tool;
   });
+
+const strippedTools = new WeakMap<Tool, Tool>();
+
+/** The tool without enum lists in its arguments: the same object each time. */
+function getStrippedTool(tool: Tool): Tool {
+  let stripped = strippedTools.get(tool);
+  if (!stripped) {
+    stripped = { ...tool, inputSchema: stripEnums(tool.inputSchema) as JsonSchema };
+    strippedTools.set(tool, stripped);
+  }
+  return stripped;
+}
 
 /** A listed tool as a policy sees it. No session has it, so calling it is `unknown-tool`. */
 const createListedTool = ({ name, description, parameters }: ListedTool): Tool => ({

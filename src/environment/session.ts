@@ -5,6 +5,7 @@
  */
 import type { z } from "zod";
 import { findLimitViolation } from "./argumentLimits.ts";
+import type { CallMemo } from "./callMemo.ts";
 import { computeDigest, deriveDigest, measureJson, type Digest } from "./digest.ts";
 import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -27,12 +28,14 @@ export interface SessionOptions {
   readonly seed: number;
   /** The full names of the offered tools; all tools of the servers if absent. */
   readonly menu?: readonly string[];
+  /** Shared by sessions with the same servers and seed, which then repeat no call on a state. */
+  readonly memo?: CallMemo | undefined;
 }
 
 /** Opens a session on one or more servers. */
-export function openSession({ servers, seed, menu }: SessionOptions): Session {
+export function openSession({ servers, seed, menu, memo }: SessionOptions): Session {
   const own = servers.map(it => it.server);
-  return new Session(own, selectTools(own, menu), seed, getInitialState(servers));
+  return new Session(own, selectTools(own, menu), seed, getInitialState(servers), memo);
 }
 
 function selectTools(
@@ -61,17 +64,20 @@ export class Session {
   readonly #servers: readonly Server[];
   #tools: ReadonlyMap<string, Tool>;
   #state: State;
+  readonly #memo: CallMemo | undefined;
 
   constructor(
     servers: readonly Server[],
     tools: ReadonlyMap<string, Tool>,
     seed: number,
     state: State,
+    memo?: CallMemo,
   ) {
     this.#servers = servers;
     this.#tools = tools;
     this.seed = seed;
     this.#state = state;
+    this.#memo = memo;
   }
 
   /** The offered tools, by full name, in menu order. */
@@ -98,6 +104,16 @@ export class Session {
   call(name: string, args: unknown): CallResult {
     const tool = this.#tools.get(name);
     if (!tool) return this.#fail(createUnknownToolFault(name));
+    if (!this.#memo) return this.#execute(tool, args);
+    const { result, after } = this.#memo.getOrExecute(this.#state, name, args, () => ({
+      result: this.#execute(tool, args),
+      after: this.#state,
+    }));
+    this.#state = after;
+    return result;
+  }
+
+  #execute(tool: Tool, args: unknown): CallResult {
     try {
       // arguments that match the full schema also have the right types; the slower check, which
       // describes the mismatch, runs only on the others
@@ -116,14 +132,14 @@ export class Session {
         : this.#write(tool, parsed.data);
     } catch (error) {
       if (error instanceof Refusal) return this.#refuse(error.type, error.message, error.hint);
-      const message = `${name} broke: ${(error as Error).stack ?? String(error)}`;
+      const message = `${tool.name} broke: ${(error as Error).stack ?? String(error)}`;
       return this.#fail({ kind: "broken", type: "internal", message });
     }
   }
 
   /** Opens another session that starts from this one's state and is independent of it. */
   fork(): Session {
-    return new Session(this.#servers, this.#tools, this.seed, this.#state);
+    return new Session(this.#servers, this.#tools, this.seed, this.#state, this.#memo);
   }
 
   /** Returns to a state, and to tools, that this session or its source had before. */

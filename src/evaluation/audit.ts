@@ -58,7 +58,8 @@ export function createAuditor(
 ): (task: Task) => Promise<TaskAudit> {
   const createAttempt = createAttemptFactory(catalog);
   return async task => {
-    const play = (policy: Policy) => playTask(task, policy, catalog, createAttempt, signal);
+    const play = (policy: Policy) =>
+      playTask(task, policy, catalog, createAttempt, signal ? { signal } : {});
     let teacher: AuditedAttempt;
     try {
       teacher = judgeAttempt(await play(createTeacherPolicy(task)));

@@ -126,7 +126,7 @@ export async function measureCheats(
     ),
   ];
   const score = async (task: Task, policy: Policy) => {
-    const attempt = await playTask(task, policy, catalog, createAttempt, signal);
+    const attempt = await playTask(task, policy, catalog, createAttempt, signal ? { signal } : {});
     return profiles.map(it => {
       const result = scoreAttempt(attempt, it);
       return isScored(result) ? result.total : 0;

@@ -2,12 +2,13 @@
  * Judges a task by solvers: a right solver must succeed, and a wrong one must not, unless there is
  * nothing in the task that it does wrong.
  */
+import { CallMemo } from "../environment/callMemo.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Policy } from "../policy/policy.ts";
-import { rollout } from "../policy/rollout.ts";
+import { rollout, type RolloutOptions } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
-import { getSuccess } from "../reward/success.ts";
+import { getSuccess, hasKeptRules, isAchieved } from "../reward/success.ts";
 import { listUnmadeCalls } from "../reward/unmadeCalls.ts";
 import { createAttemptFactory, type Attempt, type CreateAttempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
@@ -35,24 +36,28 @@ export function createSolverJudge(
 ): FindSolverFlaw {
   const createAttempt = createAttemptFactory(catalog);
   return async task => {
+    // solvers repeat many calls of one another
+    const options = { ...(signal ? { signal } : {}), memo: new CallMemo() };
+    const play = (policy: Policy) => playTask(task, policy, catalog, createAttempt, options);
     // what the teacher asks has to be answered in a rollout as well
     if (task.policy) {
-      const teacher = createTeacherPolicy(task);
-      const attempt = await playTask(task, teacher, catalog, createAttempt, signal);
+      const attempt = await play(createTeacherPolicy(task));
       const { achieved, reasons } = getSuccess(attempt);
       if (!achieved)
         return { solver: "teacher", why: `teacher fails: ${reasons[0]}`, unmadeWrites: [] };
     }
-    for (const solver of solvers)
+    for (const solver of solvers) {
+      if (solver.isIdle?.(task)) continue;
       for (let choice = 0, choices = 1; choice < choices; choice++) {
         const policy = createSolverPolicy(solver, task, choice);
-        const attempt = await playTask(task, policy, catalog, createAttempt, signal);
+        const attempt = await play(policy);
         choices = policy.choices;
         const why = findFlaw(solver, attempt, policy.problem);
         if (why === undefined) continue;
         const unmadeWrites = solver.kind === "wrong" ? listUnmadeWrites(attempt) : [];
         return { solver: solver.name, why: `${solver.name} ${why}`, unmadeWrites };
       }
+    }
     return undefined;
   };
 }
@@ -67,9 +72,9 @@ function findFlaw(
   attempt: Attempt,
   problem: string | undefined,
 ): string | undefined {
-  const { achieved, reasons } = getSuccess(attempt);
-  if (solver.kind === "right") return achieved ? undefined : `fails: ${problem ?? reasons[0]}`;
-  if (!achieved || !isOwnWay(solver, attempt)) return undefined;
+  if (solver.kind === "right")
+    return isAchieved(attempt) ? undefined : `fails: ${problem ?? getSuccess(attempt).reasons[0]}`;
+  if (!isOwnWay(solver, attempt) || !isAchieved(attempt)) return undefined;
   const calls = listCalls(attempt.trajectory).map(describeCall);
   return `succeeds with ${calls.length === 0 ? "no call" : calls.join("; ")}`;
 }
@@ -80,9 +85,8 @@ export async function playTask(
   policy: Policy,
   catalog: Catalog,
   createAttempt: CreateAttempt,
-  signal?: AbortSignal,
+  options: Pick<RolloutOptions, "signal" | "memo"> = {},
 ): Promise<Attempt> {
-  const options = signal ? { signal } : {};
   const { trajectory, finalState } = await rollout(task, policy, catalog, options);
   return createAttempt(task, trajectory, finalState);
 }
@@ -96,9 +100,7 @@ export function isOwnWay(solver: Solver, attempt: Attempt): boolean {
   const calls = listCalls(trajectory);
   const planned = task.goals.flatMap((it, goal) => it.calls.map(call => ({ ...call, goal })));
   if (planned.map(describeCall).join("\n") !== calls.map(describeCall).join("\n")) return true;
-  return solver.kind === "right"
-    ? !isSentAsPlanned(trajectory, planned)
-    : !getSuccess(attempt).hasKeptRules;
+  return solver.kind === "right" ? !isSentAsPlanned(trajectory, planned) : !hasKeptRules(attempt);
 }
 
 const describeCall = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">) =>

@@ -3,6 +3,7 @@
  * both to the trajectory, and repeat until the policy finishes or a limit is reached.
  */
 import { computeDigest } from "../environment/digest.ts";
+import type { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { listMenuTools } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
@@ -48,6 +49,8 @@ export interface RolloutOptions {
   readonly id?: string;
   /** Called with each event as it is appended. */
   readonly onEvent?: (event: Event) => void;
+  /** Calls of earlier rollouts of the same task object, which are not executed again. */
+  readonly memo?: CallMemo;
 }
 
 /**
@@ -61,7 +64,7 @@ export async function rollout(
   options: RolloutOptions = {},
 ): Promise<Rollout> {
   const header = createHeader(task, catalog, policy, options.id);
-  const session = openSessionByName(catalog, header);
+  const session = openSessionByName(catalog, { ...header, memo: options.memo });
   const startState = session.state;
   const events: Event[] = [];
   const tools = [...listTools(task, task.menu, session)];

@@ -18,6 +18,10 @@ export interface StateNames {
 
 const namesByAttempt = new WeakMap<Attempt, StateNames>();
 
+/** Cached, because many attempts share a task. */
+const goalNamesByTask = new WeakMap<Task, TextNames>();
+const mentionedWordsByTask = new WeakMap<Task, ReadonlySet<string>>();
+
 /** The names of an attempt; none if it ends in the goals' state. */
 export function getStateNames(attempt: Attempt): StateNames {
   let names = namesByAttempt.get(attempt);
@@ -29,8 +33,13 @@ function nameStates({ task, trajectory, states }: Attempt): StateNames {
   const { start, goal, final } = states;
   if (computeDigest(goal) === computeDigest(final)) return { goal: noNames, reached: noNames };
   const mentionedWords = listMentionedWords(task);
+  let goalNames = goalNamesByTask.get(task);
+  if (!goalNames) {
+    goalNames = nameTexts(start, goal, mentionedWords, noNames.aliases);
+    goalNamesByTask.set(task, goalNames);
+  }
   return {
-    goal: nameTexts(start, goal, mentionedWords, noNames.aliases),
+    goal: goalNames,
     reached: nameTexts(start, final, mentionedWords, listTextAliases(task, listCalls(trajectory))),
   };
 }
@@ -52,6 +61,12 @@ export function listIdAliases(attempt: Attempt): ReadonlyMap<string, string> {
  * look like it; ids in the arguments of goals may have been.
  */
 export function listMentionedWords(task: Task): ReadonlySet<string> {
+  let words = mentionedWordsByTask.get(task);
+  if (!words) mentionedWordsByTask.set(task, (words = findMentionedWords(task)));
+  return words;
+}
+
+function findMentionedWords(task: Task): ReadonlySet<string> {
   const words = task.turns.flatMap(it => it.user.match(/[\w:-]+/g) ?? []);
   const times: string[] = [];
   const collect = (value: Json): void => {

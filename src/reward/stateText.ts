@@ -175,7 +175,7 @@ function containsGenerated(value: Json, names: TextNames, times: ReadonlySet<str
 }
 
 /** Cheap, because states share the parts that no call has changed and cache their digests. */
-const isUnchanged = (value: object, start: Json | undefined): boolean =>
+export const isUnchanged = (value: object, start: Json | undefined): boolean =>
   value === start ||
   (start !== null && typeof start === "object" && computeDigest(value) === computeDigest(start));
 

@@ -11,6 +11,7 @@ import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts"
 import { getEnd, listCalls } from "../trajectory/trajectory.ts";
 import { getStateNames, listMentionedWords } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
+import { changesOtherParts } from "./changedParts.ts";
 import { formatWorld } from "./stateText.ts";
 import { listUnmadeCalls } from "./unmadeCalls.ts";
 import { areEqual } from "../trajectory/valueEquality.ts";
@@ -39,6 +40,25 @@ export function getSuccess(attempt: Attempt): Success {
   return success;
 }
 
+/** Whether an attempt succeeded. This costs much less than `getSuccess`, which says why not. */
+export function isAchieved(attempt: Attempt): boolean {
+  const known = successes.get(attempt);
+  if (known) return known.achieved;
+  const { task, trajectory } = attempt;
+  if (getEnd(trajectory).by !== "policy" || !hasKeptRules(attempt)) return false;
+  if (task.goals.length === 0) return listCalls(trajectory).length === 0;
+  return (
+    !changesOtherParts(attempt.states) &&
+    resolveGoals(attempt).missing.length === 0 &&
+    findMissingCalls(attempt).length === 0 &&
+    listOtherServers(attempt).length === 0
+  );
+}
+
+/** Whether no call of an attempt broke a rule of the task's policy. */
+export const hasKeptRules = ({ task, trajectory }: Attempt): boolean =>
+  !task.policy || findBrokenRules(task.policy, trajectory.events).length === 0;
+
 function computeSuccess(attempt: Attempt): Success {
   const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
@@ -46,12 +66,12 @@ function computeSuccess(attempt: Attempt): Success {
   const broken = task.policy
     ? findBrokenRules(task.policy, trajectory.events).map(describeBrokenRule)
     : [];
-  const hasKeptRules = broken.length === 0;
+  const rules = { hasKeptRules: broken.length === 0 };
   if (task.goals.length === 0) {
     const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
     const reasons = [...unwanted, ...broken, ...cuts];
     const achieved = reasons.length === 0;
-    return { achieved, isGoalState: true, hasAllReads: true, hasKeptRules, reasons };
+    return { achieved, isGoalState: true, hasAllReads: true, ...rules, reasons };
   }
   const differences = describeDifferences(attempt);
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
@@ -60,7 +80,7 @@ function computeSuccess(attempt: Attempt): Success {
     achieved: reasons.length === 0,
     isGoalState: differences.length === 0,
     hasAllReads: missingReads.length === 0,
-    hasKeptRules,
+    ...rules,
     reasons,
   };
 }

@@ -47,7 +47,7 @@ export function findEntities(
   { tool, nameOnly = none, prefix = "" }: ResultSource,
   value: Json,
 ): ResultEntity[] {
-  return [...listRows(tool.outputSchema, value)].flatMap(row => readRow(row, nameOnly, prefix));
+  return listRows(tool.outputSchema, value).flatMap(row => readRow(row, nameOnly, prefix));
 }
 
 /** The ids and names of entities in a value, by its schema. */
@@ -77,31 +77,61 @@ interface Field {
 }
 
 /** The plain fields of each object in a value; a text that is in no object is a row of its own. */
-function* listRows(schema: JsonSchema, value: Json): Generator<readonly Field[]> {
-  for (const it of listBranches(schema)) yield* listRows(it, value);
-  if (typeof value === "string") yield [{ schema, value }];
-  else if (Array.isArray(value)) {
-    if (isJsonObject(schema["items"]))
-      for (const it of value) yield* listRows(schema["items"], it as Json);
-  } else if (isJsonObject(value)) yield* listRowsOfObject(schema, value);
+function listRows(schema: JsonSchema, value: Json): readonly (readonly Field[])[] {
+  const rows: (readonly Field[])[] = [];
+  addRows(schema, value, rows);
+  return rows;
 }
 
-function* listRowsOfObject(schema: JsonSchema, row: JsonObject): Generator<readonly Field[]> {
-  const properties = Object.entries(getProperties(schema));
-  yield properties.flatMap(([key, property]): Field[] => {
+function addRows(schema: JsonSchema, value: Json, rows: (readonly Field[])[]): void {
+  for (const it of listBranches(schema)) addRows(it, value, rows);
+  if (typeof value === "string") rows.push([{ schema, value }]);
+  else if (Array.isArray(value)) {
+    const { items } = schema;
+    if (isJsonObject(items)) for (const it of value) addRows(items, it as Json, rows);
+  } else if (isJsonObject(value)) addRowsOfObject(schema, value, rows);
+}
+
+function addRowsOfObject(schema: JsonSchema, row: JsonObject, rows: (readonly Field[])[]): void {
+  const properties = listProperties(schema);
+  const fields: Field[] = [];
+  for (const { key, plainSchema } of properties) {
     const it = row[key];
-    return it === undefined || it === null || typeof it === "object"
-      ? []
-      : [{ key, schema: removeNull(property), value: it }];
-  });
-  for (const [key, property] of properties) {
+    if (it !== undefined && it !== null && typeof it !== "object")
+      fields.push({ key, schema: plainSchema, value: it });
+  }
+  rows.push(fields);
+  for (const { key, schema: own } of properties) {
     const it = row[key];
-    if (it !== undefined && it !== null && typeof it === "object") yield* listRows(property, it);
+    if (it !== undefined && it !== null && typeof it === "object") addRows(own, it, rows);
   }
   const others = schema["additionalProperties"];
   if (!isJsonObject(others)) return;
-  const declared = new Set(properties.map(([key]) => key));
-  for (const [key, it] of Object.entries(row)) if (!declared.has(key)) yield* listRows(others, it);
+  for (const [key, it] of Object.entries(row))
+    if (!properties.some(own => own.key === key)) addRows(others, it, rows);
+}
+
+interface Property {
+  readonly key: string;
+  readonly schema: JsonSchema;
+  /** The schema without `null`. */
+  readonly plainSchema: JsonSchema;
+}
+
+const propertiesBySchema = new WeakMap<JsonSchema, readonly Property[]>();
+
+/** The properties of an object's schema, which are read once for all results. */
+function listProperties(schema: JsonSchema): readonly Property[] {
+  let properties = propertiesBySchema.get(schema);
+  if (!properties) {
+    properties = Object.entries(getProperties(schema)).map(([key, it]) => ({
+      key,
+      schema: it,
+      plainSchema: removeNull(it),
+    }));
+    propertiesBySchema.set(schema, properties);
+  }
+  return properties;
 }
 
 function readRow(

@@ -4,11 +4,17 @@ import type { Json } from "../environment/json.ts";
 export type Scalar = string | number | boolean;
 
 /** The plain values in a value, in their order; `null` is left out. */
-export function* listScalars(value: Json): Generator<Scalar> {
+export function listScalars(value: Json): readonly Scalar[] {
+  const scalars: Scalar[] = [];
+  addScalars(value, scalars);
+  return scalars;
+}
+
+function addScalars(value: Json, scalars: Scalar[]): void {
   if (value === null) return;
   if (typeof value === "object")
-    for (const it of Object.values<Json>(value)) yield* listScalars(it);
-  else yield value;
+    for (const it of Object.values<Json>(value)) addScalars(it, scalars);
+  else scalars.push(value);
 }
 
 /**

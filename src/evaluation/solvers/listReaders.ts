@@ -119,7 +119,7 @@ const findListTool = (run: SolverRun, { name }: PlannedCall): Tool | undefined =
 
 /** An empty result does not say which rows of a longer list would show the same. */
 const hasScalars = ({ result }: PlannedCall) =>
-  result !== undefined && !listScalars(result).next().done;
+  result !== undefined && listScalars(result).length > 0;
 
 const findLimit = (tool: Tool): Argument | undefined =>
   listArguments(tool).find(

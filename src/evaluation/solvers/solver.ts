@@ -14,6 +14,8 @@ export interface Solver {
   readonly summary: string;
   /** The messages of one attempt. */
   readonly solve: (run: SolverRun) => Steps;
+  /** Whether there is nothing in a task that it could do in its own way. */
+  readonly isIdle?: (task: Task) => boolean;
 }
 
 export interface SolverPolicy extends Policy {

@@ -10,12 +10,12 @@ import { fillArguments } from "./plausibleValues.ts";
 import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
 import { changeOneValue, guessIds } from "./wrongValues.ts";
 
-const createWrongSolver = (name: string, summary: string, solve: Solver["solve"]): Solver => ({
-  name,
-  kind: "wrong",
-  summary,
-  solve,
-});
+const createWrongSolver = (
+  name: string,
+  summary: string,
+  solve: Solver["solve"],
+  isIdle?: Solver["isIdle"],
+): Solver => ({ name, kind: "wrong", summary, solve, ...(isIdle ? { isIdle } : {}) });
 
 export const lazy = createWrongSolver("lazy", "makes the first call of each turn only", run =>
   makeOnly(run, new Set(run.turns.flatMap(it => it.calls.slice(0, 1)))),
@@ -88,6 +88,7 @@ export const conditionIgnorer = createWrongSolver(
       yield* run.reply(reply);
     }
   },
+  task => !task.turns.some(it => it.conditional),
 );
 
 export const everythingOnce = createWrongSolver(
@@ -119,6 +120,7 @@ export const ruleBreaker = createWrongSolver(
       yield* run.reply(reply);
     }
   },
+  task => !task.policy,
 );
 
 /** The calls of a turn that the teacher had confirmed and the server then refused: no goals. */

@@ -54,7 +54,9 @@ export function searchReads(start: SearchStart): FoundResult[] {
           found.push({ declaration, name, arguments: args, value: outcome.value });
       }
     }
-    for (const it of found) knowledge.learnResult(it, it.declaration);
+    // nothing follows the last calls
+    const isLast = depth === limits.depth - 1;
+    if (!isLast) for (const it of found) knowledge.learnResult(it, it.declaration);
     results.push(...found);
   }
   return results;
