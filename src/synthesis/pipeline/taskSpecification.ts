@@ -163,7 +163,7 @@ export function specifyTask(
   const distractors = drawDistractors(preset, random);
   const mayFollowScenario = kind === "normal" ? !plan : preset.scenarioShare > 0;
   const scenario =
-    kind !== "abstain" && mayFollowScenario && random.boolean(preset.scenarioShare)
+    mayFollowScenario && random.boolean(preset.scenarioShare)
       ? drawScenario(context, home, random)
       : undefined;
   const neededServers = (plan ?? scenario)?.servers ?? [home];
@@ -194,7 +194,7 @@ export function specifyTask(
   return {
     id: `${neededServers[0]!}-${seed}-${n}`,
     home: neededServers[0]!,
-    chain: plan?.chain ?? scenario?.tools ?? chain,
+    chain: kind === "abstain" ? [] : (plan?.chain ?? scenario?.tools ?? chain),
     kind,
     info: kind !== "normal" || (plan && info === "missing") ? "complete" : info,
     isOneTurn:

@@ -13,7 +13,7 @@ import { removeAllMarks } from "../text/valueMarks.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import { UserSimulator } from "./userSimulator.ts";
 import type { UnmetRequest } from "./unmetRequest.ts";
-import type { UserPlan } from "./userPlan.ts";
+import type { UserPlan, UserTurn } from "./userPlan.ts";
 
 export type AbstentionSort = "cannot" | "question" | "no-need";
 
@@ -93,21 +93,39 @@ function createQuestionTurn(
     ...plan,
     tools: [tool],
     info: "missing",
+    moreBeforeQuestion: 0,
     isOneTurn: true,
     addsValue: false,
   };
-  const simulator = new UserSimulator(ownPlan, context);
-  const turn = simulator.nextTurn("open");
-  if (turn?.question === undefined) return undefined;
+  const simulator = openWithScenario(ownPlan, context, it => it.question !== undefined);
+  const { turn } = simulator;
+  if (turn.question === undefined || turn.intents.length > 0) return undefined;
   simulator.recordRefusal();
   const question = removeAllMarks(chooseAlternatives(turn.question, random));
   return {
     sort: "question",
     user: turn.text,
     reply: random.pick(texts.asking).replace("{question}", () => question),
-    tool,
+    tool: simulator.unmetRequests[0]!.intent.tool.name,
     unmetRequests: simulator.unmetRequests,
   };
+}
+
+/** A user who has said a first turn of one request, from the plan's scenario if that has one. */
+function openWithScenario(
+  { scenario, ...plan }: UserPlan,
+  context: ConversationContext,
+  isSuitable: (turn: UserTurn) => boolean,
+): UserSimulator {
+  if (scenario) {
+    const simulator = new UserSimulator({ ...plan, scenario }, context);
+    const turn = simulator.nextTurn("open");
+    const isSingle = turn && turn.intents.length + (turn.question === undefined ? 0 : 1) === 1;
+    if (isSingle && !turn.conditional && isSuitable(turn)) return simulator;
+  }
+  const simulator = new UserSimulator(plan, context);
+  simulator.nextTurn("open");
+  return simulator;
 }
 
 /** A request that the user thinks of but does not make, or takes back at once. */
@@ -125,7 +143,8 @@ function createUnmadeRequest(
     addsValue: false,
     refusalOdds: { accept: 0, seek: 0 },
   };
-  const [intent, ...others] = new UserSimulator(ownPlan, context).nextTurn("open")?.intents ?? [];
+  const simulator = openWithScenario(ownPlan, context, () => true);
+  const [intent, ...others] = simulator.turn.intents;
   if (!intent || others.length > 0) return undefined;
   const clause = removeAllMarks(intent.clause);
   const suitable = texts.filter(it => isSuitableFrame(it, clause, intent.tool.effect));
@@ -137,9 +156,10 @@ function createUnmadeRequest(
       .replace("{clause}", () => clause)
       .replace("{Clause}", () => capitalize(clause)),
   );
+  const motive = simulator.scenario?.pickMotive() ?? "";
   return {
     sort: "no-need",
-    user: applyPersona(capitalize(user), persona, random),
+    user: applyPersona(`${motive} ${capitalize(user)}`.trim(), persona, random),
     reply: random.pick(reply),
     unmetRequests: [],
   };

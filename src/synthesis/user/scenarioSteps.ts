@@ -313,6 +313,9 @@ function addCondition(
   { isMet }: SettledCondition,
   limit: string | undefined,
 ): PlannedIntent {
+  // a field of the result may have the same name
+  const fillLimit = (text: string) =>
+    limit === undefined ? text : text.replaceAll("{limit}", () => limit);
   return {
     ...lookUp,
     ...(reply ? { replies: reply } : {}),
@@ -321,7 +324,7 @@ function addCondition(
       ...lookUp.argumentTexts,
       ...(limit === undefined ? {} : { limit }),
     },
-    condition: { field, ...(isMet ? {} : { otherwise }) },
+    condition: { field, ...(isMet ? {} : { otherwise: otherwise.map(fillLimit) }) },
   };
 }
 

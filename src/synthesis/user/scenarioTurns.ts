@@ -81,6 +81,14 @@ export class ScenarioTurns {
     return undefined;
   }
 
+  /** Why the user comes; empty where a user of few words does not say it. */
+  pickMotive(): string {
+    const { random, isMinimal, persona } = this.#search.context;
+    if (isMinimal && !random.boolean(minimalMotiveShare)) return "";
+    const motive = chooseAlternatives(random.pick(this.#plan.motive), random);
+    return persona.contracts ? applyContractions(motive) : motive;
+  }
+
   /** Takes the outcomes on the live session, which later steps take values from. */
   recordOutcomes(
     outcomes: readonly { readonly intent: Intent; readonly outcome: RecordedOutcome }[],
@@ -178,7 +186,7 @@ export class ScenarioTurns {
   #pickAside(): Aside {
     const { plan, context } = this.#search;
     const { secondThoughts } = plan;
-    const motive = this.#pickMotive();
+    const motive = this.pickMotive();
     if (!secondThoughts || !context.random.boolean(secondThoughts.share))
       return { before: motive, after: "" };
     const tools = this.#plan.turns[0]!.map(it => context.declarations.get(it.tool)!.tool);
@@ -188,13 +196,6 @@ export class ScenarioTurns {
       context.random,
     );
     return before === "" ? { before: motive, after } : { before, after };
-  }
-
-  #pickMotive(): string {
-    const { random, isMinimal, persona } = this.#search.context;
-    if (isMinimal && !random.boolean(minimalMotiveShare)) return "";
-    const motive = chooseAlternatives(random.pick(this.#plan.motive), random);
-    return persona.contracts ? applyContractions(motive) : motive;
   }
 
   #count(step: ScenarioStep, { isMet }: FoundStep): void {

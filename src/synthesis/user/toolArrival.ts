@@ -25,14 +25,19 @@ export function createToolArrival(
 ): UserTurn | undefined {
   const { name, effect } = blocked.tool;
   if (!hiddenTools.delete(name)) return undefined;
-  const intent = repeatBlocked(blocked, search);
-  if (!intent) {
+  const repeated = repeatBlocked(blocked, search);
+  if (!repeated) {
     hiddenTools.add(name);
     return undefined;
   }
   const { random } = search.context;
-  const mayRepeat = isRequest(intent.clause) && random.boolean(repeatsRequest);
-  const clause = mayRepeat ? intent.clause : random.pick(texts.asks[effect]);
+  const mayRepeat = isRequest(repeated.clause) && random.boolean(repeatsRequest);
+  const clause = mayRepeat ? repeated.clause : random.pick(texts.asks[effect]);
+  // "try that again" asks for what was asked for before, and is answered like that
+  const { replies: _, ...unanswered } = repeated;
+  const intent = mayRepeat
+    ? repeated
+    : { ...unanswered, ...(blocked.replies ? { replies: blocked.replies } : {}) };
   const filler = random.pick(texts.says);
   const text = composeUserText([clause], "bare", search, { foundNothing: false, filler });
   return { text, intents: [intent], addedTools: [name] };
@@ -47,7 +52,7 @@ function repeatBlocked({ tool, ...base }: Intent, search: IntentSearch): Intent 
     const template = random.pick(templates.tools[tool.name]!.forms);
     const request = { declaration, template, base: { ...base, tool }, isSettled: true };
     const intent = search.findAccepted(request, it => canonicalJson(it.arguments) === wanted);
-    if (intent) return base.replies ? { ...intent, replies: base.replies } : intent;
+    if (intent) return intent;
   }
   return undefined;
 }
