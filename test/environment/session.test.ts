@@ -1,6 +1,7 @@
 /** A session's state after opening, calls, failures, forking and restoring. */
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
+import { CallMemo } from "../../src/environment/callMemo.ts";
 import { parseFixture } from "../../src/environment/fixture.ts";
 import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
 import { canonicalJson, type Json } from "../../src/environment/json.ts";
@@ -138,6 +139,33 @@ describe("a session", () => {
     expect(session.call("notes_read", { note_id: "note_101" }).outcome).toMatchObject({
       kind: "ok",
     });
+  });
+
+  test("executes a call on a state once if it shares a memo", () => {
+    const memo = new CallMemo();
+    const openShared = (menu?: string[]) =>
+      openSession({
+        servers: [{ server: notes, fixture }],
+        seed: 1,
+        ...(menu ? { menu } : {}),
+        memo,
+      });
+    const calls = [
+      ["notes_add", { text: "a" }],
+      ["notes_crash", {}],
+      ["notes_read", { note_id: "note_101" }],
+      ["notes_add", { text: "a" }],
+    ] as const;
+    const [first, second, alone] = [openShared(), openShared(), open()];
+    for (const [name, args] of calls) {
+      const result = first.call(name, args);
+      expect(second.call(name, args)).toBe(result);
+      expect(alone.call(name, args).digest).toBe(result.digest);
+    }
+    expect(second.state).toBe(first.state);
+    expect(openShared(["notes_read"]).call("notes_add", { text: "a" }).outcome.kind).toBe(
+      "unknown-tool",
+    );
   });
 
   test("forks without a copy into two independent sessions", () => {
