@@ -119,7 +119,7 @@ const isRunOnLead = (text: string): boolean => /[a-z,:] $/.test(text);
 function pickFrame(clause: string, { persona, random }: Voice): string {
   const isSuitable = (frame: string) =>
     (/\{clause\}\??$/.test(frame) || !/[,;:]/.test(clause)) &&
-    (!/for (me|us)/.test(frame) || !/\b(me|us|my)\b/.test(clause)) &&
+    (!/(for (me|us)|possible to)/.test(frame) || !/\b(me|us|my)\b/.test(clause)) &&
     (!/quickly|real quick|maybe/.test(frame) ||
       !/^first\b|\b(quickly|right away|at once|maybe)\b/.test(clause)) &&
     (!/I (need|want|would like) to|we need/.test(frame) ||

@@ -77,8 +77,9 @@ function renderPosition(
   const alike = listed?.filter(it => it.entity === entity) ?? [];
   const index = alike.findIndex(it => it.id === id);
   if (index < 0 || index >= positions.length || alike.length < 2) return undefined;
-  const isOtherOfTwo =
-    alike.length === 2 && recent.some(it => it.id === alike[1 - index]!.id && it.entity === entity);
+  const isRecent = (id: string) => recent.some(it => it.id === id && it.entity === entity);
+  // a reply that lists both makes neither of them "the other one"
+  const isOtherOfTwo = alike.length === 2 && isRecent(alike[1 - index]!.id) && !isRecent(id);
   return isOtherOfTwo && random.boolean(0.7)
     ? "the other one"
     : `the ${positions[index]!} ${random.boolean(0.6) ? "one" : templates.entities[entity]!.noun}`;

@@ -80,10 +80,12 @@ export class Referents {
     rows: readonly Pick<EntityInstance, "entity" | "id">[],
     { sample }: Pick<ConversationContext, "sample">,
   ): void {
-    const listed = rows.flatMap(
-      it => this.context.known.get(getEntityKey(it)) ?? sample.find(it.entity, it.id) ?? [],
+    const listed = rows.map(
+      it => this.context.known.get(getEntityKey(it)) ?? sample.find(it.entity, it.id),
     );
-    this.context = { ...this.context, listed };
+    // an order with gaps would make the third row the second one
+    const isComplete = listed.every(it => it !== undefined);
+    this.context = { ...this.context, listed: isComplete ? listed : [] };
   }
 
   /** Makes sure that the next request refers to nothing as `it`. */

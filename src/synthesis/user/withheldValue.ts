@@ -97,7 +97,7 @@ export function addValueToClause(
   if (!intent) return undefined;
   const value = intent.clause;
   const isSentence = isEnded || !isPhrase(value);
-  const joiner = startsWithPreposition(value) ? " " : ": ";
+  const joiner = startsWithPreposition(value) && !endsIndefinitely(clause) ? " " : ": ";
   return {
     intent,
     clauses: isSentence ? [clause, value] : [`${clause}${joiner}${value}`],
@@ -116,6 +116,10 @@ const isInstruction = (answer: string): boolean =>
   /^(call|make|give|use|write|say|put|add|reply|answer|send|take|ask|go|let|set|just|please)\b/.test(
     answer,
   );
+
+/** Whether a clause names the place of a value already: "invite Ana to a channel". */
+const endsIndefinitely = (clause: string): boolean =>
+  /\b(to|for|on|at|in|into|under|from|of|by) (an?|one of|some|another) [\w ]+$/.test(clause);
 
 const startsWithPreposition = (text: string): boolean =>
   /^(to|for|on|at|in|into|under|from|of|by|until|since|as|off)\b/.test(text);
