@@ -9,7 +9,7 @@ export interface RunActions {
   readonly stop: () => void;
 }
 
-export function createHeader({ run, status, steps }: RunView, actions: RunActions): HTMLElement {
+export function createHeader({ run, status }: RunView, actions: RunActions): HTMLElement {
   const { state, activity } = status;
   return element(
     "header",
@@ -25,20 +25,9 @@ export function createHeader({ run, status, steps }: RunView, actions: RunAction
         element("span", { class: "quiet" }, ` ${escapeInvisible(activity)}${formatTime(status)}`),
       ),
       createProgressBar(status),
-      createAlarms(steps),
     ),
     element("div", { class: "actions" }, ...createButtons(state, actions)),
   );
-}
-
-/** The alarms of the run, with the step of each. */
-function createAlarms(steps: RunView["steps"]): HTMLElement | undefined {
-  const alarms = steps.flatMap(({ step, alarms = [] }) =>
-    alarms.map(it => element("li", {}, `Step ${step}: ${escapeInvisible(it.text)}.`)),
-  );
-  return alarms.length > 0
-    ? element("ul", { class: "alarms", role: "alert" }, ...alarms)
-    : undefined;
 }
 
 function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {

@@ -6,6 +6,7 @@ import type { RunPage, RunStatus, RunView } from "../../src/protocol/runPage.ts"
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
+import { createAlarmBox } from "./alarms.ts";
 import { createHeader, type RunActions } from "./header.ts";
 import { createKeyNumbers } from "./keyNumbers.ts";
 import { createPlots } from "./plots.ts";
@@ -28,17 +29,19 @@ function start(loaded: RunView): void {
   channel.saveState({ folder: view.folder });
   const plots = createPlots(view.config.method, step => void channel.request("openStep", { step }));
   const header = element("div");
+  const alarms = createAlarmBox();
   const numbers = element("div");
   const curves = element("div", { class: "plots" }, ...plots.elements);
   const settings = element("section");
   page.setAttribute("aria-busy", "false");
-  page.replaceChildren(header, numbers, curves, settings);
+  page.replaceChildren(header, alarms.element, numbers, curves, settings);
   const send = (name: "pause" | "resume" | "stop") => () => void channel.request(name, null);
   const actions: RunActions = { pause: send("pause"), resume: send("resume"), stop: send("stop") };
   const draw = () => {
     isDrawPending = false;
     const hasSteps = view.steps.length > 0;
     header.replaceChildren(createHeader(view, actions));
+    alarms.update(view.steps);
     numbers.replaceChildren(
       hasSteps ? createKeyNumbers(view.steps) : createPlaceholder(view.status),
     );
