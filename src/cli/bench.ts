@@ -14,7 +14,7 @@ import { measureLiveSessions, measureMemory } from "./benchMemory.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureRewards } from "./benchRewards.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
-import { countOf, existingPath, oneOf } from "./parsers.ts";
+import { commaList, countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
 
 interface GroupOptions {
   /** The program of Python, where BFCL is measured too. */
@@ -37,13 +37,50 @@ const groups: Readonly<
 };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
+/** The options of `bench ablations`. */
+const ablationOptions = {
+  profiles: option(
+    "--profiles <list>",
+    "for ablations: reward profiles (default: prove-plus, paper and ablations of it)",
+    { parser: commaList },
+  ),
+  seeds: option("--seeds <n>", "for ablations: trainings under each profile (default: 3)", {
+    parser: countOf("a number of seeds"),
+  }),
+  seconds: option("--seconds <n>", "for ablations: seconds of each training (default: 210)", {
+    parser: positiveNumber,
+  }),
+  heldOut: option("--heldout <n>", "for ablations: held-out tasks (default: 400)", {
+    parser: countOf("a number of tasks"),
+  }),
+  model: option("--model <folder>", "for ablations: model folder to start from", {
+    parser: existingPath("a model folder"),
+  }),
+  out: option("--out <folder>", "for ablations: folder to write or to go on with", {
+    parser: outputPath("prove/ablations"),
+  }),
+  json: flag("--json", "for ablations: print one JSON document"),
+};
+
+function checkAblationOptions({
+  json,
+  ...others
+}: Readonly<Record<keyof typeof ablationOptions, unknown>>): void {
+  const given = json === true || Object.values(others).some(it => it !== undefined);
+  if (given)
+    throw new UserError(
+      "--profiles, --seeds, --seconds, --heldout, --model, --out and --json are for ablations",
+      "write prove-rl bench ablations",
+    );
+}
+
 export const bench = defineCommand({
   name: "bench",
   description:
-    "Measure speed and memory, and what cheats earn under each reward. Prints one JSON line per figure: the median of the runs, the runs, and the machine.",
+    "Measure speed and memory, and what cheats earn under each reward. Prints one JSON line per figure: the median of the runs, the runs, and the machine. The group ablations, which runs only if it is named, trains the student with GRPO under several reward profiles and seeds and compares the outcomes on held-out tasks; it takes more than an hour.",
   arguments: [
     optionalArgument("[group]", "measure only this group", {
-      parser: oneOf(groupNames, "there is no benchmark"),
+      parser: oneOf([...groupNames, "ablations"], "there is no benchmark"),
     }),
   ],
   options: {
@@ -56,12 +93,18 @@ export const bench = defineCommand({
       "--python <program>",
       "Python with bfcl-eval, for --against (default: python3 on the PATH)",
     ),
+    ...ablationOptions,
     file: option("--file <file>", "tasks file for rewards (default: 200 new tasks)", {
       parser: existingPath("a tasks file"),
     }),
     tasks: {
-      ...option("--tasks <n>", "tasks of the data set", { parser: countOf("a number of tasks") }),
-      isHidden: true,
+      ...option(
+        "--tasks <n>",
+        "tasks of the data set; for ablations those to train on (default: 1500)",
+        {
+          parser: countOf("a number of tasks"),
+        },
+      ),
     },
     reference: flag("--reference", "serve the SDK's empty tool, to compare with", {
       isHidden: true,
@@ -70,11 +113,22 @@ export const bench = defineCommand({
       isHidden: true,
     }),
   },
-  examples: ["bench", "bench environment", "bench environment --against bfcl"],
-  async run(context, [group], { against, python, file, tasks, reference, crowd }) {
+  examples: [
+    "bench",
+    "bench environment",
+    "bench environment --against bfcl",
+    "bench ablations --profiles paper,prove-plus --seeds 5",
+  ],
+  async run(context, [group], { against, python, file, tasks, reference, crowd, ...ablations }) {
     // these two are child processes of the environment group
     if (reference) return serveEmptyTool(context);
     if (crowd) return measureLiveSessions(context);
+    if (group === "ablations") {
+      // loads the numerics
+      const { runAblations } = await import("./benchAblations.ts");
+      return await runAblations(context, { ...ablations, tasks });
+    }
+    checkAblationOptions(ablations);
     if (against !== undefined && group === "synthesis")
       throw new UserError(
         `--against ${against} compares environments, not synthesis`,

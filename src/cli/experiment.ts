@@ -9,7 +9,7 @@ import { UserError } from "../userError.ts";
 import type { StoredModel } from "../model/modelFolder.ts";
 import { runConfig, type GrpoSettings } from "../run/config.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
-import { createRun } from "../run/folder.ts";
+import { createRun, getRunFile } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
@@ -108,7 +108,10 @@ async function makeTasks(
   );
 }
 
-/** Trains a run from a student to its end. `label` begins the lines of its progress. */
+/**
+ * Trains a run from a student to its end; a run that was interrupted goes on. `label` begins the
+ * lines of its progress.
+ */
 export async function trainStudent(
   folder: string,
   start: Start,
@@ -122,7 +125,7 @@ export async function trainStudent(
     keepGroups: 10,
     ...options,
   });
-  createRun(folder, config, start.folder);
+  if (!existsSync(getRunFile(folder))) createRun(folder, config, start.folder);
   const attachment = await startTrainer({
     folder,
     program: join(context.dist, "trainer.js"),

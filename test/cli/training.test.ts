@@ -42,12 +42,12 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "prove-loop-"));
   const { code, out } = await runCommand(
     loop,
-    "--seconds 3 --train 16 --heldout 12 --sampled 3 --controls --json".split(" "),
+    "--seconds 2 --train 16 --heldout 12 --sampled 3 --controls --json".split(" "),
     { cwd },
   );
   expect(code).toBe(0);
   ({ rows } = JSON.parse(out.join("\n")) as { rows: typeof rows });
-}, 240_000);
+}, 360_000);
 afterAll(async () => {
   for (const run of listRuns(join(cwd, "prove/runs"))) await endTrainer(run);
 });
