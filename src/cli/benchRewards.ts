@@ -7,12 +7,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { measureCheats } from "../evaluation/cheats.ts";
 import { profiles } from "../reward/profiles.ts";
-import { runSynthesis } from "../synthesis/pipeline/runSynthesis.ts";
-import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
+import { synthesizeForBench } from "./benchSynthesis.ts";
 import type { CliContext } from "./command.ts";
 
 /** Tasks that are synthesized if no file is given. */
@@ -50,19 +49,7 @@ async function synthesizeTasks(context: CliContext): Promise<Task[]> {
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
     const file = join(folder, "rewards.tasks.jsonl");
-    await runSynthesis(
-      { file, count: defaultCount, seed: 1 },
-      {
-        catalog: context.catalog,
-        resources: context.resources,
-        prove: context.prove,
-        createTeacher: () => undefined,
-        onProgress: it => context.showProgress(formatProgress(it)),
-        onRemark: context.printNote,
-        readClock: () => performance.now(),
-        signal: context.signal,
-      },
-    );
+    await synthesizeForBench({ file, count: defaultCount }, context);
     return await readAll(file);
   } finally {
     rmSync(folder, { recursive: true, force: true });

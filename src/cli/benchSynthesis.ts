@@ -24,21 +24,8 @@ export async function* measureSynthesis(context: CliContext): AsyncGenerator<Ben
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
     const file = join(folder, "paper.tasks.jsonl");
-    limitHeapGrowth();
     const start = performance.now();
-    await runSynthesis(
-      { file, count: paperCount, seed: 1 },
-      {
-        catalog: context.catalog,
-        resources: context.resources,
-        prove: context.prove,
-        createTeacher: () => undefined,
-        onProgress: it => context.showProgress(formatProgress(it)),
-        onRemark: context.printNote,
-        readClock: () => performance.now(),
-        signal: context.signal,
-      },
-    );
+    await synthesizeForBench({ file, count: paperCount }, context);
     const seconds = (performance.now() - start) / 1000;
     yield { name: "synthesis.tasks", unit: "1/s", runs: [paperCount / seconds] };
     yield { name: "synthesis.time", unit: "s", runs: [seconds] };
@@ -49,6 +36,27 @@ export async function* measureSynthesis(context: CliContext): AsyncGenerator<Ben
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Synthesizes tasks into a file with the default options and seed 1. */
+export async function synthesizeForBench(
+  { file, count }: { readonly file: string; readonly count: number },
+  { catalog, resources, prove, showProgress, printNote, signal }: CliContext,
+): Promise<void> {
+  limitHeapGrowth();
+  await runSynthesis(
+    { file, count, seed: 1 },
+    {
+      catalog,
+      resources,
+      prove,
+      createTeacher: () => undefined,
+      onProgress: it => showProgress(formatProgress(it)),
+      onRemark: printNote,
+      readClock: () => performance.now(),
+      signal,
+    },
+  );
 }
 
 /** Runs all edges of all servers once, and returns the seconds it took. */

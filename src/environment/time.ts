@@ -19,6 +19,21 @@ export const weekdays = [
 ] as const;
 export type Weekday = (typeof weekdays)[number];
 
+export const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+] as const;
+
 /** Minutes since 1970 until a minute, or until the first minute of a day. */
 export const toMinutes = (time: string): number =>
   Date.parse(time.length === 10 ? `${time}T00:00Z` : `${time}:00Z`) / minuteMs;

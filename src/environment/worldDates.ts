@@ -2,22 +2,7 @@
  * Finds dates in texts and moves them to the year of a world: days (`2026-03-09`, also within a
  * time), days in words (`9 March`, `9 March 2026`), months (`2026-03`) and years.
  */
-import { addDays, daysBetween } from "./time.ts";
-
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
+import { addDays, daysBetween, months } from "./time.ts";
 
 const isoDay = /\d{4}-\d\d-\d\d(?!\d)/y;
 const isoMonth = /20[12]\d-(?:0[1-9]|1[0-2])(?![\d-])/y;
@@ -52,7 +37,7 @@ export class DateShift {
     if (/^\d{4}-\d\d-\d\d$/.test(date)) return addDays(date, this.#days);
     if (/^\d{4}/.test(date)) return String(getYear(date) + this.#years) + date.slice(4);
     const [day, month, yearInWords] = date.split(" ");
-    const monthNumber = String(months.indexOf(month!) + 1).padStart(2, "0");
+    const monthNumber = String(months.findIndex(it => it === month) + 1).padStart(2, "0");
     const of = yearInWords ?? String(getYear(this.#start));
     const moved = addDays(`${of}-${monthNumber}-${day!.padStart(2, "0")}`, this.#days);
     const inWords = `${Number(moved.slice(8))} ${months[Number(moved.slice(5, 7)) - 1]!}`;

@@ -244,6 +244,11 @@ describe("invalid options", () => {
       /none of banking has tasks of the split heldout-server: choose some of trading/,
     ],
     [
+      "a split that the preset does not have",
+      ["--out", "a.jsonl", "--count", "3", "--preset", "student", "--split", "heldout-edge"],
+      /the preset student has no tasks of the split heldout-edge: choose heldout-chain or/,
+    ],
+    [
       "an unknown teacher",
       ["--out", "a.jsonl", "--count", "3", "--teacher", "me"],
       /there is no teacher me/,

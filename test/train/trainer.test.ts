@@ -271,6 +271,7 @@ describe("a trainer", () => {
     const folder = createRunFolder(grpo({ steps: 100_000 }));
     const attachment = await startOn(folder);
     await expect(startOn(folder)).rejects.toThrow("is being trained already");
+    expect(readEnd(folder)).toBeUndefined();
     for await (const event of attachment.events) if (event.kind === "saved") break;
     process.kill(readTrainerLock(folder)!.pid, "SIGKILL");
     while (readTrainerLock(folder)) await sleep(20);
@@ -304,6 +305,16 @@ describe("a run that cannot start fails with the reason", () => {
       /holds no tasks of the split heldout-server/,
     ));
   test("no tasks file", () => check(createRunFolder(grpo({ tasks: join(root, "none") })), /none/));
+  test("tasks that have changed since it began, and its steps are kept", async () => {
+    const file = join(root, "changed.tasks.jsonl");
+    writeFileSync(file, readFileSync(tasks));
+    const folder = createRunFolder(sft({ tasks: file, steps: 2 }));
+    await readEvents(await startOn(folder));
+    const metrics = readFileSync(join(folder, "metrics.jsonl"), "utf8");
+    writeFileSync(file, readFileSync(tasks, "utf8").split("\n").slice(1).join("\n"));
+    await check(folder, /changed\.tasks\.jsonl has changed since the run in .* began/);
+    expect(readFileSync(join(folder, "metrics.jsonl"), "utf8")).toBe(metrics);
+  });
   test("a checkpoint that is incomplete", () => {
     const folder = createRunFolder(grpo());
     writeFileSync(join(getCheckpointFolder(folder, 0), "weights.safetensors"), "torn");

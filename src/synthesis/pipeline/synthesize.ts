@@ -54,8 +54,17 @@ const countNormalTasks = ({ preset = "paper", count = Infinity }: SynthesisOptio
   Number.isFinite(count) ? computeComposition(presets[preset].mixture, count).normal : Infinity;
 
 /** The servers that have tasks of the split. Throws a `UserError` if none of them has any. */
-export function selectServers({ servers, split }: SynthesisOptions): readonly string[] {
+export function selectServers({
+  servers,
+  split,
+  preset = "paper",
+}: SynthesisOptions): readonly string[] {
   if (split === undefined) return servers;
+  if (presets[preset].holdsOutSets && (split === "heldout-edge" || split === "heldout-world"))
+    throw new UserError(
+      `the preset ${preset} has no tasks of the split ${split}`,
+      "choose heldout-chain or heldout-server, or use the preset paper",
+    );
   const selected = servers.filter(it => isHeldOut(it) === (split === "heldout-server"));
   if (selected.length > 0) return selected;
   throw new UserError(

@@ -5,22 +5,7 @@
 import type { Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
-import { daysBetween, getWeekdayName, getWeekday } from "../../environment/time.ts";
-
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
+import { daysBetween, getWeekdayName, getWeekday, months } from "../../environment/time.ts";
 
 /** How a persona writes days. */
 export type DateStyle =

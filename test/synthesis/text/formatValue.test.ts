@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
-import { addDays } from "../../../src/environment/time.ts";
+import { addDays, months } from "../../../src/environment/time.ts";
 import { isMoney, formatValue, type DateStyle } from "../../../src/synthesis/text/formatValue.ts";
 
 const now = "2026-03-09T09:00";
@@ -14,20 +14,6 @@ const styles: readonly DateStyle[] = [
   "short",
   "long",
   "weekday",
-];
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
 ];
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
