@@ -27,13 +27,18 @@ interface GroupOptions {
 
 const groups: Readonly<
   Record<
-    "environment" | "synthesis" | "rewards",
+    "environment" | "synthesis" | "rewards" | "training",
     (context: CliContext, options: GroupOptions) => AsyncGenerator<BenchmarkRow>
   >
 > = {
   environment: measureEnvironment,
   synthesis: measureSynthesis,
   rewards: (context, { file }) => measureRewards(context, file),
+  training: async function* (context) {
+    // the compute backend takes a while to load
+    const { measureTraining } = await import("./benchTraining.ts");
+    yield* measureTraining(context);
+  },
 };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 

@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import * as tf from "@tensorflow/tfjs-core";
 import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
 import { UserError } from "../userError.ts";
@@ -33,6 +34,12 @@ const relaxedProbe = new Uint8Array([
   65, 2, 253, 15, 253, 128, 2, 11,
 ]);
 
+/** Node 20 and 21 have relaxed SIMD behind a flag, which is set here. */
+function supportsRelaxedSimd(): boolean {
+  if (!WebAssembly.validate(relaxedProbe)) setFlagsFromString("--experimental-wasm-relaxed-simd");
+  return WebAssembly.validate(relaxedProbe);
+}
+
 let startedMemory: WasmMemory | undefined;
 
 /** Makes `wasm` the backend of this thread. `programs` is the folder of the wasm files. */
@@ -43,7 +50,7 @@ export async function startWasm(
   setWasmPaths(programs.endsWith(sep) ? programs : programs + sep);
   if (!(await tf.setBackend("wasm"))) throw new Error("the wasm backend did not start");
   await tf.ready();
-  const relaxed = build === "best" ? WebAssembly.validate(relaxedProbe) : build === "relaxed";
+  const relaxed = build === "simd" ? false : supportsRelaxedSimd();
   if (startedMemory?.relaxed === relaxed) return startedMemory;
   startedMemory = await loadKernels(
     join(programs, `kernels-${relaxed ? "relaxed" : "simd"}.wasm`),

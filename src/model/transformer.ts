@@ -31,6 +31,9 @@ export type Gradients = ReadonlyMap<string, tf.Tensor>;
 /** Computes a scalar from log-probabilities (M) with tfjs operations that have gradients. */
 export type LossFunction = (logprobs: tf.Tensor1D) => tf.Scalar;
 
+/** The mean of −log p. */
+export const meanLoss: LossFunction = logprobs => tf.neg(tf.mean(logprobs));
+
 /** Creates a model with random weights, which depend only on the seed. */
 export function initializeModel(architecture: Architecture, seed: number): Model {
   const next = mulberry32(seed);

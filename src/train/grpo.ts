@@ -7,11 +7,13 @@
  *   ρ = exp(lp − lp_old), for each token the student sampled                                  (2)
  *   L = −mean min(ρ A, clip(ρ, 1 − low, 1 + high) A) + β mean k3, over all those tokens       (3)
  *   k3 = exp(lp_ref − lp) − (lp_ref − lp) − 1                                                 (4)
+ *
+ * The mean of k3 is estimated on a part of the groups, another part at each step.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
 import { encodeChat } from "../model/chatFormat.ts";
-import { packGroups, type PackedGroup } from "../model/packedBatch.ts";
+import { packGroups, type PackedBatch } from "../model/packedBatch.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import {
   disposeGradients,
@@ -39,8 +41,10 @@ import type { ScoredAttempt } from "./scoredAttempt.ts";
 export interface GrpoContext extends MethodContext {
   readonly catalog: Catalog;
   readonly tasks: readonly Task[];
-  /** The weights at the start of the run: the reference of the KL term. */
-  readonly reference: Model;
+  /**
+   * The weights at the start of the run: the reference of the KL term. Not used if its weight is 0.
+   */
+  readonly reference: Model | undefined;
   readonly profile: Profile;
 }
 
@@ -90,15 +94,17 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const informativeGroups = groups.filter(group => group.some(it => it.advantage !== 0));
 
     const learningRate = grpo.learningRate * Math.min(1, step / 5);
-    const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
+    const measured = new Set(groups.filter((_, i) => (i + step) % measuredEvery === 0));
+    const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
     for (let minibatch = 0; minibatch < grpo.minibatches; minibatch++) {
       const result = trainOnGroups(
         context,
         informativeGroups.filter((_, i) => i % grpo.minibatches === minibatch),
         grpo,
         learningRate,
+        measured,
       );
-      for (const key of ["loss", "norm", "tokens", "kl", "clipped"] as const)
+      for (const key of ["loss", "norm", "tokens", "kl", "measured", "clipped"] as const)
         totals[key] += result[key];
     }
 
@@ -196,30 +202,31 @@ function trainOnGroups(
   groups: readonly (readonly ScoredAttempt[])[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
+  measured: ReadonlySet<readonly ScoredAttempt[]>,
 ) {
   const { tokens } = sumByName(replicas, {
     tokens: groups.flat().reduce((sum, it) => sum + it.logprobs.length, 0),
   });
-  if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
+  if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
 
-  const own = { loss: 0, kl: 0, clipped: 0, gradients: undefined as Gradients | undefined };
+  const own = { loss: 0, kl: 0, measured: 0, clipped: 0 };
+  let ownGradients: Gradients | undefined;
   for (const batch of splitIntoBatches(groups)) {
-    const result = backward(model, reference, batch, { grpo, tokens });
-    for (const key of ["loss", "kl", "clipped"] as const) own[key] += result[key];
-    own.gradients = own.gradients
-      ? addGradients(own.gradients, result.gradients)
-      : result.gradients;
+    const result = backward(model, reference, batch, { grpo, tokens, measured });
+    for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
+    ownGradients = ownGradients ? addGradients(ownGradients, result.gradients) : result.gradients;
   }
-  const gradients = replicas.sumGradients(own.gradients ?? zeroGradients(model));
+  const gradients = replicas.sumGradients(ownGradients ?? zeroGradients(model));
   const { norm } = optimizer.step(gradients, learningRate);
   disposeGradients(gradients);
-  const { loss, kl, clipped } = sumByName(replicas, {
-    loss: own.loss,
-    kl: own.kl,
-    clipped: own.clipped,
-  });
-  return { loss, norm, tokens, kl, clipped };
+  return { norm, tokens, ...sumByName(replicas, own) };
 }
+
+/**
+ * The KL term is measured on one group of this many, another one at each step, and weighted as much
+ * more: its mean is that of all groups, and the reference model computes only a part of them.
+ */
+const measuredEvery = 4;
 
 /**
  * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
@@ -252,25 +259,33 @@ function addGradients(sum: Gradients, more: Gradients): Gradients {
   return added;
 }
 
+interface BackwardOptions {
+  readonly grpo: GrpoConfig["grpo"];
+  /** The tokens of the minibatch, over all replicas. */
+  readonly tokens: number;
+  /** The groups on which the KL term is measured. */
+  readonly measured: ReadonlySet<readonly ScoredAttempt[]>;
+}
+
 function backward(
   model: Model,
-  reference: Model,
+  reference: Model | undefined,
   groups: readonly (readonly ScoredAttempt[])[],
-  { grpo, tokens }: { grpo: GrpoConfig["grpo"]; tokens: number },
+  { grpo, tokens, measured }: BackwardOptions,
 ) {
   const { low, high } = grpo.clip;
   const attempts = groups.flat();
-  // the prompt of a group is computed once, and its attempts branch off it
-  const packedGroups: PackedGroup[] = groups.map(group => ({
-    prefix: group[0]!.opening,
-    branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
-  }));
-  const packed = packGroups(packedGroups);
+  const packed = packAttempts(groups);
   const advantages = Float32Array.from(
     attempts.flatMap(it => it.logprobs.map(() => it.advantage)), // (M)
   );
   const oldLogprobs = Float32Array.from(attempts.flatMap(it => it.logprobs)); // (M)
-  const refLogprobs = computeLogProbabilities(reference, packed); // (M)
+  // the indices of the measured tokens, and the reference's log-probabilities of them
+  const measuredTokens = listMeasuredTokens(groups, measured); // (K)
+  const refLogprobs =
+    reference && grpo.kl > 0 && measuredTokens.length > 0
+      ? computeLogProbabilities(reference, packAttempts(groups.filter(it => measured.has(it)))) // (K)
+      : undefined;
 
   const { loss, logprobs, gradients } = computeGradients(model, packed, lp => {
     const a = tf.tensor1d(advantages);
@@ -279,24 +294,54 @@ function backward(
       tf.mul(ratio, a),
       tf.mul(tf.clipByValue(ratio, 1 - low, 1 + high), a),
     );
-    const difference = tf.sub(tf.tensor1d(refLogprobs), lp);
+    const gain = tf.sum(clipped);
+    if (!refLogprobs) return tf.div(tf.neg(gain), tokens);
+    const difference = tf.sub(
+      tf.tensor1d(refLogprobs),
+      tf.gather(lp, tf.tensor1d(measuredTokens, "int32")),
+    );
     const k3 = tf.sub(tf.sub(tf.exp(difference), difference), 1); // equation (4)
-    return tf.div(tf.sum(tf.sub(tf.mul(k3, grpo.kl), clipped)), tokens); // equation (3)
+    const kl = tf.mul(tf.sum(k3), grpo.kl * measuredEvery);
+    return tf.div(tf.sub(kl, gain), tokens); // equation (3)
   });
 
   let kl = 0;
+  refLogprobs?.forEach((it, i) => {
+    const difference = it - logprobs[measuredTokens[i]!]!;
+    kl += Math.exp(difference) - difference - 1;
+  });
   let clipped = 0;
   let at = 0;
   for (const it of attempts)
     for (let i = 0; i < it.logprobs.length; i++, at++) {
-      const difference = refLogprobs[at]! - logprobs[at]!;
-      kl += Math.exp(difference) - difference - 1;
       const ratio = Math.exp(logprobs[at]! - oldLogprobs[at]!);
       if (!(it.advantage > 0 ? ratio > 1 + high : ratio < 1 - low)) continue;
       clipped++;
       it.clipped.push(i);
     }
-  return { loss, kl, clipped, gradients };
+  return { loss, kl, measured: refLogprobs?.length ?? 0, clipped, gradients };
+}
+
+/** The prompt of a group is computed once, and its attempts branch off it. */
+const packAttempts = (groups: readonly (readonly ScoredAttempt[])[]): PackedBatch =>
+  packGroups(
+    groups.map(group => ({
+      prefix: group[0]!.opening,
+      branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
+    })),
+  );
+
+/** The indices of the sampled tokens of measured groups among those of all groups. */
+function listMeasuredTokens(
+  groups: readonly (readonly ScoredAttempt[])[],
+  measured: ReadonlySet<readonly ScoredAttempt[]>,
+): number[] {
+  const indices: number[] = [];
+  let at = 0;
+  for (const group of groups)
+    for (const { logprobs } of group)
+      for (let i = 0; i < logprobs.length; i++, at++) if (measured.has(group)) indices.push(at);
+  return indices;
 }
 
 /** The gradients of a replica that has no informative group. */

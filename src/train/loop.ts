@@ -135,11 +135,12 @@ async function openMethod(
   if (config.method === "sft") return openSft(context, config, corpus!);
   const profile = profiles.find(it => it.name === config.profile);
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
-  const reference = await loadModel(readModelFolder(setup.reference));
+  const reference =
+    config.grpo.kl > 0 ? await loadModel(readModelFolder(setup.reference)) : undefined;
   const method = openGrpo({ ...context, catalog, tasks, reference, profile }, config);
   return {
     step: (step, progress) => method.step(step, progress),
-    dispose: () => (method.dispose(), reference.dispose()),
+    dispose: () => (method.dispose(), reference?.dispose()),
   };
 }
 

@@ -63,7 +63,9 @@ interface LearningSums {
   readonly loss: number;
   readonly norm: number;
   readonly tokens: number;
+  /** Σ k3 over the measured tokens. */
   readonly kl: number;
+  readonly measured: number;
   readonly clipped: number;
   readonly learningRate: number;
   readonly minibatches: number;
@@ -107,7 +109,7 @@ export function computeStepMetrics(
     faults: sums.faults,
     tokensPerRollout: perAttempt(sums.tokens),
     rolloutsPerSecond: divide(sums.attempts, sums.total / learning.count),
-    kl: divide(learning.kl, learning.tokens),
+    kl: divide(learning.kl, learning.measured),
     clipShare: divide(learning.clipped, learning.tokens),
     entropy: divide(sums.surprise, sums.tokens),
     loss: learning.loss / learning.minibatches,
