@@ -10,7 +10,7 @@ export interface RopeTables {
   readonly sin: tf.Tensor2D;
 }
 
-/** (N) positions, and (S, 4) segments as start, length, prefix start, prefix length. */
+/** (N) positions, and (S, 4) segments as start, length, parent, rows before. */
 export interface PackedPositions {
   readonly positions: Int32Array;
   readonly segments: Int32Array;
@@ -21,7 +21,7 @@ export interface AttentionLayout {
   readonly positions: tf.Tensor1D;
   /** (S, 4) */
   readonly segments: tf.Tensor2D;
-  /** The most rows that a segment attends to, including its prefix. */
+  /** The most rows that a segment attends to, including those of its parents. */
   readonly longest: number;
   /**
    * (N, N): 0 where a row attends to a column, a large negative number elsewhere. Created at the
@@ -39,8 +39,8 @@ export function createLayout(batch: PackedPositions): AttentionLayout {
   const table = tf.tensor2d(segments, [segments.length / 4, 4], "int32");
   let mask: tf.Tensor2D | undefined;
   let longest = 0;
-  for (const [, length, , prefixLength] of iterateSegments(segments))
-    longest = Math.max(longest, length + prefixLength);
+  for (const { length, before } of listSegments(segments))
+    longest = Math.max(longest, length + before);
   return {
     positions: rows,
     segments: table,
@@ -54,20 +54,29 @@ export function createLayout(batch: PackedPositions): AttentionLayout {
   };
 }
 
-export function* iterateSegments(
-  segments: Int32Array,
-): Generator<readonly [start: number, length: number, prefixStart: number, prefixLength: number]> {
-  for (let at = 0; at < segments.length; at += 4)
-    yield [...segments.subarray(at, at + 4)] as unknown as [number, number, number, number];
+interface Segment {
+  readonly start: number;
+  readonly length: number;
+  /** The index of the segment before it in its sequences, or -1. */
+  readonly parent: number;
+  readonly before: number;
 }
+
+const listSegments = (segments: Int32Array): Segment[] =>
+  Array.from({ length: segments.length / 4 }, (_, i) => {
+    const [start, length, parent, before] = segments.subarray(4 * i, 4 * i + 4);
+    return { start: start!, length: length!, parent: parent!, before: before! };
+  });
 
 function createMask({ positions, segments }: PackedPositions): Float32Array {
   const n = positions.length;
   const mask = new Float32Array(n * n).fill(maskedScore);
-  for (const [start, length, prefixStart, prefixLength] of iterateSegments(segments))
+  const all = listSegments(segments);
+  for (const { start, length, parent } of all)
     for (let row = start; row < start + length; row++) {
       mask.fill(0, row * n + start, row * n + row + 1);
-      mask.fill(0, row * n + prefixStart, row * n + prefixStart + prefixLength);
+      for (let it = all[parent]; it; it = all[it.parent])
+        mask.fill(0, row * n + it.start, row * n + it.start + it.length);
     }
   return mask;
 }

@@ -22,6 +22,31 @@ export interface Kernels {
     alpha: number,
     add: number,
   ): void;
+  packedSize(columns: number, inner: number): number;
+  packedScratch(inner: number): number;
+  packB(
+    transposed: number,
+    inner: number,
+    columns: number,
+    b: number,
+    ldb: number,
+    to: number,
+  ): void;
+  gemmPacked(
+    transposeA: number,
+    rows: number,
+    columns: number,
+    inner: number,
+    a: number,
+    lda: number,
+    panels: number,
+    packedInner: number,
+    c: number,
+    ldc: number,
+    scratch: number,
+    alpha: number,
+    add: number,
+  ): void;
   gemmBatched(
     batch: number,
     strideA: number,

@@ -35,8 +35,8 @@ export interface DecoderOptions {
 }
 
 /**
- * Opens a decoder of a model. Caches are not updated when the weights change: release the slots and
- * open them again.
+ * Opens a decoder of a model. It does not notice when the weights change: release all slots and open
+ * them again.
  */
 export function openDecoder(
   model: Model,
@@ -68,6 +68,7 @@ function createDecoder(
     open() {
       const slot = free.pop();
       if (slot === undefined) throw new Error(`all ${slots} slots are open`);
+      if (lengths.size === 0) cache.readWeights();
       lengths.set(slot, 0);
       return slot;
     },

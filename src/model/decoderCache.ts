@@ -7,6 +7,8 @@ import { packGroups } from "./packedBatch.ts";
 import { computeLogits, type Model } from "./transformer.ts";
 
 export interface DecoderCache {
+  /** Reads the weights of the model, which may have changed. Called while all slots are empty. */
+  readWeights(): void;
   /**
    * Appends tokens; `starts` has the length of each slot before. Returns the chosen tokens of the
    * feeds with a choice, in the order of the feeds.
@@ -21,6 +23,7 @@ export function createRecomputingCache(model: Model, slots: number): DecoderCach
   const sequences: number[][] = Array.from({ length: slots }, () => []);
   const { vocabulary } = model.architecture;
   return {
+    readWeights() {},
     feed(feeds, starts) {
       feeds.forEach(
         ({ slot, ids }, i) =>

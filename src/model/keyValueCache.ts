@@ -25,8 +25,10 @@ export function createKeyValueCache(
     values: memory.allocate(slots * slotSize),
   }));
   const scratch = allocateScratch(memory, model.architecture, context);
-  const state: CacheState = { model, memory, scratch, caches, context };
+  const matrices = allocateMatrices(memory, model);
+  const state: CacheState = { model, memory, scratch, caches, context, matrices };
   return {
+    readWeights: () => packMatrices(state),
     feed: (feeds, starts) => [...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it)),
     copy(slot, other, length) {
       for (const address of caches.flatMap(it => [it.keys, it.values])) {
@@ -45,6 +47,7 @@ export function createKeyValueCache(
       for (const address of [
         ...caches.flatMap(it => [it.keys, it.values]),
         ...Object.values(scratch),
+        ...matrices.values(),
       ])
         memory.free(address);
     },
@@ -112,7 +115,7 @@ function allocateScratch(memory: WasmMemory, architecture: Architecture, context
     gateUp: rows(2 * hidden),
     feed: rows(hidden),
     logits: rows(vocabulary),
-    scores: memory.allocate(context + 8),
+    scores: memory.allocate(2 * (context + 8)),
   };
 }
 
@@ -122,10 +125,29 @@ interface CacheState {
   readonly scratch: Scratch;
   readonly caches: readonly { readonly keys: number; readonly values: number }[];
   readonly context: number;
+  /** The addresses of the packed matrices by name. */
+  readonly matrices: ReadonlyMap<string, number>;
+}
+
+/** Room for every matrix in the order in which products read it. */
+function allocateMatrices(memory: WasmMemory, { parameters }: Model): Map<string, number> {
+  const addresses = new Map<string, number>();
+  for (const [name, { shape }] of parameters)
+    if (shape.length === 2)
+      addresses.set(name, memory.allocate(memory.kernels.packedSize(shape[0]!, shape[1]!)));
+  return addresses;
+}
+
+function packMatrices({ model, memory, matrices }: CacheState): void {
+  for (const [name, address] of matrices) {
+    const matrix = model.parameters.get(name)!;
+    const [outputs, inputs] = matrix.shape as [number, number];
+    memory.kernels.packB(1, inputs, outputs, memory.addressOf(matrix), inputs, address);
+  }
 }
 
 function runTile(
-  { model, memory, scratch, caches, context }: CacheState,
+  { model, memory, scratch, caches, context, matrices }: CacheState,
   { ids, slots, positions, sampled }: Tile,
 ): ChosenToken[] {
   const { kernels } = memory;
@@ -135,23 +157,22 @@ function runTile(
     rows: number,
     x: number,
     inputs: number,
-    matrix: number,
+    matrix: string,
     outputs: number,
     out: number,
   ) =>
-    kernels.gemm(
+    kernels.gemmPacked(
       0,
-      1,
       rows,
       outputs,
       inputs,
       x,
       inputs,
-      matrix,
+      matrices.get(matrix)!,
       inputs,
       out,
       outputs,
-      memory.scratch(kernels.gemmScratch(outputs, inputs)),
+      memory.scratch(kernels.packedScratch(inputs)),
       1,
       0,
     );
@@ -174,7 +195,8 @@ function runTile(
   };
   const [cos, sin] = [memory.addressOf(model.rope.cos), memory.addressOf(model.rope.sin)];
   for (const [layer, { keys, values }] of caches.entries()) {
-    const at = (part: string) => weight(`layers.${layer}.${part}`);
+    const name = (part: string) => `layers.${layer}.${part}`;
+    const at = (part: string) => weight(name(part));
     kernels.rmsNorm(
       rows.n,
       width,
@@ -187,7 +209,7 @@ function runTile(
       rows.n,
       scratch.normed,
       width,
-      at("attention.qkv"),
+      name("attention.qkv"),
       (heads + 2 * kvHeads) * headWidth,
       scratch.qkv,
     );
@@ -227,16 +249,16 @@ function runTile(
       scratch.mixed,
       scratch.scores,
     );
-    linear(rows.n, scratch.mixed, heads * headWidth, at("attention.out"), width, scratch.added);
+    linear(rows.n, scratch.mixed, heads * headWidth, name("attention.out"), width, scratch.added);
     kernels.addTo(rows.n * width, scratch.added, rows.stream);
     kernels.rmsNorm(rows.n, width, rows.stream, at("feed.norm"), scratch.normed, scratch.scale);
-    linear(rows.n, scratch.normed, width, at("feed.gateUp"), 2 * hidden, scratch.gateUp);
+    linear(rows.n, scratch.normed, width, name("feed.gateUp"), 2 * hidden, scratch.gateUp);
     kernels.swiglu(rows.n, hidden, scratch.gateUp, scratch.feed);
-    linear(rows.n, scratch.feed, hidden, at("feed.down"), width, scratch.added);
+    linear(rows.n, scratch.feed, hidden, name("feed.down"), width, scratch.added);
     kernels.addTo(rows.n * width, scratch.added, rows.stream);
   }
   kernels.rmsNorm(rows.n, width, rows.stream, weight("norm"), scratch.normed, scratch.scale);
-  linear(rows.n, scratch.normed, width, weight("embedding"), vocabulary, scratch.logits);
+  linear(rows.n, scratch.normed, width, "embedding", vocabulary, scratch.logits);
   memory.floatsAt(scratch.temperatures, rows.n).set(sampled.map(it => it.temperature));
   memory.floatsAt(scratch.uniforms, rows.n).set(sampled.map(it => it.uniform));
   kernels.sampleRows(

@@ -1,23 +1,26 @@
 /**
- * Packs sequences of different lengths into one batch without padding, in which a prompt that
- * several sequences share is computed once.
+ * Packs sequences of different lengths into one batch without padding, in which a beginning that
+ * several sequences of a group share is computed once.
  */
 
-/** The input of the transformer: N tokens, S segments, M targets. */
+/** The input of the transformer: N tokens, S segments, T predictions, M targets. */
 export interface PackedBatch {
   /** (N) token ids. */
   readonly ids: Int32Array;
   /** (N) the position of each token in its own sequence. */
   readonly positions: Int32Array;
   /**
-   * (S, 4) start, length, prefix start, prefix length: a segment attends causally to itself, and to
-   * its whole prefix.
+   * (S, 4) start, length, parent, tokens before: a segment attends causally to itself, and to all
+   * tokens of its parent and of the parents before. The first segments of sequences have the parent
+   * -1.
    */
   readonly segments: Int32Array;
-  /** (M) the row whose output predicts each target. */
+  /** (T) the row whose output predicts a token. */
   readonly rows: Int32Array;
-  /** (M) the token id of each target. */
+  /** (T) the predicted token's id. */
   readonly targets: Int32Array;
+  /** (M) the prediction of each target: sequences with the same beginning share predictions. */
+  readonly places: Int32Array;
 }
 
 /** Sequences with a common prefix: each is the prefix followed by one of the branches. */
@@ -35,7 +38,14 @@ export interface Branch {
 
 /** Packs groups. Targets are in the order of groups, then branches, then tokens. */
 export function packGroups(groups: readonly PackedGroup[]): PackedBatch {
-  const writer: Writer = { ids: [], positions: [], segments: [], rows: [], targets: [] };
+  const writer: Writer = {
+    ids: [],
+    positions: [],
+    segments: [],
+    rows: [],
+    targets: [],
+    places: [],
+  };
   for (const group of groups) packGroup(writer, group);
   return {
     ids: Int32Array.from(writer.ids),
@@ -43,44 +53,77 @@ export function packGroups(groups: readonly PackedGroup[]): PackedBatch {
     segments: Int32Array.from(writer.segments),
     rows: Int32Array.from(writer.rows),
     targets: Int32Array.from(writer.targets),
+    places: Int32Array.from(writer.places),
   };
 }
 
 type Writer = { [Key in keyof PackedBatch]: number[] };
 
-function packGroup(writer: Writer, { prefix, branches }: PackedGroup): void {
-  const [only] = branches;
-  // with one branch, prefix and branch become one segment, which is less work than two
-  if (branches.length === 1 && only)
-    return packSegment(writer, prefix, only, { start: 0, length: 0 });
-  const shared = { start: writer.ids.length, length: prefix.length };
-  if (prefix.length > 0)
-    packSegment(writer, prefix, { ids: [], mask: [] }, { start: 0, length: 0 });
-  for (const branch of branches) packSegment(writer, [], branch, shared);
+/** A token of one or more sequences that are equal up to it. */
+interface Node {
+  readonly id: number;
+  /** The index of its prediction, if the token is a target. */
+  prediction: number;
+  readonly isTarget: boolean;
+  readonly children: Node[];
 }
 
-function packSegment(
+function packGroup(writer: Writer, { prefix, branches }: PackedGroup): void {
+  const root: Node = { id: -1, isTarget: false, prediction: -1, children: [] };
+  const start = prefix.reduce((node, id) => findOrAddChild(node, id, false), root);
+  const paths = branches.map(({ ids, mask }) => {
+    if (ids.length !== mask.length)
+      throw new Error(`a branch of ${ids.length} tokens has a mask of ${mask.length}`);
+    let node = start;
+    return ids.map((id, i) => (node = findOrAddChild(node, id, Boolean(mask[i]))));
+  });
+  for (const child of root.children) if (child.isTarget) throw createUnpredictableError();
+  for (const child of root.children) packTree(writer, child, { segment: -1, before: 0 });
+  for (const path of paths)
+    for (const it of path) if (it.isTarget) writer.places.push(it.prediction);
+}
+
+const createUnpredictableError = () =>
+  new Error("the first token of a sequence has nothing before it that predicts it");
+
+function findOrAddChild(node: Node, id: number, isTarget: boolean): Node {
+  const found = node.children.find(it => it.id === id && it.isTarget === isTarget);
+  if (found) return found;
+  const child: Node = { id, isTarget, prediction: -1, children: [] };
+  node.children.push(child);
+  return child;
+}
+
+/**
+ * Writes the tokens from a node to the next one at which sequences part as one segment, then what
+ * follows. The last token of a sequence predicts nothing, so it is not part of the input.
+ */
+function packTree(
   writer: Writer,
-  head: readonly number[],
-  { ids, mask }: Branch,
-  prefix: { start: number; length: number },
+  first: Node,
+  parent: { readonly segment: number; readonly before: number },
 ): void {
-  if (ids.length !== mask.length)
-    throw new Error(`a branch of ${ids.length} tokens has a mask of ${mask.length}`);
   const start = writer.ids.length;
-  // the last token of a branch predicts no target, so it is not part of the input
-  const input = ids.length === 0 ? head : [...head, ...ids.slice(0, -1)];
-  input.forEach((id, i) => {
-    writer.ids.push(id);
-    writer.positions.push(prefix.length + i);
-  });
-  if (input.length > 0) writer.segments.push(start, input.length, prefix.start, prefix.length);
-  ids.forEach((id, i) => {
-    if (!mask[i]) return;
-    const previous = head.length + i - 1;
-    if (previous < 0 && prefix.length === 0)
-      throw new Error("the first token of a sequence has nothing before it that predicts it");
-    writer.rows.push(previous < 0 ? prefix.start + prefix.length - 1 : start + previous);
-    writer.targets.push(id);
-  });
+  let node = first;
+  for (;;) {
+    if (node.children.length === 0) break;
+    const row = writer.ids.length;
+    writer.ids.push(node.id);
+    writer.positions.push(parent.before + row - start);
+    for (const child of node.children) {
+      if (!child.isTarget) continue;
+      child.prediction = writer.targets.length;
+      writer.rows.push(row);
+      writer.targets.push(child.id);
+    }
+    if (node.children.length > 1) break;
+    node = node.children[0]!;
+  }
+  const length = writer.ids.length - start;
+  if (length === 0) return;
+  const segment = writer.segments.length / 4;
+  writer.segments.push(start, length, parent.segment, parent.before);
+  if (node.children.length > 1)
+    for (const child of node.children)
+      packTree(writer, child, { segment, before: parent.before + length });
 }

@@ -82,9 +82,9 @@ export function createModel(
 }
 
 /** The input of a packed batch, with the rows after which tokens are predicted. */
-type BatchInput = Omit<PackedBatch, "targets">;
+type BatchInput = Pick<PackedBatch, "ids" | "rows">;
 
-/** The logits after the rows, (M, vocabulary), differentiable in the parameters. */
+/** The logits after the rows, (T, vocabulary), differentiable in the parameters. */
 function forwardLogits(
   model: Model,
   { ids, rows }: BatchInput,
@@ -93,7 +93,8 @@ function forwardLogits(
   const { architecture, rope } = model;
   const matrix = (name: string) => weight(model, name) as tf.Tensor2D;
   const scale = (name: string) => weight(model, name) as tf.Tensor1D;
-  const hidden = tf.tidy(() => {
+  const outputs = tf.tidy(() => {
+    const predicting = tf.tensor1d(rows, "int32");
     let x = tf.gather(matrix("embedding"), tf.tensor1d(ids, "int32")); // (N, width)
     for (let layer = 0; layer < architecture.layers; layer++) {
       const at = `layers.${layer}`;
@@ -101,12 +102,15 @@ function forwardLogits(
         rmsNorm(x, scale(`${at}.attention.norm`)),
         matrix(`${at}.attention.qkv`),
       );
-      const mixed = attention(
+      let mixed = attention(
         qkv,
         scale(`${at}.attention.queryNorm`),
         scale(`${at}.attention.keyNorm`),
         { ...architecture, rope, layout },
       );
+      // of the last layer, the other rows need only keys and values
+      if (layer === architecture.layers - 1)
+        [x, mixed] = [tf.gather(x, predicting), tf.gather(mixed, predicting)]; // (T, …)
       x = tf.add(x, matMulTransposed(mixed, matrix(`${at}.attention.out`)));
       const gateUp = matMulTransposed(
         rmsNorm(x, scale(`${at}.feed.norm`)),
@@ -116,17 +120,21 @@ function forwardLogits(
     }
     return x;
   });
-  const outputs = tf.gather(hidden, tf.tensor1d(rows, "int32")); // (M, width)
   return matMulTransposed(rmsNorm(outputs, scale("norm")), matrix("embedding"));
 }
 
 /** The log-probability of each target, (M), differentiable in the parameters. */
-const forwardLogProbabilities = (
+function forwardLogProbabilities(
   model: Model,
   packed: PackedBatch,
   layout: AttentionLayout,
-): tf.Tensor1D =>
-  logProbabilities(forwardLogits(model, packed, layout), tf.tensor1d(packed.targets, "int32"));
+): tf.Tensor1D {
+  const predictions = logProbabilities(
+    forwardLogits(model, packed, layout),
+    tf.tensor1d(packed.targets, "int32"),
+  ); // (T)
+  return tf.gather(predictions, tf.tensor1d(packed.places, "int32"));
+}
 
 /**
  * Computes the loss of a batch, the log-probabilities of its targets (M), and the gradient of the
@@ -166,7 +174,7 @@ export function computeLogProbabilities(model: Model, packed: PackedBatch): Floa
   return logprobs;
 }
 
-/** Computes the logits after the rows of a batch, (M, vocabulary), without a gradient. */
+/** Computes the logits after the rows of a batch, (T, vocabulary), without a gradient. */
 export function computeLogits(model: Model, packed: PackedBatch): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);

@@ -142,7 +142,7 @@ function validate(group: ProcessGroup, model: Model, corpus: Corpus): number | u
       own.slice(i, i + 16).map(index => toPackedGroup(getConversation(corpus, index), 0)),
     );
     for (const logprob of computeLogProbabilities(model, packed)) loss -= logprob;
-    tokens += packed.targets.length;
+    tokens += packed.places.length;
   }
   const sums = sumByName(group, { loss, tokens });
   return sums.loss / sums.tokens;

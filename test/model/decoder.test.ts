@@ -144,6 +144,18 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs([4], [chosen!.id])[0]!, 4);
   });
 
+  test("weights that have changed count once all slots were released", () => {
+    open(2);
+    const prompt = createTokens(9, 1);
+    const slot = decoder.open();
+    decoder.feed([{ slot, ids: prompt, choose: greedy }]);
+    decoder.release(slot);
+    const matrix = model.parameters.get("layers.1.feed.down")!;
+    tf.tidy(() => matrix.assign(tf.mul(matrix, -2)));
+    const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
+    expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs(prompt, [chosen!.id])[0]!, 4);
+  });
+
   test("an invalid feed is refused", () => {
     open(1);
     const slot = decoder.open();

@@ -21,6 +21,18 @@ export function createTokens(n: number, seed: number): number[] {
   return Array.from({ length: n }, () => Math.floor(uniform() * tiny.vocabulary));
 }
 
+/** A branch that begins with the first `n` tokens of another. */
+function createFork(of: Branch, n: number, length: number, seed: number): Branch {
+  const own = createBranch(length, seed);
+  return {
+    ids: [...of.ids.slice(0, n), ...own.ids],
+    mask: [...of.mask.slice(0, n), ...own.mask],
+  };
+}
+
+const trunk = createBranch(19, 10);
+const fork = createFork(trunk, 9, 12, 11);
+
 /** A branch of n tokens, of which the last and about two thirds of the others are targets. */
 function createBranch(n: number, seed: number): Branch {
   const uniform = mulberry32(seed + 1000);
@@ -31,8 +43,9 @@ function createBranch(n: number, seed: number): Branch {
 }
 
 /**
- * A single sequence and two groups with a common prompt. The lengths are odd, up to more than a
- * tile of the attention kernel; one branch has a single token.
+ * A single sequence and three groups with a common prompt. The lengths are odd, up to more than a
+ * tile of the attention kernel; one branch has a single token. In the last group, branches part
+ * after common tokens, and one is there twice.
  */
 export const groups: readonly PackedGroup[] = [
   { prefix: createTokens(5, 1), branches: [createBranch(6, 2)] },
@@ -41,6 +54,10 @@ export const groups: readonly PackedGroup[] = [
     branches: [createBranch(7, 4), { ids: createTokens(1, 5), mask: [1] }, createBranch(35, 6)],
   },
   { prefix: createTokens(1, 7), branches: [createBranch(2, 8), createBranch(3, 9)] },
+  {
+    prefix: createTokens(5, 12),
+    branches: [trunk, fork, createFork(trunk, 4, 6, 13), createFork(fork, 15, 3, 14), fork],
+  },
 ];
 
 /** The same sequences, each with its own copy of the prompt. */

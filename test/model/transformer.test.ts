@@ -111,6 +111,21 @@ describe("gradients equal finite differences", () => {
   });
 });
 
+test("a beginning that branches share is computed once", () => {
+  const prefix = createTokens(5, 1);
+  const ids = createTokens(20, 2);
+  const mask = ids.map(() => 1);
+  const parted = [...ids.slice(0, 12), ...createTokens(6, 3)];
+  const pack = (...branches: number[][]) =>
+    packGroups([
+      { prefix, branches: branches.map(it => ({ ids: it, mask: mask.slice(0, it.length) })) },
+    ]);
+  expect(pack(ids).ids.length).toBe(24);
+  expect(pack(ids, ids).ids.length).toBe(24);
+  expect(pack(ids, parted).ids.length).toBe(24 + 5);
+  expect(pack(ids, parted).places.length).toBe(20 + 18);
+});
+
 describe.each(["cpu", "wasm"] as const)("on %s", name => {
   beforeAll(() => startBackend(name, { programs }));
 
@@ -141,8 +156,9 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
       computeLogits(model, packed),
       computeLogProbabilities(model, packed),
     ];
-    const expected = Array.from(packed.targets, (target, i) => {
-      const row = logits.subarray(i * tiny.vocabulary, (i + 1) * tiny.vocabulary);
+    const expected = Array.from(packed.places, place => {
+      const row = logits.subarray(place * tiny.vocabulary, (place + 1) * tiny.vocabulary);
+      const target = packed.targets[place]!;
       return row[target]! - Math.log(row.reduce((sum, it) => sum + Math.exp(it), 0));
     });
     checkClose(logprobs, expected, 2e-6);

@@ -55,7 +55,7 @@ async function learn({
     branches.map(it => ({ prefix, branches: [it] })),
   );
   const packed = packGroups(all.filter((_, i) => i % count === rank));
-  const targets = packGroups(all).targets.length;
+  const targets = packGroups(all).places.length;
   const losses: number[] = [];
   for (let step = 0; step < 3; step++) {
     const own = computeGradients(model, packed, logprobs =>

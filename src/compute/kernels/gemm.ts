@@ -5,9 +5,19 @@ import { floats, multiplyAdd } from "./vector";
 
 const tileRows: i32 = 4;
 
+/** The size, in floats, of op(B) (K, N) in panels. */
+export function packedSize(N: i32, K: i32): i32 {
+  return ((N + 7) & ~7) * K;
+}
+
+/** The scratch size, in floats, of a product with a packed operand of inner size K. */
+export function packedScratch(K: i32): i32 {
+  return 4 * K + 32;
+}
+
 /** The scratch size, in floats, of a product with N columns and inner size K. */
 export function gemmScratch(N: i32, K: i32): i32 {
-  return ((N + 7) & ~7) * K + 4 * K + 32;
+  return packedSize(N, K) + packedScratch(K);
 }
 
 /** Stores four vectors of rows as the columns of a 4 by 4 block, `step` bytes apart. */
@@ -25,7 +35,7 @@ export function gemmScratch(N: i32, K: i32): i32 {
 /**
  * Packs op(B) (K, N) into panels: to[(j / 8) · 8K + 8k + j % 8], the last one padded with zeros.
  */
-function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): void {
+export function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): void {
   const whole = N & ~7;
   const step = floats(ldb);
   for (let j = 0; j < whole; j += 8) {
@@ -158,10 +168,32 @@ export function gemm(
   alpha: f32,
   add: i32,
 ): void {
-  const panelsB = scratch;
-  const panelA = scratch + floats(((N + 7) & ~7) * K);
+  packB(transposeB, K, N, B, ldb, scratch);
+  const rest = scratch + floats(packedSize(N, K));
+  gemmPacked(transposeA, M, N, K, A, lda, scratch, K, C, ldc, rest, alpha, add);
+}
+
+/**
+ * The product with an operand that `packB` has packed, which many products can share: with its
+ * first K of `packedK` rows, and its first N columns.
+ */
+export function gemmPacked(
+  transposeA: i32,
+  M: i32,
+  N: i32,
+  K: i32,
+  A: usize,
+  lda: i32,
+  panels: usize,
+  packedK: i32,
+  C: usize,
+  ldc: i32,
+  scratch: usize,
+  alpha: f32,
+  add: i32,
+): void {
+  const panelA = scratch;
   const edge = panelA + floats(4 * K);
-  packB(transposeB, K, N, B, ldb, panelsB);
   const alphas = f32x4.splat(alpha);
   const step = floats(ldc);
   for (let i = 0; i < M; i += tileRows) {
@@ -177,7 +209,7 @@ export function gemm(
         c30 = c00,
         c31 = c00;
       let a = panelA,
-        b = panelsB + floats(j * K);
+        b = panels + floats(j * packedK);
       for (let k = 0; k < K; k++) {
         const b0 = v128.load(b),
           b1 = v128.load(b, 16);

@@ -3,7 +3,15 @@
 // floats, and matrices are row-major.
 export { adamW, sumSquares } from "./adamw";
 export { attention, attentionGradient, attentionInCache, attentionScratch } from "./attention";
-export { gemm, gemmBatched, gemmScratch } from "./gemm";
+export {
+  gemm,
+  gemmBatched,
+  gemmPacked,
+  gemmScratch,
+  packB,
+  packedScratch,
+  packedSize,
+} from "./gemm";
 export { splitHeads, splitHeadsGradient, splitHeadsIntoCache } from "./heads";
 export { logProbabilities, logProbabilitiesGradient, sampleRows } from "./logprob";
 export { rmsNorm, rmsNormGradient } from "./norm";

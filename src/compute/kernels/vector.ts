@@ -75,9 +75,8 @@ export function maxOfRow(row: usize, n: i32): f32 {
   return most;
 }
 
-/** Softmax of row[0..n) in place. Returns log Σ exp. */
-export function softmaxRow(row: usize, n: i32): f32 {
-  const most = maxOfRow(row, n);
+/** exp(x - most) of row[0..n) in place. Returns their sum. */
+@inline function expOfRow(row: usize, n: i32, most: f32): f32 {
   const mosts = f32x4.splat(most);
   let lanes = f32x4.splat(0);
   let tail: f32 = 0;
@@ -92,10 +91,21 @@ export function softmaxRow(row: usize, n: i32): f32 {
     store<f32>(row + floats(j), e);
     tail += e;
   }
-  const total: f32 = tail + sumOf(lanes);
+  return tail + sumOf(lanes);
+}
+
+/** Softmax of row[0..n) in place, without the factor that it returns. */
+export function expRow(row: usize, n: i32): f32 {
+  return <f32>1.0 / expOfRow(row, n, maxOfRow(row, n));
+}
+
+/** Softmax of row[0..n) in place. Returns log Σ exp. */
+export function softmaxRow(row: usize, n: i32): f32 {
+  const most = maxOfRow(row, n);
+  const total = expOfRow(row, n, most);
   const inverse: f32 = 1.0 / total;
   const inverses = f32x4.splat(inverse);
-  j = 0;
+  let j = 0;
   for (; j + 4 <= n; j += 4)
     v128.store(row + floats(j), f32x4.mul(v128.load(row + floats(j)), inverses));
   for (; j < n; j++) store<f32>(row + floats(j), load<f32>(row + floats(j)) * inverse);
