@@ -61,6 +61,8 @@ describe("matrix products on wasm equal those of plain JavaScript", () => {
   check({ a: [3, 6, 10], b: [3, 11, 10], transposeB: true });
   check({ a: [3, 10, 6], b: [1, 10, 3], transposeA: true });
   check({ a: [1, 2, 70], b: [4, 70, 2] });
+  check({ a: [1, 6, 500], b: [1, 500, 9] });
+  check({ a: [1, 800, 5], b: [1, 11, 800], transposeA: true, transposeB: true });
 
   test("operands that do not fit are refused", () => {
     const [a, b] = [tf.zeros<tf.Rank.R2>([2, 3]), tf.zeros<tf.Rank.R2>([2, 3])];
