@@ -134,7 +134,7 @@ function allocateMatrices(memory: WasmMemory, { parameters }: Model): Map<string
   const addresses = new Map<string, number>();
   for (const [name, { shape }] of parameters)
     if (shape.length === 2)
-      addresses.set(name, memory.allocate(memory.kernels.packedSize(shape[0]!, shape[1]!)));
+      addresses.set(name, memory.allocate(memory.kernels.packedSize(shape[0], shape[1])));
   return addresses;
 }
 
