@@ -75,13 +75,14 @@ function chooseToken(
   { temperature, uniform }: SamplingChoice,
 ): { id: number; logprob: number } {
   const max = logits.reduce((a, b) => Math.max(a, b));
-  const sumExp = (t: number) => logits.reduce((sum, it) => sum + Math.exp((it - max) / t), 0);
+  const divisor = temperature > 0 ? temperature : 1;
+  const sumExp = logits.reduce((sum, it) => sum + Math.exp((it - max) / divisor), 0);
   let id = temperature > 0 ? -1 : logits.indexOf(max);
   if (temperature > 0) {
-    let left = uniform * sumExp(temperature);
-    id = logits.findIndex(it => (left -= Math.exp((it - max) / temperature)) < 0);
+    let left = uniform * sumExp;
+    id = logits.findIndex(it => (left -= Math.exp((it - max) / divisor)) < 0);
     // rounding can leave a remainder after the last token
     if (id < 0) id = logits.indexOf(max);
   }
-  return { id, logprob: (logits[id] as number) - max - Math.log(sumExp(1)) };
+  return { id, logprob: ((logits[id] as number) - max) / divisor - Math.log(sumExp) };
 }

@@ -27,8 +27,8 @@ export interface ChosenToken {
   readonly slot: number;
   readonly id: number;
   /**
-   * log softmax(logits)[id]: the log-probability in the model's own distribution, at temperature 1,
-   * even if the token was chosen at another temperature.
+   * log softmax(logits / temperature)[id]: the log-probability in the distribution that the token
+   * was sampled from. At temperature 0, it is that at temperature 1.
    */
   readonly logprob: number;
 }

@@ -123,14 +123,19 @@ function forwardLogits(
   return matMulTransposed(rmsNorm(outputs, scale("norm")), matrix("embedding"));
 }
 
-/** The log-probability of each target, (M), differentiable in the parameters. */
+/**
+ * The log-probability of each target at a temperature, log softmax(logits / temperature), (M),
+ * differentiable in the parameters.
+ */
 function forwardLogProbabilities(
   model: Model,
   packed: PackedBatch,
   layout: AttentionLayout,
+  temperature: number,
 ): tf.Tensor1D {
+  const logits = forwardLogits(model, packed, layout);
   const predictions = logProbabilities(
-    forwardLogits(model, packed, layout),
+    temperature === 1 ? logits : tf.div(logits, temperature),
     tf.tensor1d(packed.targets, "int32"),
   ); // (T)
   return tf.gather(predictions, tf.tensor1d(packed.places, "int32"));
@@ -144,12 +149,13 @@ export function computeGradients(
   model: Model,
   packed: PackedBatch,
   computeLoss: LossFunction,
+  temperature = 1,
 ): { loss: number; logprobs: Float32Array; gradients: Gradients } {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
   const kept: tf.Tensor1D[] = [];
   const { value, grads } = tf.variableGrads(() => {
-    const logprobs = forwardLogProbabilities(model, packed, layout);
+    const logprobs = forwardLogProbabilities(model, packed, layout, temperature);
     kept.push(tf.keep(logprobs));
     return computeLoss(logprobs);
   }, [...model.parameters.values()]);
@@ -164,11 +170,15 @@ export function computeGradients(
 }
 
 /** Computes the log-probabilities of a batch's targets (M), without a gradient. */
-export function computeLogProbabilities(model: Model, packed: PackedBatch): Float32Array {
+export function computeLogProbabilities(
+  model: Model,
+  packed: PackedBatch,
+  temperature = 1,
+): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
   const logprobs = tf.tidy(() =>
-    forwardLogProbabilities(model, packed, layout).dataSync<"float32">().slice(),
+    forwardLogProbabilities(model, packed, layout, temperature).dataSync<"float32">().slice(),
   );
   layout.dispose();
   return logprobs;

@@ -4,6 +4,12 @@
  */
 import { z } from "zod";
 import { splits } from "../trajectory/task.ts";
+import {
+  defaultExtraSettings,
+  extraSettings,
+  getObjective,
+  objectiveSettings,
+} from "./objectives.ts";
 
 export const runFormat = "prove/run@1";
 
@@ -11,15 +17,13 @@ const positive = z.number().positive();
 const count = z.int().min(1);
 
 export const grpoSettings = z.strictObject({
+  ...objectiveSettings.shape,
+  ...extraSettings.shape,
   /** Tasks per step. */
   prompts: count,
   /** Attempts at each task. */
   group: z.int().min(2),
   learningRate: positive,
-  /** β of the KL term; the reference is the run's starting weights. */
-  kl: z.number().min(0),
-  /** The ratio is clipped to [1 - low, 1 + high]. */
-  clip: z.strictObject({ low: positive, high: positive }),
   /** Minibatches per step, each with an optimizer step. */
   minibatches: count,
   temperature: positive,
@@ -46,6 +50,27 @@ export const sftSettings = z.strictObject({
 });
 
 export type GrpoSettings = z.infer<typeof grpoSettings>;
+
+/**
+ * Settings of GRPO as run.json has them. Runs of before 0.6 lack those that came later, which then
+ * have the values that those runs were trained with.
+ */
+const storedGrpoSettings = z
+  .preprocess(
+    it =>
+      typeof it === "object" && it !== null
+        ? { ...getObjective("prove"), ...defaultExtraSettings, ...it }
+        : it,
+    grpoSettings,
+  )
+  .superRefine(({ credit, ratio, advantages }, context) => {
+    if (credit !== "call") return;
+    const refuse = (message: string) =>
+      context.addIssue({ code: "custom", path: ["credit"], message });
+    if (ratio === "sequence") refuse("credit per call needs the ratio of each token");
+    if (advantages === "shuffled")
+      refuse("shuffled advantages belong to whole attempts, not to calls");
+  });
 export type SftSettings = z.infer<typeof sftSettings>;
 
 const common = {
@@ -73,7 +98,7 @@ const common = {
 };
 
 export const runConfig = z.discriminatedUnion("method", [
-  z.strictObject({ ...common, method: z.literal("grpo"), grpo: grpoSettings }),
+  z.strictObject({ ...common, method: z.literal("grpo"), grpo: storedGrpoSettings }),
   z.strictObject({
     ...common,
     method: z.literal("sft"),
@@ -88,11 +113,11 @@ export type SftConfig = Extract<RunConfig, { method: "sft" }>;
 
 /** The paper's settings, scaled to the small student: groups of 8 instead of 16. */
 export const defaultGrpoSettings: GrpoSettings = Object.freeze({
+  ...getObjective("prove"),
+  ...defaultExtraSettings,
   prompts: 16,
   group: 8,
   learningRate: 8e-5,
-  kl: 0.01,
-  clip: Object.freeze({ low: 0.2, high: 0.28 }),
   minibatches: 2,
   temperature: 1,
   advantages: "group",

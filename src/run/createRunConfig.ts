@@ -14,8 +14,10 @@ import {
   runFormat,
   defaultSftSettings,
   sftSettings,
+  type GrpoSettings,
   type RunConfig,
 } from "./config.ts";
+import { getObjective } from "./objectives.ts";
 
 const runSettings = z.strictObject({
   profile: z.string().optional(),
@@ -73,7 +75,7 @@ export function createRunConfig(options: RunOptions): RunConfig {
     method,
     ...(method === "sft"
       ? { sft: { ...defaultSftSettings, ...sft } }
-      : { grpo: { ...defaultGrpoSettings, ...grpo } }),
+      : { grpo: resolveGrpoSettings(grpo) }),
   });
   if (!success) {
     const issue = error.issues[0]!;
@@ -85,6 +87,13 @@ export function createRunConfig(options: RunOptions): RunConfig {
   checkProfile(data.profile);
   return data;
 }
+
+/** The defaults, replaced by the objective's settings, replaced by explicit ones. */
+const resolveGrpoSettings = (settings: RunSettings["grpo"] = {}): GrpoSettings => ({
+  ...defaultGrpoSettings,
+  ...getObjective(settings.objective ?? "prove"),
+  ...(settings as Partial<GrpoSettings>),
+});
 
 function checkProfile(profile: string): void {
   if (!profiles.some(it => it.name === profile))

@@ -25,6 +25,8 @@ const groupLineSchema = z.object({
   /** The number of the attempt in its group, from 0. */
   attempt: z.int().min(0),
   advantage: z.number(),
+  /** What is added to the advantage of each call's tokens; only with `grpo.credit: "call"`. */
+  credits: z.array(z.number()).optional(),
   success: z.boolean(),
   /** The total under the paper's profile. */
   paper: z.number(),

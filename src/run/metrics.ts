@@ -21,6 +21,15 @@ const alarm = z.object({
 /** A sign that the training is not going well. */
 export type Alarm = z.infer<typeof alarm>;
 
+/** What became of the attempts at a task, which is named by its index in the split. */
+const taskOutcome = z.object({
+  task: z.int().min(0),
+  attempts: z.int().min(0),
+  successes: z.int().min(0),
+});
+
+export type TaskOutcome = z.infer<typeof taskOutcome>;
+
 const learning = {
   step: z.int().min(1),
   loss: number,
@@ -58,6 +67,20 @@ export const grpoStep = z.object({
   cut: share,
   /** The share of groups whose attempts all have the same reward and so no gradient. */
   zeroVariance: share,
+  /**
+   * How many groups there were, of those without a gradient, without a success, and attempted in
+   * place of others; only with `grpo.resample` or `grpo.failedGroups`.
+   */
+  groups: z
+    .object({
+      attempted: z.int().min(0),
+      flat: z.int().min(0),
+      failed: z.int().min(0),
+      resampled: z.int().min(0),
+    })
+    .optional(),
+  /** The outcome of each group; only with `grpo.curriculum`. */
+  outcomes: z.array(taskOutcome).optional(),
   attempts: z.int().min(0),
   /** Attempts that ended by a fault; they are neither scored nor trained on. */
   faults: z.int().min(0),

@@ -1,18 +1,11 @@
 /**
  * Multi-turn group-relative policy optimization (Shao et al., 2024): attempts in live sessions,
  * rewards, advantages within each group, and clipped optimizer steps. Tokens that tools and users
- * wrote have no gradient.
- *
- *   A_i = (R_i − mean R) / (std R + 1e-6), over the group                                     (1)
- *   ρ = exp(lp − lp_old), for each token the student sampled                                  (2)
- *   L = −mean min(ρ A, clip(ρ, 1 − low, 1 + high) A) + β mean k3, over all those tokens       (3)
- *   k3 = exp(lp_ref − lp) − (lp_ref − lp) − 1                                                 (4)
- *
- * The mean of k3 is estimated on a part of the groups, another part at each step.
+ * wrote have no gradient. advantages.ts has equation (1), objective.ts the
+ * loss. The mean of the KL term is estimated on a part of the groups, another part at each step.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
-import { encodeChat } from "../model/chatFormat.ts";
 import { packGroups, type PackedBatch } from "../model/packedBatch.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import {
@@ -22,21 +15,25 @@ import {
   type Gradients,
   type Model,
 } from "../model/transformer.ts";
-import { rollout, type Rollout } from "../policy/rollout.ts";
-import { paperProfile, type Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
-import { getSuccess } from "../reward/success.ts";
-import type { Breakdown } from "../reward/breakdown.ts";
+import { rollout } from "../policy/rollout.ts";
+import type { Profile } from "../reward/profiles.ts";
 import type { GrpoConfig } from "../run/config.ts";
+import type { TaskOutcome } from "../run/metrics.ts";
 import { groupFormat, type GroupLine } from "../run/group.ts";
-import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { createEpochSampler, shuffleIndices } from "./epochSampler.ts";
-import { createConversation } from "./corpus.ts";
-import { sumByName, type MethodContext, type TrainingMethod } from "./trainingMethod.ts";
+import { assignAdvantages, givesGradient, listTokenAdvantages } from "./advantages.ts";
+import { createTaskSelector } from "./taskSelection.ts";
+import { computeLearningRate } from "./learningRate.ts";
+import { computeLoss, measureBatch, type LossBatch, type MinibatchSize } from "./objective.ts";
+import {
+  sumByName,
+  type MethodContext,
+  type ProcessGroup,
+  type TrainingMethod,
+} from "./trainingMethod.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
-import type { ScoredAttempt } from "./scoredAttempt.ts";
+import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
 
 export interface GrpoContext extends MethodContext {
   readonly catalog: Catalog;
@@ -46,6 +43,14 @@ export interface GrpoContext extends MethodContext {
    */
   readonly reference: Model | undefined;
   readonly profile: Profile;
+  /** The outcomes of the steps before, which a curriculum depends on. */
+  readonly outcomes?: readonly StepOutcomes[];
+}
+
+/** The outcomes of the groups of a step. */
+export interface StepOutcomes {
+  readonly step: number;
+  readonly outcomes: readonly TaskOutcome[];
 }
 
 export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMethod {
@@ -56,44 +61,73 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     temperature: grpo.temperature,
     seed,
   });
-  const sampleIndex = createEpochSampler(tasks.length, seed);
+  const selector = createTaskSelector({
+    tasks: tasks.length,
+    prompts: grpo.prompts,
+    seed,
+    curriculum: grpo.curriculum,
+  });
+  for (const it of context.outcomes ?? []) selector.record(it.step, it.outcomes);
   const scoreRollout = createAttemptScorer(context);
 
-  async function step(
-    step: number,
-  ): Promise<{ metrics: ReturnType<typeof computeStepMetrics>; groups: GroupLine[] }> {
-    const start = performance.now();
-    const sampledBefore = student.usage.seconds;
-
-    // this replica's share of the step's tasks, and a group of attempts at each
-    const indices = Array.from({ length: grpo.prompts }, (_, i) => i).filter(
-      it => it % replicas.count === replicas.rank,
-    );
+  /** A group of attempts at each of the tasks with these numbers in the step, all at once. */
+  const attemptTasks = async (step: number, chosen: readonly StepTask[]): Promise<StepGroup[]> => {
     const rollouts = await Promise.all(
-      indices.map(index => {
-        const task = tasks[sampleIndex((step - 1) * grpo.prompts + index)]!;
+      chosen.map(({ index, number }) => {
+        const task = tasks[index]!;
         return rolloutGroup(
           student,
           context.catalog,
           task,
-          Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${index}.${i}`),
+          Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${number}.${i}`),
         );
       }),
     );
-    const attempts = rollouts.map(group => group.map(it => scoreRollout(it.task, it.rollout)));
-    const groups = attempts.map(group => group.filter(it => it !== undefined));
-    const faults = attempts.flat().length - groups.flat().length;
+    return rollouts.map((group, i) => {
+      const scored = group.map(it => scoreRollout(it.task, it.rollout));
+      const attempts = scored.filter(it => it !== undefined);
+      return { ...chosen[i]!, attempts, faults: scored.length - attempts.length };
+    });
+  };
+
+  /** This replica's share of the step's tasks, and of those that replace tasks without a gradient. */
+  const attemptStep = async (step: number): Promise<StepGroup[]> => {
+    const isOwn = ({ number }: StepTask) => number % replicas.count === replicas.rank;
+    const own = selector
+      .select(step)
+      .map((index, number) => ({ index, number }))
+      .filter(isOwn);
+    const extra = Array.from({ length: grpo.resample }, (_, n) => ({
+      index: selector.selectExtra(step, n),
+      number: grpo.prompts + n,
+    })).filter(isOwn);
+    const groups = await attemptTasks(step, own);
+    for (let latest = groups; extra.length > 0;) {
+      const missing = latest.filter(it => !givesGradient(it.attempts, grpo)).length;
+      if (missing === 0) break;
+      latest = await attemptTasks(step, extra.splice(0, missing));
+      groups.push(...latest);
+    }
+    return groups;
+  };
+
+  async function step(
+    step: number,
+    progress: number,
+  ): Promise<{ metrics: ReturnType<typeof computeStepMetrics>; groups: GroupLine[] }> {
+    const start = performance.now();
+    const sampledBefore = student.usage.seconds;
+
+    const stepGroups = await attemptStep(step);
+    const groups = stepGroups.map(it => it.attempts);
+    const faults = stepGroups.reduce((sum, it) => sum + it.faults, 0);
     const rolloutsEnd = performance.now();
 
-    // equation (1)
-    for (const group of groups)
-      for (const [i, advantage] of computeAdvantages(group.map(it => it.breakdown.total)).entries())
-        group[i]!.advantage = advantage;
-    if (grpo.advantages === "shuffled") shuffleAdvantages(groups.flat(), seed, step, replicas.rank);
+    assignAdvantages(groups, grpo, replicas, { seed, step });
     // a group whose attempts all have the same reward has no gradient
     const informativeGroups = groups.filter(group => group.some(it => it.advantage !== 0));
 
-    const learningRate = grpo.learningRate * Math.min(1, step / 5);
+    const learningRate = computeLearningRate(grpo, step, progress);
     const measured = new Set(groups.filter((_, i) => (i + step) % measuredEvery === 0));
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
     for (let minibatch = 0; minibatch < grpo.minibatches; minibatch++) {
@@ -115,14 +149,21 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       learning: (end - rolloutsEnd) / 1000,
       total: (end - start) / 1000,
     };
-    const sums = sumByName(replicas, sumAttempts(groups, faults, seconds));
+    const resampled = stepGroups.filter(it => it.number >= grpo.prompts).length;
+    const sums = sumByName(replicas, sumAttempts(groups, { faults, resampled }, seconds));
+    const outcomes = grpo.curriculum > 0 ? collectOutcomes(replicas, grpo, stepGroups) : undefined;
+    selector.record(step, outcomes ?? []);
     return {
-      metrics: computeStepMetrics(step, sums, {
-        ...totals,
-        learningRate,
-        count: replicas.count,
-        minibatches: grpo.minibatches,
-      }),
+      metrics: {
+        ...computeStepMetrics(step, sums, {
+          ...totals,
+          learningRate,
+          count: replicas.count,
+          minibatches: grpo.minibatches,
+          hasGroupCounts: grpo.resample > 0 || grpo.failedGroups < 1,
+        }),
+        ...(outcomes ? { outcomes } : {}),
+      },
       groups: groups.flatMap(group => createGroupLines(step, group)),
     };
   }
@@ -130,71 +171,42 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   return { step, dispose: () => student.dispose() };
 }
 
+/** A task of a step. */
+interface StepTask {
+  /** Among all tasks. */
+  readonly index: number;
+  /** Within the step; those from `grpo.prompts` on replace tasks without a gradient. */
+  readonly number: number;
+}
+
+/** The scored attempts at a task, and how many attempts were not scored. */
+interface StepGroup extends StepTask {
+  readonly attempts: readonly ScoredAttempt[];
+  readonly faults: number;
+}
+
+/** The outcomes of the groups of all replicas. */
+function collectOutcomes(
+  replicas: ProcessGroup,
+  { prompts, resample }: GrpoConfig["grpo"],
+  groups: readonly StepGroup[],
+): TaskOutcome[] {
+  // three numbers for each task of the step; no attempts at those that other replicas have
+  const values = new Float32Array(3 * (prompts + resample));
+  for (const { index, number, attempts } of groups)
+    values.set([index, attempts.length, attempts.filter(it => it.success).length], 3 * number);
+  replicas.allReduce(values);
+  return Array.from({ length: prompts + resample }, (_, i) => {
+    const [task, attempts, successes] = values.subarray(3 * i, 3 * i + 3);
+    return { task: task!, attempts: attempts!, successes: successes! };
+  }).filter(it => it.attempts > 0);
+}
+
 /** Concurrent attempts at one task. */
 const rolloutGroup = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
   Promise.all(
     ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id }) })),
   );
-
-/**
- * Returns a function that scores an attempt and encodes its tokens for training. The result is
- * undefined for an attempt that failed for reasons outside the policy, which is not scored.
- */
-export function createAttemptScorer({
-  catalog,
-  profile,
-  tokenizer,
-}: Pick<GrpoContext, "catalog" | "profile" | "tokenizer">): (
-  task: Task,
-  rollout: Pick<Rollout, "trajectory" | "finalState">,
-) => ScoredAttempt | undefined {
-  const createAttempt = createAttemptFactory(catalog);
-  return (task, { trajectory, finalState }) => {
-    const attempt: Attempt = createAttempt(task, trajectory, finalState);
-    const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
-    if (!isScored(breakdown)) return undefined;
-    const paperBreakdown =
-      profile.name === paperProfile.name
-        ? breakdown
-        : (scoreAttempt(attempt, paperProfile) as Breakdown);
-    const chat = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
-    const end = chat.mask.lastIndexOf(1) + 1;
-    const branch = {
-      ids: chat.ids.slice(chat.opening, end),
-      mask: chat.mask.slice(chat.opening, end),
-    };
-    const logprobs = chat.logprobs.filter((_, i) => chat.mask[i] === 1);
-    const opening = chat.ids.slice(0, chat.opening);
-    return {
-      task,
-      trajectory,
-      breakdown,
-      paper: paperBreakdown.total,
-      success: getSuccess(attempt).achieved,
-      opening,
-      branch,
-      logprobs,
-      advantage: 0,
-      clipped: [],
-    };
-  };
-}
-
-/** Equation (1). All zero if the rewards are all equal. */
-export function computeAdvantages(rewards: readonly number[]): number[] {
-  const mean = rewards.reduce((sum, it) => sum + it, 0) / rewards.length;
-  const deviation = Math.sqrt(
-    rewards.reduce((sum, it) => sum + (it - mean) ** 2, 0) / rewards.length,
-  );
-  return rewards.map(it => (deviation < 1e-6 ? 0 : (it - mean) / (deviation + 1e-6)));
-}
-
-/** The control experiment: the same advantages, assigned to attempts at random. */
-function shuffleAdvantages(attempts: readonly ScoredAttempt[], ...keys: readonly number[]): void {
-  const advantages = attempts.map(it => it.advantage);
-  for (const [i, from] of shuffleIndices(attempts.length, ...keys).entries())
-    attempts[i]!.advantage = advantages[from]!;
-}
 
 /** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */
 function trainOnGroups(
@@ -204,15 +216,18 @@ function trainOnGroups(
   learningRate: number,
   measured: ReadonlySet<readonly ScoredAttempt[]>,
 ) {
-  const { tokens } = sumByName(replicas, {
-    tokens: groups.flat().reduce((sum, it) => sum + it.logprobs.length, 0),
+  const attempts = groups.flat().filter(it => it.logprobs.length > 0);
+  const size = sumByName(replicas, {
+    tokens: attempts.reduce((sum, it) => sum + it.logprobs.length, 0),
+    attempts: attempts.length,
   });
+  const { tokens } = size;
   if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
 
   const own = { loss: 0, kl: 0, measured: 0, clipped: 0 };
   let ownGradients: Gradients | undefined;
   for (const batch of splitIntoBatches(groups)) {
-    const result = backward(model, reference, batch, { grpo, tokens, measured });
+    const result = backward(model, reference, batch, { grpo, size, measured });
     for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
     ownGradients = ownGradients ? addGradients(ownGradients, result.gradients) : result.gradients;
   }
@@ -261,8 +276,8 @@ function addGradients(sum: Gradients, more: Gradients): Gradients {
 
 interface BackwardOptions {
   readonly grpo: GrpoConfig["grpo"];
-  /** The tokens of the minibatch, over all replicas. */
-  readonly tokens: number;
+  /** The size of the minibatch, over all replicas. */
+  readonly size: MinibatchSize;
   /** The groups on which the KL term is measured. */
   readonly measured: ReadonlySet<readonly ScoredAttempt[]>;
 }
@@ -271,55 +286,37 @@ function backward(
   model: Model,
   reference: Model | undefined,
   groups: readonly (readonly ScoredAttempt[])[],
-  { grpo, tokens, measured }: BackwardOptions,
+  { grpo, size, measured }: BackwardOptions,
 ) {
-  const { low, high } = grpo.clip;
-  const attempts = groups.flat();
-  const packed = packAttempts(groups);
-  const advantages = Float32Array.from(
-    attempts.flatMap(it => it.logprobs.map(() => it.advantage)), // (M)
+  const { temperature } = grpo;
+  const attempts = groups.flat().filter(it => it.logprobs.length > 0);
+  const batch: LossBatch = {
+    lengths: attempts.map(it => it.logprobs.length),
+    advantages: Float32Array.from(attempts.flatMap(listTokenAdvantages)), // (M)
+    oldLogprobs: Float32Array.from(attempts.flatMap(it => it.logprobs)), // (M)
+  };
+  const measuredGroups = groups.filter(it => measured.has(it));
+  if (reference && grpo.kl > 0 && measuredGroups.length > 0)
+    batch.reference = {
+      tokens: listMeasuredTokens(groups, measured), // (K)
+      logprobs: computeLogProbabilities(reference, packAttempts(measuredGroups), temperature), // (K)
+      scale: measuredEvery,
+    };
+  const { loss, logprobs, gradients } = computeGradients(
+    model,
+    packAttempts(groups),
+    lp => computeLoss(lp, batch, grpo, size),
+    temperature,
   );
-  const oldLogprobs = Float32Array.from(attempts.flatMap(it => it.logprobs)); // (M)
-  // the indices of the measured tokens, and the reference's log-probabilities of them
-  const measuredTokens = listMeasuredTokens(groups, measured); // (K)
-  const refLogprobs =
-    reference && grpo.kl > 0 && measuredTokens.length > 0
-      ? computeLogProbabilities(reference, packAttempts(groups.filter(it => measured.has(it)))) // (K)
-      : undefined;
-
-  const { loss, logprobs, gradients } = computeGradients(model, packed, lp => {
-    const a = tf.tensor1d(advantages);
-    const ratio = tf.exp(tf.sub(lp, tf.tensor1d(oldLogprobs))); // equation (2)
-    const clipped = tf.minimum(
-      tf.mul(ratio, a),
-      tf.mul(tf.clipByValue(ratio, 1 - low, 1 + high), a),
-    );
-    const gain = tf.sum(clipped);
-    if (!refLogprobs) return tf.div(tf.neg(gain), tokens);
-    const difference = tf.sub(
-      tf.tensor1d(refLogprobs),
-      tf.gather(lp, tf.tensor1d(measuredTokens, "int32")),
-    );
-    const k3 = tf.sub(tf.sub(tf.exp(difference), difference), 1); // equation (4)
-    const kl = tf.mul(tf.sum(k3), grpo.kl * measuredEvery);
-    return tf.div(tf.sub(kl, gain), tokens); // equation (3)
-  });
-
-  let kl = 0;
-  refLogprobs?.forEach((it, i) => {
-    const difference = it - logprobs[measuredTokens[i]!]!;
-    kl += Math.exp(difference) - difference - 1;
-  });
-  let clipped = 0;
-  let at = 0;
-  for (const it of attempts)
-    for (let i = 0; i < it.logprobs.length; i++, at++) {
-      const ratio = Math.exp(logprobs[at]! - oldLogprobs[at]!);
-      if (!(it.advantage > 0 ? ratio > 1 + high : ratio < 1 - low)) continue;
-      clipped++;
-      it.clipped.push(i);
-    }
-  return { loss, kl, measured: refLogprobs?.length ?? 0, clipped, gradients };
+  const { kl, clipped } = measureBatch(logprobs, batch, grpo);
+  for (const [i, it] of attempts.entries()) it.clipped.push(...clipped[i]!);
+  return {
+    loss,
+    kl,
+    measured: batch.reference?.logprobs.length ?? 0,
+    clipped: clipped.flat().length,
+    gradients,
+  };
 }
 
 /** The prompt of a group is computed once, and its attempts branch off it. */
@@ -355,6 +352,7 @@ const createGroupLines = (step: number, group: readonly ScoredAttempt[]): GroupL
     task: it.task.id,
     attempt,
     advantage: it.advantage,
+    ...(it.credits ? { credits: [...it.credits] } : {}),
     success: it.success,
     paper: it.paper,
     breakdown: it.breakdown,

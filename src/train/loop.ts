@@ -15,7 +15,7 @@ import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Corpus } from "./corpus.ts";
-import { openGrpo } from "./grpo.ts";
+import { openGrpo, type StepOutcomes } from "./grpo.ts";
 import type { MethodContext, TrainingMethod } from "./trainingMethod.ts";
 import { readOptimizer } from "./optimizerFile.ts";
 import { createAdamW, type OptimizerState } from "./optimizer.ts";
@@ -37,6 +37,8 @@ export interface ReplicaSetup {
   /** For `grpo`: the tasks to attempt. For `sft`: the conversations to learn from. */
   readonly tasks: readonly Task[];
   readonly corpus?: Corpus;
+  /** For `grpo` with a curriculum: the outcomes of the steps before this start. */
+  readonly outcomes: readonly StepOutcomes[];
 }
 
 /** A message from the main thread to the replicas. */
@@ -131,13 +133,13 @@ async function openMethod(
   setup: ReplicaSetup,
   catalog: Catalog,
 ): Promise<TrainingMethod> {
-  const { config, tasks, corpus } = setup;
+  const { config, tasks, corpus, outcomes } = setup;
   if (config.method === "sft") return openSft(context, config, corpus!);
   const profile = profiles.find(it => it.name === config.profile);
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
   const reference =
     config.grpo.kl > 0 ? await loadModel(readModelFolder(setup.reference)) : undefined;
-  const method = openGrpo({ ...context, catalog, tasks, reference, profile }, config);
+  const method = openGrpo({ ...context, catalog, tasks, reference, profile, outcomes }, config);
   return {
     step: (step, progress) => method.step(step, progress),
     dispose: () => (method.dispose(), reference?.dispose()),

@@ -1,6 +1,15 @@
-/** A scored attempt of a group, with the tokens to train on. */
+/** A scored attempt of a group with the tokens to train on, and how it is made of a rollout. */
+import type { Catalog } from "../environment/catalog.ts";
+import { encodeChat, type EncodedChat } from "../model/chatFormat.ts";
+import type { Tokenizer } from "../model/tokenizer.ts";
+import type { Rollout } from "../policy/rollout.ts";
+import { paperProfile, type Profile } from "../reward/profiles.ts";
+import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
+import { getSuccess } from "../reward/success.ts";
+import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
+import { createConversation } from "./corpus.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
+import { listCalls, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Branch } from "../model/packedBatch.ts";
 
@@ -17,7 +26,81 @@ export interface ScoredAttempt {
   readonly branch: Branch;
   /** lp_old of the sampled tokens, in order. */
   readonly logprobs: readonly number[];
+  /** For each sampled token the position of its call in the transcript, or -1. */
+  readonly callOfToken: readonly number[];
   advantage: number;
+  /** What is added to the advantage of each call's tokens; absent without credit per call. */
+  credits?: readonly number[];
   /** Indices of the sampled tokens whose importance ratio was clipped. */
   clipped: number[];
+}
+
+export interface ScorerOptions {
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly tokenizer: Tokenizer;
+}
+
+/**
+ * Returns a function that scores an attempt and encodes its tokens for training. The result is
+ * undefined for an attempt that failed for reasons outside the policy, which is not scored.
+ */
+export function createAttemptScorer({
+  catalog,
+  profile,
+  tokenizer,
+}: ScorerOptions): (
+  task: Task,
+  rollout: Pick<Rollout, "trajectory" | "finalState">,
+) => ScoredAttempt | undefined {
+  const createAttempt = createAttemptFactory(catalog);
+  return (task, { trajectory, finalState }) => {
+    const attempt: Attempt = createAttempt(task, trajectory, finalState);
+    const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
+    if (!isScored(breakdown)) return undefined;
+    const paperBreakdown =
+      profile.name === paperProfile.name
+        ? breakdown
+        : (scoreAttempt(attempt, paperProfile) as Breakdown);
+    const chat = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
+    const end = chat.mask.lastIndexOf(1) + 1;
+    const branch = {
+      ids: chat.ids.slice(chat.opening, end),
+      mask: chat.mask.slice(chat.opening, end),
+    };
+    const logprobs = chat.logprobs.filter((_, i) => chat.mask[i] === 1);
+    const also = tokenizer.markId("<also>");
+    const opening = chat.ids.slice(0, chat.opening);
+    return {
+      task,
+      trajectory,
+      breakdown,
+      paper: paperBreakdown.total,
+      success: getSuccess(attempt).achieved,
+      opening,
+      branch,
+      logprobs,
+      callOfToken: listCallsOfTokens(chat, trajectory, also),
+      advantage: 0,
+      clipped: [],
+    };
+  };
+}
+
+/** For each sampled token the position of its call in the transcript, or -1. */
+function listCallsOfTokens(
+  { ids, mask, message }: EncodedChat,
+  trajectory: Trajectory,
+  also: number,
+): number[] {
+  const positions = new Map<number, number[]>();
+  for (const [position, it] of listCalls(trajectory).entries())
+    positions.set(it.message, [...(positions.get(it.message) ?? []), position]);
+  let current = { message: -1, call: 0 };
+  return ids.flatMap((id, i) => {
+    if (mask[i] !== 1) return [];
+    if (message[i] !== current.message) current = { message: message[i]!, call: 0 };
+    if (id === also) current.call++;
+    return [positions.get(current.message)?.[current.call] ?? -1];
+  });
 }

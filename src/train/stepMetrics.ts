@@ -14,7 +14,7 @@ interface StepSeconds {
 /** Sums over the attempts of one replica. The caller adds them up over all replicas. */
 export function sumAttempts(
   groups: readonly (readonly ScoredAttempt[])[],
-  faults: number,
+  { faults, resampled }: { faults: number; resampled: number },
   seconds: StepSeconds,
 ) {
   const all = groups.flat();
@@ -30,6 +30,8 @@ export function sumAttempts(
     attempts: all.length,
     faults,
     groups: groups.length,
+    resampled,
+    failed: groups.filter(group => !group.some(it => it.success)).length,
     flat: groups.filter(group => group.every(it => it.advantage === 0)).length,
     reward: sum(all, it => it.breakdown.total),
     squared: sum(all, it => it.breakdown.total ** 2),
@@ -69,6 +71,8 @@ interface LearningSums {
   readonly clipped: number;
   readonly learningRate: number;
   readonly minibatches: number;
+  /** Whether the counts of groups are part of the metrics. */
+  readonly hasGroupCounts: boolean;
   /** How many replicas there are. */
   readonly count: number;
 }
@@ -105,6 +109,16 @@ export function computeStepMetrics(
     },
     cut: perAttempt(sums.cut),
     zeroVariance: divide(sums.flat, sums.groups),
+    ...(learning.hasGroupCounts
+      ? {
+          groups: {
+            attempted: sums.groups,
+            flat: sums.flat,
+            failed: sums.failed,
+            resampled: sums.resampled,
+          },
+        }
+      : {}),
     attempts: sums.attempts,
     faults: sums.faults,
     tokensPerRollout: perAttempt(sums.tokens),

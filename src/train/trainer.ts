@@ -160,6 +160,9 @@ class Trainer {
       step: checkpoint.step,
       spent,
       tasks,
+      outcomes: this.#steps.flatMap(it =>
+        it.method === "grpo" && it.outcomes ? [{ step: it.step, outcomes: it.outcomes }] : [],
+      ),
       ...(corpus ? { corpus } : {}),
     };
     return this.#isStopping

@@ -76,7 +76,8 @@ function firstAt(row: usize, V: i32, most: f32): i32 {
 
 /**
  * Samples one token per row: at temperature 0 the most likely one, else the token at which the
- * cumulative sum of exp reaches `uniform` · Σ. Log-probabilities are at temperature 1.
+ * cumulative sum of exp reaches `uniform` · Σ. Log-probabilities are at the temperature of the
+ * sampling, at 1 for the most likely token.
  */
 export function sampleRows(
   M: i32,
@@ -91,10 +92,11 @@ export function sampleRows(
     const row = logits + floats(i * V);
     const most = maxOfRow(row, V);
     const heat = load<f32>(temperature + floats(i));
+    const inverse: f32 = heat > 0 ? <f32>1.0 / heat : <f32>1.0;
+    const sum: f32 = sumExp(row, V, most, inverse);
     let chosen = -1;
     if (heat > 0) {
-      const inverse: f32 = <f32>1.0 / heat;
-      let left: f32 = load<f32>(uniform + floats(i)) * sumExp(row, V, most, inverse);
+      let left: f32 = load<f32>(uniform + floats(i)) * sum;
       let j = 0;
       // four tokens at a time, up to the four that contain the sampled one
       for (; j + 4 <= V; j += 4) {
@@ -122,7 +124,7 @@ export function sampleRows(
     store<i32>(id + floats(i), chosen);
     store<f32>(
       logprob + floats(i),
-      load<f32>(row + floats(chosen)) - most - <f32>log(<f64>sumExp(row, V, most, 1)),
+      (load<f32>(row + floats(chosen)) - most) * inverse - <f32>log(<f64>sum),
     );
   }
 }

@@ -1,0 +1,101 @@
+/**
+ * Chooses the tasks of each step: in the order of an epoch, or partly by how undecided they are
+ * (Liu et al., 2026), which depends on the outcomes of earlier steps only.
+ */
+import { createKeyedStream } from "../environment/random.ts";
+import type { TaskOutcome } from "../run/metrics.ts";
+import { createEpochSampler } from "./epochSampler.ts";
+
+export interface TaskSelector {
+  /** The indices of a step's tasks. */
+  select(step: number): number[];
+  /** The index of the n-th task of a step that replaces one without a gradient. */
+  selectExtra(step: number, n: number): number;
+  /** Adds the outcomes of a step, which later choices depend on. */
+  record(step: number, outcomes: readonly TaskOutcome[]): void;
+}
+
+export interface TaskSelectionOptions {
+  /** How many tasks there are, and how many a step takes. */
+  readonly tasks: number;
+  readonly prompts: number;
+  readonly seed: number;
+  /** The share of a step's tasks that are chosen again because they are undecided. */
+  readonly curriculum: number;
+}
+
+/** A task is mastered if at least this share of its last attempts, of at least so many, succeed. */
+const mastery = { share: 0.95, attempts: 8 };
+
+/** Steps before a task is chosen again. */
+const pause = 5;
+
+interface History {
+  /** The last two groups. */
+  readonly groups: readonly TaskOutcome[];
+  readonly step: number;
+}
+
+export function createTaskSelector(options: TaskSelectionOptions): TaskSelector {
+  const { tasks, prompts, seed, curriculum } = options;
+  const sampleIndex = createEpochSampler(tasks, seed);
+  const histories = new Map<number, History>();
+  const isMastered = (task: number) => {
+    const history = histories.get(task);
+    return history !== undefined && isHistoryMastered(history);
+  };
+
+  /** Undecided tasks, the most undecided ones first, then those attempted longest ago. */
+  const listUndecided = (step: number): number[] =>
+    [...histories]
+      .filter(([, it]) => it.step < step - pause && computeIndecision(it) > 0)
+      .toSorted(
+        ([a, x], [b, y]) => computeIndecision(y) - computeIndecision(x) || x.step - y.step || a - b,
+      )
+      .map(([task]) => task);
+
+  return {
+    select(step) {
+      const order = Array.from({ length: prompts }, (_, i) =>
+        sampleIndex((step - 1) * prompts + i),
+      );
+      if (curriculum === 0) return order;
+      const undecided = listUndecided(step).filter(it => !order.includes(it));
+      const fresh = prompts - Math.round(curriculum * prompts);
+      return order.map((task, i) =>
+        i >= fresh || isMastered(task) ? (undecided.shift() ?? task) : task,
+      );
+    },
+    selectExtra(step, n) {
+      const next = createKeyedStream(seed, step, n);
+      const draw = () => Math.floor(next() * tasks);
+      let task = draw();
+      for (let i = 0; i < 8 && isMastered(task); i++) task = draw();
+      return task;
+    },
+    record(step, outcomes) {
+      for (const it of outcomes)
+        if (it.attempts > 0)
+          histories.set(it.task, {
+            step,
+            groups: [...(histories.get(it.task)?.groups.slice(-1) ?? []), it],
+          });
+    },
+  };
+}
+
+function countHistory({ groups }: History) {
+  const attempts = groups.reduce((sum, it) => sum + it.attempts, 0);
+  return { attempts, share: groups.reduce((sum, it) => sum + it.successes, 0) / attempts };
+}
+
+/** φ = 4 p (1 − p): 1 if half of the attempts succeed, 0 if all or none do. */
+function computeIndecision(history: History): number {
+  const { share } = countHistory(history);
+  return 4 * share * (1 - share);
+}
+
+function isHistoryMastered(history: History): boolean {
+  const { attempts, share } = countHistory(history);
+  return attempts >= mastery.attempts && share >= mastery.share;
+}
