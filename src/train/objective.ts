@@ -83,8 +83,6 @@ function getWeights(
         weights: tf.tensor1d(lengths.flatMap(n => Array.from<number>({ length: n }).fill(1 / n))),
         divisor: attempts,
       };
-    default:
-      throw new Error(`unknown normalization ${normalization satisfies never}`);
   }
 }
 

@@ -181,7 +181,7 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
  * to within one.
  */
 test.each(["wasm", "cpu"] as const)(
-  "sampling on %s follows softmax at every temperature",
+  "sampling on %s follows softmax at every temperature, with log-probabilities at it",
   async name => {
     await startBackend(name, { programs });
     const model = initializeModel(tiny, 11);
@@ -202,9 +202,12 @@ test.each(["wasm", "cpu"] as const)(
         ids: [9],
         choose: { temperature, uniform: (i + 0.5) / sampleCount },
       }));
-      for (const { id } of decoder.feed(feeds)) counts[id]!++;
       const weights = [...logits].map(it => Math.exp(it / temperature));
       const sum = weights.reduce((x, y) => x + y);
+      for (const { id, logprob } of decoder.feed(feeds)) {
+        counts[id]!++;
+        expect(logprob).toBeCloseTo(Math.log(weights[id]! / sum), 4);
+      }
       counts.forEach((count, id) =>
         expect(Math.abs(count - (sampleCount * weights[id]!) / sum), `token ${id}`).toBeLessThan(
           1.01,
