@@ -43,7 +43,7 @@ export function listScalars(metrics: StepMetrics): ReadonlyMap<string, number> {
   const scalars = new Map<string, number>();
   const collect = (value: unknown, path: string) => {
     if (typeof value === "number") scalars.set(path, value);
-    else if (typeof value === "object" && value !== null)
+    else if (typeof value === "object" && value !== null && !Array.isArray(value))
       for (const [key, it] of Object.entries(value)) collect(it, path ? `${path}/${key}` : key);
   };
   const { step: _step, ...rest } = metrics;

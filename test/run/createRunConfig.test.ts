@@ -1,6 +1,6 @@
 /** The configuration of a run: defaults, choices, and values that cannot be used. */
 import { describe, expect, test } from "vitest";
-import { defaultGrpoSettings, defaultSftSettings } from "../../src/run/config.ts";
+import { defaultGrpoSettings, defaultSftSettings, runConfig } from "../../src/run/config.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 
 const base = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "/t.tasks.jsonl" };
@@ -35,6 +35,35 @@ test("choices replace defaults, one setting of a method at a time", () => {
   expect(createRunConfig({ ...base, seconds: 60 }).steps).toBeUndefined();
   expect(createRunConfig({ ...base, method: "sft", sft: { given: 0.5 } })).toMatchObject({
     sft: { ...defaultSftSettings, given: 0.5 },
+  });
+});
+
+test("an objective sets what is not set explicitly", () => {
+  const resolve = (grpo: Parameters<typeof createRunConfig>[0]["grpo"]) =>
+    createRunConfig({ ...base, grpo });
+  expect(resolve({ objective: "dapo", overlong: 0 })).toMatchObject({
+    grpo: { ...defaultGrpoSettings, objective: "dapo", kl: 0, resample: 16, overlong: 0 },
+  });
+  expect(resolve({ kl: 0.1, objective: "gspo" })).toMatchObject({
+    grpo: { ratio: "sequence", normalization: "attempts", kl: 0.1, clip: { high: 4e-4 } },
+  });
+});
+
+test("a run of an earlier version has the settings it was trained with", () => {
+  const run = createRunConfig(base);
+  const grpo = {
+    prompts: 4,
+    group: 4,
+    learningRate: 1e-4,
+    kl: 0.02,
+    clip: { low: 0.1, high: 0.3 },
+    minibatches: 2,
+    temperature: 1,
+    advantages: "group",
+  };
+  expect(runConfig.parse({ ...run, grpo })).toEqual({
+    ...run,
+    grpo: { ...defaultGrpoSettings, ...grpo },
   });
 });
 

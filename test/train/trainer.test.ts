@@ -170,8 +170,30 @@ function readResults(folder: string) {
   };
 }
 
+/** Settings whose steps depend on the steps before, and on all workers. */
+const grpoWithAllSettings = (): RunConfig =>
+  grpo({
+    steps: 4,
+    grpo: {
+      ...defaultGrpoSettings,
+      prompts: 2,
+      group: 3,
+      learningRate: 3e-3,
+      temperature: 0.9,
+      decay: "cosine",
+      advantageScale: "batch-std",
+      credit: "call",
+      normalization: "attempts",
+      resample: 3,
+      failedGroups: 0.5,
+      overlong: 64,
+      curriculum: 0.5,
+    },
+  });
+
 describe.each([
   ["grpo", grpo],
+  ["grpo with all settings", grpoWithAllSettings],
   ["sft", sft],
 ] as const)("a run of %s", (_method, config) => {
   test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
@@ -198,6 +220,24 @@ describe.each([
 });
 
 describe("a run of grpo", () => {
+  test("counts groups that were attempted in place of others, and records outcomes of tasks", async () => {
+    const folder = createRunFolder({ ...grpoWithAllSettings(), steps: 2 });
+    await readEvents(await startOn(folder));
+    for (const metrics of readMetrics(folder).lines) {
+      const { lines } = readGroups(folder, metrics.step);
+      if (metrics.method !== "grpo") throw new Error("not GRPO");
+      const { attempted, resampled } = metrics.groups!;
+      expect(attempted).toBe(2 + resampled);
+      expect(lines.length).toBe(3 * attempted);
+      expect(metrics.outcomes!.map(it => it.attempts)).toEqual(
+        Array.from({ length: attempted }, () => 3),
+      );
+      expect(metrics.outcomes!.reduce((sum, it) => sum + it.successes, 0)).toBe(
+        lines.filter(it => it.success).length,
+      );
+    }
+  });
+
   test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {
     const folder = createRunFolder(grpo({ steps: 2 }));
     await readEvents(await startOn(folder));
