@@ -3,8 +3,9 @@
  * whether a call or two would show the facts that the user wants or leave the same world, or, for a
  * question, whether the value was said before or can be read.
  */
-import type { JsonObject } from "../../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
+import type { Scalar } from "../../trajectory/scalars.ts";
 import { startsTurn, type Event } from "../../trajectory/trajectory.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import { readKnowledge, type Knowledge } from "../../trajectory/knowledge.ts";
@@ -97,9 +98,8 @@ class Proof {
     if (!input) {
       const mentions = intent.mentions.filter(it => it.instance.id !== value);
       const owners = listOwners({ mentions });
-      return owners.length === 0
-        ? undefined
-        : findShowing(results, [{ owners, field: key, value }]);
+      const beside = owners.length > 0 && findShowing(results, [{ owners, field: key, value }]);
+      return beside || this.#findOnlyValue(key, results);
     }
     const candidates = new Map<string, string>();
     for (const { declaration, value: shown } of results)
@@ -108,6 +108,24 @@ class Proof {
           candidates.set(id, declaration.tool.name);
     const possible = [...candidates.keys()].filter(id => this.#isPossible(key, id));
     return possible.length === 1 ? [candidates.get(possible[0]!)!] : undefined;
+  }
+
+  /**
+   * The tools that show the plain value, if it is the only one of this name that the call works
+   * with; none if an earlier call has shown it.
+   */
+  #findOnlyValue(key: string, results: readonly FoundResult[]): readonly string[] | undefined {
+    const value = this.#request.intent.arguments[key]!;
+    const earlier = this.#events.flatMap(it =>
+      it.kind === "call" && it.outcome.kind === "ok" ? [...listNamed(key, it.outcome.value)] : [],
+    );
+    const shown = results.map(it => ({ it, values: new Set(listNamed(key, it.value)) }));
+    const candidates = new Set([...earlier, ...shown.flatMap(it => [...it.values])]);
+    const possible = [...candidates].filter(it => this.#isPossible(key, it));
+    if (possible.length !== 1 || possible[0] !== value) return undefined;
+    return earlier.includes(value)
+      ? []
+      : [...new Set(shown.flatMap(({ it, values }) => (values.has(value) ? [it.name] : [])))];
   }
 
   /** Whether the user or the assistant has said the value, or a name of it, in these words. */
@@ -123,10 +141,10 @@ class Proof {
     return said.some(it => this.#knowledge.isMentioned(it));
   }
 
-  /** Whether the session accepts the call with this entity, and it finds or changes something. */
-  #isPossible(key: string, id: string): boolean {
+  /** Whether the session accepts the call with this value, and it finds or changes something. */
+  #isPossible(key: string, candidate: Scalar): boolean {
     const { tool, arguments: args } = this.#request.intent;
-    const value = Array.isArray(args[key]) ? [id] : id;
+    const value = Array.isArray(args[key]) ? [candidate] : candidate;
     const { outcome, patches } = this.#context.session
       .fork()
       .call(tool.name, { ...args, [key]: value });
@@ -163,6 +181,15 @@ class Proof {
       .filter(it => !it.isIdSpoken && !this.#knowledge.isShown(it.instance.id))
       .map(({ instance }) => ({ owners: [instance.id] }));
   }
+}
+
+/** The plain values of the fields of one name, at any depth. */
+function* listNamed(name: string, value: Json): Generator<Scalar> {
+  if (Array.isArray(value)) for (const it of value) yield* listNamed(name, it as Json);
+  else if (isJsonObject(value))
+    for (const [key, it] of Object.entries(value))
+      if (it !== null && typeof it === "object") yield* listNamed(name, it);
+      else if (key === name && it !== null) yield it;
 }
 
 const leadingWords = /^(?:(?:my|our|the|a|an|to|from|on|in|into|with|by|for|at|of) )+/i;
