@@ -1,6 +1,6 @@
 /**
  * Chooses the tasks of each step: in the order of an epoch, or partly by how undecided they are
- * (Liu et al., 2026), which depends on the outcomes of earlier steps only.
+ * (RODS, arXiv 2606.19047), which depends on the outcomes of earlier steps only.
  */
 import { createKeyedStream } from "../environment/random.ts";
 import type { TaskOutcome } from "../run/metrics.ts";
