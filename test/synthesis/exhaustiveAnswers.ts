@@ -4,12 +4,7 @@
  * and simple, and shares no code with the search in src/synthesis.
  */
 import { openSessionByName } from "../../src/environment/catalog.ts";
-import {
-  canonicalJson,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-} from "../../src/environment/json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
 import type { Task } from "../../src/trajectory/task.ts";
@@ -232,12 +227,6 @@ function findMostValues(
   text: string,
   shown: readonly Shown[],
 ): string | undefined {
-  // an empty list answers by being empty, which no value elsewhere shows
-  if (
-    isJsonObject(result) &&
-    Object.values(result).some(it => Array.isArray(it) && it.length === 0)
-  )
-    return undefined;
   const values = [...listShown(result, {})].filter(
     it => !isSaid(text, it.value) && !Object.values(unmet.arguments).flat().includes(it.value),
   );
