@@ -76,7 +76,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     toolArrivalShare: 0.5,
     secondThoughtShare: 0.05,
     crossServerShare: 0.12,
-    scenarioShare: 0.57,
+    scenarioShare: 0.53,
     holdsOutSets: false,
     recoveryShare: 0.1,
   },

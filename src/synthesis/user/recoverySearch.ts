@@ -13,7 +13,7 @@ import { findStaleIntent } from "./staleSearch.ts";
 import { findRepairedIntent } from "./repairSearch.ts";
 
 /** Draws of an intent for one sort of recovery. */
-const maxDraws = 8;
+const maxDraws = 24;
 
 type Finder = (request: RecoveryRequest) => FeasibilityResult | undefined;
 
