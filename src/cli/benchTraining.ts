@@ -2,7 +2,6 @@
  * Measures `bench training`: GRPO steps of the shipped student, and the kernels they consist of, on
  * one core. Times are of the processor, so that other programs on the machine matter little.
  */
-import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { startBackend } from "../compute/backend.ts";
 import { createRandom } from "../environment/random.ts";
@@ -27,6 +26,7 @@ import { createSingleReplica } from "../train/replicas.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
+import { findStartModel } from "./resources.ts";
 
 const runCount = 5;
 
@@ -118,7 +118,7 @@ async function measureDecoding(
 /** Whole steps with the default settings: attempts in live sessions, rewards and learning. */
 async function* measureSteps(context: CliContext): AsyncGenerator<BenchmarkRow> {
   const { catalog, resources, signal, showProgress } = context;
-  const stored = readModelFolder(join(resources, "models/early"));
+  const stored = readModelFolder(findStartModel(resources));
   const tasks = await synthesizeTasks(
     stored,
     (runCount + 1) * defaultGrpoSettings.prompts,

@@ -45,10 +45,11 @@ export async function readStart(folder: string): Promise<Start> {
 
 /**
  * A careless teacher leaves habits that show in most groups, and are unlearned by larger steps than
- * a student can take whose teacher made no errors.
+ * a student can take whose teacher made no errors. The steps get smaller towards the end, because
+ * large ones cost success with greedy decoding.
  */
 export const chooseGrpoSettings = ({ careless }: Start): Partial<GrpoSettings> =>
-  careless > 0 ? { learningRate: 3e-4 } : {};
+  careless > 0 ? { learningRate: 5e-4, decay: "linear" } : {};
 
 interface TaskCounts {
   readonly train: number;

@@ -15,7 +15,7 @@ export const listFixtureFolders = ({
 export const findShippedModel = (resources: string): string => join(resources, "models", "small");
 
 /** The shipped model folder from which experiments with GRPO start. */
-const startModel = "early";
+const startModel = "careless";
 
 /**
  * The student that `loop` and `bench ablations` start from. It has something to unlearn, while the

@@ -1,13 +1,13 @@
 /**
  * `warm-start`: trains the shipped student again. Learns a tokenizer from synthesized
- * conversations, trains a model with random weights on them (SFT), and writes two of its
- * checkpoints as model folders: the last one and an early one.
+ * conversations, trains a model with random weights on them (SFT), and writes its last checkpoint
+ * as a model folder.
  */
 import { rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
-import { createRun, listCheckpoints } from "../run/folder.ts";
+import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { defineCommand, option } from "./command.ts";
 import { followTraining } from "./followTraining.ts";
@@ -25,13 +25,10 @@ const warmStartSettings: SftSettings = {
   given: 0.1,
 };
 
-/** After this share of the steps, a student can still improve with its own attempts. */
-const earlyShare = 0.66;
-
 export const warmStart = defineCommand({
   name: "warm-start",
   description:
-    "Train the shipped student again from random weights on synthesized conversations. Takes about an hour on two cores. Writes the model to --out, and an earlier checkpoint to the folder early beside it.",
+    "Train the shipped student again from random weights on synthesized conversations. Takes about an hour on two cores. Writes the model to --out.",
   arguments: [],
   options: {
     tasks: option("--tasks <file>", "tasks file with the conversations", {
@@ -100,11 +97,8 @@ export const warmStart = defineCommand({
     context.signal.throwIfAborted();
     if (warning !== undefined) print(warning);
     if (by === "alarm") return 1;
-    const early = listCheckpoints(run).findLast(it => it <= earlyShare * step) ?? 0;
-    const earlyOut = join(dirname(out), "early");
     await exportCheckpoint(run, step, out, dist);
-    await exportCheckpoint(run, early, earlyOut, dist);
-    print(`${out} holds the student after ${step} steps, ${earlyOut} after ${early}`);
+    print(`${out} holds the student after ${step} steps`);
     return warning === undefined ? 0 : 1;
   },
 });
