@@ -52,7 +52,7 @@ export const sftSettings = z.strictObject({
 export type GrpoSettings = z.infer<typeof grpoSettings>;
 
 /**
- * Settings of GRPO as run.json has them. Runs of before 0.6 lack those that came later, which then
+ * Settings of GRPO as run.json has them. Runs of before 0.7 lack those that came later, which then
  * have the values that those runs were trained with.
  */
 const storedGrpoSettings = z

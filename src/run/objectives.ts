@@ -79,7 +79,7 @@ const presets: Readonly<Record<ObjectiveSettings["objective"], ObjectiveSettings
 export const getObjective = (name: ObjectiveSettings["objective"]): ObjectiveSettings =>
   structuredClone(presets[name]);
 
-/** Settings of GRPO beside the objective, which runs of before 0.6 do not have. */
+/** Settings of GRPO beside the objective, which runs of before 0.7 do not have. */
 export const extraSettings = z.strictObject({
   /** How the learning rate falls over the run, to a twentieth. */
   decay: z.enum(["constant", "linear", "cosine"]),
