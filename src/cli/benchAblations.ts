@@ -125,6 +125,9 @@ function openFolder(folder: string, settings: AblationSettings): string {
 /** Rates on two quiet cores, from which the duration is estimated. */
 const quiet = { attemptsPerSecond: 40, tasksPerSecond: 100, startSeconds: 12 };
 
+const formatCount = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 function describeDuration(
   { seconds, tasks, heldOut, sampled }: AblationSettings,
   names: readonly string[],
@@ -138,8 +141,10 @@ function describeDuration(
     trainings * (quiet.startSeconds + seconds + evaluation);
   const minutes = Math.ceil(total / 60);
   const duration =
-    minutes < 90 ? `${minutes} minutes` : `${(minutes / 60).toFixed(1).replace(".0", "")} hours`;
-  return `${trainings} trainings of ${seconds} s (${names.length} reward profiles, ${seeds} seeds), each measured on ${heldOut} held-out tasks: about ${duration} on two quiet cores. Ctrl-C stops; the same command goes on.`;
+    minutes < 90
+      ? formatCount(minutes, "minute")
+      : `${(minutes / 60).toFixed(1).replace(".0", "")} hours`;
+  return `${formatCount(trainings, "training")} of ${seconds} s (${formatCount(names.length, "reward profile")}, ${formatCount(seeds, "seed")}), each measured on ${heldOut} held-out tasks: about ${duration} on two quiet cores. Ctrl-C stops; the same command goes on.`;
 }
 
 interface Ablations {

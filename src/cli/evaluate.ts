@@ -71,7 +71,7 @@ export const evaluate = defineCommand({
   options: evaluateOptions,
   examples: [
     "evaluate --tasks small.tasks.jsonl --policy prove/runs/first",
-    "evaluate --tasks small.tasks.jsonl --policy runs/a,runs/b --baseline runs/start --samples 8",
+    "evaluate --tasks small.tasks.jsonl --policy runs/a,runs/b --baseline runs/c --samples 8",
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
   ],

@@ -35,8 +35,8 @@ export interface DecoderOptions {
 }
 
 /**
- * Opens a decoder of a model. It does not notice when the weights change: release all slots and open
- * them again.
+ * Opens a decoder of a model. It does not notice when the weights change: release all slots and
+ * open them again.
  */
 export function openDecoder(
   model: Model,

@@ -2,7 +2,8 @@
 // and uses the memory of the wasm backend of TensorFlow.js. Addresses are in bytes, sizes in
 // floats, and matrices are row-major.
 export { adamW, sumSquares } from "./adamw";
-export { attention, attentionGradient, attentionInCache, attentionScratch } from "./attention";
+export { attention, attentionGradient, attentionScratch } from "./attention";
+export { attentionInCache } from "./attentionInCache";
 export {
   gemm,
   gemmBatched,

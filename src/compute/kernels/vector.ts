@@ -111,3 +111,11 @@ export function softmaxRow(row: usize, n: i32): f32 {
   for (; j < n; j++) store<f32>(row + floats(j), load<f32>(row + floats(j)) * inverse);
   return most + <f32>log(<f64>total);
 }
+
+
+@inline export function productOf(a: usize, b: usize, n: i32): f32 {
+  let lanes = f32x4.splat(0);
+  for (let j = 0; j < n; j += 4)
+    lanes = multiplyAdd(lanes, v128.load(a + floats(j)), v128.load(b + floats(j)));
+  return sumOf(lanes);
+}

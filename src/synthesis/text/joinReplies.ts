@@ -42,7 +42,7 @@ export function joinReplies(
     const newText = removeAcknowledgement(removeRepeatedSentences(sentence, text));
     const next = replaceSubject(last, newText, isEntity);
     const second = findSecondSubject(last, next);
-    if (second !== undefined) text = `${text.slice(0, -1)}, and so is ${second}.`;
+    if (second) text = `${text.slice(0, -1)}, and so ${second.verb} ${second.subject}.`;
     else if (!random) text = `${text} ${next}`;
     else if (!isConnected && canConnect(last, next) && random.boolean(0.5)) {
       text = `${text.slice(0, -1)}${connect(last, next, reply, random)}`;
@@ -157,7 +157,12 @@ const listValues = (text: string): string[] =>
   [...text.matchAll(/\u0001([^\u0001\u0002]*)\u0002/g)].map(it => it[1]!);
 
 /** The second subject of two sentences that are otherwise equal: `A is frozen.`, `B is frozen.` */
-function findSecondSubject(last: string, next: string): string | undefined {
-  const [a, b] = [last, next].map(it => it.match(/^(.*?) is ([^.,;:]+)\.$/));
-  return a && b && a[2] === b[2] && a[1] !== b[1] ? lowerFirst(b[1]!) : undefined;
+function findSecondSubject(
+  last: string,
+  next: string,
+): { readonly subject: string; readonly verb: string } | undefined {
+  const [a, b] = [last, next].map(it => it.match(/^(.*?) ((is|has) [^.,;:]+)\.$/));
+  return a && b && a[2] === b[2] && a[1] !== b[1]
+    ? { subject: lowerFirst(b[1]!), verb: b[3]! }
+    : undefined;
 }

@@ -82,6 +82,13 @@ const messages: [actual: string, expected: string][] = [
     "The Travel card is frozen, and so is the Gift card.",
   ],
   [
+    render([
+      `"${markValue("Kickoff")}" has moved to the archive.`,
+      `"${markValue("Colours")}" has moved to the archive.`,
+    ]),
+    '"Kickoff" has moved to the archive, and so has "Colours".',
+  ],
+  [
     render(["It is planned."], { question: "Which card is it?" }),
     "It is planned. As for the rest: which card is it?",
   ],
