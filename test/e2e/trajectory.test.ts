@@ -18,20 +18,23 @@ beforeAll(async () => {
   const tasks = lines.map((it, i) =>
     parseTask(JSON.parse(it), { file: "few.tasks.jsonl", line: i + 1 }),
   );
-  // a task on one server with two reads, then a write that changes the status of a card
+  // a task on one server with two reads, then a write that changes the status of a card; no call is
+  // refused, so that its reward is the highest
   const n = tasks.findIndex(({ kind, servers, hidden, goals, trajectory: { events } }) => {
-    const calls = events.filter(it => it.kind === "call").slice(0, 3);
-    const isFirst = calls.every(
-      (it, i) =>
-        it.outcome.kind === "ok" &&
-        goals[i]?.turn === 0 &&
-        goals[i].calls.length === 1 &&
-        goals[i].calls[0]!.name === it.name,
-    );
+    const calls = events.filter(it => it.kind === "call");
+    const isFirst = calls
+      .slice(0, 3)
+      .every(
+        (it, i) =>
+          goals[i]?.turn === 0 &&
+          goals[i].calls.length === 1 &&
+          goals[i].calls[0]!.name === it.name,
+      );
     return (
       kind === "normal" &&
       servers.length === 1 &&
       hidden.length === 0 &&
+      calls.every(it => it.outcome.kind === "ok") &&
       isFirst &&
       /^banking_(un)?freeze_card$/.test(calls[2]?.name ?? "")
     );
