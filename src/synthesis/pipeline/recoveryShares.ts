@@ -22,15 +22,14 @@ const minTasks = 30;
  * How much more often than its share a recovery is tried, because some tasks cannot have one, and
  * how strongly a deficit makes it more frequent.
  */
-const odds = { surplus: 3, gain: 40 };
+const odds = { surplus: 10, gain: 40 };
 
-/** Counts of normal tasks: all, and those that take a recovery of a sort. */
+/** Counts of tasks: all, and those that take a recovery of a sort. */
 export class RecoveryCounts {
   #total = 0;
   readonly #bySort = new Map<RecoverySort, number>();
 
-  record({ kind, knobs }: Pick<Task, "kind" | "knobs">): void {
-    if (kind !== "normal") return;
+  record({ knobs }: Pick<Task, "knobs">): void {
     this.#total++;
     const sort = recoverySorts.find(it => it === knobs["recovery"]);
     if (sort) this.#bySort.set(sort, this.count(sort) + 1);

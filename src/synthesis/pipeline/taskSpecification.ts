@@ -217,7 +217,7 @@ export function specifyTask(
     ...(scenario
       ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }
       : drawMaxTurns(preset, kind, random)),
-    ...(kind === "normal" && !plan && !scenario && !policy
+    ...((kind === "normal" || kind === "clarify") && !plan && !policy
       ? drawRecovery(preset.recoveryShare, context.recoveryCounts, random)
       : {}),
   };

@@ -15,7 +15,7 @@ import type { Intent, IntentRequest } from "./intent.ts";
 import type { RecoverySort } from "./intentRecovery.ts";
 import { isReversal } from "./intentRules.ts";
 import type { LinkStep } from "./linkStep.ts";
-import { findRecovery } from "./recoverySearch.ts";
+import { findRecovery, type RecoveryDraws } from "./recoverySearch.ts";
 import type { RefusalOdds, UserPlan } from "./userPlan.ts";
 import { getTemplateText, type ClauseTemplate } from "../text/templateSchema.ts";
 
@@ -59,10 +59,9 @@ export class IntentSearch {
     const mayFail = declaration.tool.effect === "write" && random.boolean(refusalOdds.accept);
     const seeksRefusal = mayFail && random.boolean(refusalOdds.seek);
     const flow = this.#getFlow(declaration, before);
-    const recovered = findRecovery(declaration, flow, this);
+    const recovered = this.#findRecovery(declaration, flow);
     if (recovered && !isReversal(before, recovered.intent)) {
-      this.checker.commit(recovered);
-      this.recovery = recovered.intent.recovery?.sort;
+      this.commitRecovery(recovered);
       return recovered;
     }
     let problem = "";
@@ -91,6 +90,30 @@ export class IntentSearch {
     }
     this.recordFailure(name, problem);
     return undefined;
+  }
+
+  #findRecovery(
+    declaration: ToolDeclaration,
+    ownFlow: Readonly<Record<string, readonly EntityInstance[]>>,
+  ): FeasibilityResult | undefined {
+    const { forms } = this.context.templates.tools[declaration.tool.name]!;
+    const check: RecoveryDraws["check"] = ({ context, flow, ...options }, continues) =>
+      this.checker.check(
+        {
+          declaration,
+          template: this.pickTemplate(forms),
+          flow: flow ?? (continues ? ownFlow : {}),
+        },
+        context,
+        options,
+      );
+    return findRecovery({ declaration, check }, this);
+  }
+
+  /** Continues from an intent with a recovery, of which a conversation has only one. */
+  commitRecovery(result: FeasibilityResult): void {
+    this.checker.commit(result);
+    this.recovery = result.intent.recovery?.sort;
   }
 
   #findLinkedIntent(step: LinkStep): FeasibilityResult | undefined {

@@ -189,7 +189,7 @@ export class LookUpPlan {
 }
 
 /** The same look-up with its largest limit; undefined if it has no limit. */
-function readWithLargestLimit(lookUp: LookUp): LookUp | undefined {
+export function readWithLargestLimit(lookUp: LookUp): LookUp | undefined {
   const limit = lookUp.declaration.values.find(it => it.key === "limit" && !it.isRequired);
   const maximum = limit?.schema["maximum"];
   return typeof maximum === "number"

@@ -3,11 +3,12 @@
  * first sort first. One conversation has at most one of them.
  */
 import type { ToolDeclaration } from "../graph/declarations.ts";
+import type { ServerRecoveries } from "../text/recoverySchema.ts";
 import type { FeasibilityResult } from "./feasibilityResult.ts";
 import { findAmbiguousIntent } from "./apartSearch.ts";
 import { findHintedIntent } from "./hintSearch.ts";
 import type { RecoverySort } from "./intentRecovery.ts";
-import type { DrawOptions, Flow, RecoveryRequest, RecoverySource } from "./recoveryRequest.ts";
+import type { DrawOptions, RecoveryRequest, RecoverySource } from "./recoveryRequest.ts";
 import { findPagedIntent } from "./pageSearch.ts";
 import { findStaleIntent } from "./staleSearch.ts";
 import { findRepairedIntent } from "./repairSearch.ts";
@@ -25,34 +26,57 @@ const finders: Readonly<Record<RecoverySort, Finder>> = {
   stale: findStaleIntent,
 };
 
+/** How intents for a tool are drawn. */
+export interface RecoveryDraws {
+  readonly declaration: ToolDeclaration;
+  /** Draws an intent and checks it; `continues` if it may go on with what the conversation is about. */
+  readonly check: (options: DrawOptions, continues: boolean) => FeasibilityResult | string;
+  /** Whether the intent that was drawn last, with its recovery, is one that is wanted. */
+  readonly isWanted?: (result: FeasibilityResult) => boolean;
+}
+
 /** An intent for a tool that takes a recovery, or undefined if none is wanted or possible. */
 export function findRecovery(
-  declaration: ToolDeclaration,
-  flow: Flow,
+  { declaration, isWanted = () => true, ...source }: RecoveryDraws,
   search: RecoverySource,
 ): FeasibilityResult | undefined {
-  const { plan, checker, context } = search;
+  const { plan } = search;
   if (!plan.recovery || search.recovery !== undefined) return undefined;
   const { sorts, recoveries } = plan.recovery;
-  const { name } = declaration.tool;
-  const { forms } = context.templates.tools[name]!;
-  for (const sort of sorts) {
+  for (const sort of sorts.filter(it => isDeclared(it, declaration, recoveries))) {
     const find = finders[sort];
-    for (let draw = 0; draw < maxDraws; draw++) {
-      // the instances that flow in come first, because a follow-up continues with them
-      const ownFlow = draw < maxDraws / 2 ? flow : {};
-      const check = ({ context: own, flow: of = ownFlow, ...options }: DrawOptions = {}) => {
-        const template = search.pickTemplate(forms);
-        const result = checker.check(
-          { declaration, template, flow: of },
-          own ?? search.context,
-          options,
-        );
+    // what is further down a list is known beforehand
+    const draws = sort === "page" ? 1 : maxDraws;
+    for (let draw = 0; draw < draws; draw++) {
+      // what the conversation is about comes first, because a follow-up continues with it
+      const check = (options: DrawOptions = {}) => {
+        const result = source.check(options, draw < maxDraws / 2);
         return typeof result === "string" || result.missingCapability ? undefined : result;
       };
       const result = find({ search, declaration, recoveries, check });
-      if (result) return result;
+      if (result && isWanted(result)) return result;
     }
   }
   return undefined;
+}
+
+/** Whether a tool can have a recovery of a sort, by what its server declares. */
+function isDeclared(
+  sort: RecoverySort,
+  { tool, inputs }: ToolDeclaration,
+  { repairs = [], hints = [], apart = {}, moved = [], outdated = {} }: ServerRecoveries,
+): boolean {
+  const takes = (entities: readonly string[]) => inputs.some(it => entities.includes(it.entity));
+  switch (sort) {
+    case "repair":
+      return repairs.some(it => it.of.includes(tool.name));
+    case "hint":
+      return hints.some(it => it.of.includes(tool.name));
+    case "page":
+      return inputs.some(it => it.isRequired && !it.isList);
+    case "ambiguous":
+      return takes(Object.keys(apart));
+    case "stale":
+      return takes([...moved.map(it => it.entity), ...Object.keys(outdated)]);
+  }
 }

@@ -22,7 +22,9 @@ export function findRepairedIntent(request: RecoveryRequest): FeasibilityResult 
   const { repairs = [] } = recoveries;
   const result = check();
   if (!result || result.outcome.kind === "ok" || !isRequest(result.intent.clause)) return undefined;
-  const plan = planRepairs(result, repairs, search.checker.forkSession());
+  const { hiddenTools } = search.checker;
+  const offered = hiddenTools ? repairs.filter(it => !hiddenTools.has(it.by)) : repairs;
+  const plan = planRepairs(result, offered, search.checker.forkSession());
   if (!plan) return undefined;
   const { intent, declaration } = result;
   const { random, styleGuide } = { ...search.context, ...search.plan };

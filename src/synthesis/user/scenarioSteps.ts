@@ -23,6 +23,7 @@ import {
   type DeterminedArguments,
   type SaidStep,
 } from "./scenarioReferences.ts";
+import { findRecovery, type RecoveryDraws } from "./recoverySearch.ts";
 import type { PlannedIntent } from "./userPlan.ts";
 import {
   addValueToClause,
@@ -63,7 +64,7 @@ export class ScenarioSteps {
     const { if: condition } = step;
     if (condition?.of !== undefined) return this.#findAfterLookUp(step, condition, condition.of);
     if (condition?.look) return this.#findWithLookUp(step, condition, condition.look);
-    const result = this.#check(step, { mayBeMissing: true });
+    const result = this.#recover(step) ?? this.#check(step, { mayBeMissing: true });
     if (!result) return undefined;
     const { missingCapability } = result;
     if (missingCapability) {
@@ -188,8 +189,38 @@ export class ScenarioSteps {
     return typeof result !== "string" && !result.missingCapability ? result : undefined;
   }
 
+  /** An intent for a plain step that takes a recovery. */
+  #recover(step: ScenarioStep): FeasibilityResult | undefined {
+    const { tool, each, revises, say } = step;
+    const { checker, context } = this.#search;
+    if (each !== undefined || revises !== undefined) return undefined;
+    const declaration = context.declarations.get(tool)!;
+    let determined: DeterminedArguments = { flow: {}, values: {} };
+    const check: RecoveryDraws["check"] = ({ context: own, flow, ...options }) => {
+      const resolved = resolveReferences(step, declaration, this.#said, context);
+      if (!resolved) return "nothing to take";
+      determined = resolved;
+      const template = this.#search.pickTemplate(say ?? context.templates.tools[tool]!.forms);
+      const request = createRequest(declaration, template, determined);
+      return checker.check(
+        {
+          ...request,
+          flow: { ...flow, ...request.flow },
+          isDeliberate: isDeliberate(step),
+        },
+        own,
+        options,
+      );
+    };
+    const isWanted = (it: FeasibilityResult) =>
+      isAccepted(step, determined, it) &&
+      Object.entries(determined.values).every(([key, value]) => it.intent.arguments[key] === value);
+    return findRecovery({ declaration, check, isWanted }, this.#search);
+  }
+
   #commit({ as: name }: ScenarioStep, result: FeasibilityResult): void {
-    this.#search.checker.commit(result);
+    if (result.intent.recovery) this.#search.commitRecovery(result);
+    else this.#search.checker.commit(result);
     if (name !== undefined && result.outcome.kind === "ok")
       this.#said.set(name, { intent: result.intent, result: result.outcome.value });
   }
@@ -219,7 +250,7 @@ export class ScenarioSteps {
       const request = createRequest(declaration, template, determined, limit);
       const result = checker.check({
         ...request,
-        isDeliberate: Object.keys(step.from).length > 0 || step.choose !== undefined,
+        isDeliberate: isDeliberate(step),
       });
       problem = describeProblem(result);
       if (typeof result === "string") continue;
@@ -288,6 +319,10 @@ function createRequest(
     },
   };
 }
+
+/** Whether a step goes on with what was said before, so that it may repeat or undo it. */
+const isDeliberate = ({ from, choose }: ScenarioStep): boolean =>
+  Object.keys(from).length > 0 || choose !== undefined;
 
 /** Whether a result is what the step means. */
 function isAccepted(

@@ -22,7 +22,9 @@ function findMovedIntent(request: RecoveryRequest): FeasibilityResult | undefine
   const { context, checker } = search;
   const { random, sample, known } = context;
   const input = declaration.inputs.find(it => it.isRequired && !it.isList);
-  const moved = recoveries.moved?.find(it => it.entity === input?.entity);
+  const moved = recoveries.moved?.find(
+    it => it.entity === input?.entity && !checker.hiddenTools?.has(it.by),
+  );
   const choices = (moved && sample.instances.get(moved.entity)) ?? [];
   if (!input || !moved || choices.length === 0) return undefined;
   const instance = random.pick(choices);

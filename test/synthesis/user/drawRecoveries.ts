@@ -73,7 +73,16 @@ export function* drawRecoveries(
           },
           checker,
         );
-        const result = findRecovery(declarations.get(tool)!, {}, search);
+        const declaration = declarations.get(tool)!;
+        const { forms } = templates.tools[tool]!;
+        const result = findRecovery(
+          {
+            declaration,
+            check: ({ context: own, ...options }) =>
+              checker.check({ declaration, template: random.pick(forms), ...options }, own),
+          },
+          search,
+        );
         if (result) yield { result, session: session.fork() };
       }
   }
