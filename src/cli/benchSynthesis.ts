@@ -15,6 +15,8 @@ import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
+import { listFixtureFolders } from "./resources.ts";
+import { createShardStarter } from "./shardThread.ts";
 
 /** The paper's data set (section 3.2). */
 const paperCount = 13_517;
@@ -41,22 +43,26 @@ export async function* measureSynthesis(context: CliContext): AsyncGenerator<Ben
 /** Synthesizes tasks into a file with the default options and seed 1. */
 export async function synthesizeForBench(
   { file, count }: { readonly file: string; readonly count: number },
-  { catalog, resources, prove, showProgress, printNote, signal }: CliContext,
+  context: CliContext,
 ): Promise<void> {
+  const { catalog, resources, prove, showProgress, printNote, signal } = context;
+  const request = { file, count, seed: 1 };
   limitHeapGrowth();
-  await runSynthesis(
-    { file, count, seed: 1 },
-    {
-      catalog,
-      resources,
-      prove,
-      createTeacher: () => undefined,
-      onProgress: it => showProgress(formatProgress(it)),
-      onRemark: printNote,
-      readClock: () => performance.now(),
-      signal,
-    },
-  );
+  await runSynthesis(request, {
+    catalog,
+    resources,
+    prove,
+    createTeacher: () => undefined,
+    startShard: createShardStarter({
+      ...context,
+      request,
+      fixtureFolders: listFixtureFolders(context),
+    }),
+    onProgress: it => showProgress(formatProgress(it)),
+    onRemark: printNote,
+    readClock: () => performance.now(),
+    signal,
+  });
 }
 
 /** Runs all edges of all servers once, and returns the seconds it took. */

@@ -26,6 +26,8 @@ export interface CliContext {
   readonly cwd: string;
   /** The product's own `resources` folder. */
   readonly resources: string;
+  /** The file of this program, which worker threads load. */
+  readonly program: string;
   /** The folder of the built programs. */
   readonly dist: string;
   /** The workspace's `prove` folder: `<cwd>/prove`, whether it exists or not. */

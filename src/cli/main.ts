@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 /**
  * The terminal program: parses the command line, runs the command in the terminal, and turns its
- * result, an error or an interruption into an exit code.
+ * result, an error or an interruption into an exit code. As a worker thread, it makes the attempts
+ * of a shard of a synthesis.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isMainThread } from "node:worker_threads";
 import { CommanderError } from "commander";
+import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 import { runCommandLine } from "./commandLine.ts";
@@ -57,8 +61,6 @@ function handleSignals(): void {
 
 /** The context of a command in this process. Loads the servers. */
 async function createContext(cwd: string): Promise<CliContext> {
-  const { openCatalog } = await import("../environment/catalog.ts");
-  const { loadServers } = await import("../servers/catalog.ts");
   const resources = findFolderAbove(
     import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
     "resources",
@@ -74,10 +76,18 @@ async function createContext(cwd: string): Promise<CliContext> {
     signal,
     cwd,
     resources,
+    program: fileURLToPath(import.meta.url),
     dist: join(resources, "..", "dist"),
     prove,
-    catalog: openCatalog(await loadServers(), fixtureFolders),
+    catalog: await openShippedCatalog(fixtureFolders),
   };
+}
+
+/** Loads the shipped servers and opens their catalog. */
+async function openShippedCatalog(fixtureFolders: readonly string[]): Promise<Catalog> {
+  const { openCatalog } = await import("../environment/catalog.ts");
+  const { loadServers } = await import("../servers/catalog.ts");
+  return openCatalog(await loadServers(), fixtureFolders);
 }
 
 /**
@@ -110,4 +120,5 @@ function report(error: unknown): number {
   return 70;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+if (isMainThread) process.exitCode = await main(process.argv.slice(2));
+else await (await import("./shardThread.ts")).runShardThread(openShippedCatalog);

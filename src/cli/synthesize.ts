@@ -11,6 +11,8 @@ import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option } from "./command.ts";
 import { formatCounts, formatMeasures } from "./formatReport.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
+import { listFixtureFolders } from "./resources.ts";
+import { createShardStarter } from "./shardThread.ts";
 import { commaList, countOf, oneOf, outputPath } from "./parsers.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
 import { createTeacher, teacherOptions } from "./teachers.ts";
@@ -81,6 +83,11 @@ export const synthesize = defineCommand({
       resources: context.resources,
       prove: context.prove,
       createTeacher: () => createTeacher(options, context),
+      startShard: createShardStarter({
+        ...context,
+        request,
+        fixtureFolders: listFixtureFolders(context),
+      }),
       onProgress: it => context.showProgress(formatProgress(it)),
       onRemark: context.printNote,
       readClock: () => performance.now(),

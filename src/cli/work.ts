@@ -15,6 +15,7 @@ import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
+import { createShardStarter } from "./shardThread.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
@@ -48,16 +49,25 @@ export const work = defineCommand({
 
 function synthesizeFor(
   { fixtures, teacher, ...request }: SynthesisWork,
-  { catalog, resources, printNote, signal }: CliContext,
+  { catalog, resources, program, printNote, signal }: CliContext,
   channel: EditorChannel,
 ): Promise<SynthesisResult> {
   limitHeapGrowth();
+  // the tasks are in the workspace's own folder, and so are its verdicts on edges
+  const prove = dirname(dirname(request.file));
   return runSynthesis(request, {
     catalog: openCatalog([...catalog.servers.values()], fixtures),
     resources,
-    // the tasks are in the workspace's own folder, and so are its verdicts on edges
-    prove: dirname(dirname(request.file)),
+    prove,
     createTeacher: () => chooseTeacher(teacher, channel, printNote),
+    startShard: createShardStarter({
+      program,
+      request,
+      resources,
+      prove,
+      fixtureFolders: fixtures,
+      signal,
+    }),
     onProgress: limitRate(progress => channel.notify("progress", progress)),
     onRemark: printNote,
     readClock: () => performance.now(),

@@ -44,6 +44,7 @@ export async function runCommand(
     signal: new AbortController().signal,
     cwd,
     resources: join(root, "resources"),
+    program: join(root, "src", "cli", "main.ts"),
     dist: join(root, "dist"),
     prove: join(cwd, "prove"),
     catalog,

@@ -21,6 +21,8 @@ export interface Mixture {
 
 export type Composition = Readonly<Record<TaskKind, number>>;
 
+const kinds: readonly TaskKind[] = ["normal", "irrelevant", "clarify", "abstain"];
+
 /** Divides n into whole numbers in proportion to weights, by the largest remainder method. */
 export function apportion(weights: readonly number[], n: number): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
@@ -55,6 +57,33 @@ export function computeComposition(
   };
 }
 
+/** The composition of a synthesis without an end. */
+export const endless: Composition = {
+  normal: Infinity,
+  irrelevant: Infinity,
+  clarify: Infinity,
+  abstain: Infinity,
+};
+
+export const countTasks = (composition: Composition): number =>
+  kinds.reduce((sum, it) => sum + composition[it], 0);
+
+/**
+ * Divides a composition into parts of nearly equal size: what is left of a kind goes to the next
+ * part in turn.
+ */
+export function divideComposition(composition: Composition, parts: number): Composition[] {
+  const result = Array.from({ length: parts }, () => ({ ...endless }));
+  let next = 0;
+  for (const kind of kinds) {
+    const total = composition[kind];
+    if (total === Infinity) continue;
+    for (const it of result) it[kind] = Math.floor(total / parts);
+    for (let left = total % parts; left > 0; left--) result[next++ % parts]![kind]++;
+  }
+  return result;
+}
+
 /** The kind and the possible servers of one task in the file. */
 export interface TaskSlot {
   readonly kind: TaskKind;
@@ -62,16 +91,14 @@ export interface TaskSlot {
   readonly servers: readonly string[];
 }
 
-const kinds: readonly TaskKind[] = ["normal", "irrelevant", "clarify", "abstain"];
-
 /**
- * Yields the slots of n tasks in order; n may be infinite. Kinds alternate in proportion to their
+ * Yields the slots of these numbers of tasks, which may be infinite, in order. Kinds alternate in proportion to their
  * counts, and servers alternate within each kind. Each `next` call takes the name of the server
  * that was used for the slot before.
  */
 export function* planSlots(
   mixture: Mixture,
-  n: number,
+  totals: Composition,
   servers: readonly string[],
 ): Generator<TaskSlot, void, string> {
   const { multi, clarify, abstain, irrelevant } = mixture;
@@ -81,16 +108,14 @@ export function* planSlots(
     clarify,
     abstain,
   };
-  const totals = Number.isFinite(n)
-    ? computeComposition(mixture, n)
-    : { normal: Infinity, irrelevant: Infinity, clarify: Infinity, abstain: Infinity };
   const counts = { normal: 0, irrelevant: 0, clarify: 0, abstain: 0 };
   const countsByServer = new Map(
     servers.map(it => [it, { all: 0, normal: 0, irrelevant: 0, clarify: 0, abstain: 0 }]),
   );
   const getCounts = (server: string) => countsByServer.get(server)!;
-  for (let i = 0; i < n; i++) {
+  for (;;) {
     const openKinds = kinds.filter(it => weights[it] > 0 && counts[it] < totals[it]);
+    if (openKinds.length === 0) return;
     const kind = openKinds.reduce((a, b) =>
       (counts[b] + 0.5) / weights[b] < (counts[a] + 0.5) / weights[a] ? b : a,
     );

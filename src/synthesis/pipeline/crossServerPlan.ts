@@ -26,6 +26,8 @@ const shares = { requested: 0.45, second: 0.6 };
 export interface LinkSource {
   readonly links: readonly CrossServerLink[];
   readonly servers: readonly string[];
+  /** The servers that a task can begin on. */
+  readonly homes: readonly string[];
   /** The server that takes part. */
   readonly home: string;
   /** How often each link has been used, by name. */
@@ -34,10 +36,15 @@ export interface LinkSource {
 
 /** A plan with the home server in it, or undefined if no link starts or ends there. */
 export function planCrossServerTask(
-  { links, servers, home, uses }: LinkSource,
+  { links, servers, homes, home, uses }: LinkSource,
   random: Random,
 ): CrossServerPlan | undefined {
-  const candidates = links.filter(it => !it.second && listServers([it], servers).includes(home));
+  const candidates = links.filter(
+    it =>
+      !it.second &&
+      listServers([it], servers).includes(home) &&
+      homes.includes(findServerOf(it.from, servers)),
+  );
   if (candidates.length === 0) return undefined;
   const getWeight = (it: CrossServerLink) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
   const first = random.pickWeighted(candidates, getWeight);

@@ -17,7 +17,7 @@ import { presets, type MenuKind, type Preset } from "./presets.ts";
 import { readRejected, getRejectedFile, type Report } from "./report.ts";
 import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
 import type { AttemptResult } from "./attemptTask.ts";
-import { synthesize } from "./synthesize.ts";
+import { synthesize, type StartShard } from "./synthesize.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 
 /** What to synthesize, and into which file. */
@@ -54,6 +54,8 @@ export interface SynthesisDependencies extends SynthesisListeners {
   readonly prove: string;
   /** Creates the teacher once the options are known to be valid; the graph teaches otherwise. */
   readonly createTeacher: () => ModelTeacher | undefined;
+  /** Runs shards elsewhere; here where absent. */
+  readonly startShard?: StartShard | undefined;
 }
 
 export interface SynthesisResult {
@@ -70,30 +72,17 @@ export async function runSynthesis(
   services: SynthesisDependencies,
 ): Promise<SynthesisResult> {
   const { file, count, seed, preset = "paper", split } = request;
-  const { menu = presets[preset].menu } = request;
-  const { catalog, resources, prove, signal } = services;
-  const servers = selectServers(request, catalog);
+  const { signal, startShard } = services;
   if (existsSync(file) && !request.resume)
     throw new UserError(
       `${file} exists already`,
       "add --resume to continue it, or write to another file",
     );
+  const synthesis: SynthesisOptions = { ...createSynthesisOptions(request, services), signal };
+  const { servers, menu } = synthesis;
   const teacher = services.createTeacher();
-  const options = { seed, servers, preset, menu, count, ...(split ? { split } : {}) };
-  const synthesis: SynthesisOptions = {
-    ...options,
-    catalog,
-    resources,
-    ...(presets[preset].scenarioShare > 0
-      ? {
-          scenarios: readChosenScenarios({ resources, catalog, servers }, prove, request.scenarios),
-        }
-      : {}),
-    edgeVerdicts: readVerdicts(listVerdictFiles(resources, prove)),
-    signal,
-  };
   const started = services.readClock();
-  const attempts = new AttemptStream(synthesis, teacher, file);
+  const attempts = new AttemptStream({ synthesis, teacher, file, startShard });
   const report = await writeSynthesis(
     file,
     attempts,
@@ -112,6 +101,31 @@ export async function runSynthesis(
   return { file, seconds: Math.round((services.readClock() - started) / 10) / 100, report };
 }
 
+/** The options of a synthesis. Throws a `UserError` for a request that cannot be met. */
+export function createSynthesisOptions(
+  request: SynthesisRequest,
+  { catalog, resources, prove }: Pick<SynthesisDependencies, "catalog" | "resources" | "prove">,
+): SynthesisOptions {
+  const { seed, count, preset = "paper", menu = presets[preset].menu, split } = request;
+  const servers = selectServers(request, catalog);
+  return {
+    seed,
+    servers,
+    preset,
+    menu,
+    count,
+    ...(split ? { split } : {}),
+    catalog,
+    resources,
+    ...(presets[preset].scenarioShare > 0
+      ? {
+          scenarios: readChosenScenarios({ resources, catalog, servers }, prove, request.scenarios),
+        }
+      : {}),
+    edgeVerdicts: readVerdicts(listVerdictFiles(resources, prove)),
+  };
+}
+
 function selectServers({ servers }: SynthesisRequest, catalog: Catalog): readonly string[] {
   const names = (servers ?? [...catalog.servers.keys()]).map(it => catalog.getServer(it).name);
   if (names.length > 0) return [...new Set(names)];
@@ -121,30 +135,34 @@ function selectServers({ servers }: SynthesisRequest, catalog: Catalog): readonl
   );
 }
 
+interface AttemptSource {
+  readonly synthesis: SynthesisOptions;
+  readonly teacher: ModelTeacher | undefined;
+  readonly file: string;
+  readonly startShard: StartShard | undefined;
+}
+
 /**
  * The attempts of a teacher, after those that its file has already. Ends when the model fails, so
  * that the tasks synthesized so far are kept.
  */
 class AttemptStream implements AsyncIterable<AttemptResult> {
-  readonly #synthesis: SynthesisOptions;
-  readonly #teacher: ModelTeacher | undefined;
-  readonly #file: string;
+  readonly #source: AttemptSource;
   /** The fault that ended the attempts. */
   fault: PolicyFault | undefined;
 
-  constructor(synthesis: SynthesisOptions, teacher: ModelTeacher | undefined, file: string) {
-    this.#synthesis = synthesis;
-    this.#teacher = teacher;
-    this.#file = file;
+  constructor(source: AttemptSource) {
+    this.#source = source;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<AttemptResult> {
-    if (!this.#teacher) return yield* synthesize(this.#synthesis);
-    const { roles, concurrency } = this.#teacher;
+    const { synthesis, teacher, file, startShard } = this.#source;
+    if (!teacher) return yield* synthesize(synthesis, startShard);
+    const { roles, concurrency } = teacher;
     try {
       yield* synthesizeConcurrently(
-        { ...this.#synthesis, llmRoles: roles },
-        { concurrency, earlierAttempts: await readAttempts(this.#file, roles.name) },
+        { ...synthesis, llmRoles: roles },
+        { concurrency, earlierAttempts: await readAttempts(file, roles.name) },
       );
     } catch (error) {
       if (!(error instanceof PolicyFault)) throw error;

@@ -15,6 +15,8 @@ const candidateCount = 6;
 
 export interface ScenarioSource {
   readonly scenarios: readonly ServerScenario[];
+  /** The servers that a task can begin on. */
+  readonly homes: readonly string[];
   /** How often each scenario has been used, by name. */
   readonly uses: UseCounts;
   readonly chainCounts: LengthCounts;
@@ -22,11 +24,13 @@ export interface ScenarioSource {
 
 /** A scenario in which the home server takes part, or undefined if there is none. */
 export function drawScenario(
-  { scenarios, uses, chainCounts }: ScenarioSource,
+  { scenarios, homes, uses, chainCounts }: ScenarioSource,
   home: string,
   random: Random,
 ): ScenarioPlan | undefined {
-  const own = scenarios.filter(it => it.servers.includes(home));
+  const own = scenarios.filter(
+    ({ servers }) => servers.includes(home) && homes.includes(servers[0]!),
+  );
   if (own.length === 0) return undefined;
   const plans = Array.from({ length: candidateCount }).flatMap(
     () =>

@@ -13,6 +13,8 @@ export interface SynthesisOptions {
   readonly seed: number;
   /** Names of the servers to make tasks on. */
   readonly servers: readonly string[];
+  /** Those of the servers that a task can begin on; all of them where absent. */
+  readonly homes?: readonly string[];
   readonly menu: MenuKind;
   /** The paper's mixture where absent. */
   readonly preset?: Preset["name"];

@@ -1,11 +1,20 @@
 /**
- * The synthesis pipeline: slots of the file, attempts for each slot, accepted tasks and rejected
- * attempts. The same seed gives the same bytes.
+ * The synthesis pipeline: attempts for each slot of the file, accepted tasks and rejected attempts.
+ * The same seed gives the same bytes. Many servers are divided into shards, which know nothing of
+ * each other, so that they can run at the same time.
  */
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { attemptTask, createAttemptContext, type AttemptResult } from "./attemptTask.ts";
-import { computeComposition, planSlots } from "./composition.ts";
+import {
+  computeComposition,
+  countTasks,
+  divideComposition,
+  endless,
+  planSlots,
+  type Composition,
+  type Mixture,
+} from "./composition.ts";
 import { presets } from "./presets.ts";
 import { heldOutServers, isHeldOut } from "./split.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
@@ -13,15 +22,63 @@ import type { SynthesisOptions } from "./synthesisOptions.ts";
 /** Attempts for one slot on one server; after that the server has no more tasks of that kind. */
 export const attemptsPerServer = 60;
 
-/** Yields attempts until there are as many tasks as wanted, or until no server has more. */
-export async function* synthesize(options: SynthesisOptions): AsyncGenerator<AttemptResult> {
-  const servers = selectServers(options);
-  const ownOptions = { ...options, servers };
-  const context = createAttemptContext(ownOptions);
-  const slots = planSynthesisSlots(ownOptions);
+/** Where there are more servers than this, they are divided into two shards. */
+const maxServersOfShard = 10;
+
+/** Starts the shard with this index; its attempts do not depend on where it runs. */
+export type StartShard = (index: number) => AsyncIterable<AttemptResult>;
+
+/**
+ * Yields attempts until there are as many tasks as wanted, or until no server of a shard has more.
+ * The tasks of the shards alternate. All shards but the first are started by `startShard`; without
+ * it, they run here.
+ */
+export async function* synthesize(
+  options: SynthesisOptions,
+  startShard: StartShard = index => synthesizeShard(options, index),
+): AsyncGenerator<AttemptResult> {
+  const lengths = planShards(options).map(it => countTasks(it.composition));
+  const shards = lengths.map((length, i) => {
+    const attempts = i === 0 ? synthesizeShard(options, 0) : startShard(i);
+    return { length, attempts: attempts[Symbol.asyncIterator]() };
+  });
+  try {
+    for (let i = 0; shards.some(it => i < it.length); i++)
+      for (const { length, attempts } of shards)
+        if (i < length && !(yield* takeTask(attempts))) return;
+  } finally {
+    for (const { attempts } of shards) await attempts.return?.();
+  }
+}
+
+/** Yields the attempts up to the next task. Returns whether there was one. */
+async function* takeTask(
+  attempts: AsyncIterator<AttemptResult>,
+): AsyncGenerator<AttemptResult, boolean> {
+  for (;;) {
+    const { done, value } = await attempts.next();
+    if (done) return false;
+    yield value;
+    if (value.kind === "accepted") return true;
+  }
+}
+
+/** Yields the attempts of one shard. */
+export async function* synthesizeShard(
+  options: SynthesisOptions,
+  index: number,
+): AsyncGenerator<AttemptResult> {
+  const shards = planShards(options);
+  const { servers, composition } = shards[index]!;
+  const context = createAttemptContext({
+    ...options,
+    servers: selectServers(options),
+    homes: servers,
+  });
+  const slots = planSlots(getMixture(options), composition, servers);
   const waiting: Task[] = [];
-  let normalLeft = countNormalTasks(ownOptions);
-  let n = 0;
+  let normalLeft = composition.normal;
+  let n = index;
   for (let slot = slots.next(); !slot.done;) {
     const { kind, servers: order } = slot.value;
     const partner = kind === "normal" ? waiting.shift() : undefined;
@@ -37,7 +94,8 @@ export async function* synthesize(options: SynthesisOptions): AsyncGenerator<Att
     for (let i = 0; i < order.length * attemptsPerServer && usedServer === undefined; i++) {
       options.signal?.throwIfAborted();
       const home = order[Math.floor(i / attemptsPerServer)]!;
-      const result = await attemptTask({ n: n++, home, kind, mayBePaired }, context);
+      const result = await attemptTask({ n, home, kind, mayBePaired }, context);
+      n += shards.length;
       if (result.kind === "accepted") {
         usedServer = result.task.servers[0]!.name;
         if (result.partner) waiting.push(result.partner);
@@ -49,9 +107,22 @@ export async function* synthesize(options: SynthesisOptions): AsyncGenerator<Att
   }
 }
 
-/** How many normal tasks the synthesis makes; infinite without a count. */
-const countNormalTasks = ({ preset = "paper", count = Infinity }: SynthesisOptions): number =>
-  Number.isFinite(count) ? computeComposition(presets[preset].mixture, count).normal : Infinity;
+/** The servers on which a shard makes tasks, and how many of each kind. */
+interface Shard {
+  readonly servers: readonly string[];
+  readonly composition: Composition;
+}
+
+/** The shards of a synthesis. They depend on its options alone, not on the machine. */
+function planShards(options: SynthesisOptions): Shard[] {
+  const servers = selectServers(options);
+  const count = servers.length > maxServersOfShard ? 2 : 1;
+  const compositions = divideComposition(planComposition(options), count);
+  return compositions.map((composition, shard) => ({
+    servers: servers.filter((_, i) => i % count === shard),
+    composition,
+  }));
+}
 
 /** The servers that have tasks of the split. Throws a `UserError` if none of them has any. */
 export function selectServers({
@@ -76,15 +147,17 @@ export function selectServers({
 }
 
 /** The slots of the file, by the preset's mixture. */
-export function planSynthesisSlots({
-  preset = "paper",
-  count = Infinity,
-  split,
-  servers,
-}: SynthesisOptions): ReturnType<typeof planSlots> {
+export const planSynthesisSlots = (options: SynthesisOptions): ReturnType<typeof planSlots> =>
+  planSlots(getMixture(options), planComposition(options), options.servers);
+
+function planComposition(options: SynthesisOptions): Composition {
+  const { count = Infinity } = options;
+  return Number.isFinite(count) ? computeComposition(getMixture(options), count) : endless;
+}
+
+function getMixture({ preset = "paper", split }: SynthesisOptions): Mixture {
   const { mixture } = presets[preset];
   // a task that calls nothing uses no tools or edges
   const isByTools = split === "heldout-chain" || split === "heldout-edge";
-  const ownMixture = isByTools ? { ...mixture, abstain: 0, irrelevant: 0 } : mixture;
-  return planSlots(ownMixture, count, servers);
+  return isByTools ? { ...mixture, abstain: 0, irrelevant: 0 } : mixture;
 }

@@ -125,6 +125,7 @@ export class Synthesizer {
       recoveryCounts: this.#recoveryCounts,
       verdicts: options.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
+      homes: options.homes ?? servers,
       listFixtures: it => fixtures.get(it)!,
       getRules: it => rules.get(it) ?? [],
     };

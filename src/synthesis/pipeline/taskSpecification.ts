@@ -108,6 +108,8 @@ export interface SpecificationContext extends FixtureSource {
   readonly crossServerShare: number;
   readonly links: readonly CrossServerLink[];
   readonly scenarios: readonly ServerScenario[];
+  /** The servers that a task can begin on. */
+  readonly homes: readonly string[];
   /** How many of the normal tasks so far grew from a chain of each length. */
   readonly chainCounts: LengthCounts;
   /** How many of the normal tasks so far gave how much information. */
@@ -254,12 +256,12 @@ function drawInformationLevel(
 }
 
 function drawCrossServerPlan(
-  { links, servers, uses, crossServerShare }: SpecificationContext,
+  { links, servers, homes, uses, crossServerShare }: SpecificationContext,
   home: string,
   random: Random,
 ): CrossServerPlan | undefined {
   return links.length > 0 && random.boolean(crossServerShare)
-    ? planCrossServerTask({ links, servers, home, uses }, random)
+    ? planCrossServerTask({ links, servers, homes, home, uses }, random)
     : undefined;
 }
 

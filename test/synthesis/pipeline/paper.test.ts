@@ -52,7 +52,7 @@ describe("the composition", () => {
 
   test("is spread evenly over the file, and over the servers that are used", () => {
     const servers = ["a", "b", "c"];
-    const slots = planSlots(mixture, 600, servers);
+    const slots = planSlots(mixture, computeComposition(mixture, 600), servers);
     const kinds: string[] = [];
     const counts: Record<string, number> = {};
     for (let slot = slots.next(); !slot.done;) {

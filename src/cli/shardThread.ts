@@ -1,0 +1,103 @@
+/** Runs shards of a synthesis in worker threads of the terminal program, so that it uses two cores. */
+import { once } from "node:events";
+import { parentPort, Worker, workerData } from "node:worker_threads";
+import type { Catalog } from "../environment/catalog.ts";
+import type { AttemptResult } from "../synthesis/pipeline/attemptTask.ts";
+import {
+  createSynthesisOptions,
+  type SynthesisRequest,
+} from "../synthesis/pipeline/runSynthesis.ts";
+import { synthesizeShard, type StartShard } from "../synthesis/pipeline/synthesize.ts";
+
+/** With fewer tasks than this, a thread takes longer to start than it saves. */
+const minCount = 200;
+
+/** With so many unread tasks, a thread waits. */
+const maxUnreadTasks = 100;
+
+/** What a thread needs to make the same attempts as the program that starts it. */
+interface ShardSetup {
+  readonly index: number;
+  readonly request: SynthesisRequest;
+  readonly resources: string;
+  readonly prove: string;
+  readonly fixtureFolders: readonly string[];
+}
+
+interface ShardContext extends Omit<ShardSetup, "index"> {
+  /** The file of the terminal program. */
+  readonly program: string;
+  readonly signal: AbortSignal;
+}
+
+/** Starts shards in worker threads, or undefined for a synthesis that is too small for that. */
+export const createShardStarter = ({
+  request,
+  resources,
+  prove,
+  fixtureFolders,
+  ...context
+}: ShardContext): StartShard | undefined =>
+  request.count < minCount
+    ? undefined
+    : index => readShard({ index, request, resources, prove, fixtureFolders }, context);
+
+async function* readShard(
+  setup: ShardSetup,
+  { program, signal }: Pick<ShardContext, "program" | "signal">,
+): AsyncGenerator<AttemptResult> {
+  const thread = new Worker(program, { workerData: setup });
+  const attempts: AttemptResult[] = [];
+  let hasEnded = false;
+  let failure: Error | undefined;
+  let wake = () => {};
+  thread.on("message", (attempt: AttemptResult) => {
+    attempts.push(attempt);
+    wake();
+  });
+  thread.on("error", cause => {
+    failure = new Error(`a thread of the synthesis failed: ${String(cause)}`, { cause });
+  });
+  thread.on("exit", () => {
+    hasEnded = true;
+    wake();
+  });
+  const interrupt = () => wake();
+  signal.addEventListener("abort", interrupt);
+  try {
+    for (;;) {
+      const attempt = attempts.shift();
+      if (attempt) {
+        if (attempt.kind === "accepted") thread.postMessage("read");
+        yield attempt;
+        continue;
+      }
+      signal.throwIfAborted();
+      if (failure) throw failure;
+      if (hasEnded) return;
+      await new Promise<void>(resolve => (wake = resolve));
+    }
+  } finally {
+    signal.removeEventListener("abort", interrupt);
+    await thread.terminate();
+  }
+}
+
+/** The program of a thread: makes the attempts of its shard, at most so many ahead of the reader. */
+export async function runShardThread(
+  openCatalog: (fixtureFolders: readonly string[]) => Promise<Catalog>,
+): Promise<void> {
+  const { index, request, resources, prove, fixtureFolders } = workerData as ShardSetup;
+  const port = parentPort!;
+  const unread = { tasks: 0 };
+  port.on("message", () => unread.tasks--);
+  const catalog = await openCatalog(fixtureFolders);
+  const options = createSynthesisOptions(request, { catalog, resources, prove });
+  for await (const attempt of synthesizeShard(options, index)) {
+    port.postMessage(attempt);
+    if (attempt.kind !== "accepted") continue;
+    unread.tasks++;
+    while (unread.tasks >= maxUnreadTasks) await once(port, "message");
+  }
+  port.close();
+}
