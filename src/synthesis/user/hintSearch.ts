@@ -8,6 +8,7 @@ import type { JsonSchema } from "../../environment/server.ts";
 import { isRequest } from "../text/clauses.ts";
 import { renderArgumentValue } from "./argumentValues.ts";
 import { findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
+import type { Intent } from "./intent.ts";
 import type { RecoveryRequest } from "./recoveryRequest.ts";
 import { addPermission, getRefusalText, resolveArguments } from "./repairSearch.ts";
 
@@ -31,6 +32,8 @@ export function findHintedIntent(request: RecoveryRequest): FeasibilityResult | 
         readValue(value, getPropertySchema(tool.inputSchema, key)),
       ]),
     );
+    const say = search.context.random.pick(hint.say);
+    if (!canFollow(say, intent, Object.keys(changes))) continue;
     const hinted = search.checker.checkAfter([], {
       intent: {
         ...intent,
@@ -41,7 +44,7 @@ export function findHintedIntent(request: RecoveryRequest): FeasibilityResult | 
           return typeof id === "string" ? { ...it, instance: { ...it.instance, id } } : it;
         }),
         argumentTexts: { ...intent.argumentTexts, ...renderChanges(typed, request) },
-        clause: addPermission(intent.clause, search.context.random.pick(hint.say)),
+        clause: addPermission(intent.clause, say),
         recovery: { sort: "hint", refused: intent.arguments, steps: [], told: [hint.told] },
       },
       declaration,
@@ -49,6 +52,20 @@ export function findHintedIntent(request: RecoveryRequest): FeasibilityResult | 
     if (typeof hinted !== "string" && findsSomething(hinted)) return hinted;
   }
   return undefined;
+}
+
+/**
+ * Whether "or as much as there is" can end a clause: not after another part that does not name what
+ * may change.
+ */
+function canFollow(
+  say: string,
+  { clause, argumentTexts }: Intent,
+  keys: readonly string[],
+): boolean {
+  const last = clause.split(/[,;] /).at(-1)!;
+  if (last === clause || !say.startsWith("or ")) return true;
+  return keys.some(it => argumentTexts[it] !== undefined && last.includes(argumentTexts[it]));
 }
 
 /** The value of a named group as the argument's type. */
