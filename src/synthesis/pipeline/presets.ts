@@ -53,7 +53,7 @@ export interface Preset {
   readonly scenarioShare: number;
   /** Chains are held out as exact sets of tools, and no edges; otherwise as edges and pairs. */
   readonly holdsOutSets: boolean;
-  /** Share of the normal tasks in which the assistant has to recover from something itself. */
+  /** Share of the tasks in which the assistant has to recover from something itself. */
   readonly recoveryShare: number;
 }
 

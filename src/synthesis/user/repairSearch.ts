@@ -53,8 +53,12 @@ export function findRepairedIntent(request: RecoveryRequest): FeasibilityResult 
 }
 
 /** A clause with what the user allows, wants or does not mind besides. */
-export const addPermission = (clause: string, words: string): string =>
-  `${clause}${/^(or|even|at)\b/.test(words) && !/[,;]|: /.test(clause) ? "," : ";"} ${words}`;
+export function addPermission(clause: string, words: string): string {
+  const isPart = /^even\b/.test(words)
+    ? !/;|: /.test(clause)
+    : /^(or|at)\b/.test(words) && !/[,;]|: /.test(clause);
+  return `${clause}${isPart ? "," : ";"} ${words}`;
+}
 
 interface PlannedRepair {
   readonly repair: Repair;

@@ -64,7 +64,7 @@ function findMovedIntent(request: RecoveryRequest): FeasibilityResult | undefine
   if (outcome.kind !== "refused" || outcome.type !== "not_found" || !isOnly) return undefined;
   if (intent.arguments[input.key] !== instance.id) return undefined;
   const told = moved.told.map(it =>
-    it.replace("{name}", () => markVerbatim(name)).replace("{folder}", () => markVerbatim(folder)),
+    it.replace("{name}", () => markVerbatim(name)).replace("{folder}", () => renderFolder(folder)),
   );
   return {
     ...result,
@@ -76,6 +76,9 @@ function findMovedIntent(request: RecoveryRequest): FeasibilityResult | undefine
     },
   };
 }
+
+const renderFolder = (folder: string): string =>
+  folder === "~" ? "your home folder" : markVerbatim(folder);
 
 /** Folder and name of a path; no folder for a name alone. */
 function splitPath(path: string): readonly [folder: string, name: string] {

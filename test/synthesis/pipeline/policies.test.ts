@@ -56,7 +56,7 @@ describe("tasks with rules", () => {
 
   beforeAll(async () => {
     const synthesis = await synthesizeTasks(count, {
-      seed: 92,
+      seed: 4,
       servers: [...catalog.servers.keys()],
       preset: "paper",
       menu: "realistic",
