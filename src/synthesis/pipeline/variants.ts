@@ -153,6 +153,8 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
     onlyOtherServers:
       kind === "irrelevant" && !task.menu.some(it => it.name.startsWith(`${home}_`)),
     ...(task.policy ? { policy: task.policy } : {}),
+    // the other task of its pair may be the one that is held out
+    ...(knobs["pair"] === undefined || task.goals.length > 0 ? {} : { split: task.split }),
     bringsTool: turns.some(it => it.adds !== undefined),
     ...plan,
     ...(crossServerPlan
