@@ -110,6 +110,8 @@ function findOutdatedIntent(request: RecoveryRequest): FeasibilityResult | undef
   // what the request itself says of it, or changes, cannot be in doubt
   const isSaid = Object.keys(intent.arguments).includes(field) || /\d/.test(intent.clause);
   if (typeof value !== "string" || label === undefined || isSaid) return undefined;
+  // what has begun is not thought to be on another day
+  if (value <= now) return undefined;
   const day = addDays(value.slice(0, 10), random.pick([-2, -1, 1, 2, 7]));
   if (!/^\d{4}-\d{2}-\d{2}/.test(value) || day < now.slice(0, 10)) return undefined;
   const wrong = formatValue(day, { now, persona, random });
