@@ -5,7 +5,12 @@ import { computeSlices } from "../evaluation/slices.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import type { Alarm } from "../run/metrics.ts";
 import type { Distance } from "../trajectory/seenTasks.ts";
-import { alignColumns, comparedMetrics, formatDifference } from "./evaluationText.ts";
+import {
+  alignColumns,
+  comparedMetrics,
+  formatDifference,
+  isDecodingMixed,
+} from "./evaluationText.ts";
 import type { StudentMeasurement } from "./measureStudent.ts";
 
 export interface MeasuredPolicy extends StudentMeasurement {
@@ -74,8 +79,13 @@ export function listChanges(before: MeasuredPolicy, after: MeasuredPolicy): read
   return [greedy[0]!, mean, ...greedy.slice(1)];
 }
 
-/** Formats the table, a legend, and the differences from the first row with their intervals. */
+/**
+ * Formats the table, a legend, and the differences from the first row with their intervals. Throws
+ * if only some of the evaluations had constrained decoding.
+ */
 export function compareEvaluations(rows: readonly MeasuredPolicy[]): string[] {
+  if (isDecodingMixed(rows.map(it => it.greedy)))
+    throw new Error("evaluations with and without constrained decoding cannot be compared");
   const [before, ...after] = rows;
   const filled = columns
     .map(({ title, format }) => [

@@ -14,11 +14,13 @@ import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { createSeenTasks, listGoalTools, listTurnSequences } from "../trajectory/seenTasks.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
-import { defineCommand, option, type CliContext, type OptionValues } from "./command.ts";
+import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { endpointOptions } from "./endpoints.ts";
 import {
   comparedMetrics,
   formatComparison,
+  formatDecoding,
+  formatDecodingDifference,
   formatMetrics,
   formatSlices,
 } from "./evaluationText.ts";
@@ -45,6 +47,10 @@ const evaluateOptions = {
     parser: positiveNumber,
     default: 1,
   }),
+  constrain: flag(
+    "--constrain",
+    "constrained decoding: a student writes only calls that fit the offered tools",
+  ),
   split: option("--split <split>", "split of the tasks; heldout is all but train", {
     parser: oneOf<Task["split"] | "heldout">(["heldout", ...splits], "there is no split"),
     default: "heldout",
@@ -72,6 +78,7 @@ export const evaluate = defineCommand({
   examples: [
     "evaluate --tasks small.tasks.jsonl --policy prove/runs/first",
     "evaluate --tasks small.tasks.jsonl --policy runs/a,runs/b --baseline runs/c --samples 8",
+    "evaluate --tasks small.tasks.jsonl --policy prove/runs/first --constrain",
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
   ],
@@ -106,6 +113,7 @@ export const evaluate = defineCommand({
       if (start) {
         print("");
         print(`${options.policy.join(", ")} compared with ${start.spec}`);
+        for (const line of formatDecodingDifference(all.map(it => it.greedy))) print(`  ${line}`);
         for (const line of formatComparison(start.greedy.rows, greedyRuns)) print(`  ${line}`);
         if (start.sampled) {
           print(`  sampled, mean@${start.sampled.metrics.samples}`);
@@ -145,18 +153,25 @@ async function measurePolicy(
     opened.dispose();
     return evaluation;
   };
-  const { samples, temperature } = options;
+  const { samples, temperature, constrain: isConstrained } = options;
   return {
     spec,
-    greedy: await attempt(greedy, 1, `${spec} `),
+    greedy: await attempt({ ...greedy, isConstrained }, 1, `${spec} `),
     ...(samples === undefined
       ? {}
-      : { sampled: await attempt({ temperature, seed: 1 }, samples, `${spec}, sampled `) }),
+      : {
+          sampled: await attempt(
+            { temperature, seed: 1, isConstrained },
+            samples,
+            `${spec}, sampled `,
+          ),
+        }),
   };
 }
 
 const createDocument = ({ greedy, sampled }: Measured) => ({
   policy: greedy.policy,
+  ...(greedy.decoding ? { decoding: greedy.decoding } : {}),
   ...greedy.metrics,
   slices: computeSlices(greedy.rows),
   ...(sampled ? { sampled: { ...sampled.metrics, slices: computeSlices(sampled.rows) } } : {}),
@@ -176,6 +191,7 @@ const compare = (start: Measured, runs: readonly Measured[]) =>
 
 const formatMeasured = ({ spec, greedy, sampled }: Measured, hasTitle: boolean): string[] => [
   ...(hasTitle ? [`${spec}:`] : []),
+  ...formatDecoding(greedy),
   ...formatMetrics(greedy.metrics),
   ...(sampled ? ["", ...formatMetrics(sampled.metrics)] : []),
   ...formatSlices(computeSlices(greedy.rows)),

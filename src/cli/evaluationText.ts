@@ -1,5 +1,6 @@
 /** Formats the metrics of an evaluation, its slices, and differences between policies, as text. */
 import { computeChange, getVerdict, type ReadMetric } from "../evaluation/compare.ts";
+import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/interval.ts";
 import type { EvaluationMetrics } from "../evaluation/metrics.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
@@ -118,6 +119,23 @@ export function formatDifference(metric: string, change: Interval | undefined): 
   const { mean, low, high, runs } = change;
   const basis = runs > 1 ? `, ${runs} runs` : "";
   return `${metric} ${formatSigned(mean)} (95% ${formatSigned(low)} … ${formatSigned(high)}${basis}): ${getVerdict(change)}`;
+}
+
+/** A line that says that decoding was constrained. */
+export const formatDecoding = ({ decoding }: Pick<Evaluation, "decoding">): string[] =>
+  decoding ? [formatRow("decoding", decoding)] : [];
+
+/** Whether some policies of a comparison had constrained decoding and others not. */
+export const isDecodingMixed = (all: readonly Pick<Evaluation, "decoding">[]): boolean =>
+  new Set(all.map(it => it.decoding)).size > 1;
+
+/** What to know before comparing policies, if not all had constrained decoding. */
+export function formatDecodingDifference(
+  all: readonly Pick<Evaluation, "policy" | "decoding">[],
+): string[] {
+  if (!isDecodingMixed(all)) return [];
+  const free = all.filter(it => !it.decoding).map(it => it.policy);
+  return [`decoding was constrained, but not that of ${free.join(", ")}: differences include this`];
 }
 
 /** The lines that compare the runs of one training with a policy. */

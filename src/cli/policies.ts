@@ -47,6 +47,8 @@ export interface StudentChoice {
   /** 0 always takes the most probable token. */
   readonly temperature: number;
   readonly seed: number;
+  /** Whether a student writes only calls that fit the offered tools. */
+  readonly isConstrained?: boolean;
 }
 
 export const greedy: StudentChoice = { temperature: 0, seed: 0 };
@@ -77,8 +79,13 @@ function openEndpointModel(
   model: string,
   context: Pick<CliContext, "printNote">,
   options: OptionValues<typeof endpointOptions>,
-  { temperature }: StudentChoice,
+  { temperature, isConstrained }: StudentChoice,
 ): OpenedPolicy {
+  if (isConstrained)
+    throw new UserError(
+      `the decoding of endpoint:${model} cannot be constrained`,
+      "leave out --constrain, or evaluate a run or model folder",
+    );
   if (model === "")
     throw new UserError(
       "endpoint: names no model",

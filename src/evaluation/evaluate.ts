@@ -29,6 +29,8 @@ export interface EvaluateOptions {
 
 export interface Evaluation {
   readonly policy: string;
+  /** Absent if the policy may write any token. */
+  readonly decoding?: "constrained";
   /** One row per attempt, in the order of the tasks. */
   readonly rows: readonly EvaluationRow[];
   readonly metrics: EvaluationMetrics;
@@ -66,5 +68,11 @@ export async function evaluate(
   const start = clock?.() ?? 0;
   await Promise.all(Array.from({ length: Math.min(concurrency, attempts) }, work));
   const seconds = clock ? clock() - start : undefined;
-  return { policy: policy.name, rows, metrics: computeMetrics(rows, profiles, seconds) };
+  const decoding = policy.decoding ? { decoding: policy.decoding } : {};
+  return {
+    policy: policy.name,
+    ...decoding,
+    rows,
+    metrics: computeMetrics(rows, profiles, seconds),
+  };
 }

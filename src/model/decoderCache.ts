@@ -2,7 +2,7 @@
  * The interface of a decoder's cache, and its reference implementation, which stores the tokens and
  * computes every sequence again. It is slow and runs on every backend.
  */
-import type { SamplingChoice, ChosenToken, Feed } from "./decoderStep.ts";
+import { chooseToken, type SamplingChoice, type ChosenToken, type Feed } from "./decoderStep.ts";
 import { packGroups } from "./packedBatch.ts";
 import { computeLogits, type Model } from "./transformer.ts";
 
@@ -68,21 +68,4 @@ function splitIntoBatches<T>(items: readonly T[], lengthOf: (item: T) => number)
     room -= lengthOf(item);
   }
   return batches;
-}
-
-function chooseToken(
-  logits: Float32Array,
-  { temperature, uniform }: SamplingChoice,
-): { id: number; logprob: number } {
-  const max = logits.reduce((a, b) => Math.max(a, b));
-  const divisor = temperature > 0 ? temperature : 1;
-  const sumExp = logits.reduce((sum, it) => sum + Math.exp((it - max) / divisor), 0);
-  let id = temperature > 0 ? -1 : logits.indexOf(max);
-  if (temperature > 0) {
-    let left = uniform * sumExp;
-    id = logits.findIndex(it => (left -= Math.exp((it - max) / divisor)) < 0);
-    // rounding can leave a remainder after the last token
-    if (id < 0) id = logits.indexOf(max);
-  }
-  return { id, logprob: ((logits[id] as number) - max) / divisor - Math.log(sumExp) };
 }

@@ -25,6 +25,15 @@ export class IdAliases {
     return text.replace(idPattern, alias => this.#idByAlias.get(alias) ?? alias);
   }
 
+  /**
+   * A text of a schema as the student has to write it, so that `restoreIds` returns the text. Undefined if no
+   * text does. Assigns no alias.
+   */
+  writeExactly(text: string): string | undefined {
+    const written = text.replace(idPattern, id => this.#aliasById.get(id) ?? id);
+    return this.restoreIds(written) === text ? written : undefined;
+  }
+
   #assignAlias(id: string, prefix: string, digits: string): string {
     // an id that the student made up must come back in an error message as the student wrote it
     const alias = digits.length < 3 && !this.#idByAlias.has(id) ? id : this.#findFreeAlias(prefix);

@@ -5,7 +5,7 @@
  */
 import type { WasmMemory } from "../compute/wasmMemory.ts";
 import type { Architecture } from "./architecture.ts";
-import type { ChosenToken, Feed } from "./decoderStep.ts";
+import { chooseToken, type ChosenToken, type Feed, type SamplingChoice } from "./decoderStep.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
 
@@ -60,12 +60,7 @@ interface Tile {
   readonly slots: number[];
   readonly positions: number[];
   /** The rows after which a token is sampled. */
-  readonly sampled: {
-    readonly row: number;
-    readonly slot: number;
-    readonly temperature: number;
-    readonly uniform: number;
-  }[];
+  readonly sampled: (SamplingChoice & { readonly row: number; readonly slot: number })[];
 }
 
 function* splitIntoTiles(feeds: readonly Feed[], starts: readonly number[]): Generator<Tile> {
@@ -274,11 +269,11 @@ function runTile(
     memory.intsAt(scratch.chosen, rows.n),
     memory.floatsAt(scratch.logprobs, rows.n),
   ];
-  return sampled.map(({ slot }, i) => ({
-    slot,
-    id: chosen[i] as number,
-    logprob: logprobs[i] as number,
-  }));
+  return sampled.map((it, i) => {
+    if (!it.allowed) return { slot: it.slot, id: chosen[i]!, logprob: logprobs[i]! };
+    const logits = memory.floatsAt(scratch.logits + 4 * i * vocabulary, vocabulary);
+    return { slot: it.slot, ...chooseToken(logits, it) };
+  });
 }
 
 /** Gathers the residual stream, queries, slots and positions of the sampled rows. */

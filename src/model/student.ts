@@ -10,6 +10,7 @@ import { isMessageEnd, parseMessage } from "./parseChat.ts";
 import { studentLimits, encodeChat } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
 import type { ChosenToken, Feed } from "./decoderStep.ts";
+import { createMessageGrammar, type MessageGrammar } from "./messageGrammar.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { Model } from "./transformer.ts";
 
@@ -24,6 +25,11 @@ export interface StudentOptions {
   readonly seed: number;
   /** The most conversations at a time; others wait. */
   readonly slots?: number;
+  /**
+   * Whether only messages that can be parsed and calls that fit the offered tools are written. The
+   * log-probabilities are then those among the tokens that were allowed.
+   */
+  readonly isConstrained?: boolean;
 }
 
 export interface Student extends Policy {
@@ -43,6 +49,7 @@ interface PendingMessage {
   readonly ids: readonly number[];
   readonly opening: number;
   readonly aliases: IdAliases;
+  readonly grammar: MessageGrammar | undefined;
   /** How many tokens were sampled in earlier messages. */
   readonly sampledBefore: number;
   readonly sampledIds: number[];
@@ -60,6 +67,7 @@ interface Slot {
 
 class BatchedStudent implements Student {
   readonly name: string;
+  readonly decoding?: "constrained";
   readonly usage = { seconds: 0, tokens: 0 };
   readonly #decoder: Decoder;
   readonly #tokenizer: Tokenizer;
@@ -72,6 +80,7 @@ class BatchedStudent implements Student {
 
   constructor(model: Model, tokenizer: Tokenizer, options: StudentOptions) {
     this.name = options.name;
+    if (options.isConstrained) this.decoding = "constrained";
     this.#tokenizer = tokenizer;
     this.#options = options;
     this.#decoder = openDecoder(model, { slots: options.slots ?? 64 });
@@ -99,6 +108,9 @@ class BatchedStudent implements Student {
         ids,
         opening,
         aliases,
+        grammar: this.#options.isConstrained
+          ? createMessageGrammar(this.#tokenizer, conversation.tools, aliases)
+          : undefined,
         sampledBefore: sampled,
         sampledIds: [],
         logprobs: [],
@@ -208,7 +220,7 @@ class BatchedStudent implements Student {
   }
 
   /** The tokens that the slot of a conversation lacks, and the choice of the next one. */
-  #createFeed({ conversation, ids, sampledBefore, sampledIds }: PendingMessage): Feed {
+  #createFeed({ conversation, ids, grammar, sampledBefore, sampledIds }: PendingMessage): Feed {
     const slot = this.#slots.get(conversation.header.id)!;
     const newIds = [
       ...ids.slice(slot.ids.length),
@@ -220,10 +232,15 @@ class BatchedStudent implements Student {
       sampledBefore + sampledIds.length,
     );
     const { temperature } = this.#options;
-    return { slot: slot.number, ids: newIds, choose: { temperature, uniform } };
+    return {
+      slot: slot.number,
+      ids: newIds,
+      choose: { temperature, uniform, allowed: grammar?.computeMask() },
+    };
   }
 
   #acceptToken(it: PendingMessage, { id, logprob }: ChosenToken): void {
+    it.grammar?.append(id);
     it.sampledIds.push(id);
     it.logprobs.push(logprob);
     const isComplete = isMessageEnd(id);

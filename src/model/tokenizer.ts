@@ -129,6 +129,13 @@ export class Tokenizer {
     return id >= firstByte && id < this.#firstName;
   }
 
+  /** The bytes of a text token. */
+  bytesOf(id: number): Uint8Array {
+    const bytes = this.#bytes[id];
+    if (!bytes) throw new Error(`token ${id} is not text`);
+    return bytes;
+  }
+
   get digest(): string {
     return hash("sha256", JSON.stringify(this.file), "hex").slice(0, 16);
   }

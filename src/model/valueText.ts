@@ -53,7 +53,7 @@ function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
   return new Set(values.map(typeOf));
 }
 
-function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
+export function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
   const branches = (schema?.["anyOf"] ?? schema?.["oneOf"]) as readonly JsonSchema[] | undefined;
   return (branches?.find(it => "items" in it) ?? schema)?.["items"] as JsonSchema | undefined;
 }

@@ -49,6 +49,8 @@ export class PolicyFault extends Error {
 export interface Policy {
   /** The policy's name in trajectory headers and tables. */
   readonly name: string;
+  /** `constrained` if its messages are limited to calls that fit the offered tools. */
+  readonly decoding?: "constrained";
   next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage>;
   /** Called once when an attempt ends, to free what was kept for it. */
   release?(conversation: Conversation): void;

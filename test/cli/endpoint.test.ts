@@ -132,6 +132,11 @@ describe("evaluate --policy endpoint:MODEL", () => {
       /--concurrency 0 is not a number: give a whole number from 1 on/,
     ],
     ["a budget in words", ["--token-budget", "plenty"], /--token-budget plenty is not a number/],
+    [
+      "constrained decoding",
+      ["--policy", "endpoint:tiny", "--constrain"],
+      /endpoint:tiny cannot be constrained/,
+    ],
     ["no model", ["--policy", "endpoint:"], /endpoint: names no model/],
   ])("%s is refused", async (_, args, message) => {
     await expect(runEvaluation(() => says("Hi."), ...args)).rejects.toThrow(message);

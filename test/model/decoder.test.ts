@@ -219,6 +219,39 @@ test.each(["wasm", "cpu"] as const)(
   },
 );
 
+test.each(["wasm", "cpu"] as const)(
+  "on %s, only allowed tokens are chosen, with log-probabilities among them",
+  async name => {
+    await startBackend(name, { programs });
+    const model = initializeModel(tiny, 11);
+    const logits = computeLogits(
+      model,
+      packGroups([{ prefix: createTokens(6, 1), branches: [{ ids: [0], mask: [1] }] }]),
+    );
+    const likeliest = logits.indexOf(Math.max(...logits));
+    const allowed = Uint8Array.from(logits, (_, id) => Number(id % 5 === 0 && id !== likeliest));
+    const sum = logits.reduce((x, y, id) => (allowed[id] ? x + Math.exp(y) : x), 0);
+    const decoder = openDecoder(model, { slots: 41 });
+    const slots = Array.from({ length: 41 }, () => decoder.open());
+    const chosen = decoder.feed(
+      slots.map((slot, i) => ({
+        slot,
+        ids: createTokens(6, 1),
+        choose: { temperature: Math.min(i, 1), uniform: i / 41, allowed },
+      })),
+    );
+    expect(chosen).toHaveLength(41);
+    for (const { id, logprob } of chosen) {
+      expect(allowed[id], `token ${id}`).toBe(1);
+      expect(logprob).toBeCloseTo(Math.log(Math.exp(logits[id]!) / sum), 4);
+    }
+    const best = Math.max(...[...logits].filter((_, id) => allowed[id]));
+    expect(logits[chosen[0]!.id]).toBeCloseTo(best, 5);
+    decoder.dispose();
+    model.dispose();
+  },
+);
+
 test("on wasm, the token of a slot does not depend on other slots in the call, to the bit", async () => {
   await startBackend("wasm", { programs });
   const model = initializeModel(tiny, 11);

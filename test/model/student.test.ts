@@ -92,6 +92,40 @@ describe("a student", () => {
     },
   );
 
+  test("with constrained decoding, even random weights call only offered tools", async () => {
+    const student = openStudent(model, tokenizer, {
+      name: "s",
+      temperature: 1,
+      seed: 5,
+      isConstrained: true,
+    });
+    students.push(student);
+    expect(student.decoding).toBe("constrained");
+    const inputSchema = {
+      type: "object",
+      properties: { kind: { enum: ["a", "b"] }, count: { type: "integer" } },
+      required: ["kind"],
+    };
+    const offered = [
+      { name: "list", inputSchema },
+      { name: "mark", inputSchema },
+    ];
+    const messages = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        student.next({
+          ...createConversation(`constrained ${i}`, "Which are there?"),
+          tools: offered as unknown as Conversation["tools"],
+        }),
+      ),
+    );
+    const calls = messages.flatMap(it => it.calls);
+    expect(calls.length).toBeGreaterThan(5);
+    for (const it of calls) {
+      expect(["list", "mark"]).toContain(it.name);
+      expect(it.arguments).toMatchObject({ kind: expect.stringMatching(/^[ab]$/) });
+    }
+  });
+
   test("writes the same with a cached conversation as without", async () => {
     const [first] = conversations as [Conversation];
     const student = open(0);

@@ -1,0 +1,224 @@
+/**
+ * Constrained decoding: the tokens that can continue a message of the student. A message is text
+ * for the user, or calls of offered tools, each with keys of its tool, values of their schemas and
+ * every required key. Derived from the schemas of the menu; parseChat.ts parses every message that
+ * it allows.
+ */
+import { getProperties } from "../environment/schemaKeywords.ts";
+import type { IdAliases } from "./idAliases.ts";
+import { toBytes } from "./jsonPrefix.ts";
+import { getTextTokens, type TextTokens, type TokenMask } from "./textTokens.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import { createValueGrammar, isValueText, type ValueGrammar } from "./valueGrammar.ts";
+import type { JsonSchema, Tool } from "./valueText.ts";
+
+export interface MessageGrammar {
+  /** The tokens that can come next, as an array with one entry per token of the vocabulary. */
+  computeMask(): TokenMask;
+  /** Appends a token, which the mask must allow. */
+  append(id: number): void;
+}
+
+/** The grammar of a student's next message, with the tools that are offered now. */
+export const createMessageGrammar = (
+  tokenizer: Tokenizer,
+  tools: readonly Tool[],
+  aliases: IdAliases,
+): MessageGrammar => new Message(tokenizer, tools, aliases);
+
+/** A key of a tool. */
+interface Key {
+  readonly name: string;
+  /** The key's own token; undefined if it is spelled after a mark. */
+  readonly id: number | undefined;
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+}
+
+type State =
+  | { readonly part: "start" | "reply" }
+  | { readonly part: "name"; readonly text: string }
+  /** After a mark: the spelled key, the equals sign and the value. */
+  | { readonly part: "spelled"; readonly text: string }
+  | { readonly part: "value"; readonly key: Key; readonly text: string }
+  /** After the token of a tool's name. */
+  | { readonly part: "call" };
+
+class Message implements MessageGrammar {
+  readonly #tokenizer: Tokenizer;
+  readonly #tokens: TextTokens;
+  readonly #tools: ReadonlyMap<string, readonly Key[]>;
+  readonly #aliases: IdAliases;
+  readonly #grammars = new Map<Key, ValueGrammar>();
+  #state: State = { part: "start" };
+  /** The keys of the current call that have no value yet. */
+  #unused: readonly Key[] = [];
+
+  constructor(tokenizer: Tokenizer, tools: readonly Tool[], aliases: IdAliases) {
+    this.#tokenizer = tokenizer;
+    this.#tokens = getTextTokens(tokenizer);
+    this.#aliases = aliases;
+    this.#tools = new Map(
+      tools.flatMap(tool => {
+        const keys = listKeys(tokenizer, tool);
+        return keys && canWriteName(tokenizer, tool.name) ? [[tool.name, keys]] : [];
+      }),
+    );
+  }
+
+  computeMask(): TokenMask {
+    const state = this.#state;
+    switch (state.part) {
+      case "start":
+        return this.#allow(undefined, this.#tools.size > 0 ? ["<call>", "<fin>"] : ["<fin>"]);
+      case "reply":
+        return this.#allow(this.#tokens.all, ["<eot>"]);
+      case "name":
+        return this.#computeNameMask(state.text);
+      case "call":
+        return this.#allowNextPart(undefined);
+      case "spelled": {
+        const pair = this.#parseSpelled(state.text);
+        if (pair) return this.#computeValueMask(pair.key, pair.text);
+        return this.#tokens.findContinuations(undefined, state.text, it =>
+          this.#canContinueSpelled(it),
+        );
+      }
+      case "value":
+        return this.#computeValueMask(state.key, state.text);
+    }
+  }
+
+  append(id: number): void {
+    const state = this.#state;
+    const isText = this.#tokenizer.isText(id);
+    if (isText && "text" in state) {
+      this.#state = { ...state, text: state.text + this.#tokens.bytesOf(id) };
+      return;
+    }
+    if (isText) return; // the text of a reply
+    if (state.part === "name" && state.text !== "") this.#openCall(decode(state.text).slice(1));
+    if (state.part === "spelled") this.#use(this.#parseSpelled(state.text)!.key);
+    const name = this.#tokenizer.nameOf(id);
+    const key = this.#unused.find(it => it.id === id);
+    if (name !== undefined) {
+      this.#openCall(name);
+      this.#state = { part: "call" };
+    } else if (key) {
+      this.#use(key);
+      this.#state = { part: "value", key, text: "" };
+    } else if (id === this.#tokenizer.markId("<arg>")) this.#state = { part: "spelled", text: "" };
+    else if (id === this.#tokenizer.markId("<fin>")) this.#state = { part: "reply" };
+    else this.#state = { part: "name", text: "" }; // a call begins, or the message ends
+  }
+
+  #openCall(name: string): void {
+    this.#unused = this.#tools.get(name) ?? [];
+  }
+
+  #use(key: Key): void {
+    this.#unused = this.#unused.filter(it => it !== key);
+  }
+
+  /** Some text tokens, and some marks. */
+  #allow(text: TokenMask | undefined, marks: readonly Parameters<Tokenizer["markId"]>[0][]) {
+    const mask = text ? Uint8Array.from(text) : new Uint8Array(this.#tokenizer.size);
+    for (const it of marks) mask[this.#tokenizer.markId(it)] = 1;
+    return mask;
+  }
+
+  /** Another argument, or the end of the call if it has all that are required. */
+  #allowNextPart(text: TokenMask | undefined, used?: Key, keys = this.#unused): TokenMask {
+    const unused = keys.filter(it => it !== used);
+    const mask = this.#allow(text, [
+      ...(unused.some(it => it.id === undefined) ? (["<arg>"] as const) : []),
+      ...(unused.some(it => it.isRequired) ? [] : (["<also>", "<eoc>"] as const)),
+    ]);
+    for (const { id } of unused) if (id !== undefined) mask[id] = 1;
+    return mask;
+  }
+
+  #computeNameMask(text: string): TokenMask {
+    const spelled = [...this.#tools.keys()].filter(it => this.#tokenizer.nameId(it) === undefined);
+    const texts = spelled.map(it => toBytes(` ${it}`));
+    const next = this.#tokens.findContinuations(undefined, text, it =>
+      texts.some(name => name.startsWith(it)),
+    );
+    if (texts.includes(text))
+      return this.#allowNextPart(next, undefined, this.#tools.get(decode(text).slice(1)));
+    if (text !== "") return next;
+    const mask = this.#allow(next, []);
+    for (const name of this.#tools.keys()) {
+      const id = this.#tokenizer.nameId(name);
+      if (id !== undefined) mask[id] = 1;
+    }
+    return mask;
+  }
+
+  /** What can come after a part of a value, or after the whole value. */
+  #computeValueMask(key: Key, value: string): TokenMask {
+    const text = this.#findValueTokens(key, value);
+    return this.#isValue(key, value) ? this.#allowNextPart(text, key) : text;
+  }
+
+  #findValueTokens(key: Key, text: string): TokenMask {
+    const grammar = this.#grammarOf(key);
+    if (grammar.isFree) return this.#tokens.all;
+    // the texts of a schema depend on the conversation only if they contain ids
+    const source = JSON.stringify(key.schema);
+    const memoKey = /_\d/.test(source) ? undefined : `${source}\n${text}`;
+    return this.#tokens.findContinuations(memoKey, text, it =>
+      grammar.canContinue(removeSpace(it)),
+    );
+  }
+
+  #isValue({ schema }: Key, text: string): boolean {
+    return isValueText(schema, this.#aliases.restoreIds(decode(removeSpace(text))));
+  }
+
+  #grammarOf(key: Key): ValueGrammar {
+    let grammar = this.#grammars.get(key);
+    if (!grammar) {
+      grammar = createValueGrammar(key.schema, it => this.#aliases.writeExactly(it));
+      this.#grammars.set(key, grammar);
+    }
+    return grammar;
+  }
+
+  #canContinueSpelled(text: string): boolean {
+    const pair = this.#parseSpelled(text);
+    if (pair) return this.#grammarOf(pair.key).canContinue(removeSpace(pair.text));
+    return this.#listSpelledKeys().some(it => toBytes(` ${it.name}=`).startsWith(text));
+  }
+
+  /** The key and the text of the value, once the equals sign is there. */
+  #parseSpelled(text: string): { readonly key: Key; readonly text: string } | undefined {
+    const key = this.#listSpelledKeys().find(it => text.startsWith(toBytes(` ${it.name}=`)));
+    return key && { key, text: text.slice(text.indexOf("=") + 1) };
+  }
+
+  #listSpelledKeys(): readonly Key[] {
+    return this.#unused.filter(it => it.id === undefined);
+  }
+}
+
+/** The keys of a tool that can be written, or undefined if a required one cannot. */
+function listKeys(tokenizer: Tokenizer, { inputSchema }: Tool): readonly Key[] | undefined {
+  const required = new Set((inputSchema["required"] ?? []) as readonly string[]);
+  const keys = Object.entries(getProperties(inputSchema)).map(([name, schema]) => ({
+    name,
+    id: tokenizer.keyId(name),
+    schema,
+    isRequired: required.delete(name),
+  }));
+  const canWrite = ({ id, name }: Key) => id !== undefined || /^[^=]+$/.test(name);
+  const isLost = required.size > 0 || keys.some(it => it.isRequired && !canWrite(it));
+  return isLost ? undefined : keys.filter(canWrite);
+}
+
+/** The names that parseChat.ts reads from text. */
+const canWriteName = (tokenizer: Tokenizer, name: string) =>
+  tokenizer.nameId(name) !== undefined || /^[\w.-]{1,64}$/.test(name);
+
+const decode = (text: string) => Buffer.from(text, "latin1").toString("utf8");
+const removeSpace = (text: string) => text.replace(/^ /, "");
