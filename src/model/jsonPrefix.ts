@@ -33,7 +33,7 @@ export function readJson(text: string, at: number, { schema, write }: Expected):
   const alternatives = branches.length
     ? branches
     : Array.isArray(type)
-      ? type.map(it => ({ ...schema, type: it }) as JsonSchema)
+      ? type.map(it => ({ ...schema, type: it }))
       : undefined;
   if (alternatives)
     return readFirst(alternatives.map(it => readJson(text, at, { schema: it, write })));
@@ -199,6 +199,6 @@ export const toBytes = (text: string): string => Buffer.from(text, "utf8").toStr
 export function listLiterals(schema: JsonSchema): readonly Json[] | undefined {
   const values =
     (schema["enum"] as readonly Json[] | undefined) ??
-    ("const" in schema ? [schema["const"] as Json] : undefined);
+    ("const" in schema ? [schema["const"]] : undefined);
   return values?.filter(it => findTypeMismatch(schema, it) === undefined);
 }

@@ -50,7 +50,7 @@ function hasListedValues(schema: JsonSchema, value: Json): boolean {
   const properties = getProperties(schema);
   return Object.entries(value).every(([key, it]) =>
     Object.hasOwn(properties, key)
-      ? hasListedValues(properties[key]!, it as Json)
+      ? hasListedValues(properties[key]!, it)
       : schema["additionalProperties"] !== false,
   );
 }
@@ -62,7 +62,7 @@ function listAlternatives(schema: JsonSchema): readonly JsonSchema[] {
   const branches = listBranches(schema);
   if (branches.length > 0) return branches.flatMap(listAlternatives);
   const type = schema["type"];
-  return Array.isArray(type) ? type.map(it => ({ ...schema, type: it }) as JsonSchema) : [schema];
+  return Array.isArray(type) ? type.map(it => ({ ...schema, type: it })) : [schema];
 }
 
 /** `whole` is the schema by which a text is parsed, of which `schema` is an alternative. */
