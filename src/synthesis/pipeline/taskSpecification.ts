@@ -43,7 +43,7 @@ const shares = {
 };
 
 /** A scenario has up to seven turns, and the user may have to answer a question. */
-const maxScenarioTurns = 8;
+export const maxScenarioTurns = 8;
 
 export interface TaskSpecification {
   /** The id of the task. */

@@ -13,14 +13,16 @@ import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
+import { readScenarios, type ServerScenario } from "../text/scenarios.ts";
 import { attemptTask, createAttemptContext, type AttemptContext } from "./attemptTask.ts";
 import { localizePlan } from "./crossServerPlan.ts";
 import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
 import { menuKinds, presets } from "./presets.ts";
+import { replanScenario } from "./scenarioVariant.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { Synthesizer } from "./synthesizer.ts";
-import type { TaskSpecification } from "./taskSpecification.ts";
-import { createVariantPlan } from "./variantPlan.ts";
+import { maxScenarioTurns, type TaskSpecification } from "./taskSpecification.ts";
+import { createVariantPlan, type VariantPlan } from "./variantPlan.ts";
 
 export interface VariantOptions {
   readonly catalog: Catalog;
@@ -42,7 +44,8 @@ const ownFixtureShare = 0.85;
 
 /**
  * Yields variants of a task until there are `count` or no more can be found. The same options give
- * the same bytes. Throws a `UserError` if a server of the task does not exist.
+ * the same bytes. Throws a `UserError` if a server of the task does not exist, or if the task has a
+ * recovery.
  */
 export async function* synthesizeVariants(
   task: Task,
@@ -81,6 +84,11 @@ function createVariantContext(
       `task ${task.id} is of ${missing}, which is not here`,
       "start it, or choose another task",
     );
+  if (task.knobs["recovery"] !== undefined)
+    throw new UserError(
+      `in task ${task.id} the assistant has to recover from something, which variants cannot repeat`,
+      "choose a task without a recovery",
+    );
   const options: SynthesisOptions = {
     catalog,
     resources,
@@ -96,6 +104,7 @@ function createVariantContext(
     catalog,
     seed,
     links: readCrossServerLinks(resources, catalog),
+    scenarios: readScenarios({ resources, catalog, servers }),
     styleGuide: readStyleGuide(resources),
   };
   const context = createAttemptContext(
@@ -106,13 +115,17 @@ function createVariantContext(
   return context;
 }
 
-/** Equal for tasks of the same kind and information, with the same tools in the same turns. */
-export const getTaskShape = ({ kind, info, turns, goals }: Task): string =>
+/**
+ * Equal for tasks of the same kind and information, with the same tools in the same turns and the
+ * same difficulties: conditions that turn out the same, limits and changes of mind.
+ */
+export const getTaskShape = ({ kind, info, turns, goals, knobs }: Task): string =>
   JSON.stringify([
     kind,
     info,
-    turns.length,
+    turns.map(it => it.conditional?.map(call => call.name) ?? []),
     goals.map(it => [it.turn, it.calls.map(call => call.name)]),
+    ["conditions", "limits", "changesOfMind"].map(it => knobs[it] ?? null),
   ]);
 
 interface VariantSource {
@@ -120,14 +133,16 @@ interface VariantSource {
   readonly catalog: Catalog;
   readonly seed: number;
   readonly links: readonly CrossServerLink[];
+  readonly scenarios: readonly ServerScenario[];
   readonly styleGuide: StyleGuide;
 }
 
 /** Specifies attempt number n at a variant of the task. */
 function specifyVariant(source: VariantSource, n: number, random: Random): TaskSpecification {
-  const { task, catalog, seed, links, styleGuide } = source;
+  const { task, catalog, seed, links, scenarios, styleGuide } = source;
   const { id, kind, info, turns, chain, knobs, servers } = task;
-  const plan = createVariantPlan(task, catalog, links, random);
+  const scenario = replanScenario(task, scenarios, random);
+  const plan = scenario ? {} : createVariantPlan(task, catalog, links, random);
   const home = servers[0]!.name;
   const fixture = chooseFixtureName(source, random);
   const world = chooseWorld(source, random);
@@ -136,7 +151,7 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
       ? chooseVariantOf(source, name, fixture, random)
       : { name, fixture: formatFixtureName({ base: findFixture(source, name, fixture), world }) },
   );
-  const { crossServerPlan } = plan;
+  const { crossServerPlan }: Partial<VariantPlan> = plan;
   return {
     id: `${id}-v${seed}-${n}`,
     home,
@@ -157,6 +172,12 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
     ...(knobs["pair"] === undefined || task.goals.length > 0 ? {} : { split: task.split }),
     bringsTool: turns.some(it => it.adds !== undefined),
     ...plan,
+    ...(scenario
+      ? {
+          scenario: catalog.localize(scenario, fixtures[0]!.fixture),
+          maxTurns: maxScenarioTurns,
+        }
+      : {}),
     ...(crossServerPlan
       ? { crossServerPlan: localizePlan(crossServerPlan, catalog, fixtures[0]!.fixture) }
       : {}),

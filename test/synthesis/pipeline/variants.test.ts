@@ -8,14 +8,18 @@ import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
+let taskWithRecovery: Task;
 beforeAll(async () => {
-  ({ tasks } = await synthesizeTasks(60, {
+  const result = await synthesizeTasks(200, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
     crossServerShare: 0.3,
     seed: 5,
-  }));
-});
+  });
+  const hasRecovery = (it: Task) => it.knobs["recovery"] !== undefined;
+  tasks = result.tasks.filter(it => !hasRecovery(it));
+  taskWithRecovery = result.tasks.find(hasRecovery)!;
+}, 60_000);
 
 async function collectVariants(task: Task, count: number, seed = 1): Promise<Task[]> {
   const all: Task[] = [];
@@ -23,6 +27,10 @@ async function collectVariants(task: Task, count: number, seed = 1): Promise<Tas
     all.push(it);
   return all;
 }
+
+/** The calls of each turn that a condition has ruled out. */
+const countConditional = ({ turns }: Task): number[] =>
+  turns.map(it => it.conditional?.length ?? 0);
 
 const kinds: [what: string, is: (it: Task) => boolean][] = [
   [
@@ -32,6 +40,23 @@ const kinds: [what: string, is: (it: Task) => boolean][] = [
   ["a conversation with a missing value", it => it.kind === "normal" && it.info === "missing"],
   ["a minimal conversation", it => it.kind === "normal" && it.info === "minimal"],
   ["a conversation across servers", it => it.knobs["bridges"] !== undefined],
+  [
+    "a scenario with a condition that holds",
+    it => it.kind === "normal" && it.knobs["conditions"] === "met",
+  ],
+  [
+    "a scenario with a condition that does not hold",
+    it => it.kind === "normal" && it.knobs["conditions"] === "not met",
+  ],
+  [
+    "a scenario with a limit",
+    it => it.kind === "normal" && it.knobs["scenario"] !== undefined && it.knobs["limits"] === 1,
+  ],
+  [
+    "a scenario with a change of mind",
+    it =>
+      it.kind === "normal" && it.knobs["scenario"] !== undefined && it.knobs["changesOfMind"] === 1,
+  ],
   ["a conversation with a missing tool", it => it.kind === "clarify"],
   ["an irrelevant conversation", it => it.kind === "irrelevant"],
   ["a question that needs no tool", it => it.kind === "abstain"],
@@ -60,6 +85,9 @@ test.each(kinds)("%s has four different variants", async (_, is) => {
       task.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)]),
     );
     expect(getTaskShape(it)).toBe(getTaskShape(task));
+    for (const knob of ["scenario", "conditions", "limits", "changesOfMind"])
+      expect([knob, it.knobs[knob]]).toEqual([knob, task.knobs[knob]]);
+    expect(countConditional(it)).toEqual(countConditional(task));
     expect(it.turns.map(turn => turn.user)).not.toEqual(task.turns.map(turn => turn.user));
     expect(checkReplay(catalog, it.trajectory).verdict).toBe("same");
     if (task.goals.length > 0) expect(calls(it)).not.toBe(calls(task));
@@ -84,6 +112,10 @@ test("a variant has variants of its own", async () => {
   const [variant] = await collectVariants(task, 1);
   const [next] = await collectVariants(variant!, 1, 7);
   expect(getTaskShape(next!)).toBe(getTaskShape(task));
+});
+
+test("a task with a recovery has no variants", async () => {
+  await expect(collectVariants(taskWithRecovery, 1)).rejects.toThrow(/has to recover/);
 });
 
 test("an aborted signal stops the synthesis, and a server that does not exist is an error", async () => {
