@@ -15,6 +15,9 @@ const minCount = 200;
 /** With so many unread tasks, a thread waits. */
 const maxUnreadTasks = 100;
 
+/** V8's default takes 150 MB more, and the thread is no faster with them. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16 };
+
 /** What a thread needs to make the same attempts as the program that starts it. */
 interface ShardSetup {
   readonly index: number;
@@ -46,7 +49,7 @@ async function* readShard(
   setup: ShardSetup,
   { program, signal }: Pick<ShardContext, "program" | "signal">,
 ): AsyncGenerator<AttemptResult> {
-  const thread = new Worker(program, { workerData: setup });
+  const thread = new Worker(program, { workerData: setup, resourceLimits });
   const attempts: AttemptResult[] = [];
   let hasEnded = false;
   let failure: Error | undefined;
