@@ -55,7 +55,7 @@ export const audit = defineCommand({
       signal.throwIfAborted();
       const result: TaskAudit = changes.add(task) ?? (await auditTask(task));
       tally.add(task.id, result);
-      showProgress(`audited ${tally.count} tasks`);
+      showProgress(`audited ${formatTaskCount(tally.count)}`);
       // lets an interruption be noticed
       await setImmediate();
     }
@@ -140,14 +140,16 @@ class ChangeCounts {
   }
 }
 
+const formatTaskCount = (n: number): string => `${n} ${n === 1 ? "task" : "tasks"}`;
+
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
 
 function formatSummary(summary: AuditSummary): string[] {
   const { tasks, audited, unmet, gone, teacher } = summary;
   return [
     `${audited} of ${tasks} tasks audited`,
-    ...formatGroup(unmet, "tasks whose own teacher fails: a goal that no call meets"),
-    ...formatGroup(gone, "tasks that cannot be opened"),
+    ...formatGroup(unmet, "whose own teacher fails: a goal that no call meets"),
+    ...formatGroup(gone, "that cannot be opened"),
     "",
     formatRow([
       "solver",
@@ -204,7 +206,7 @@ const formatRow = (cells: readonly string[]): string =>
 function formatGroup({ tasks, examples }: AuditSummary["gone"], what: string): string[] {
   if (tasks === 0) return [];
   return [
-    `${tasks} ${what}`,
+    `${formatTaskCount(tasks)} ${what}`,
     ...examples.map(it => `  ${escapeInvisible(it.task)}: ${escapeInvisible(it.why)}`),
   ];
 }

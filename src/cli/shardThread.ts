@@ -1,4 +1,4 @@
-/** Runs shards of a synthesis in worker threads of the terminal program, so that it uses two cores. */
+/** Runs shards of a synthesis in worker threads of the terminal program, to use two cores. */
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { Catalog } from "../environment/catalog.ts";
@@ -86,7 +86,7 @@ async function* readShard(
   }
 }
 
-/** The program of a thread: makes the attempts of its shard, at most so many ahead of the reader. */
+/** The program of a thread: makes the attempts of its shard, few ahead of the reader. */
 export async function runShardThread(
   openCatalog: (fixtureFolders: readonly string[]) => Promise<Catalog>,
 ): Promise<void> {

@@ -26,8 +26,8 @@ export class IdAliases {
   }
 
   /**
-   * A text of a schema as the student has to write it, so that `restoreIds` returns the text. Undefined if no
-   * text does. Assigns no alias.
+   * A text of a schema as the student has to write it, so that `restoreIds` returns the text.
+   * Undefined if no text does. Assigns no alias.
    */
   writeExactly(text: string): string | undefined {
     const written = text.replace(idPattern, id => this.#aliasById.get(id) ?? id);

@@ -57,7 +57,7 @@ test("an edge that the workspace rejects is not used", async () => {
       .split("\n")
       .filter(it => (JSON.parse(it) as { chain: string[] }).chain.join(" ").includes(`${a} ${b}`))
       .length;
-  const options = ["--count", "40", "--servers", "banking"];
+  const options = ["--count", "80", "--servers", "banking"];
   await make(cwd, "--out", "before.jsonl", ...options);
   mkdirSync(join(cwd, "prove/graphs"), { recursive: true });
   writeFileSync(

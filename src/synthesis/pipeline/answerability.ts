@@ -79,13 +79,36 @@ class Proof {
       return searchDeed({ session, offered, declaration, arguments: args });
     const replies = getTemplates(tool.server).tools[tool.name]?.reply ?? [];
     const answers = listWantedFacts(intent, outcome.value, declaration, replies);
-    if (answers.length === 0) return undefined;
     const results = this.#searchReads();
     for (const facts of answers) {
       const tools = findShowing(results, facts);
       if (tools) return tools;
     }
-    return undefined;
+    return this.#findShowingMost(results, outcome.value);
+  }
+
+  /**
+   * The tools that together show most of what the request would have shown, apart from what has
+   * been said: a reader would take that for an answer.
+   */
+  #findShowingMost(results: readonly FoundResult[], wanted: Json): readonly string[] | undefined {
+    const args = Object.values(this.#request.intent.arguments).flat();
+    const fields = [...listFields(wanted)].filter(
+      ({ value }) => !args.includes(value) && !this.#knowledge.isMentioned(String(value)),
+    );
+    const earlier = this.#events.flatMap(it =>
+      it.kind === "call" && it.outcome.kind === "ok" ? [...listFields(it.outcome.value)] : [],
+    );
+    const shownEarlier = new Set(earlier.map(formatField));
+    const toolsByField = new Map(
+      results.flatMap(it => [...listFields(it.value)].map(field => [formatField(field), it.name])),
+    );
+    const shown = fields
+      .map(formatField)
+      .filter(it => shownEarlier.has(it) || toolsByField.has(it));
+    return fields.length > 0 && shown.length >= mostShare * fields.length
+      ? [...new Set(shown.flatMap(it => toolsByField.get(it) ?? []))]
+      : undefined;
   }
 
   /** The tools that show the value that is asked for; none if it has been said. */
@@ -183,14 +206,27 @@ class Proof {
   }
 }
 
-/** The plain values of the fields of one name, at any depth. */
-function* listNamed(name: string, value: Json): Generator<Scalar> {
-  if (Array.isArray(value)) for (const it of value) yield* listNamed(name, it as Json);
-  else if (isJsonObject(value))
-    for (const [key, it] of Object.entries(value))
-      if (it !== null && typeof it === "object") yield* listNamed(name, it);
-      else if (key === name && it !== null) yield it;
+/** The share of the fields of a result that answers the request for it. */
+const mostShare = 0.7;
+
+interface Field {
+  readonly key: string;
+  readonly value: Scalar;
 }
+
+/** The fields with plain values, at any depth. */
+function* listFields(value: Json, key = ""): Generator<Field> {
+  if (Array.isArray(value)) for (const it of value) yield* listFields(it as Json, key);
+  else if (isJsonObject(value))
+    for (const [name, it] of Object.entries(value)) yield* listFields(it, name);
+  else if (value !== null) yield { key, value: value as Scalar };
+}
+
+const formatField = ({ key, value }: Field): string => `${key} ${JSON.stringify(value)}`;
+
+/** The plain values of the fields of one name, at any depth. */
+const listNamed = (name: string, value: Json): Scalar[] =>
+  [...listFields(value)].flatMap(it => (it.key === name ? [it.value] : []));
 
 const leadingWords = /^(?:(?:my|our|the|a|an|to|from|on|in|into|with|by|for|at|of) )+/i;
 

@@ -92,9 +92,9 @@ export interface TaskSlot {
 }
 
 /**
- * Yields the slots of these numbers of tasks, which may be infinite, in order. Kinds alternate in proportion to their
- * counts, and servers alternate within each kind. Each `next` call takes the name of the server
- * that was used for the slot before.
+ * Yields the slots of these numbers of tasks, which may be infinite, in order. Kinds alternate in
+ * proportion to their counts, and servers alternate within each kind. Each `next` call takes the
+ * name of the server that was used for the slot before.
  */
 export function* planSlots(
   mixture: Mixture,

@@ -47,6 +47,7 @@ const derivations: Readonly<Record<string, Readonly<Record<string, readonly stri
     clear_cart: ["remove_from_cart"],
     compare_products: ["get_product", "search_products"],
   },
+  team_chat: { search_messages: ["get_channel"] },
   trading: {
     get_portfolio: ["list_positions"],
     get_quote: ["get_order_book", "get_candles"],

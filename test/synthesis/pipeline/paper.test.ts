@@ -151,7 +151,9 @@ describe("two thousand tasks", () => {
         it => !needed.includes(catalog.tools.get(it.name)!.server),
       ).length;
       const distractors = knobs["distractors"] as number;
-      expect([0, 3, 4, 5, 6, 7, 8]).toContain(distractors);
+      // tools that would answer a question or do what is refused are taken off the menu
+      if (kind === "abstain") expect(distractors).toBeLessThanOrEqual(8);
+      else expect([0, 3, 4, 5, 6, 7, 8]).toContain(distractors);
       if (kind !== "irrelevant") expect(foreign).toBe(distractors);
       else if (foreign < menu.length) expect(foreign).toBe(distractors);
       expect(menu.length).toBeLessThanOrEqual(24);
@@ -253,12 +255,13 @@ describe("two thousand tasks", () => {
     expect(clarify.some(it => it.knobs["obstacle"] === "tool")).toBe(true);
   });
 
-  test("of kind abstain are of three categories and all different", () => {
+  test("of kind abstain are of three categories and all different on a server", () => {
     const abstain = filterByKind("abstain");
     expect(new Set(abstain.map(it => it.knobs["abstention"]))).toEqual(
       new Set(["cannot", "no-need", "question"]),
     );
-    expect(new Set(abstain.map(it => it.turns[0]!.user)).size).toBe(abstain.length);
+    const firstTurns = abstain.map(it => `${it.servers[0]!.name}: ${it.turns[0]!.user}`);
+    expect(new Set(firstTurns).size).toBe(abstain.length);
     for (const it of abstain) {
       expect([it.goals, listCalls(it.trajectory)]).toEqual([[], []]);
       // tools are hidden where a normal task makes the same request
