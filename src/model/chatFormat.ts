@@ -4,8 +4,10 @@
  * student writes.
  */
 import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
+import { countGivenEvents } from "../trajectory/oneTurn.ts";
 import { listAddedTools } from "../trajectory/trajectory.ts";
 import { IdAliases } from "./idAliases.ts";
+import { shortenReply } from "./replyText.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { formatArgument, formatResultRows, type Tool } from "./valueText.ts";
 
@@ -36,6 +38,11 @@ export interface EncodedChat {
   readonly logprobs: number[];
   /** How many tokens the opening has: menu, time, first user turn and the mark after them. */
   readonly opening: number;
+  /**
+   * How many tokens come before the policy's first own message. It is more than the opening if the
+   * attempt is at one turn, after the teacher's.
+   */
+  readonly given: number;
   /** The index of the policy message that the token belongs to, or -1. */
   readonly message: number[];
   /** The aliases of the entity ids that occur so far. */
@@ -81,15 +88,19 @@ export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): En
     logprobs: [],
     message: [],
     opening: 0,
+    given: 0,
     aliases: new IdAliases(),
   };
   const appendGiven = (ids: readonly number[]) => appendTokens(chat, ids, 0, -1);
   const policyMark = tokenizer.markId("<asst>");
   appendGiven(encodeOpening(tokenizer, conversation, chat.aliases));
   const opening = chat.ids.length + 1;
+  const givenEvents = countGivenEvents(conversation);
+  let given = opening;
   let isFirstUserTurn = true;
   let isPolicyLast = false;
   for (const [i, event] of conversation.events.entries()) {
+    const isGiven = i < givenEvents;
     if (event.kind === "user" && event.adds) {
       const names = event.adds;
       const added = conversation.tools.filter(it => names.includes(it.name));
@@ -105,20 +116,23 @@ export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): En
       appendGiven(encodeResult(tokenizer, conversation.tools, event, chat.aliases));
     if (event.kind === "assistant") {
       appendGiven([policyMark]);
+      const text = isGiven ? shortenReply(event.text) : event.text;
       const ids =
         event.tokens ??
         encodeMessage(
           tokenizer,
           conversation.tools,
-          { text: event.text, calls: listCallsAfter(conversation.events, i) },
+          { text, calls: listCallsAfter(conversation.events, i) },
           chat.aliases,
         );
-      appendTokens(chat, ids, 1, event.message, event.logprobs);
+      if (isGiven) appendGiven(ids);
+      else appendTokens(chat, ids, 1, event.message, event.logprobs);
     }
+    if (givenEvents > 0 && i === givenEvents) given = chat.ids.length + 1; // with the mark
     if (event.kind !== "ended") isPolicyLast = event.kind === "assistant";
   }
   if (!isPolicyLast) appendGiven([policyMark]);
-  return { ...chat, opening };
+  return { ...chat, opening, given };
 }
 
 function appendTokens(

@@ -47,7 +47,8 @@ interface PendingMessage {
   readonly conversation: Conversation;
   /** The whole conversation, up to the mark that starts the message. */
   readonly ids: readonly number[];
-  readonly opening: number;
+  /** How many of the ids come before its first own message. */
+  readonly given: number;
   readonly aliases: IdAliases;
   readonly grammar: MessageGrammar | undefined;
   /** How many tokens were sampled in earlier messages. */
@@ -87,7 +88,7 @@ class BatchedStudent implements Student {
   }
 
   next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage> {
-    const { ids, mask, opening, aliases } = encodeChat(this.#tokenizer, conversation);
+    const { ids, mask, opening, given, aliases } = encodeChat(this.#tokenizer, conversation);
     const sampled = mask.reduce((sum, it) => sum + it, 0);
     if (
       opening > studentLimits.prompt ||
@@ -106,7 +107,7 @@ class BatchedStudent implements Student {
       this.#waiting.push({
         conversation,
         ids,
-        opening,
+        given,
         aliases,
         grammar: this.#options.isConstrained
           ? createMessageGrammar(this.#tokenizer, conversation.tools, aliases)
@@ -186,7 +187,7 @@ class BatchedStudent implements Student {
       if (slot) this.#resetIfDiverged(slot, it);
       else if (this.#slots.size < this.#decoder.slots) {
         this.#slots.set(it.conversation.header.id, { number: this.#decoder.open(), ids: [] });
-        const prompt = it.ids.slice(0, it.opening).join();
+        const prompt = it.ids.slice(0, it.given).join();
         newByPrompt.set(prompt, [...(newByPrompt.get(prompt) ?? []), it]);
       } else {
         stillWaiting.push(it);
@@ -203,7 +204,7 @@ class BatchedStudent implements Student {
   /** Computes the prompt of several new conversations once, except for its last token. */
   #sharePrompt(group: readonly PendingMessage[]): void {
     const [first, ...others] = group.map(it => this.#slots.get(it.conversation.header.id)!);
-    const prompt = group[0]!.ids.slice(0, group[0]!.opening - 1);
+    const prompt = group[0]!.ids.slice(0, group[0]!.given - 1);
     this.#decoder.feed([{ slot: first!.number, ids: prompt }]);
     this.#decoder.copy(
       first!.number,

@@ -21,6 +21,7 @@ import {
   type Header,
   type Trajectory,
 } from "../trajectory/trajectory.ts";
+import { getMessageLimit, runTeacherTurns } from "./teacherTurns.ts";
 import { countAnswersInTurn, findUserAnswer } from "./userAnswers.ts";
 import {
   createRules,
@@ -47,6 +48,11 @@ export interface RolloutOptions {
   readonly maxMessages?: number;
   /** The trajectory's id; derived from task and policy if absent. */
   readonly id?: string;
+  /**
+   * The only turn that the policy does, from 0, after the teacher's own calls of the turns before.
+   * If it is absent, the policy does the whole task.
+   */
+  readonly turn?: number | undefined;
   /** Called with each event as it is appended. */
   readonly onEvent?: (event: Event) => void;
   /** Calls of earlier rollouts of the same task object, which are not executed again. */
@@ -63,7 +69,7 @@ export async function rollout(
   catalog: Catalog,
   options: RolloutOptions = {},
 ): Promise<Rollout> {
-  const header = createHeader(task, catalog, policy, options.id);
+  const header = createHeader(task, catalog, policy, options);
   const session = openSessionByName(catalog, { ...header, memo: options.memo });
   const startState = session.state;
   const events: Event[] = [];
@@ -78,7 +84,8 @@ export async function rollout(
     }
     options.onEvent?.(event);
   };
-  const maxMessages = options.maxMessages ?? task.budget.assistantMessages;
+  if (options.turn !== undefined) runTeacherTurns(task, options.turn, session, append);
+  const maxMessages = options.maxMessages ?? getMessageLimit(task, options.turn);
   try {
     append(
       await runConversation({
@@ -87,6 +94,7 @@ export async function rollout(
         session,
         append,
         task,
+        onlyTurn: options.turn,
         maxMessages,
         signal: options.signal,
       }),
@@ -104,6 +112,7 @@ interface ConversationLoop {
   readonly session: Session;
   readonly append: (event: Event) => void;
   readonly task: Task;
+  readonly onlyTurn: number | undefined;
   readonly maxMessages: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -118,14 +127,16 @@ async function runConversation({
   session,
   append,
   task,
+  onlyTurn,
   maxMessages,
   signal,
 }: ConversationLoop): Promise<EndedEvent> {
-  let turn = 0;
+  let turn = onlyTurn ?? 0;
   let answersInTurn = 0;
-  let limit = maxMessages;
+  const first = conversation.events.filter(it => it.kind === "assistant").length;
+  let limit = first + maxMessages;
   append(createTurnEvent(task, turn));
-  for (let message = 0; message < limit; message++) {
+  for (let message = first; message < limit; message++) {
     signal?.throwIfAborted();
     const answer = await askPolicy(policy, conversation, signal);
     if (answer instanceof PolicyFault) return { kind: "ended", by: "fault", fault: answer.message };
@@ -144,7 +155,8 @@ async function runConversation({
       append({ kind: "user", text: reply, answers: true });
       continue;
     }
-    if (++turn === task.turns.length) return { kind: "ended", by: "policy" };
+    if (++turn === task.turns.length || onlyTurn !== undefined)
+      return { kind: "ended", by: "policy" };
     answersInTurn = 0;
     if (message + 1 < limit) append(createTurnEvent(task, turn));
   }
@@ -197,7 +209,7 @@ function createHeader(
   task: Task,
   catalog: Catalog,
   policy: Policy,
-  id = `${task.id}/${policy.name}`,
+  { id = `${task.id}/${policy.name}`, turn }: RolloutOptions,
 ): Header {
   return {
     kind: "header",
@@ -213,6 +225,7 @@ function createHeader(
     seed: task.seed,
     menu: task.menu.map(it => it.name),
     policy: policy.name,
+    ...(turn === undefined ? {} : { turn }),
   };
 }
 

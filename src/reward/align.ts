@@ -45,6 +45,8 @@ export interface AlignmentOptions {
   readonly coverageRequiresSuccess: boolean;
   /** Whether a call that comes after the turn that asked for it serves no goal. */
   readonly answersInTime: boolean;
+  /** How many of the first calls serve no goal, unless it is known that they do. */
+  readonly given?: number;
   /** The argument schema of a tool, if known. Arrays of unique items are compared as sets. */
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
@@ -167,7 +169,7 @@ function groupPositionsByName(
 ): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>();
   for (const [position, call] of calls.entries()) {
-    if (!canServe(call, options)) continue;
+    if (position < (options.given ?? 0) || !canServe(call, options)) continue;
     const positions = byName.get(call.name);
     if (positions) positions.push(position);
     else byName.set(call.name, [position]);

@@ -48,6 +48,8 @@ export interface CallEvidence {
   readonly arguments: readonly ArgumentEvidence[];
   /** Whether its number, from 1, exceeds the budget B. */
   readonly overBudget: boolean;
+  /** The call is one of the teacher's, before the turn that was attempted: no part counts it. */
+  readonly given?: true;
 }
 
 /** How one goal was matched. */

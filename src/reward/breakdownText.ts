@@ -7,6 +7,7 @@ import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from 
 export function describeCall({ rule, calls }: Breakdown, call: number): string | undefined {
   const it = calls[call];
   if (!it) return undefined;
+  if (it.given) return "the teacher's, before the attempted turn: not scored";
   if (rule === "abstain") return "no call was wanted";
   const notes = [
     `valid ${formatValidity(it.validity)}`,

@@ -3,28 +3,36 @@
  * states, with a penalty for further calls.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
-import type { ScoredCall } from "./align.ts";
+import type { ScoredCall, ScoredGoal } from "./align.ts";
 import { compareArguments, computeEqualShare } from "./argument.ts";
 import type { FormulaParts } from "./formulaParts.ts";
 import { listOtherServers } from "./success.ts";
 
 /** R = max(0, ½ trace + ½ state − penalty); the floor is the caller's. */
-export function scoreEnvFactory(attempt: Attempt, calls: readonly ScoredCall[]): FormulaParts {
-  const goalCount = attempt.task.goals.reduce((sum, it) => sum + it.calls.length, 0);
+export function scoreEnvFactory(
+  attempt: Attempt,
+  goals: readonly ScoredGoal[],
+  calls: readonly ScoredCall[],
+): FormulaParts {
+  const goalCount = goals.reduce((sum, it) => sum + it.calls.length, 0);
   const unparsed = calls.filter(it => it.name === "").length;
   const penalty =
     Math.min(0.5, 0.05 * Math.max(0, calls.length - goalCount)) + Math.min(0.5, 0.05 * unparsed);
   return {
-    trace: { score: Number(hasAllCalls(attempt, calls)), weight: 0.5 },
-    state: { score: scoreStates(attempt), weight: 0.5 },
+    trace: { score: Number(hasAllCalls(attempt, goals, calls)), weight: 0.5 },
+    state: { score: scoreStates(attempt, goals), weight: 0.5 },
     penalty: { score: penalty, weight: -1 },
   };
 }
 
 /** Whether each goal call has a call of its own with the same name and equal arguments. */
-function hasAllCalls({ task, tools }: Attempt, calls: readonly ScoredCall[]): boolean {
+function hasAllCalls(
+  { tools }: Attempt,
+  goals: readonly ScoredGoal[],
+  calls: readonly ScoredCall[],
+): boolean {
   const used = new Set<ScoredCall>();
-  return task.goals
+  return goals
     .flatMap(it => it.calls)
     .every(goal => {
       const schema = tools.get(goal.name)?.inputSchema;
@@ -40,13 +48,10 @@ function hasAllCalls({ task, tools }: Attempt, calls: readonly ScoredCall[]): bo
 }
 
 /** The share of the servers used by the goals that end in the goals' state. */
-function scoreStates(attempt: Attempt): number {
-  const { task } = attempt;
-  const used = task.servers
+function scoreStates(attempt: Attempt, goals: readonly ScoredGoal[]): number {
+  const used = attempt.task.servers
     .map(it => it.name)
-    .filter(server =>
-      task.goals.some(goal => goal.calls.some(it => it.name.startsWith(`${server}_`))),
-    );
+    .filter(server => goals.some(goal => goal.calls.some(it => it.name.startsWith(`${server}_`))));
   const others = listOtherServers(attempt);
   return used.length === 0 ? 0 : used.filter(it => !others.includes(it)).length / used.length;
 }

@@ -1,21 +1,27 @@
 /** Rewards of other papers, whose parts take the place of the five parts of equation (5). */
 import type { Attempt } from "../trajectory/attempt.ts";
-import type { ScoredCall } from "./align.ts";
+import type { ScoredCall, ScoredGoal } from "./align.ts";
 import type { Breakdown } from "./breakdown.ts";
 import { scoreEnvFactory } from "./envFactory.ts";
 import type { Formula, FormulaParts } from "./formulaParts.ts";
 import { scoreGraduated } from "./graduated.ts";
 import { scoreTier } from "./tier.ts";
 
+/** The goals, and the calls that are compared with them. */
+interface FormulaInput {
+  readonly goals: readonly ScoredGoal[];
+  readonly calls: readonly ScoredCall[];
+}
+
 /** The breakdown with the parts of a formula, whose total is their sum and never below 0. */
 export function applyFormula(
   formula: Formula,
   breakdown: Breakdown,
   attempt: Attempt,
-  calls: readonly ScoredCall[],
+  input: FormulaInput,
 ): Breakdown {
   const extras = Object.fromEntries(
-    Object.entries(scoreFormula(formula, attempt, calls)).map(([name, { score, weight }]) => [
+    Object.entries(scoreFormula(formula, attempt, input)).map(([name, { score, weight }]) => [
       name,
       { score, weight, value: score * weight },
     ]),
@@ -27,13 +33,13 @@ export function applyFormula(
 function scoreFormula(
   formula: Formula,
   attempt: Attempt,
-  calls: readonly ScoredCall[],
+  { goals, calls }: FormulaInput,
 ): FormulaParts {
   switch (formula) {
     case "graduated":
-      return scoreGraduated(attempt.task.goals, calls, it => attempt.tools.get(it)?.inputSchema);
+      return scoreGraduated(goals, calls, it => attempt.tools.get(it)?.inputSchema);
     case "envfactory":
-      return scoreEnvFactory(attempt, calls);
+      return scoreEnvFactory(attempt, goals, calls);
     case "tier":
       return scoreTier(attempt, calls);
     default:

@@ -46,12 +46,42 @@ function resolve(attempt: Attempt): Resolution {
   return aliases.size === 0 ? resolution : resolveWith(attempt, aliases);
 }
 
-const keepGoals = (goals: Task["goals"]): Resolution => ({
+/** The goals as they are. */
+export const keepGoals = (goals: Task["goals"]): Resolution => ({
   goals,
   indices: goals.map((_, g) => g),
   notes: goals.map(() => []),
   missing: [],
 });
+
+/**
+ * The goals of one turn, or all if there is no turn. The goals of the turns before it, which are
+ * met, need not come before them.
+ */
+export function selectTurnGoals(
+  { goals, indices, notes, missing }: Resolution,
+  task: Task,
+  turn: number | undefined,
+): Resolution {
+  if (turn === undefined) return { goals, indices, notes, missing };
+  const isOwn = (goal: number) => task.goals[goal]!.turn === turn;
+  const kept = indices.flatMap((goal, i) => (isOwn(goal) ? [i] : []));
+  // none of them was needed: without goals, the rule for turns without goals would apply
+  if (kept.length === 0 && task.goals.some(it => it.turn === turn))
+    return selectTurnGoals(keepGoals(task.goals), task, turn);
+  return {
+    goals: kept.map(i => ({
+      calls: goals[i]!.calls,
+      after: goals[i]!.after.filter(it => kept.includes(it.goal)).map(it => ({
+        ...it,
+        goal: kept.indexOf(it.goal),
+      })),
+    })),
+    indices: kept.map(i => indices[i]!),
+    notes: notes.map((own, goal) => (isOwn(goal) ? own : [])),
+    missing,
+  };
+}
 
 /** A goal call as it was resolved. */
 interface ResolvedCall {

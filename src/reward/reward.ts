@@ -3,6 +3,7 @@
  * success term of the profile. Scoring is a pure function.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
+import { countGivenCalls } from "../trajectory/oneTurn.ts";
 import { computeCallBudget } from "../trajectory/task.ts";
 import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import { scoreAbstention } from "./abstention.ts";
@@ -27,8 +28,8 @@ import { applyFormula } from "./formula.ts";
 import { scoreEfficiency } from "./efficiency.ts";
 import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
-import { resolveGoals, type Resolution } from "./resolveGoals.ts";
-import { getSuccess } from "./success.ts";
+import { keepGoals, resolveGoals, selectTurnGoals, type Resolution } from "./resolveGoals.ts";
+import { getSuccess, isAchieved } from "./success.ts";
 import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
@@ -41,16 +42,28 @@ export const isScored = (result: Breakdown | Unscorable): result is Breakdown =>
 
 /** The breakdown of an attempt, or why it has none. */
 export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Unscorable {
-  const { task, tools } = attempt;
+  const { task, tools, trajectory } = attempt;
   const calls = listScoredCalls(attempt);
   if ("unscorable" in calls) return calls;
-  const schemaOf = (name: string) => tools.get(name)?.inputSchema;
-  const breakdown =
-    profile.goals === "literal"
-      ? scoreCalls({ goals: task.goals, calls, schemaOf }, profile)
-      : scoreResolved(resolveGoals(attempt), { calls, schemaOf }, profile);
+  const given = countGivenCalls(trajectory);
+  const isLiteral = profile.goals === "literal";
+  const resolution = isLiteral ? keepGoals(task.goals) : resolveGoals(attempt);
+  const { turn } = trajectory.header;
+  const breakdown = scoreResolved(
+    selectTurnGoals(resolution, task, turn),
+    {
+      calls,
+      given,
+      isMet: !isLiteral && turn !== undefined && calls.length === given && isAchieved(attempt),
+      schemaOf: name => tools.get(name)?.inputSchema,
+    },
+    profile,
+  );
   if (profile.formula && breakdown.rule === "tool")
-    return applyFormula(profile.formula, breakdown, attempt, calls);
+    return applyFormula(profile.formula, breakdown, attempt, {
+      goals: selectTurnGoals(keepGoals(task.goals), task, turn).goals,
+      calls: calls.slice(given),
+    });
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
   const success = createPart(getSuccess(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
@@ -63,7 +76,9 @@ function scoreResolved(
   profile: Profile,
 ): Breakdown {
   const breakdown = scoreCalls({ ...input, goals }, profile);
-  const evidence = new Map(breakdown.goals.map(it => [indices[it.goal]!, it]));
+  const evidence = new Map(
+    input.isMet ? [] : breakdown.goals.map(it => [indices[it.goal]!, it] as const),
+  );
   return {
     ...breakdown,
     calls: breakdown.calls.map(it =>
@@ -85,21 +100,30 @@ function scoreResolved(
 export interface CallScoringInput {
   readonly goals: readonly ScoredGoal[];
   readonly calls: readonly ScoredCall[];
+  /** How many of the first calls are not scored: what they show counts, they themselves do not. */
+  readonly given?: number;
+  /** All goals were met by the given calls, and no other call was made: no part lacks anything. */
+  readonly isMet?: boolean;
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
 
 /** The breakdown without the success term, which needs the states. */
 export function scoreCalls(
-  { goals, calls, schemaOf }: CallScoringInput,
+  { goals, calls, given = 0, isMet = false, schemaOf }: CallScoringInput,
   profile: Profile,
 ): Breakdown {
-  const alignment = alignCalls(goals, calls, { ...profile, ...(schemaOf ? { schemaOf } : {}) });
+  const alignment = alignCalls(goals, calls, {
+    ...profile,
+    given,
+    ...(schemaOf ? { schemaOf } : {}),
+  });
+  const ownCalls = calls.slice(given);
   const names = listGoalNames(goals);
   const budget = computeCallBudget(goals, profile.beta);
   const evidence = {
-    n: calls.length,
+    n: ownCalls.length,
     budget,
-    calls: createCallEvidence(calls, alignment, names, budget),
+    calls: createCallEvidence(calls, alignment, names, { budget, given }),
     goals: createGoalEvidence(alignment),
   };
   if (goals.length === 0)
@@ -108,16 +132,18 @@ export function scoreCalls(
       rule: "abstain",
       parts: createParts(zeroScores, zeroScores),
       extras: {},
-      total: scoreAbstention(calls.length),
+      total: scoreAbstention(ownCalls.length),
       ...evidence,
     };
-  const scores = {
-    validity: scoreValidity(calls),
-    coverage: scoreCoverage(alignment),
-    efficiency: scoreEfficiency(calls.length, budget, profile),
-    name: scoreNames(calls, names),
-    argument: scoreArguments(alignment.pairs),
-  };
+  const scores = isMet
+    ? wholeScores
+    : {
+        validity: scoreValidity(ownCalls),
+        coverage: scoreCoverage(alignment),
+        efficiency: scoreEfficiency(ownCalls.length, budget, profile),
+        name: scoreNames(ownCalls, names),
+        argument: scoreArguments(alignment.pairs),
+      };
   const parts = createParts(scores, profile.weights);
   // equation (5)
   const total = partNames.reduce((sum, it) => sum + parts[it].value, 0);
@@ -130,6 +156,14 @@ const zeroScores: Readonly<Record<PartName, number>> = {
   efficiency: 0,
   name: 0,
   argument: 0,
+};
+
+const wholeScores: Readonly<Record<PartName, number>> = {
+  validity: 1,
+  coverage: 1,
+  efficiency: 0,
+  name: 1,
+  argument: 1,
 };
 
 const createPart = (score: number, weight: number): Part => ({
@@ -165,7 +199,7 @@ function createCallEvidence(
   calls: readonly ScoredCall[],
   { pairs }: Alignment,
   names: ReadonlySet<string>,
-  budget: number,
+  { budget, given }: { budget: number; given: number },
 ): readonly CallEvidence[] {
   const pairByCall = new Map(pairs.map(it => [it.call, it]));
   return calls.map((it, call) => {
@@ -179,7 +213,8 @@ function createCallEvidence(
       named: names.has(it.name),
       ...(pair ? { serves: { goal: pair.goal, call: pair.part } } : {}),
       arguments: pair?.arguments ?? [],
-      overBudget: call + 1 > budget,
+      overBudget: call - given + 1 > budget,
+      ...(call < given ? { given: true as const } : {}),
     };
   });
 }

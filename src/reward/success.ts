@@ -8,7 +8,8 @@ import { computeDigest } from "../environment/digest.ts";
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
-import { getEnd, listCalls } from "../trajectory/trajectory.ts";
+import { listOwnCalls } from "../trajectory/oneTurn.ts";
+import { getEnd } from "../trajectory/trajectory.ts";
 import { getStateNames, listMentionedWords } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
 import { changesOtherParts } from "./changedParts.ts";
@@ -46,7 +47,7 @@ export function isAchieved(attempt: Attempt): boolean {
   if (known) return known.achieved;
   const { task, trajectory } = attempt;
   if (getEnd(trajectory).by !== "policy" || !hasKeptRules(attempt)) return false;
-  if (task.goals.length === 0) return listCalls(trajectory).length === 0;
+  if (task.goals.length === 0) return listOwnCalls(trajectory).length === 0;
   return (
     !changesOtherParts(attempt.states) &&
     resolveGoals(attempt).missing.length === 0 &&
@@ -61,7 +62,7 @@ export const hasKeptRules = ({ task, trajectory }: Attempt): boolean =>
 
 function computeSuccess(attempt: Attempt): Success {
   const { task, trajectory } = attempt;
-  const calls = listCalls(trajectory);
+  const calls = listOwnCalls(trajectory);
   const cuts = getEnd(trajectory).by === "policy" ? [] : ["it was cut off before it ended"];
   const broken = task.policy
     ? findBrokenRules(task.policy, trajectory.events).map(describeBrokenRule)

@@ -89,6 +89,11 @@ export const extraSettings = z.strictObject({
   credit: z.enum(["attempt", "call"]),
   /** Share of a step's tasks that are chosen again because their outcome is undecided. */
   curriculum: share,
+  /**
+   * What an attempt does of a conversation: all turns, or one, after the teacher's own calls of the
+   * turns before it.
+   */
+  turns: z.enum(["all", "one"]),
 });
 
 export type ExtraSettings = z.infer<typeof extraSettings>;
@@ -98,4 +103,5 @@ export const defaultExtraSettings: ExtraSettings = Object.freeze({
   failedGroups: 1,
   credit: "attempt",
   curriculum: 0,
+  turns: "all",
 });

@@ -84,10 +84,14 @@ function describeRewards(rewards: readonly number[]) {
 /** Sets the credit of each call: how much better it is than the mean call of its group. */
 function assignCallCredits(group: Group, weight: number): void {
   const scores = group.map(it => it.breakdown.calls.map(scoreCall));
-  const all = scores.flat();
+  const all = group.flatMap((it, i) =>
+    scores[i]!.filter((_, call) => !it.breakdown.calls[call]!.given),
+  );
   const mean = all.reduce((sum, it) => sum + it, 0) / all.length;
   for (const [i, attempt] of group.entries())
-    attempt.credits = scores[i]!.map(it => weight * (it - mean));
+    attempt.credits = scores[i]!.map((it, call) =>
+      attempt.breakdown.calls[call]!.given ? 0 : weight * (it - mean),
+    );
 }
 
 /**

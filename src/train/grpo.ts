@@ -23,7 +23,7 @@ import { groupFormat, type GroupLine } from "../run/group.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { assignAdvantages, givesGradient, listTokenAdvantages } from "./advantages.ts";
-import { createTaskSelector } from "./taskSelection.ts";
+import { createTaskSelector, selectTurn } from "./taskSelection.ts";
 import { computeLearningRate } from "./learningRate.ts";
 import { computeLoss, measureBatch, type LossBatch, type MinibatchSize } from "./objective.ts";
 import {
@@ -75,12 +75,12 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const rollouts = await Promise.all(
       chosen.map(({ index, number }) => {
         const task = tasks[index]!;
-        return rolloutGroup(
-          student,
-          context.catalog,
+        const turn = grpo.turns === "one" ? selectTurn(task, seed, step, number) : undefined;
+        return rolloutGroup(student, context.catalog, {
           task,
-          Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${number}.${i}`),
-        );
+          turn,
+          ids: Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${number}.${i}`),
+        });
       }),
     );
     return rollouts.map((group, i) => {
@@ -202,10 +202,14 @@ function collectOutcomes(
   }).filter(it => it.attempts > 0);
 }
 
-/** Concurrent attempts at one task. */
-const rolloutGroup = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
+/** Concurrent attempts at one task, or at one turn of it. */
+const rolloutGroup = (
+  student: Student,
+  catalog: Catalog,
+  { task, turn, ids }: { task: Task; turn: number | undefined; ids: readonly string[] },
+) =>
   Promise.all(
-    ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id }) })),
+    ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id, turn }) })),
   );
 
 /** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */

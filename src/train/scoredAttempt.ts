@@ -20,7 +20,10 @@ export interface ScoredAttempt {
   /** The reward of the paper's profile, whichever profile the run uses. */
   readonly paper: number;
   readonly success: boolean;
-  /** The tokens that all attempts of the group begin with: menu, time and first user turn. */
+  /**
+   * The tokens that all attempts of the group begin with: menu, time, first user turn, and the
+   * turns of the teacher if the attempt is at one turn.
+   */
   readonly opening: readonly number[];
   /** The tokens after the opening, up to the last one that the student sampled. */
   readonly branch: Branch;
@@ -65,12 +68,12 @@ export function createAttemptScorer({
     const chat = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
     const end = chat.mask.lastIndexOf(1) + 1;
     const branch = {
-      ids: chat.ids.slice(chat.opening, end),
-      mask: chat.mask.slice(chat.opening, end),
+      ids: chat.ids.slice(chat.given, end),
+      mask: chat.mask.slice(chat.given, end),
     };
     const logprobs = chat.logprobs.filter((_, i) => chat.mask[i] === 1);
     const also = tokenizer.markId("<also>");
-    const opening = chat.ids.slice(0, chat.opening);
+    const opening = chat.ids.slice(0, chat.given);
     return {
       task,
       trajectory,

@@ -1,6 +1,7 @@
 /** Sums over the attempts of a GRPO step, and the metrics of the step computed from the sums. */
 import { countErrors } from "../evaluation/row.ts";
-import { listCalls, getEnd } from "../trajectory/trajectory.ts";
+import { listOwnCalls } from "../trajectory/oneTurn.ts";
+import { getEnd } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
 import type { ScoredAttempt } from "./scoredAttempt.ts";
 
@@ -20,7 +21,7 @@ export function sumAttempts(
   const all = groups.flat();
   const withTools = all.filter(it => it.breakdown.rule === "tool");
   const abstained = all.filter(it => it.breakdown.rule === "abstain");
-  const calls = all.flatMap(it => listCalls(it.trajectory));
+  const calls = all.flatMap(it => listOwnCalls(it.trajectory));
   const errors = countErrors(calls);
   const sum = <T>(list: readonly T[], getValue: (it: T) => number) =>
     list.reduce((total, it) => total + getValue(it), 0);

@@ -4,6 +4,8 @@
  */
 import { createKeyedStream } from "../environment/random.ts";
 import type { TaskOutcome } from "../run/metrics.ts";
+import { listSingleTurns } from "../trajectory/oneTurn.ts";
+import type { Task } from "../trajectory/task.ts";
 import { createEpochSampler } from "./epochSampler.ts";
 
 export interface TaskSelector {
@@ -82,6 +84,23 @@ export function createTaskSelector(options: TaskSelectionOptions): TaskSelector 
           });
     },
   };
+}
+
+/** Keeps the draws of turns apart from other draws of the same step. */
+const turnKey = 7;
+
+/**
+ * The turn of a task that a group attempts, drawn from those that can be attempted on their own.
+ * Undefined, for the whole task, if there is none.
+ */
+export function selectTurn(
+  task: Task,
+  seed: number,
+  step: number,
+  number: number,
+): number | undefined {
+  const turns = listSingleTurns(task);
+  return turns[Math.floor(createKeyedStream(seed, step, number, turnKey)() * turns.length)];
 }
 
 function countHistory({ groups }: History) {

@@ -49,7 +49,9 @@ export async function loadTrainingSet(
           seed: config.seed,
         })
       : undefined;
-  if (!built) for await (const task of selectTasks()) tasks.push(removeTeacher(task));
+  if (!built)
+    for await (const task of selectTasks())
+      tasks.push(needsTeacher(config) ? task : removeTeacher(task));
   if (taskTopics.length === 0)
     throw new UserError(
       `${config.tasks} holds no tasks of the split ${config.split}`,
@@ -63,7 +65,11 @@ export async function loadTrainingSet(
   return { tasks, taskTopics, ...(built ? { corpus: built.corpus } : {}) };
 }
 
-/** Attempts do not need the teacher's trajectory, and every worker has a copy of all tasks. */
+/** Whether attempts begin after turns of the teacher. */
+const needsTeacher = (config: RunConfig): boolean =>
+  config.method === "grpo" && config.grpo.turns === "one";
+
+/** Attempts at whole tasks do not need the teacher's trajectory, and every worker has a copy of all tasks. */
 const removeTeacher = (task: Task): Task => ({
   ...task,
   provenance: { ...task.provenance, log: [] },

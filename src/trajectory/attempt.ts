@@ -6,10 +6,12 @@ import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
+import { endTaskAfter } from "./oneTurn.ts";
 import type { Task } from "./task.ts";
 import { type Finished, type Trajectory } from "./trajectory.ts";
 
 export interface Attempt {
+  /** Up to the end of the turn, if only one turn was attempted. */
   readonly task: Task;
   readonly trajectory: Finished<Trajectory>;
   /** All tools of the task's servers, on the menu or not, by full name. */
@@ -39,7 +41,9 @@ export type CreateAttempt = (
 /** Creates the function for a catalog. The goals of a task object are run once. */
 export function createAttemptFactory(catalog: Catalog): CreateAttempt {
   const goalRuns = new WeakMap<Task, GoalRun>();
-  return (task, trajectory, finalState) => {
+  return (wholeTask, trajectory, finalState) => {
+    const { turn } = trajectory.header;
+    const task = turn === undefined ? wholeTask : endTaskAfter(wholeTask, turn);
     let run = goalRuns.get(task);
     if (!run) goalRuns.set(task, (run = runGoals(catalog, task)));
     const { tools, start, goal } = run;

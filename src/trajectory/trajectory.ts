@@ -20,6 +20,11 @@ export const headerSchema = z.strictObject({
   seed: z.int().min(0),
   menu: z.array(z.string()),
   policy: z.string(),
+  /**
+   * The only turn that was attempted, from 0: the turns before it are the teacher's, run anew. The
+   * attempt is at the whole task if it is absent.
+   */
+  turn: z.int().min(0).optional(),
 });
 
 export const userEventSchema = z.strictObject({

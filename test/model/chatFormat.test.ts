@@ -279,6 +279,25 @@ describe("a conversation", () => {
     expect(tokenizer.decode(it.ids).endsWith("<res> error there is no tool <asst>")).toBe(true);
   });
 
+  test("of one turn has the turns before it as they are, and the mask of what the policy wrote after them", () => {
+    const reply = { kind: "assistant", message: 1, text: "Done" } as const;
+    const own = { kind: "assistant", message: 2, text: "Bye" } as const;
+    const all = createConversation([user, calling, listed, reply, user, own]);
+    const it = encodeChat(tokenizer, { ...all, header: { ...all.header, turn: 1 } });
+    expect(it.ids).toEqual(encodeChat(tokenizer, all).ids);
+    expect(it.opening).toBe(encodeChat(tokenizer, all).opening);
+    expect(tokenizer.decode(it.ids.slice(it.given))).toBe("<fin> Bye<eot>");
+    expect(tokenizer.decode(it.ids.filter((_, i) => it.mask[i]))).toBe("<fin> Bye<eot>");
+  });
+
+  test("of one turn has replies of the teacher that are as short as a student's", () => {
+    const text = "The first sentence is rather long, but it is there. The second one is left out.";
+    const events = [user, { kind: "assistant", message: 0, text } as const, user];
+    const all = createConversation(events);
+    const { ids } = encodeChat(tokenizer, { ...all, header: { ...all.header, turn: 1 } });
+    expect(tokenizer.decode(ids)).toContain("it is there.<eot>");
+  });
+
   test("begins with the same tokens at every later turn, so that a cache stays valid", () => {
     const events = [
       user,

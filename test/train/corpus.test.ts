@@ -4,13 +4,13 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Catalog } from "../../src/environment/catalog.ts";
+import { shortenReply } from "../../src/model/replyText.ts";
 import type { Tokenizer } from "../../src/model/tokenizer.ts";
 import { defaultSftSettings } from "../../src/run/config.ts";
 import {
   buildCorpus,
   getConversation,
   countConversations,
-  shortenReply,
   tokenPart,
 } from "../../src/train/corpus.ts";
 import { createKeyedStream } from "../../src/environment/random.ts";

@@ -1,6 +1,7 @@
 /** Which tasks a step takes, with and without a curriculum. */
 import { describe, expect, test } from "vitest";
-import { createTaskSelector } from "../../src/train/taskSelection.ts";
+import { createTaskSelector, selectTurn } from "../../src/train/taskSelection.ts";
+import { moveTwice } from "../trajectory/sampleTasks.ts";
 
 const open = (curriculum: number) =>
   createTaskSelector({ tasks: 40, prompts: 4, seed: 2, curriculum });
@@ -48,4 +49,17 @@ describe("with a curriculum of a half", () => {
     expect(resumed.select(10)).toEqual(whole.select(10));
     expect(resumed.selectExtra(10, 3)).toBe(whole.selectExtra(10, 3));
   });
+});
+
+test("the turn of a group depends on seed, step and place alone, and each turn is drawn as often", async () => {
+  const task = await moveTwice();
+  const turns = Array.from({ length: 1000 }, (_, i) =>
+    selectTurn(task, 3, Math.floor(i / 4), i % 4),
+  );
+  expect(turns).toEqual(turns.map((_, i) => selectTurn(task, 3, Math.floor(i / 4), i % 4)));
+  const second = turns.filter(it => it === 1).length;
+  expect(turns.every(it => it === 0 || it === 1)).toBe(true);
+  expect(second).toBeGreaterThan(450);
+  expect(second).toBeLessThan(550);
+  expect(turns).not.toEqual(turns.map((_, i) => selectTurn(task, 4, Math.floor(i / 4), i % 4)));
 });

@@ -56,25 +56,33 @@ const fixtures = [join(resources, "servers")];
 let root: string;
 let start: string;
 let tasks: string;
+/** Tasks of several turns. */
+let longTasks: string;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "prove-trainer-"));
   const catalog = openCatalog(servers, fixtures);
-  const lines: string[] = [];
-  for await (const it of synthesize({
-    catalog,
-    resources,
-    seed: 4,
-    servers: ["banking"],
-    menu: "chain",
-    preset: "student",
-    split: "train",
-    oneTurnShare: 1,
-  })) {
-    if (it.kind === "accepted") lines.push(formatTaskLine(it.task));
-    if (lines.length === 8) break;
-  }
+  const synthesizeLines = async (oneTurnShare: number): Promise<string[]> => {
+    const lines: string[] = [];
+    for await (const it of synthesize({
+      catalog,
+      resources,
+      seed: 4,
+      servers: ["banking"],
+      menu: "chain",
+      preset: "student",
+      split: "train",
+      oneTurnShare,
+    })) {
+      if (it.kind === "accepted") lines.push(formatTaskLine(it.task));
+      if (lines.length === 8) break;
+    }
+    return lines;
+  };
+  const lines = await synthesizeLines(1);
   tasks = join(root, "t.tasks.jsonl");
   writeFileSync(tasks, `${lines.join("\n")}\n`);
+  longTasks = join(root, "long.tasks.jsonl");
+  writeFileSync(longTasks, `${(await synthesizeLines(0)).join("\n")}\n`);
   const tokenizer = trainTokenizer(lines, [...catalog.getServer("banking").tools.keys()], [], 700);
   await startBackend("wasm", { programs });
   const model = initializeModel(
@@ -191,9 +199,16 @@ const grpoWithAllSettings = (): RunConfig =>
     },
   });
 
+const grpoOfTurns = (): RunConfig =>
+  grpo({
+    tasks: longTasks,
+    grpo: { ...defaultGrpoSettings, prompts: 2, group: 3, learningRate: 3e-3, turns: "one" },
+  });
+
 describe.each([
   ["grpo", grpo],
   ["grpo with all settings", grpoWithAllSettings],
+  ["grpo of single turns", grpoOfTurns],
   ["sft", sft],
 ] as const)("a run of %s", (_method, config) => {
   test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
@@ -236,6 +251,29 @@ describe("a run of grpo", () => {
         lines.filter(it => it.success).length,
       );
     }
+  });
+
+  test("attempts one turn of each task, after those of the teacher, whose tokens are not trained", async () => {
+    const folder = createRunFolder(grpoOfTurns());
+    await readEvents(await startOn(folder));
+    const lines = [1, 2, 3, 4].flatMap(step => readGroups(folder, step).lines);
+    const turns = lines.map(it => it.trajectory.header.turn!);
+    expect(new Set(turns).size).toBeGreaterThan(1);
+    for (const { task, trajectory, breakdown } of lines) {
+      const { events } = trajectory;
+      const start = events.findLastIndex(it => it.kind === "user" && !it.answers);
+      const given = events.slice(0, start);
+      expect(given.filter(it => it.kind === "user" && !it.answers).length, task).toBe(
+        trajectory.header.turn,
+      );
+      expect(given.some(it => it.kind === "assistant" && it.tokens !== undefined)).toBe(false);
+      const own = events.slice(start).filter(it => it.kind === "assistant");
+      expect(own.every(it => it.logprobs !== undefined)).toBe(true);
+      expect(breakdown.n).toBe(events.slice(start).filter(it => it.kind === "call").length);
+    }
+    // all attempts of a group are at the same turn
+    for (let i = 0; i < lines.length; i += 3)
+      expect(new Set(turns.slice(i, i + 3)).size, String(i)).toBe(1);
   });
 
   test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {

@@ -60,6 +60,7 @@ function createCallItem(
 }
 
 function createGoalMark(evidence: CallEvidence, hasDifferences: boolean): HTMLElement {
+  if (evidence.given) return createMark("quiet", "the teacher's, before the attempted turn");
   if (evidence.serves) {
     const goal = `serves goal ${evidence.serves.goal + 1}`;
     return hasDifferences
