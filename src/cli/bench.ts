@@ -7,6 +7,7 @@ import { UserError } from "../userError.ts";
 import { defineCommand, flag, option, optionalArgument, type CliContext } from "./command.ts";
 import { createEnvironmentBenchmarks, recordMix } from "./benchEnvironment.ts";
 import { startBfcl } from "./benchBfcl.ts";
+import { startTorch } from "./benchTorch.ts";
 import { measureDataset, recordDataset } from "./benchDataset.ts";
 import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
 import { measureLongSessions } from "./benchLongSessions.ts";
@@ -17,8 +18,8 @@ import { measureSynthesis } from "./benchSynthesis.ts";
 import { commaList, countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
 
 interface GroupOptions {
-  /** The program of Python, where BFCL is measured too. */
-  readonly bfclPython: string | undefined;
+  /** The program of Python, if another benchmark or library is measured too. */
+  readonly python: string | undefined;
   /** Tasks of the synthesized data set. */
   readonly taskCount: number | undefined;
   /** The tasks file on which rewards are compared. */
@@ -34,13 +35,22 @@ const groups: Readonly<
   environment: measureEnvironment,
   synthesis: measureSynthesis,
   rewards: (context, { file }) => measureRewards(context, file),
-  training: async function* (context) {
-    // the compute backend takes a while to load
-    const { measureTraining } = await import("./benchTraining.ts");
-    yield* measureTraining(context);
+  training: async function* (context, { python }) {
+    // before anything is measured, so that a Python that cannot be used is reported at once
+    const torch = python === undefined ? undefined : await startTorch(context, python);
+    try {
+      // the compute backend takes a while to load
+      const { measureTraining } = await import("./benchTraining.ts");
+      yield* measureTraining(context, torch);
+    } finally {
+      torch?.close();
+    }
   },
 };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
+
+/** What a group can be compared with. */
+const comparisons = { bfcl: "environment", torch: "training" } as const;
 
 /** The options of `bench ablations`. */
 const ablationOptions = {
@@ -90,13 +100,18 @@ export const bench = defineCommand({
   ],
   options: {
     against: option(
-      "--against <benchmark>",
-      "also measure the Python classes of another benchmark in the same run, and the ratio",
-      { parser: oneOf(["bfcl"], "there is no comparison with") },
+      "--against <name>",
+      "also measure other software in the same run, and the ratio: bfcl with environment, torch (PyTorch) with training",
+      {
+        parser: oneOf(
+          Object.keys(comparisons) as (keyof typeof comparisons)[],
+          "there is no comparison with",
+        ),
+      },
     ),
     python: option(
       "--python <program>",
-      "Python with bfcl-eval, for --against (default: python3 on the PATH)",
+      "Python with bfcl-eval or torch, for --against (default: python3 on the PATH)",
     ),
     ...ablationOptions,
     file: option("--file <file>", "tasks file for rewards (default: 200 new tasks)", {
@@ -122,6 +137,7 @@ export const bench = defineCommand({
     "bench",
     "bench environment",
     "bench environment --against bfcl",
+    "bench training --against torch --python venv/bin/python",
     "bench ablations --profiles paper,prove-plus --seeds 5",
   ],
   async run(context, [group], { against, python, file, tasks, reference, crowd, ...ablations }) {
@@ -134,20 +150,21 @@ export const bench = defineCommand({
       return await runAblations(context, { ...ablations, tasks });
     }
     checkAblationOptions(ablations);
-    if (against !== undefined && group === "synthesis")
+    if (against !== undefined && group !== undefined && group !== comparisons[against])
       throw new UserError(
-        `--against ${against} compares environments, not synthesis`,
-        `write prove-rl bench environment --against ${against}`,
+        `--against ${against} is for the group ${comparisons[against]}, not ${group}`,
+        `write prove-rl bench ${comparisons[against]} --against ${against}`,
       );
     if (against === undefined && python !== undefined)
-      throw new UserError("--python is for a comparison", "add --against bfcl");
-    const options = {
-      bfclPython: against === undefined ? undefined : (python ?? "python3"),
-      taskCount: tasks,
-      file,
-    };
+      throw new UserError("--python is for a comparison", "add --against bfcl or --against torch");
     for (const name of groupNames) {
       if (group !== undefined && name !== group) continue;
+      const isCompared = against !== undefined && comparisons[against] === name;
+      const options = {
+        python: isCompared ? (python ?? "python3") : undefined,
+        taskCount: tasks,
+        file,
+      };
       for await (const row of groups[name](context, options)) {
         context.signal.throwIfAborted();
         context.print(JSON.stringify(createFigure(row)));
@@ -159,10 +176,10 @@ export const bench = defineCommand({
 
 async function* measureEnvironment(
   context: CliContext,
-  { bfclPython, taskCount }: GroupOptions,
+  { python, taskCount }: GroupOptions,
 ): AsyncGenerator<BenchmarkRow> {
   // before anything is measured, so that a Python that cannot be used is reported at once
-  const bfcl = bfclPython === undefined ? undefined : await startBfcl(context, bfclPython);
+  const bfcl = python === undefined ? undefined : await startBfcl(context, python);
   try {
     const mix = await recordMix(context);
     for (const it of await createEnvironmentBenchmarks(context, mix))

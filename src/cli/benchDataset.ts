@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { openCatalog, openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { createRandom } from "../environment/random.ts";
-import type { BfclProcess } from "./benchBfcl.ts";
+import type { Bfcl } from "./benchBfcl.ts";
 import { recordCalls, type RecordedCalls } from "./benchRecording.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
@@ -28,7 +28,7 @@ export const recordDataset = (
 export async function* measureDataset(
   context: CliContext,
   recorded: readonly RecordedCalls[],
-  bfcl?: BfclProcess,
+  bfcl?: Bfcl,
 ): AsyncGenerator<BenchmarkRow> {
   const { signal } = context;
   const runs: Visit[] = [];

@@ -1,6 +1,7 @@
 /**
- * Measures `bench training`: GRPO steps of the shipped student, and the kernels they consist of, on
- * one core. Times are of the processor, so that other programs on the machine matter little.
+ * Measures `bench training`: GRPO steps of the shipped student, and the work they consist of, on
+ * one core. Times are of the processor, so that other programs on the machine matter little. With
+ * PyTorch, the same work is done there after each run.
  */
 import { setImmediate } from "node:timers/promises";
 import { startBackend } from "../compute/backend.ts";
@@ -9,22 +10,27 @@ import type { Architecture } from "../model/architecture.ts";
 import { openDecoder } from "../model/decoder.ts";
 import { loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { packGroups } from "../model/packedBatch.ts";
+import { openStudent } from "../model/student.ts";
 import {
   computeGradients,
   disposeGradients,
   initializeModel,
   meanLoss,
+  type Model,
 } from "../model/transformer.ts";
+import { rollout } from "../policy/rollout.ts";
 import { provePlusProfile } from "../reward/profiles.ts";
 import { defaultGrpoSettings, type GrpoConfig } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import type { GrpoStep } from "../run/metrics.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import { openGrpo } from "../train/grpo.ts";
+import { openGrpo, packAttempts, splitIntoBatches } from "../train/grpo.ts";
 import { createAdamW } from "../train/optimizer.ts";
+import { createAttemptScorer, type ScoredAttempt } from "../train/scoredAttempt.ts";
 import { createSingleReplica } from "../train/replicas.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
+import type { Torch, TorchWork } from "./benchTorch.ts";
 import type { CliContext } from "./command.ts";
 import { findStartModel } from "./resources.ts";
 
@@ -47,20 +53,20 @@ const denseLength = 256;
 
 const decodedSequences = 16;
 
-export async function* measureTraining(context: CliContext): AsyncGenerator<BenchmarkRow> {
+export async function* measureTraining(
+  context: CliContext,
+  torch?: Torch,
+): AsyncGenerator<BenchmarkRow> {
   await startBackend("wasm", { programs: context.dist });
   const model = initializeModel(dense, 1);
-  yield await measureDense(model, context);
-  yield await measureDecoding(model, context);
+  yield* measureDense(model, context, torch);
+  yield* measureDecoding(model, context, torch);
   model.dispose();
-  yield* measureSteps(context);
+  yield* measureSteps(context, torch);
 }
 
 /** Forward and backward passes in which every token is a target. */
-async function measureDense(
-  model: ReturnType<typeof initializeModel>,
-  { signal }: CliContext,
-): Promise<BenchmarkRow> {
+function measureDense(model: Model, { signal }: CliContext, torch: Torch | undefined) {
   const random = createRandom(1);
   const packed = packGroups(
     Array.from({ length: denseSequences }, () => ({
@@ -73,20 +79,29 @@ async function measureDense(
       ],
     })),
   );
-  const work = () => disposeGradients(computeGradients(model, packed, meanLoss).gradients);
-  const runs = await measureRuns(4, work, signal);
-  return {
-    name: "training.dense",
-    unit: "tokens/s",
-    runs: runs.map(seconds => (denseSequences * denseLength * 4) / seconds),
-  };
+  return measureWork(
+    {
+      name: "training.dense",
+      unit: "tokens/s",
+      amount: denseSequences * denseLength,
+      repeat: 4,
+      work: () => disposeGradients(computeGradients(model, packed, meanLoss).gradients),
+      torch: {
+        torch: {
+          work: "dense",
+          architecture: dense,
+          sequences: denseSequences,
+          length: denseLength,
+        },
+      },
+    },
+    torch,
+    signal,
+  );
 }
 
 /** Sixteen sequences that grow from 128 to 192 tokens. */
-async function measureDecoding(
-  model: ReturnType<typeof initializeModel>,
-  { signal }: CliContext,
-): Promise<BenchmarkRow> {
+async function* measureDecoding(model: Model, { signal }: CliContext, torch: Torch | undefined) {
   const random = createRandom(2);
   const prompt = Array.from({ length: 128 }, () => random.integer(dense.vocabulary));
   const decoder = openDecoder(model, { slots: decodedSequences });
@@ -106,17 +121,69 @@ async function measureDecoding(
       );
     for (const slot of slots) decoder.release(slot);
   };
-  const runs = await measureRuns(2, work, signal);
+  yield* measureWork(
+    {
+      name: "training.decoding",
+      unit: "tokens/s",
+      amount: decodedSequences * steps,
+      repeat: 2,
+      work,
+      torch: {
+        torch: {
+          work: "decoding",
+          architecture: dense,
+          sequences: decodedSequences,
+          prompt: prompt.length,
+          steps,
+        },
+      },
+    },
+    torch,
+    signal,
+  );
   decoder.dispose();
-  return {
-    name: "training.decoding",
-    unit: "tokens/s",
-    runs: runs.map(seconds => (decodedSequences * steps * 2) / seconds),
+}
+
+/**
+ * The gradients of a step's attempts, packed, and in PyTorch both sorted by length and in the
+ * layout of TRL.
+ */
+async function* measureBatch(
+  model: Model,
+  groups: readonly (readonly ScoredAttempt[])[],
+  { signal }: CliContext,
+  torch: Torch | undefined,
+) {
+  const batches = splitIntoBatches(groups).map(packAttempts);
+  const work = () => {
+    for (const it of batches) disposeGradients(computeGradients(model, it, meanLoss).gradients);
   };
+  const sent = {
+    architecture: model.architecture,
+    groups: groups.map(group => ({
+      prefix: group[0]!.opening,
+      branches: group.map(it => it.branch),
+    })),
+  };
+  yield* measureWork(
+    {
+      name: "training.batch",
+      unit: "attempts/s",
+      amount: groups.flat().length,
+      repeat: 1,
+      work,
+      torch: { "torch-sorted": { work: "sorted", ...sent }, "torch-trl": { work: "trl", ...sent } },
+    },
+    torch,
+    signal,
+  );
 }
 
 /** Whole steps with the default settings: attempts in live sessions, rewards and learning. */
-async function* measureSteps(context: CliContext): AsyncGenerator<BenchmarkRow> {
+async function* measureSteps(
+  context: CliContext,
+  torch: Torch | undefined,
+): AsyncGenerator<BenchmarkRow> {
   const { catalog, resources, signal, showProgress } = context;
   const stored = readModelFolder(findStartModel(resources));
   const tasks = await synthesizeTasks(
@@ -164,8 +231,6 @@ async function* measureSteps(context: CliContext): AsyncGenerator<BenchmarkRow> 
   }
   grpo.dispose();
   optimizer.dispose();
-  model.dispose();
-  reference.dispose();
   yield { name: "training.step", unit: "rollouts/s", runs: rates };
   for (const phase of ["sampling", "environment", "learning"] as const)
     yield {
@@ -173,6 +238,39 @@ async function* measureSteps(context: CliContext): AsyncGenerator<BenchmarkRow> 
       unit: "share",
       runs: steps.map(({ seconds }) => seconds[phase] / seconds.total),
     };
+  const attempts = await recordAttempts(
+    stored,
+    model,
+    tasks.slice(0, config.grpo.prompts),
+    context,
+  );
+  yield* measureBatch(model, attempts, context, torch);
+  model.dispose();
+  reference.dispose();
+}
+
+/** A step's attempts. Those that end without a token of the student's are left out. */
+async function recordAttempts(
+  { tokenizer }: StoredModel,
+  model: Model,
+  tasks: readonly Task[],
+  { catalog }: CliContext,
+): Promise<ScoredAttempt[][]> {
+  const student = openStudent(model, tokenizer, { name: "student", temperature: 1, seed: 1 });
+  const scoreRollout = createAttemptScorer({ catalog, profile: provePlusProfile, tokenizer });
+  const groups = await Promise.all(
+    tasks.map(task =>
+      Promise.all(
+        Array.from({ length: defaultGrpoSettings.group }, async (_, i) =>
+          scoreRollout(task, await rollout(task, student, catalog, { id: `${task.id}/${i}` })),
+        ),
+      ),
+    ),
+  );
+  student.dispose();
+  return groups
+    .map(group => group.filter(it => it !== undefined && it.logprobs.length > 0))
+    .filter(it => it.length > 0) as ScoredAttempt[][];
 }
 
 /** Tasks on the servers that the student was trained on. */
@@ -193,19 +291,43 @@ async function synthesizeTasks(
   return tasks;
 }
 
-/** The processor's seconds for each of the runs, after one that compiles. */
-async function measureRuns(n: number, work: () => void, signal: AbortSignal): Promise<number[]> {
-  const runs: number[] = [];
+interface Measured {
+  readonly name: string;
+  readonly unit: string;
+  /** How much of the unit the work is. */
+  readonly amount: number;
+  /** How many times it is done in a run. */
+  readonly repeat: number;
+  readonly work: () => void;
+  /** The same work in PyTorch, by the end of its rows' names. */
+  readonly torch: Readonly<Record<string, TorchWork>>;
+}
+
+/** Rows of our runs, and with PyTorch of its runs and the ratios of each run. */
+async function* measureWork(
+  { name, unit, amount, repeat, work, torch: compared }: Measured,
+  torch: Torch | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<BenchmarkRow> {
+  const own: number[] = [];
+  const others = new Map(torch ? Object.keys(compared).map(it => [it, [] as number[]]) : []);
+  // compiles
   work();
-  while (runs.length < runCount) {
+  while (own.length < runCount) {
     // lets an interruption be noticed
     await setImmediate();
     signal.throwIfAborted();
     const start = readProcessorSeconds();
-    for (let i = 0; i < n; i++) work();
-    runs.push(readProcessorSeconds() - start);
+    for (let i = 0; i < repeat; i++) work();
+    own.push((amount * repeat) / (readProcessorSeconds() - start));
+    for (const [other, rates] of others)
+      rates.push((amount * repeat) / (await torch!.measureSeconds(compared[other]!, repeat)));
   }
-  return runs;
+  yield { name, unit, runs: own };
+  for (const [other, rates] of others) {
+    yield { name: `${name}.${other}`, unit, runs: rates };
+    yield { name: `${name}.of-${other}`, unit: "ratio", runs: own.map((it, i) => it / rates[i]!) };
+  }
 }
 
 function readProcessorSeconds(): number {

@@ -42,7 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
 /** Aborts the command on a signal. A command that does not stop is ended within two seconds. */
 function handleSignals(): void {
   const interrupt = (signal: NodeJS.Signals) => {
-    interruption.abort(new UserError(`stopped by ${signal}`, "run it again to continue"));
+    interruption.abort(new UserError(`stopped by ${signal}`, "run it again"));
     setTimeout(() => {
       report(interruption.signal.reason);
       process.exit(130);

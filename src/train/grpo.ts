@@ -253,7 +253,7 @@ const measuredEvery = 4;
 const tokensPerBatch = 3_000;
 
 /** Batches of about `tokensPerBatch` tokens. Groups without a sampled token are left out. */
-function splitIntoBatches(
+export function splitIntoBatches(
   groups: readonly (readonly ScoredAttempt[])[],
 ): (readonly ScoredAttempt[])[][] {
   const batches: (readonly ScoredAttempt[])[][] = [];
@@ -324,7 +324,7 @@ function backward(
 }
 
 /** The prompt of a group is computed once, and its attempts branch off it. */
-const packAttempts = (groups: readonly (readonly ScoredAttempt[])[]): PackedBatch =>
+export const packAttempts = (groups: readonly (readonly ScoredAttempt[])[]): PackedBatch =>
   packGroups(
     groups.map(group => ({
       prefix: group[0]!.opening,

@@ -143,6 +143,6 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends a Python that does not answer
   child.kill(signal);
   const [code] = (await once(child, "close")) as [number | null];
   expect(code).toBe(2);
-  expect(stderr).toBe(`prove-rl: stopped by ${signal}; run it again to continue\n`);
+  expect(stderr).toBe(`prove-rl: stopped by ${signal}; run it again\n`);
   await checkEnded(pid);
 });

@@ -263,13 +263,22 @@ describe("a command line that is not valid", () => {
       "there is no benchmark environmnt (did you mean environment?)",
       "choose environment or synthesis or rewards or training or ablations",
     ],
-    ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl"],
+    ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl or torch"],
     [
       "bench synthesis --against bfcl",
-      "--against bfcl compares environments, not synthesis",
+      "--against bfcl is for the group environment, not synthesis",
       "write prove-rl bench environment --against bfcl",
     ],
-    ["bench --python python3", "--python is for a comparison", "add --against bfcl"],
+    [
+      "bench environment --against torch",
+      "--against torch is for the group training, not environment",
+      "write prove-rl bench training --against torch",
+    ],
+    [
+      "bench --python python3",
+      "--python is for a comparison",
+      "add --against bfcl or --against torch",
+    ],
     ["world --size tiny", "there is no size tiny", "choose full or small"],
   ];
   test.each(cases)("%s", async (args, what, remedy) => {

@@ -1,4 +1,4 @@
-/** `bench environment --against bfcl` with BFCL's own classes, on a small data set. */
+/** `bench --against` with the other software itself. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, join } from "node:path";
@@ -15,16 +15,16 @@ interface Figure {
   readonly runs: readonly number[];
 }
 
-test("bench prints the rates of the same run and their ratio", async () => {
-  const child = spawn(
-    process.execPath,
-    [join(root, "dist/cli.js"), "bench", "environment", "--against", "bfcl", "--tasks", "60"],
-    {
-      cwd: emptyFolder(),
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` },
-    },
-  );
+/** Runs a benchmark up to a figure: the others take a minute. */
+async function measureUpTo(
+  last: string,
+  args: readonly string[],
+): Promise<ReadonlyMap<string, Figure>> {
+  const child = spawn(process.execPath, [join(root, "dist/cli.js"), "bench", ...args], {
+    cwd: emptyFolder(),
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` },
+  });
   let stderr = "";
   child.stderr.on("data", (it: Buffer) => (stderr += it.toString()));
   const closed = once(child, "close") as Promise<[number | null]>;
@@ -32,23 +32,41 @@ test("bench prints the rates of the same run and their ratio", async () => {
   for await (const line of createInterface({ input: child.stdout })) {
     const figure = JSON.parse(line) as Figure;
     figures.set(figure.name, figure);
-    // the other rows take a minute
-    if (figure.name === "environment.calls.dataset.of-bfcl") child.kill("SIGTERM");
+    if (figure.name === last) child.kill("SIGTERM");
   }
   const [code] = await closed;
-  expect(stderr.replaceAll(/^recording calls: .*\n/gm, "")).toBe(
-    "prove-rl: stopped by SIGTERM; run it again to continue\n",
+  expect(stderr.replaceAll(/^(recording calls|training): .*\n/gm, "")).toBe(
+    "prove-rl: stopped by SIGTERM; run it again\n",
   );
   expect(code).toBe(2);
+  return figures;
+}
 
-  const dataset = figures.get("environment.calls.dataset")!;
-  const bfcl = figures.get("environment.calls.bfcl")!;
-  const ratio = figures.get("environment.calls.dataset.of-bfcl")!;
-  expect([dataset.unit, bfcl.unit, ratio.unit]).toEqual(["1/s", "1/s", "ratio"]);
-  // no machine that runs the tests is as slow, or as fast
-  expect(bfcl.value).toBeGreaterThan(1_000);
-  expect(bfcl.value).toBeLessThan(10_000_000);
-  expect(ratio.runs).toHaveLength(5);
-  for (const [i, it] of ratio.runs.entries())
-    expect(it / (dataset.runs[i]! / bfcl.runs[i]!)).toBeCloseTo(1, 2);
+test.each([
+  {
+    args: ["environment", "--against", "bfcl", "--tasks", "60"],
+    own: "environment.calls.dataset",
+    other: "environment.calls.bfcl",
+    ratio: "environment.calls.dataset.of-bfcl",
+    unit: "1/s",
+    // no machine that runs the tests is as slow, or as fast
+    range: [1_000, 10_000_000],
+  },
+  {
+    args: ["training", "--against", "torch"],
+    own: "training.dense",
+    other: "training.dense.torch",
+    ratio: "training.dense.of-torch",
+    unit: "tokens/s",
+    range: [100, 1_000_000],
+  },
+])("bench $args.0 prints rates of the same run and their ratio", async row => {
+  const figures = await measureUpTo(row.ratio, row.args);
+  const [own, other, ratio] = [row.own, row.other, row.ratio].map(it => figures.get(it)!);
+  expect([own!.unit, other!.unit, ratio!.unit]).toEqual([row.unit, row.unit, "ratio"]);
+  expect(other!.value).toBeGreaterThan(row.range[0]!);
+  expect(other!.value).toBeLessThan(row.range[1]!);
+  expect(ratio!.runs).toHaveLength(5);
+  for (const [i, it] of ratio!.runs.entries())
+    expect(it / (own!.runs[i]! / other!.runs[i]!)).toBeCloseTo(1, 2);
 });

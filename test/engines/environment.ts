@@ -7,7 +7,11 @@ import { UserError } from "../../src/userError.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, ".engines");
-const requirements = join(import.meta.dirname, "requirements.txt");
+/** What pip installs, one call for each file. */
+const requirements = [
+  { file: join(import.meta.dirname, "requirements.txt"), options: ["--no-deps"] },
+  { file: join(import.meta.dirname, "requirements-torch.txt"), options: [] },
+];
 /** Says what is installed. It is written last, so that an interrupted installation is repeated. */
 const marker = join(folder, "installed.txt");
 
@@ -18,7 +22,7 @@ export const python = join(programs, process.platform === "win32" ? "python.exe"
 /** Creates the environment, if the packages that it should have are not installed yet. */
 export function installEnvironment(say: (line: string) => void): void {
   const base = findPython();
-  const expected = `${base}\n${readFileSync(requirements, "utf8")}`;
+  const expected = [base, ...requirements.map(it => readFileSync(it.file, "utf8"))].join("\n");
   if (readMarker() === expected && runPython(python, ["-c", ""]).status === 0) return;
   say("installing the Python packages into .engines");
   rmSync(folder, { recursive: true, force: true });
@@ -27,12 +31,13 @@ export function installEnvironment(say: (line: string) => void): void {
     "a virtual environment cannot be created",
     "install the module venv of Python; on Debian and Ubuntu it is in the package python3-venv",
   );
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
-  check(
-    runPython(python, [...pip, "--requirement", requirements]),
-    "the Python packages cannot be installed",
-    "check that pip reaches its package index, then run npm run test:engines again",
-  );
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  for (const { file, options } of requirements)
+    check(
+      runPython(python, [...pip, ...options, "--requirement", file]),
+      "the Python packages cannot be installed",
+      "check that pip reaches its package index, then run npm run test:engines again",
+    );
   writeFileSync(marker, expected);
 }
 
