@@ -71,16 +71,20 @@ const ablationOptions = {
   model: option("--model <folder>", "for ablations: model folder to start from", {
     parser: existingPath("a model folder"),
   }),
-  out: option("--out <folder>", "for ablations: folder to write or to go on with", {
-    parser: outputPath("prove/ablations"),
-  }),
+  out: option(
+    "--out <folder>",
+    "for ablations: folder to write or to go on with; for learning: folder to write",
+    {
+      parser: outputPath("prove/ablations"),
+    },
+  ),
   json: flag("--json", "for ablations: print one JSON document"),
 };
 
 function checkAblationOptions({
   json,
   ...others
-}: Readonly<Record<keyof typeof ablationOptions, unknown>>): void {
+}: Readonly<Partial<Record<keyof typeof ablationOptions, unknown>>>): void {
   const given = json === true || Object.values(others).some(it => it !== undefined);
   if (given)
     throw new UserError(
@@ -92,10 +96,10 @@ function checkAblationOptions({
 export const bench = defineCommand({
   name: "bench",
   description:
-    "Measure speed and memory, and what cheats earn under each reward. Prints one JSON line per figure: the median of the runs, the runs, and the machine. The group ablations, which runs only if it is named, trains the student with GRPO under several reward profiles and seeds and compares the outcomes on held-out tasks; it takes more than an hour.",
+    "Measure speed and memory, and what cheats earn under each reward. Prints one JSON line per figure: the median of the runs, the runs, and the machine. The group ablations, which runs only if it is named, trains the student with GRPO under several reward profiles and seeds and compares the outcomes on held-out tasks; it takes more than an hour. The group learning, too, runs only if it is named: it trains a student from random weights, first on the teacher's conversations and then with GRPO, and measures it on held-out tasks, in a quarter of an hour or with --long in two hours.",
   arguments: [
     optionalArgument("[group]", "measure only this group", {
-      parser: oneOf([...groupNames, "ablations"], "there is no benchmark"),
+      parser: oneOf([...groupNames, "ablations", "learning"], "there is no benchmark"),
     }),
   ],
   options: {
@@ -114,6 +118,7 @@ export const bench = defineCommand({
       "Python with bfcl-eval or torch, for --against (default: python3 on the PATH)",
     ),
     ...ablationOptions,
+    long: flag("--long", "for learning: train for two hours"),
     file: option("--file <file>", "tasks file for rewards (default: 200 new tasks)", {
       parser: existingPath("a tasks file"),
     }),
@@ -139,8 +144,13 @@ export const bench = defineCommand({
     "bench environment --against bfcl",
     "bench training --against torch --python venv/bin/python",
     "bench ablations --profiles paper,prove-plus --seeds 5",
+    "bench learning --long",
   ],
-  async run(context, [group], { against, python, file, tasks, reference, crowd, ...ablations }) {
+  async run(
+    context,
+    [group],
+    { against, python, file, tasks, reference, crowd, long, ...ablations },
+  ) {
     // these two are child processes of the environment group
     if (reference) return serveEmptyTool(context);
     if (crowd) return measureLiveSessions(context);
@@ -148,6 +158,16 @@ export const bench = defineCommand({
       // loads the numerics
       const { runAblations } = await import("./benchAblations.ts");
       return await runAblations(context, { ...ablations, tasks });
+    }
+    if (long && group !== "learning")
+      throw new UserError("--long is for learning", "write prove-rl bench learning --long");
+    if (group === "learning") {
+      const { out, ...others } = ablations;
+      checkAblationOptions(others);
+      // loads the numerics
+      const { measureLearning } = await import("./benchLearning.ts");
+      await printFigures(measureLearning(context, { long, out, seed: 1 }), context);
+      return 0;
     }
     checkAblationOptions(ablations);
     if (against !== undefined && group !== undefined && group !== comparisons[against])
@@ -165,10 +185,7 @@ export const bench = defineCommand({
         taskCount: tasks,
         file,
       };
-      for await (const row of groups[name](context, options)) {
-        context.signal.throwIfAborted();
-        context.print(JSON.stringify(createFigure(row)));
-      }
+      await printFigures(groups[name](context, options), context);
     }
     return 0;
   },
@@ -192,6 +209,16 @@ async function* measureEnvironment(
     yield* measureServing(context.signal, ["bench", "--reference"]);
   } finally {
     bfcl?.close();
+  }
+}
+
+async function printFigures(
+  rows: AsyncIterable<BenchmarkRow>,
+  { signal, print }: CliContext,
+): Promise<void> {
+  for await (const row of rows) {
+    signal.throwIfAborted();
+    print(JSON.stringify(createFigure(row)));
   }
 }
 

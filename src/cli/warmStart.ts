@@ -6,11 +6,11 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
-import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
+import { createRunConfig, readRunSettings, type RunOptions } from "../run/createRunConfig.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import { defineCommand, option } from "./command.ts";
-import { followTraining } from "./followTraining.ts";
+import { defineCommand, option, type CliContext } from "./command.ts";
+import { followTraining, type FollowedTraining } from "./followTraining.ts";
 import { countOf, existingPath, outputPath, positiveNumber, share } from "./parsers.ts";
 import { findShippedModel, listFixtureFolders } from "./resources.ts";
 import { seedOption } from "./sharedOptions.ts";
@@ -66,39 +66,65 @@ export const warmStart = defineCommand({
     "warm-start --tasks prove/warm.tasks.jsonl --run prove/runs/warm --out prove/models/small",
   ],
   async run(context, _positionals, { seconds, seed, workers, careless, config, ...paths }) {
-    const { cwd, resources, dist, print } = context;
+    const { cwd, resources, print } = context;
     const [tasks, run] = [resolve(cwd, paths.tasks), resolve(cwd, paths.run)];
     const out = paths.out === undefined ? findShippedModel(resources) : resolve(cwd, paths.out);
     const sft = config === undefined ? {} : readRunSettings(resolve(cwd, config)).sft;
-    // loads the numerics
-    const { exportCheckpoint, writeRandomModel } = await import("./shippedModel.ts");
-    const start = `${run}.start`;
-    await writeRandomModel(start, { tasks, seed }, context);
-    const runConfig = createRunConfig({
-      startedAt: new Date(),
-      tasks,
-      method: "sft",
-      seed,
-      workers,
-      seconds,
-      saveEvery: 250,
-      profile: "paper",
-      keepGroups: 0,
-      sft: { ...warmStartSettings, careless, ...sft },
-    });
-    createRun(run, runConfig, start);
-    rmSync(start, { recursive: true });
-    const attachment = await startTrainer({
-      folder: run,
-      program: join(dist, "trainer.js"),
-      fixtures: listFixtureFolders(context),
-    });
-    const { by, step, warning } = await followTraining(run, attachment, context);
-    context.signal.throwIfAborted();
+    const training = { tasks, run, out, seed, workers, seconds, sft: { careless, ...sft } };
+    const { by, step, warning } = await trainFromScratch(training, context);
     if (warning !== undefined) print(warning);
     if (by === "alarm") return 1;
-    await exportCheckpoint(run, step, out, dist);
     print(`${out} holds the student after ${step} steps`);
     return warning === undefined ? 0 : 1;
   },
 });
+
+export interface WarmStart {
+  /** The tasks file. */
+  readonly tasks: string;
+  /** The run folder to write. */
+  readonly run: string;
+  /** The model folder to write. */
+  readonly out: string;
+  readonly seed: number;
+  readonly workers?: number;
+  readonly seconds: number;
+  readonly sft?: RunOptions["sft"];
+}
+
+/**
+ * Trains a student with random weights on the conversations of a tasks file, and writes it unless
+ * an alarm ended the training.
+ */
+export async function trainFromScratch(
+  { tasks, run, out, seed, workers, seconds, sft }: WarmStart,
+  context: CliContext,
+): Promise<FollowedTraining> {
+  // loads the numerics
+  const { exportCheckpoint, writeRandomModel } = await import("./shippedModel.ts");
+  const start = `${run}.start`;
+  await writeRandomModel(start, { tasks, seed }, context);
+  const runConfig = createRunConfig({
+    startedAt: new Date(),
+    tasks,
+    method: "sft",
+    seed,
+    ...(workers === undefined ? {} : { workers }),
+    seconds,
+    saveEvery: 250,
+    profile: "paper",
+    keepGroups: 0,
+    sft: { ...warmStartSettings, ...sft },
+  });
+  createRun(run, runConfig, start);
+  rmSync(start, { recursive: true });
+  const attachment = await startTrainer({
+    folder: run,
+    program: join(context.dist, "trainer.js"),
+    fixtures: listFixtureFolders(context),
+  });
+  const training = await followTraining(run, attachment, context);
+  context.signal.throwIfAborted();
+  if (training.by !== "alarm") await exportCheckpoint(run, training.step, out, context.dist);
+  return training;
+}

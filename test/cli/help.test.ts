@@ -261,7 +261,7 @@ describe("a command line that is not valid", () => {
     [
       "bench environmnt",
       "there is no benchmark environmnt (did you mean environment?)",
-      "choose environment or synthesis or rewards or training or ablations",
+      "choose environment or synthesis or rewards or training or ablations or learning",
     ],
     ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl or torch"],
     [
@@ -278,6 +278,12 @@ describe("a command line that is not valid", () => {
       "bench --python python3",
       "--python is for a comparison",
       "add --against bfcl or --against torch",
+    ],
+    ["bench --long", "--long is for learning", "write prove-rl bench learning --long"],
+    [
+      "bench learning --seeds 2",
+      "--profiles, --seeds, --seconds, --heldout, --model, --out and --json are for ablations",
+      "write prove-rl bench ablations",
     ],
     ["world --size tiny", "there is no size tiny", "choose full or small"],
   ];
