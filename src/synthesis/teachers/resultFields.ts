@@ -11,7 +11,8 @@ import type { Intent } from "../user/intent.ts";
 import { markVerbatim, removeMarks, endMark } from "../text/valueMarks.ts";
 import { omitRepeatedDays } from "../text/grammar.ts";
 import { fillSlots, findSlots, joinWithAnd } from "../text/templateText.ts";
-import { getField } from "../text/selectReplies.ts";
+import { getField, selectReplies } from "../text/selectReplies.ts";
+import type { ToolTemplates } from "../text/templateSchema.ts";
 
 /** A list of up to `all` rows is read out in full, of a longer one the first rows. */
 const rowLimits = { all: 12, first: 10 };
@@ -118,15 +119,21 @@ function renderName(
 function renderRows(
   rows: readonly Json[],
   more: number,
-  template: string | undefined,
+  item: ToolTemplates["item"],
   format: (value: Json, key: string) => string,
 ): string {
-  const texts = rows.map(it => renderRow(it, template, format));
+  const texts = rows.map(it => renderRow(it, selectItem(item, it), format));
   const clean = omitRepeatedDays(texts.map(it => removeMarks(it).replace(/[,;.]$/, "")));
   const [first, ...others] = more > 0 ? [...clean, `${more} more`] : clean;
   const beginsVerbatim = texts[0]!.startsWith(markVerbatim(""));
   return joinWithAnd([beginsVerbatim ? markVerbatim(first!) : first!, ...others]) + endMark;
 }
+
+/** The template whose conditions a row meets. */
+const selectItem = (item: ToolTemplates["item"], row: Json): string | undefined =>
+  typeof item === "object"
+    ? selectReplies(item, path => getField(row, path), all => all)[0]
+    : item;
 
 function renderRow(
   row: Json,

@@ -39,6 +39,7 @@ const abstentionsSchema = z.strictObject({
     request: textsSchema,
     question: textsSchema,
     deed: textsSchema,
+    several: z.strictObject({ question: textsSchema, deed: textsSchema }),
     rest: z.strictObject({ question: textsSchema, deed: textsSchema }),
     again: z.strictObject({ request: textsSchema, question: textsSchema, deed: textsSchema }),
     thing: textsSchema,

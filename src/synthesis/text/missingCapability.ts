@@ -29,6 +29,8 @@ export interface MissingCapabilityTemplates {
   /** For requests that are not repeated: after a question, and after a request for a change. */
   readonly question: readonly string[];
   readonly deed: readonly string[];
+  /** For several requests of one turn: only questions, and others. */
+  readonly several: { readonly question: readonly string[]; readonly deed: readonly string[] };
   /** The same after something that was done. */
   readonly rest: { readonly question: readonly string[]; readonly deed: readonly string[] };
   /** The same after something else that could not be done. */

@@ -19,6 +19,7 @@
  *   "arguments": { "<key>" or "<tool>.<key>": {
  *       "say": ["{value}", "{value} euros"],        how a plain value is said; the value itself must be readable from it
  *       "values": ["rent", "gift"],                 values to choose from, where the schema's examples are too few
+ *       "valuesBy": { "Rent": ["key copies"] },     the same for requests that name an entity of this label
  *       "days": [-30, -1],                          for a day or a time: the range of days from today; 1 to 21 if absent
  *       "words": { "high": ["urgent"] } } },        how the value of an enum or a boolean is said
  *   "tools": { "<full tool name>": {
@@ -29,7 +30,9 @@
  *       "instead": { "<key>": ["make it {amount} then"] },          after a refusal: the corrected request, in the next turn
  *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   an alternative named in the same turn
  *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",   a plain row is {value}
- *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] } } },
+ *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] },
+ *       "undoes": "banking_freeze_card",            nobody asks for this on something right after that tool
+ *       "others": "author" } },                     the field of a row that says whose it is; nobody asks for it with their own
  *   "reasons": ["I am going through my money matters."] }   fillers for any tool of the server; `reasons` are whole sentences
  * ```
  * - `(a|b|)` chooses an alternative; alternatives may nest. `{key}` is a slot. There is no other
@@ -55,6 +58,8 @@
  *   or a number by a bound, `"if": { "balance": "<0" }`; `{balance.size}` is the number without its
  *   minus. A matching reply goes before those without an `if`. A reply in which two slots have the
  *   same words ("off instead of off") is skipped.
+ * - `item` may be a list like `reply`, with conditions on the row: `[{ "say": "{dish} (sold out)",
+ *   "if": { "sold_out": true } }, "{dish}"]`.
  * - A `missing` question (`ask`) may use what the form has said: `"When should {title} begin?"`.
  * - Several replies become one message: an opening "Done, " is kept only in the first, sentences
  *   about the same entity continue with "It", similar ones with "and so is". So write each reply as
@@ -104,8 +109,10 @@ const toolTemplatesSchema = z.strictObject({
   reply: repliesSchema.optional(),
   reasons: textsSchema.optional(),
   empty: textsSchema.optional(),
-  item: z.string().optional(),
+  item: z.union([z.string(), repliesSchema]).optional(),
   refused: z.record(z.string(), textsSchema).optional(),
+  undoes: z.string().optional(),
+  others: z.string().optional(),
 });
 
 export const serverTemplatesSchema = z.strictObject({
@@ -127,6 +134,7 @@ export const serverTemplatesSchema = z.strictObject({
     z.strictObject({
       say: textsSchema.optional(),
       values: z.array(jsonSchema).min(1).optional(),
+      valuesBy: z.record(z.string(), z.array(jsonSchema).min(1)).optional(),
       words: z.record(z.string(), textsSchema).optional(),
       days: z.tuple([z.int(), z.int()]).optional(),
     }),

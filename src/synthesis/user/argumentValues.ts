@@ -17,15 +17,27 @@ interface Argument {
 
 /**
  * A value for an argument: from the tool's templates, else generated from the schema. A secret is
- * that of one of its `owners`, where a row shows it.
+ * that of one of its `owners`, where a row shows it. `mentions` are the entities that the request
+ * names.
  */
 export function pickArgumentValue(
   context: ConversationContext,
-  { tool, key, schema, owners = [] }: Argument & { readonly owners?: readonly EntityMention[] },
+  {
+    tool,
+    key,
+    schema,
+    owners = [],
+    mentions = [],
+  }: Argument & {
+    readonly owners?: readonly EntityMention[];
+    readonly mentions?: readonly EntityMention[];
+  },
 ): Json | undefined {
   const owner = owners.find(it => it.instance.facts[key] !== undefined);
   if (owner) return owner.instance.facts[key];
   const templates = findArgumentTemplates(context.templates, tool.name, key);
+  const suiting = mentions.flatMap(it => templates?.valuesBy?.[it.instance.label ?? ""] ?? []);
+  if (suiting.length > 0) return context.random.pick(suiting);
   if (templates?.values) return context.random.pick(templates.values);
   if (templates?.words && !schema["enum"])
     return parseKey(context.random.pick(Object.keys(templates.words)), schema);

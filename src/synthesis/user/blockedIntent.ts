@@ -40,5 +40,6 @@ export function renderTurnRefusal(
       random,
     });
   const asksOnly = intents.every(it => it.tool.effect === "read");
-  return random.pick(asksOnly ? templates.question : templates.deed);
+  const { question, deed } = intents.length > 1 ? templates.several : templates;
+  return random.pick(asksOnly ? question : deed);
 }

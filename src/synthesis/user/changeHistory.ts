@@ -16,6 +16,8 @@ export class ChangeHistory {
   readonly #created = new Set<string>();
   /** Instances that a write has had in one call. */
   readonly #combinations = new Set<string>();
+  /** Tools of writes, each with an instance that it was about. */
+  readonly #deeds = new Set<string>();
   /** The values that the last write replaced, by path. */
   #replacedValues = new Map<string, Json | undefined>();
 
@@ -34,6 +36,11 @@ export class ChangeHistory {
   /** Whether a write has had the same instances in one call. */
   hasCombined(intent: Intent): boolean {
     return this.#combinations.has(getCombinationKey(intent));
+  }
+
+  /** Whether a write with a tool was about one of the intent's instances. */
+  wasDone(tool: string, { mentions }: Intent): boolean {
+    return mentions.some(it => this.#deeds.has(getDeedKey(tool, it.instance)));
   }
 
   /** Whether the patches restore every value that the last write replaced. */
@@ -60,6 +67,7 @@ export class ChangeHistory {
   ): void {
     this.#combinations.add(getCombinationKey(intent));
     this.#replacedValues = new Map(patches.map(it => [it.path, getValueAt(before, it.path)]));
+    for (const it of intent.mentions) this.#deeds.add(getDeedKey(intent.tool.name, it.instance));
     for (const it of [...intent.mentions.map(mention => mention.instance), ...results])
       this.#changed.add(getEntityKey(it));
   }
@@ -84,6 +92,9 @@ function getValueAt(state: State, path: string): Json | undefined {
   }
   return value as Json | undefined;
 }
+
+const getDeedKey = (tool: string, instance: EntityInstance): string =>
+  `${tool} ${getEntityKey(instance)}`;
 
 /** Equal for writes on the same two or more instances, unless they are by an amount. */
 function getCombinationKey({ tool, mentions, arguments: args }: Intent): string {

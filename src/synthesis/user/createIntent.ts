@@ -157,8 +157,9 @@ function addValues(
     if (!wantedKeys.has(key) && passedValue === undefined) continue;
     const settledValue =
       passedValue !== undefined ? passedValue : isSettled ? base?.arguments[key] : undefined;
-    const owners = isSensitive ? draft.mentions : [];
-    const value = settledValue ?? pickArgumentValue(context, { tool, key, schema, owners });
+    const { mentions } = draft;
+    const owners = isSensitive ? mentions : [];
+    const value = settledValue ?? pickArgumentValue(context, { tool, key, schema, owners, mentions });
     if (value === undefined) return false;
     draft.arguments[key] = value;
     draft.argumentTexts[key] = renderArgumentValue(context, { tool, key, schema, value });

@@ -120,9 +120,9 @@ export class FeasibilityChecker {
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
     const result = this.checkIntent({ intent, declaration });
-    const objection = request.isDeliberate
-      ? findPlainObjection(result)
-      : this.#findObjection(result, template);
+    const objection =
+      this.#findOwnObjection(result) ??
+      (request.isDeliberate ? findPlainObjection(result) : this.#findObjection(result, template));
     const missing = missingCapability ?? this.#findForbidding(result);
     return (
       objection ??
@@ -178,6 +178,9 @@ export class FeasibilityChecker {
     const [isOk, isWrite] = [outcome.kind === "ok", tool.effect === "write"];
     if (isOk && this.#hasShown(result)) return "a result has shown it";
     if (isOk && history.undoesLastChange(patches)) return "it would undo what was asked for last";
+    const { undoes } = this.context.templates.tools[tool.name] ?? {};
+    if (undoes !== undefined && history.wasDone(undoes, intent))
+      return "it would undo what was asked for";
     if (
       excludesCreatedEntities(template) &&
       mentions.some(({ instance }) => history.wasCreated(instance))
@@ -187,6 +190,16 @@ export class FeasibilityChecker {
     if (tool.destructive && this.#namesCreatedAmongOthers(intent))
       return "it has only just been made";
     return findPlainObjection(result);
+  }
+
+  /** Why nobody would ask for this with something of their own, such as a like. */
+  #findOwnObjection({ intent: { tool, mentions } }: FeasibilityResult): string | undefined {
+    const { self, tools } = this.context.templates;
+    const field = tools[tool.name]?.others;
+    if (field === undefined) return undefined;
+    return mentions.some(({ instance }) => instance.facts[field] === self)
+      ? "it is their own"
+      : undefined;
   }
 
   /** Whether the assistant has made a read before, and would see the same again. */

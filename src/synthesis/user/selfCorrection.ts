@@ -29,7 +29,7 @@ export function createSelfCorrection(
   );
   if (!value) return undefined;
   const { key, schema } = value;
-  const wrong = pickArgumentValue(context, { tool, key, schema });
+  const wrong = pickArgumentValue(context, { tool, key, schema, mentions: draft.mentions });
   if (wrong === undefined || wrong === draft.arguments[key]) return undefined;
   const wrongText = formatValue(wrong, { now, persona, random }, isMoney(key, schema));
   const text = random
