@@ -132,7 +132,11 @@ function renderRows(
 /** The template whose conditions a row meets. */
 const selectItem = (item: ToolTemplates["item"], row: Json): string | undefined =>
   typeof item === "object"
-    ? selectReplies(item, path => getField(row, path), all => all)[0]
+    ? selectReplies(
+        item,
+        path => getField(row, path),
+        all => all,
+      )[0]
     : item;
 
 function renderRow(

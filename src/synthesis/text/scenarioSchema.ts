@@ -64,6 +64,8 @@ const conditionSchema = z.strictObject({
     .optional(),
   field: z.string().min(1),
   is: z.enum(comparisons).optional(),
+  /** The largest limit that makes sense. */
+  most: z.number().optional(),
   equals: z.union([jsonSchema, z.array(jsonSchema).min(1)]).optional(),
   else: textsSchema,
   reply: repliesSchema.optional(),

@@ -30,7 +30,7 @@ export const listRows = (result: Json): readonly Json[] | undefined =>
 
 /** The condition with a limit near the live value, or undefined if no limit fits. */
 export function settleCondition(
-  { field, is, equals }: ScenarioCondition,
+  { field, is, equals, most }: ScenarioCondition,
   result: Json,
   random: Random,
 ): SettledCondition | undefined {
@@ -40,8 +40,11 @@ export function settleCondition(
   const isMet = random.boolean(metShare);
   const isLower = isMet === (is === "over" || is === "at least" || is === "after");
   if (typeof value === "number") {
-    const limit = pickNumber(value, isLower, random);
-    return limit === undefined ? undefined : { isMet, limit };
+    const wanted = pickNumber(value, isLower, random);
+    const limit = wanted !== undefined && most !== undefined ? Math.min(wanted, most) : wanted;
+    return limit === undefined || limit === value || limit < value !== isLower
+      ? undefined
+      : { isMet, limit };
   }
   if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}/.test(value)) return undefined;
   const days = (1 + random.integer(5)) * (isLower ? -1 : 1);

@@ -159,7 +159,8 @@ function addValues(
       passedValue !== undefined ? passedValue : isSettled ? base?.arguments[key] : undefined;
     const { mentions } = draft;
     const owners = isSensitive ? mentions : [];
-    const value = settledValue ?? pickArgumentValue(context, { tool, key, schema, owners, mentions });
+    const value =
+      settledValue ?? pickArgumentValue(context, { tool, key, schema, owners, mentions });
     if (value === undefined) return false;
     draft.arguments[key] = value;
     draft.argumentTexts[key] = renderArgumentValue(context, { tool, key, schema, value });

@@ -1,0 +1,18 @@
+/** The limits of conditions are on the wanted side of the live value, and make sense. */
+import { expect, test } from "vitest";
+import { createRandom } from "../../../src/environment/random.ts";
+import type { ScenarioCondition } from "../../../src/synthesis/text/scenarioSchema.ts";
+import { settleCondition } from "../../../src/synthesis/user/condition.ts";
+
+const condition: ScenarioCondition = { field: "rating", is: "over", most: 9.5, else: ["No."] };
+
+test("no limit is above the largest that makes sense", () => {
+  for (const rating of [7.8, 8.9, 9.2, 9.7])
+    for (let seed = 0; seed < 60; seed++) {
+      const settled = settleCondition(condition, { rating }, createRandom(seed));
+      if (!settled) continue;
+      const limit = Number(settled.limit);
+      expect(limit).toBeLessThanOrEqual(9.5);
+      expect(rating > limit).toBe(settled.isMet);
+    }
+});
