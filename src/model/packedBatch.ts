@@ -21,6 +21,11 @@ export interface PackedBatch {
   readonly targets: Int32Array;
   /** (M) the prediction of each target: sequences with the same beginning share predictions. */
   readonly places: Int32Array;
+  /**
+   * (T, vocabulary) for each prediction, 1 for the tokens that could be chosen; the others have
+   * probability 0. Absent if all tokens could be.
+   */
+  readonly allowed?: readonly Uint8Array[];
 }
 
 /** Sequences with a common prefix: each is the prefix followed by one of the branches. */
@@ -34,6 +39,11 @@ export interface Branch {
   readonly ids: readonly number[];
   /** For each token, 1 if it is a target. */
   readonly mask: readonly number[];
+  /**
+   * For each token that is a target, 1 for each token of the vocabulary that could be chosen. All
+   * branches of a batch have it, or none.
+   */
+  readonly allowed?: readonly (Uint8Array | undefined)[];
 }
 
 /** Packs groups. Targets are in the order of groups, then branches, then tokens. */
@@ -45,6 +55,7 @@ export function packGroups(groups: readonly PackedGroup[]): PackedBatch {
     rows: [],
     targets: [],
     places: [],
+    allowed: [],
   };
   for (const group of groups) packGroup(writer, group);
   return {
@@ -54,10 +65,13 @@ export function packGroups(groups: readonly PackedGroup[]): PackedBatch {
     rows: Int32Array.from(writer.rows),
     targets: Int32Array.from(writer.targets),
     places: Int32Array.from(writer.places),
+    ...(writer.allowed.length > 0 ? { allowed: writer.allowed } : {}),
   };
 }
 
-type Writer = { [Key in keyof PackedBatch]: number[] };
+type Writer = { [Key in Exclude<keyof PackedBatch, "allowed">]: number[] } & {
+  readonly allowed: Uint8Array[];
+};
 
 /** A token of one or more sequences that are equal up to it. */
 interface Node {
@@ -65,17 +79,24 @@ interface Node {
   /** The index of its prediction, if the token is a target. */
   prediction: number;
   readonly isTarget: boolean;
+  readonly allowed: Uint8Array | undefined;
   readonly children: Node[];
 }
 
 function packGroup(writer: Writer, { prefix, branches }: PackedGroup): void {
-  const root: Node = { id: -1, isTarget: false, prediction: -1, children: [] };
+  const root: Node = {
+    id: -1,
+    isTarget: false,
+    allowed: undefined,
+    prediction: -1,
+    children: [],
+  };
   const start = prefix.reduce((node, id) => findOrAddChild(node, id, false), root);
-  const paths = branches.map(({ ids, mask }) => {
+  const paths = branches.map(({ ids, mask, allowed }) => {
     if (ids.length !== mask.length)
       throw new Error(`a branch of ${ids.length} tokens has a mask of ${mask.length}`);
     let node = start;
-    return ids.map((id, i) => (node = findOrAddChild(node, id, Boolean(mask[i]))));
+    return ids.map((id, i) => (node = findOrAddChild(node, id, Boolean(mask[i]), allowed?.[i])));
   });
   for (const child of root.children) if (child.isTarget) throw createUnpredictableError();
   for (const child of root.children) packTree(writer, child, { segment: -1, before: 0 });
@@ -86,13 +107,18 @@ function packGroup(writer: Writer, { prefix, branches }: PackedGroup): void {
 const createUnpredictableError = () =>
   new Error("the first token of a sequence has nothing before it that predicts it");
 
-function findOrAddChild(node: Node, id: number, isTarget: boolean): Node {
-  const found = node.children.find(it => it.id === id && it.isTarget === isTarget);
+function findOrAddChild(node: Node, id: number, isTarget: boolean, allowed?: Uint8Array): Node {
+  const found = node.children.find(
+    it => it.id === id && it.isTarget === isTarget && isSameMask(it.allowed, allowed),
+  );
   if (found) return found;
-  const child: Node = { id, isTarget, prediction: -1, children: [] };
+  const child: Node = { id, isTarget, allowed, prediction: -1, children: [] };
   node.children.push(child);
   return child;
 }
+
+const isSameMask = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && Buffer.compare(a, b) === 0);
 
 /**
  * Writes the tokens from a node to the next one at which sequences part as one segment, then what
@@ -115,6 +141,7 @@ function packTree(
       child.prediction = writer.targets.length;
       writer.rows.push(row);
       writer.targets.push(child.id);
+      if (child.allowed) writer.allowed.push(child.allowed);
     }
     if (node.children.length > 1) break;
     node = node.children[0]!;

@@ -11,6 +11,7 @@ import { studentLimits, encodeChat } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
 import type { ChosenToken, Feed } from "./decoderStep.ts";
 import { createMessageGrammar, type MessageGrammar } from "./messageGrammar.ts";
+import type { TokenMask } from "./textTokens.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { Model } from "./transformer.ts";
 
@@ -30,6 +31,11 @@ export interface StudentOptions {
    * log-probabilities are then those among the tokens that were allowed.
    */
   readonly isConstrained?: boolean;
+  /**
+   * Called for each token with the tokens that were allowed in its place, and the id of the
+   * trajectory; only if decoding is constrained.
+   */
+  readonly onMask?: (trajectory: string, mask: TokenMask) => void;
 }
 
 export interface Student extends Policy {
@@ -232,12 +238,10 @@ class BatchedStudent implements Student {
       computeRandomKey(this.#options.seed, conversation.header.id),
       sampledBefore + sampledIds.length,
     );
-    const { temperature } = this.#options;
-    return {
-      slot: slot.number,
-      ids: newIds,
-      choose: { temperature, uniform, allowed: grammar?.computeMask() },
-    };
+    const { temperature, onMask } = this.#options;
+    const allowed = grammar?.computeMask();
+    if (allowed) onMask?.(conversation.header.id, allowed);
+    return { slot: slot.number, ids: newIds, choose: { temperature, uniform, allowed } };
   }
 
   #acceptToken(it: PendingMessage, { id, logprob }: ChosenToken): void {

@@ -125,7 +125,7 @@ function forwardLogits(
 
 /**
  * The log-probability of each target at a temperature, log softmax(logits / temperature), (M),
- * differentiable in the parameters.
+ * differentiable in the parameters. If only some tokens could be chosen, it is that among them.
  */
 function forwardLogProbabilities(
   model: Model,
@@ -134,11 +134,24 @@ function forwardLogProbabilities(
   temperature: number,
 ): tf.Tensor1D {
   const logits = forwardLogits(model, packed, layout);
+  const scaled: tf.Tensor2D = temperature === 1 ? logits : tf.div(logits, temperature);
   const predictions = logProbabilities(
-    temperature === 1 ? logits : tf.div(logits, temperature),
+    packed.allowed ? tf.add(scaled, createPenalties(packed.allowed, logits.shape[1])) : scaled,
     tf.tensor1d(packed.targets, "int32"),
   ); // (T)
   return tf.gather(predictions, tf.tensor1d(packed.places, "int32"));
+}
+
+/** What is added to the logits of tokens that cannot be chosen: exp of the sum is 0. */
+const penalty = -1e9;
+
+/** The penalties of all tokens, (T, vocabulary), of masks that may lack the last ones. */
+function createPenalties(allowed: readonly Uint8Array[], vocabulary: number): tf.Tensor2D {
+  const penalties = new Float32Array(allowed.length * vocabulary);
+  for (const [row, mask] of allowed.entries())
+    for (let id = 0; id < vocabulary; id++)
+      if (mask[id] !== 1) penalties[row * vocabulary + id] = penalty;
+  return tf.tensor2d(penalties, [allowed.length, vocabulary]);
 }
 
 /**
@@ -218,12 +231,16 @@ function createRopeTables({ context, headWidth, ropeBase }: Architecture): RopeT
 
 function checkBatch(
   { vocabulary, context }: Architecture,
-  { ids, positions, targets }: PackedBatch,
+  { ids, positions, targets, allowed }: PackedBatch,
 ): void {
   // the kernels use these numbers as memory offsets without checking them
   if (targets.length === 0) throw new Error("a batch without targets");
   if (ids.some(it => it < 0 || it >= vocabulary) || targets.some(it => it < 0 || it >= vocabulary))
     throw new Error(`a batch holds a token id outside the vocabulary of ${vocabulary}`);
+  if (allowed && allowed.length !== targets.length)
+    throw new Error(`a batch of ${targets.length} predictions has ${allowed.length} masks`);
+  if (allowed?.some((it, i) => it[targets[i]!] !== 1))
+    throw new Error("a batch holds a target that its mask does not allow");
   if (positions.some(it => it < 0 || it >= context))
     throw new Error(`a batch holds a sequence longer than the context of ${context}`);
 }

@@ -23,17 +23,7 @@ const runSettings = z.strictObject({
   profile: z.string().optional(),
   saveEvery: z.int().min(1).optional(),
   keepGroups: z.int().min(0).optional(),
-  grpo: grpoSettings
-    .partial()
-    .extend({
-      // the gradient would not be that of the distribution that tokens were sampled from
-      constrained: z
-        .undefined(
-          "training cannot constrain decoding; leave it out, and evaluate with --constrain",
-        )
-        .optional(),
-    })
-    .optional(),
+  grpo: grpoSettings.partial().optional(),
   sft: sftSettings.partial().optional(),
 });
 

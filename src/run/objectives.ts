@@ -94,6 +94,11 @@ export const extraSettings = z.strictObject({
    * turns before it.
    */
   turns: z.enum(["all", "one"]),
+  /**
+   * Whether decoding is constrained to calls that fit the offered tools. All log-probabilities are
+   * then those among the tokens that were allowed.
+   */
+  constrained: z.boolean(),
 });
 
 export type ExtraSettings = z.infer<typeof extraSettings>;
@@ -104,4 +109,5 @@ export const defaultExtraSettings: ExtraSettings = Object.freeze({
   credit: "attempt",
   curriculum: 0,
   turns: "all",
+  constrained: false,
 });

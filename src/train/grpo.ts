@@ -8,6 +8,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
 import { packGroups, type PackedBatch } from "../model/packedBatch.ts";
 import { openStudent, type Student } from "../model/student.ts";
+import type { TokenMask } from "../model/textTokens.ts";
 import {
   disposeGradients,
   computeGradients,
@@ -56,10 +57,15 @@ export interface StepOutcomes {
 export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMethod {
   const { group: replicas, model, tokenizer, tasks } = context;
   const { grpo, seed } = config;
+  /** The masks of the step's attempts, by trajectory; empty if decoding is not constrained. */
+  const masks = new Map<string, TokenMask[]>();
   const student = openStudent(model, tokenizer, {
     name: "student",
     temperature: grpo.temperature,
     seed,
+    isConstrained: grpo.constrained,
+    onMask: (trajectory, mask) =>
+      void (masks.get(trajectory)?.push(mask) ?? masks.set(trajectory, [mask])),
   });
   const selector = createTaskSelector({
     tasks: tasks.length,
@@ -84,7 +90,9 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       }),
     );
     return rollouts.map((group, i) => {
-      const scored = group.map(it => scoreRollout(it.task, it.rollout));
+      const scored = group.map(it =>
+        scoreRollout(it.task, it.rollout, masks.get(it.rollout.trajectory.header.id)),
+      );
       const attempts = scored.filter(it => it !== undefined);
       return { ...chosen[i]!, attempts, faults: scored.length - attempts.length };
     });
@@ -119,6 +127,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const sampledBefore = student.usage.seconds;
 
     const stepGroups = await attemptStep(step);
+    masks.clear(); // the attempts have them now
     const groups = stepGroups.map(it => it.attempts);
     const faults = stepGroups.reduce((sum, it) => sum + it.faults, 0);
     const rolloutsEnd = performance.now();

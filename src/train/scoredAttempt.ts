@@ -1,6 +1,7 @@
 /** A scored attempt of a group with the tokens to train on, and how it is made of a rollout. */
 import type { Catalog } from "../environment/catalog.ts";
 import { encodeChat, type EncodedChat } from "../model/chatFormat.ts";
+import type { TokenMask } from "../model/textTokens.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { Rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
@@ -46,7 +47,8 @@ export interface ScorerOptions {
 
 /**
  * Returns a function that scores an attempt and encodes its tokens for training. The result is
- * undefined for an attempt that failed for reasons outside the policy, which is not scored.
+ * undefined for an attempt that failed for reasons outside the policy, which is not scored. With
+ * constrained decoding, `masks` has the tokens that were allowed in place of each sampled one.
  */
 export function createAttemptScorer({
   catalog,
@@ -55,9 +57,10 @@ export function createAttemptScorer({
 }: ScorerOptions): (
   task: Task,
   rollout: Pick<Rollout, "trajectory" | "finalState">,
+  masks?: readonly TokenMask[],
 ) => ScoredAttempt | undefined {
   const createAttempt = createAttemptFactory(catalog);
-  return (task, { trajectory, finalState }) => {
+  return (task, { trajectory, finalState }, masks) => {
     const attempt: Attempt = createAttempt(task, trajectory, finalState);
     const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
     if (!isScored(breakdown)) return undefined;
@@ -70,6 +73,7 @@ export function createAttemptScorer({
     const branch = {
       ids: chat.ids.slice(chat.given, end),
       mask: chat.mask.slice(chat.given, end),
+      ...(masks ? { allowed: placeMasks(chat.mask.slice(chat.given, end), masks) } : {}),
     };
     const logprobs = chat.logprobs.filter((_, i) => chat.mask[i] === 1);
     const also = tokenizer.markId("<also>");
@@ -88,6 +92,18 @@ export function createAttemptScorer({
       clipped: [],
     };
   };
+}
+
+/** The masks at the places of the tokens that were sampled with them. */
+function placeMasks(
+  sampled: readonly number[],
+  masks: readonly TokenMask[],
+): (TokenMask | undefined)[] {
+  const count = sampled.reduce((sum, it) => sum + it, 0);
+  if (count !== masks.length)
+    throw new Error(`an attempt of ${count} sampled tokens has ${masks.length} masks`);
+  let n = 0;
+  return sampled.map(it => (it === 1 ? masks[n++] : undefined));
 }
 
 /** For each sampled token the position of its call in the transcript, or -1. */

@@ -63,3 +63,20 @@ export const groups: readonly PackedGroup[] = [
 /** The same sequences, each with its own copy of the prompt. */
 export const separateBranches = (packed: readonly PackedGroup[]): PackedGroup[] =>
   packed.flatMap(({ prefix, branches }) => branches.map(it => ({ prefix, branches: [it] })));
+
+/** The same groups, with a random half of the vocabulary allowed in place of each target. */
+export const constrainBranches = (packed: readonly PackedGroup[], seed: number): PackedGroup[] => {
+  const uniform = mulberry32(seed);
+  const createMask = (target: number) =>
+    Uint8Array.from({ length: tiny.vocabulary }, (_, id) =>
+      Number(id === target || uniform() < 0.5),
+    );
+  return packed.map(({ prefix, branches }) => ({
+    prefix,
+    branches: branches.map(({ ids, mask }) => ({
+      ids,
+      mask,
+      allowed: ids.map((id, i) => (mask[i] ? createMask(id) : undefined)),
+    })),
+  }));
+};

@@ -19,7 +19,7 @@ import {
 } from "../../src/model/transformer.ts";
 import { UserError } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
-import { separateBranches, groups, tiny, createTokens } from "./tiny.ts";
+import { constrainBranches, separateBranches, groups, tiny, createTokens } from "./tiny.ts";
 
 /** A different weight for each target, so that swapped gradients are noticed. */
 const weightedLoss: LossFunction = logprobs =>
@@ -64,13 +64,17 @@ describe("the wasm kernels compute the loss and every gradient like stock operat
   ]);
   check("a vocabulary of 37, wider heads", { ...tiny, headWidth: 32, width: 32 }, groups);
   check("a vocabulary of 40", { ...tiny, vocabulary: 40 }, groups);
+  check("with tokens that cannot be chosen", tiny, constrainBranches(groups, 21));
 });
 
 describe("gradients equal finite differences", () => {
   beforeAll(() => startBackend("cpu", { programs }));
 
-  test("at two entries of every parameter", () => {
-    const packed = packGroups([groups[0]!, groups[2]!]);
+  test.each([
+    ["", groups],
+    [", with tokens that cannot be chosen", constrainBranches(groups, 22)],
+  ])("at two entries of every parameter%s", (_, all) => {
+    const packed = packGroups([all[0]!, all[2]!]);
     const model = initializeModel(tiny, 3);
     const computeLoss = () => {
       const logprobs = computeLogProbabilities(model, packed);
@@ -124,6 +128,51 @@ test("a beginning that branches share is computed once", () => {
   expect(pack(ids, ids).ids.length).toBe(24);
   expect(pack(ids, parted).ids.length).toBe(24 + 5);
   expect(pack(ids, parted).places.length).toBe(20 + 18);
+});
+
+describe("tokens that cannot be chosen", () => {
+  const group = (branches: readonly { ids: number[]; allowed: number[][] }[]): PackedGroup => ({
+    prefix: [3, 4],
+    branches: branches.map(({ ids, allowed }) => ({
+      ids,
+      mask: ids.map(() => 1),
+      allowed: allowed.map(it =>
+        Uint8Array.from({ length: tiny.vocabulary }, (_, id) => Number(it.includes(id))),
+      ),
+    })),
+  });
+
+  test.each(["cpu", "wasm"] as const)(
+    "on %s, a log-probability is that among the others, and 0 for the only one",
+    async name => {
+      await startBackend(name, { programs });
+      const model = initializeModel(tiny, 7);
+      const packed = packGroups([group([{ ids: [5, 6], allowed: [[5, 9, 30], [6]] }])]);
+      const logits = computeLogits(model, packed);
+      const sum = [5, 9, 30].reduce((total, id) => total + Math.exp(logits[id]!), 0);
+      const logprobs = computeLogProbabilities(model, packed);
+      expect(logprobs[0]).toBeCloseTo(logits[5]! - Math.log(sum), 5);
+      expect(logprobs[1]).toBeCloseTo(0, 6);
+      model.dispose();
+    },
+  );
+
+  test("do not mix sequences of equal tokens whose masks differ", () => {
+    const [a, b] = [
+      { ids: [5, 6], allowed: [[5, 9], [6]] },
+      { ids: [5, 6], allowed: [[5, 30], [6]] },
+    ];
+    expect(packGroups([group([a, a])]).targets.length).toBe(2);
+    expect(packGroups([group([a, b])]).targets.length).toBe(4);
+  });
+
+  test("are refused as targets", async () => {
+    await startBackend("cpu", { programs });
+    const model = initializeModel(tiny, 7);
+    const packed = packGroups([group([{ ids: [5], allowed: [[6]] }])]);
+    expect(() => computeLogProbabilities(model, packed)).toThrow(/its mask does not allow/);
+    model.dispose();
+  });
 });
 
 describe.each(["cpu", "wasm"] as const)("on %s", name => {

@@ -205,10 +205,23 @@ const grpoOfTurns = (): RunConfig =>
     grpo: { ...defaultGrpoSettings, prompts: 2, group: 3, learningRate: 3e-3, turns: "one" },
   });
 
+const grpoConstrained = (): RunConfig =>
+  grpo({
+    grpo: {
+      ...defaultGrpoSettings,
+      prompts: 2,
+      group: 3,
+      learningRate: 3e-3,
+      temperature: 0.9,
+      constrained: true,
+    },
+  });
+
 describe.each([
   ["grpo", grpo],
   ["grpo with all settings", grpoWithAllSettings],
   ["grpo of single turns", grpoOfTurns],
+  ["grpo with constrained decoding", grpoConstrained],
   ["sft", sft],
 ] as const)("a run of %s", (_method, config) => {
   test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
