@@ -19,6 +19,12 @@ export function selectReplies(
   return [...order(conditional), ...order(replies.filter(it => typeof it === "string"))];
 }
 
+/** Whether a result meets all conditions. */
+export const meets = (value: Json, conditions: JsonObject): boolean =>
+  Object.entries(conditions).every(([path, expected]) =>
+    [expected].flat().some(it => matchesCondition(getField(value, path) ?? null, it)),
+  );
+
 /** Whether a value equals the expected one or, for a bound such as `<0`, is on its right side. */
 function matchesCondition(value: Json, expected: Json): boolean {
   const bound =

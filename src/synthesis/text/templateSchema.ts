@@ -31,6 +31,7 @@
  *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   an alternative named in the same turn
  *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",   a plain row is {value}
  *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] },
+ *       "needs": { "category": ["Groceries", "Travel"] },   what the result must have; people would not ask for others
  *       "undoes": "banking_freeze_card",            nobody asks for this on something right after that tool
  *       "others": "author" } },                     the field of a row that says whose it is; nobody asks for it with their own
  *   "reasons": ["I am going through my money matters."] }   fillers for any tool of the server; `reasons` are whole sentences
@@ -111,6 +112,7 @@ const toolTemplatesSchema = z.strictObject({
   empty: textsSchema.optional(),
   item: z.union([z.string(), repliesSchema]).optional(),
   refused: z.record(z.string(), textsSchema).optional(),
+  needs: z.record(z.string(), jsonSchema).optional(),
   undoes: z.string().optional(),
   others: z.string().optional(),
 });

@@ -24,6 +24,7 @@ import { LookUpPlan } from "./lookUpPlan.ts";
 import type { LookUpOptions } from "./lookUps.ts";
 import { substitutePartialNames } from "./partialMention.ts";
 import { Referents } from "./referents.ts";
+import { meets } from "../text/selectReplies.ts";
 import { excludesCreatedEntities, type ClauseTemplate } from "../text/templateSchema.ts";
 
 export interface FeasibilityOptions extends LookUpOptions {
@@ -121,7 +122,7 @@ export class FeasibilityChecker {
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
     const result = this.checkIntent({ intent, declaration });
     const objection =
-      this.#findOwnObjection(result) ??
+      this.#findMisfit(result) ??
       (request.isDeliberate ? findPlainObjection(result) : this.#findObjection(result, template));
     const missing = missingCapability ?? this.#findForbidding(result);
     return (
@@ -192,14 +193,15 @@ export class FeasibilityChecker {
     return findPlainObjection(result);
   }
 
-  /** Why nobody would ask for this with something of their own, such as a like. */
-  #findOwnObjection({ intent: { tool, mentions } }: FeasibilityResult): string | undefined {
+  /** Why nobody would ask for this with these entities, such as for a like of their own post. */
+  #findMisfit({ intent: { tool, mentions }, outcome }: FeasibilityResult): string | undefined {
     const { self, tools } = this.context.templates;
-    const field = tools[tool.name]?.others;
-    if (field === undefined) return undefined;
-    return mentions.some(({ instance }) => instance.facts[field] === self)
-      ? "it is their own"
-      : undefined;
+    const { others, needs } = tools[tool.name] ?? {};
+    if (others !== undefined && mentions.some(({ instance }) => instance.facts[others] === self))
+      return "it is their own";
+    if (needs && outcome.kind === "ok" && !meets(outcome.value, needs))
+      return "it does not belong there";
+    return undefined;
   }
 
   /** Whether the assistant has made a read before, and would see the same again. */

@@ -48,6 +48,13 @@ test("an expense is something that its category is for", () => {
   }
 });
 
+test("nobody moves an expense to the rent", () => {
+  const moved = listSuccessful("budget_update_expense");
+  expect(moved.length).toBeGreaterThan(0);
+  for (const { task, value } of moved)
+    expect(["Rent", "Water and power"], task.id).not.toContain(value["category"]);
+});
+
 test("a menu says which dishes are sold out", () => {
   const menus = listSuccessful("food_delivery_get_menu").flatMap(it =>
     (it.value["dishes"] as { dish: string; sold_out?: boolean }[])
@@ -94,16 +101,4 @@ test("nobody likes, shares or comments on their own posts", () => {
     const row = `"post_id":"${String(args["post_id"])}","author":"${self}"`;
     expect(JSON.stringify(task.trajectory).includes(row), task.id).toBe(false);
   }
-});
-
-test("a refusal of several requests speaks of all of them", () => {
-  const refused = tasks.filter(({ kind, turns: [first] }) => {
-    const count = first!.unmet?.length ?? 0;
-    return count > 1 && (kind === "abstain" || kind === "irrelevant");
-  });
-  expect(refused.length).toBeGreaterThan(0);
-  for (const { id, turns } of refused)
-    expect(turns[0]!.reply, id).toMatch(
-      /\b(?:any|none|all) of (?:that|these|this)\b|these things/i,
-    );
 });

@@ -7,6 +7,8 @@ import {
   type MissingCapabilityTemplates,
   type RefusalPosition,
 } from "../../../src/synthesis/text/missingCapability.ts";
+import { renderTurnRefusal } from "../../../src/synthesis/user/blockedIntent.ts";
+import type { UserTurn } from "../../../src/synthesis/user/userPlan.ts";
 import { isRequest } from "../../../src/synthesis/text/clauses.ts";
 import { readStyleGuide } from "../../../src/synthesis/text/personas.ts";
 import { markVerbatim, endMark } from "../../../src/synthesis/text/valueMarks.ts";
@@ -209,6 +211,16 @@ test.each(unfulfilled)("the reply to %s (%s) is: %s", (clause, position, reply) 
       { templates: words, position, random: createRandom(1) },
     ),
   ).toBe(reply);
+});
+
+test("a refusal of several requests speaks of all of them", () => {
+  const [read, write] = ["social_media_get_feed", "social_media_delete_post"].map(it => ({
+    tool: catalog.tools.get(it)!,
+  }));
+  const refuse = (...intents: readonly unknown[]) =>
+    renderTurnRefusal({ text: "", intents } as UserTurn, words, createRandom(1));
+  expect(refuse(read, read)).toBe("I can't see any of that.");
+  expect(refuse(read, write)).toBe("I can't do any of that.");
 });
 
 test("requests are told from other clauses", () => {
