@@ -69,11 +69,17 @@ export async function loadTrainingSet(
 const needsTeacher = (config: RunConfig): boolean =>
   config.method === "grpo" && config.grpo.turns === "one";
 
-/** Attempts at whole tasks do not need the teacher's trajectory, and every worker has a copy of all tasks. */
+/**
+ * Attempts at whole tasks do not need the teacher's trajectory, except that the user of a task with
+ * rules agrees where the teacher's user did. Every worker has a copy of all tasks.
+ */
 const removeTeacher = (task: Task): Task => ({
   ...task,
   provenance: { ...task.provenance, log: [] },
-  trajectory: { ...task.trajectory, events: [] },
+  trajectory: {
+    ...task.trajectory,
+    events: task.policy ? task.trajectory.events.filter(it => it.kind === "user") : [],
+  },
 });
 
 /** Keeps only names: a large file is read one task at a time. */
