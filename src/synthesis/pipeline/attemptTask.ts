@@ -10,7 +10,7 @@ import { createTask, removePatches, unusableReasons } from "./createTask.ts";
 import { specifyPair, type PairSpecification } from "./contrastPair.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import type { PreparedConversation } from "./preparedConversation.ts";
-import { presets } from "./presets.ts";
+import { choosePreset, presets } from "./presets.ts";
 import { judgeTask } from "./requiredWrites.ts";
 import { rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { formatStateLog } from "./stateLog.ts";
@@ -163,9 +163,23 @@ async function finishTask(
   if (rejection) return reject(rejection.reason, rejection.why);
   const { task: judged, flaw } = await judgeTask(addAlternatives(task, catalog), findSolverFlaw);
   if (flaw) return { ...reject("solver", flaw.why), solver: flaw.solver };
+  const contradiction = choosePreset(options).keepsContradictions
+    ? undefined
+    : findContradiction(judged);
+  if (contradiction !== undefined) return reject("contradiction", contradiction);
   if (rejectsDuplicates && !duplicates.addIfNew(judged))
     return reject("duplicate", "a task kept before makes nearly the same calls");
   return judged;
+}
+
+/**
+ * Names a write that a later request undoes, as when an appointment is moved and then cancelled.
+ * Users who change their mind say so.
+ */
+function findContradiction({ goals, knobs }: Task): string | undefined {
+  if (knobs["changesOfMind"] !== undefined) return undefined;
+  const undone = goals.flatMap(it => it.calls).find(it => it.required);
+  return undone && `a later request undoes ${undone.name}, and the user does not say why`;
 }
 
 /** The line of the rejected file for an attempt. */

@@ -55,6 +55,8 @@ export interface Preset {
   readonly holdsOutSets: boolean;
   /** Share of the tasks in which the assistant has to recover from something itself. */
   readonly recoveryShare: number;
+  /** Users may ask for something that undoes what they asked for before, without saying so. */
+  readonly keepsContradictions: boolean;
 }
 
 export const presets: Readonly<Record<Preset["name"], Preset>> = {
@@ -79,6 +81,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     scenarioShare: 0.53,
     holdsOutSets: false,
     recoveryShare: 0.1,
+    keepsContradictions: false,
   },
   student: {
     name: "student",
@@ -104,10 +107,14 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     scenarioShare: 0,
     holdsOutSets: true,
     recoveryShare: 0,
+    keepsContradictions: true,
   },
 };
 
-/** The preset of a synthesis. A language model knows nothing of later tools and of rules. */
+/**
+ * The preset of a synthesis. A language model knows nothing of later tools and of rules, and says
+ * by itself why it changes its mind.
+ */
 export const choosePreset = ({
   preset = "paper",
   llmRoles,
@@ -115,4 +122,6 @@ export const choosePreset = ({
   readonly preset?: Preset["name"];
   readonly llmRoles?: object;
 }): Preset =>
-  llmRoles ? { ...presets[preset], toolArrivalShare: 0, policyShare: 0 } : presets[preset];
+  llmRoles
+    ? { ...presets[preset], toolArrivalShare: 0, policyShare: 0, keepsContradictions: true }
+    : presets[preset];
