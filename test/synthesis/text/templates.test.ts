@@ -337,3 +337,19 @@ describe("a turn", () => {
     expect(actual).toBe(expected);
   });
 });
+
+test.each([
+  [{ deals: [{ title: "Menu cards" }] }, false],
+  [{ tasks: [{ task: "Send the offer" }] }, false],
+  [{}, true],
+])("with %o on file, whether nothing is open with a contact: %s", (value, isNothingOpen) => {
+  const crm = servers.find(it => it.name === "crm")!;
+  const forms = readTemplates(folder, crm).tools["crm_get_contact"]!.forms;
+  const ring = forms.find(it => typeof it !== "string" && it.say.includes("what should I know"))!;
+  const texts = selectReplies(
+    typeof ring === "string" ? [] : ring.reply!,
+    path => (value as Record<string, never>)[path],
+    it => it,
+  );
+  expect(texts.some(it => it.includes("nothing is open"))).toBe(isNothingOpen);
+});
