@@ -18,6 +18,14 @@ export function isReversal(before: Intent | undefined, intent: Intent): boolean 
   );
 }
 
+/** Whether an intent takes away what the one before has changed or made part of something. */
+export const isWithdrawal = (before: Intent | undefined, intent: Intent): boolean =>
+  before?.tool.effect === "write" &&
+  intent.tool.destructive &&
+  intent.mentions.some(({ instance }) =>
+    before.mentions.some(it => getEntityKey(it.instance) === getEntityKey(instance)),
+  );
+
 /** Whether an argument changes in a way that can follow a refusal: a number becomes smaller. */
 export function isAcceptableChange(intent: Intent, refused: Intent, key: string): boolean {
   const [now, before] = [intent.arguments[key], refused.arguments[key]];

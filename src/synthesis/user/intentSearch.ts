@@ -13,7 +13,7 @@ import {
 } from "./feasibilityResult.ts";
 import type { Intent, IntentRequest } from "./intent.ts";
 import type { RecoverySort } from "./intentRecovery.ts";
-import { isReversal } from "./intentRules.ts";
+import { isReversal, isWithdrawal } from "./intentRules.ts";
 import type { LinkStep } from "./linkStep.ts";
 import { findRecovery, type RecoveryDraws } from "./recoverySearch.ts";
 import type { RefusalOdds, UserPlan } from "./userPlan.ts";
@@ -60,7 +60,7 @@ export class IntentSearch {
     const seeksRefusal = mayFail && random.boolean(refusalOdds.seek);
     const flow = this.#getFlow(declaration, before);
     const recovered = this.#findRecovery(declaration, flow);
-    if (recovered && !isReversal(before, recovered.intent)) {
+    if (recovered && !this.reverses(before, recovered.intent)) {
       this.commitRecovery(recovered);
       return recovered;
     }
@@ -85,11 +85,19 @@ export class IntentSearch {
           continue;
         }
       }
-      if (!isReversal(before, result.intent)) this.checker.commit(result);
+      if (!this.reverses(before, result.intent)) this.checker.commit(result);
       return result;
     }
     this.recordFailure(name, problem);
     return undefined;
+  }
+
+  /** Whether an intent takes back the one before, and so does not belong into the same turn. */
+  reverses(before: Intent | undefined, intent: Intent): boolean {
+    return (
+      isReversal(before, intent) ||
+      (this.plan.secondThoughts !== undefined && isWithdrawal(before, intent))
+    );
   }
 
   #findRecovery(

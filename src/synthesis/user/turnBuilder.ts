@@ -6,7 +6,7 @@ import type { MissingCapability } from "../text/missingCapability.ts";
 import { blockIntent } from "./blockedIntent.ts";
 import { createFallback } from "./fallbackIntent.ts";
 import type { FeasibilityResult } from "./feasibilityResult.ts";
-import { isReversal } from "./intentRules.ts";
+import { isWithdrawal } from "./intentRules.ts";
 import type { IntentSearch } from "./intentSearch.ts";
 import { createPairedIntent } from "./pairedIntent.ts";
 import type { Intent } from "./intent.ts";
@@ -29,6 +29,8 @@ export interface TurnRequest {
   readonly foundNothing: boolean;
   /** The conversation has already asked for something that cannot be done. */
   readonly hasMissingCapability: boolean;
+  /** What the conversation has asked for last. */
+  readonly last: Intent | undefined;
 }
 
 export interface BuiltTurn {
@@ -72,7 +74,7 @@ class TurnBuilder {
       const result = this.#search.findIntent(name, before, refusalOdds);
       if (!result) return undefined;
       // an intent that reverses the one before comes in a later turn or not at all
-      if (isReversal(before, result.intent))
+      if (this.#search.reverses(before, result.intent))
         return this.#end(plan.isOneTurn ? undefined : tools.slice(i));
       if (result.missingCapability)
         return this.#endWithMissingCapability(result, result.missingCapability, laterTools);
@@ -110,7 +112,7 @@ class TurnBuilder {
   #addWithValue(name: string, before: Intent | undefined): boolean {
     if (this.#search.plan.linkSteps?.has(name)) return false;
     const added = addValueToClause(name, this.#search);
-    if (!added || isReversal(before, added.intent)) return false;
+    if (!added || this.#search.reverses(before, added.intent)) return false;
     this.#intents.push(added.intent);
     this.#clauses.push(...added.clauses);
     this.#withheld = added.withheld;
@@ -178,9 +180,21 @@ class TurnBuilder {
     return pickSecondThought(secondThoughts.texts, effects, context.random);
   }
 
+  /** Users who have second thoughts say so when they take away what they have just changed. */
+  #getPosition(): TurnPosition {
+    const { position, last } = this.#request;
+    const [first] = this.#intents;
+    return position === "follow-up" &&
+      this.#search.plan.secondThoughts &&
+      first &&
+      isWithdrawal(last, first)
+      ? "revision"
+      : position;
+  }
+
   #composeText(clauses: readonly string[], { before, after }: Aside): string {
-    const { position, foundNothing } = this.#request;
-    const text = composeUserText(clauses, position, this.#search, {
+    const { foundNothing } = this.#request;
+    const text = composeUserText(clauses, this.#getPosition(), this.#search, {
       foundNothing,
       filler: before,
     });

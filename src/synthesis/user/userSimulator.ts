@@ -336,6 +336,7 @@ export class UserSimulator {
       refusalOdds: script?.[this.#turnCount]?.refusalOdds ?? refusalOdds,
       foundNothing: this.#foundNothing,
       hasMissingCapability: this.missingCapability !== undefined,
+      last: this.#lastIntent,
     };
     const built = buildTurn(request, this.#search);
     if (!built) return undefined;

@@ -3,6 +3,7 @@ import { getEntityKey } from "./entityInstance.ts";
 import { describeProblem, findsSomething, type FeasibilityResult } from "./feasibilityResult.ts";
 import type { Intent, IntentRequest } from "./intent.ts";
 import { maxAttempts, type IntentSearch } from "./intentSearch.ts";
+import { dropRepeatedNoun } from "../text/repeatedNoun.ts";
 import type { ClauseTemplate } from "../text/templateSchema.ts";
 import { fillSlots } from "../text/templateText.ts";
 
@@ -95,7 +96,7 @@ export function addValueToClause(
       !isPhrase(answer));
   const intent = answerQuestion(withheld, search, suits);
   if (!intent) return undefined;
-  const value = intent.clause;
+  const value = dropRepeatedNoun(clause, intent.clause);
   const isSentence = isEnded || !isPhrase(value);
   const joiner = startsWithPreposition(value) && !endsIndefinitely(clause) ? " " : ": ";
   return {
@@ -122,7 +123,7 @@ const endsIndefinitely = (clause: string): boolean =>
   /\b(to|for|on|at|in|into|under|from|of|by) (an?|one of|some|another) [\w ]+$/.test(clause);
 
 const startsWithPreposition = (text: string): boolean =>
-  /^(to|for|on|at|in|into|under|from|of|by|until|since|as|off)\b/.test(text);
+  /^(to|for|on|at|in|into|under|from|of|by|until|since|as|off|near|close|around|with)\b/.test(text);
 
 /** The intent again, with the clause that answers the question, from an answer that suits. */
 export function answerQuestion(
