@@ -34,7 +34,8 @@
  * - `if` makes the call depend on what a look-up shows: an earlier step of the same turn (`of`), or
  *   a look-up that is not asked for on its own (`look`), whose arguments are those of the step that
  *   `from` names. `is` compares with a limit, which is drawn on either side of the live value and
- *   said as `{limit}`: over, under, at least, at most, before, after. `equals` compares with values.
+ *   said as `{limit}`: over, under, at least, at most, before, after. `sets` names an argument of
+ *   the step that gets the limit as its value. `equals` compares with values.
  *   `else` is what the assistant says if the condition does not hold; its slots are `{limit}`, the
  *   arguments of the look-up and the fields of its result. `reply` tells the value where the tool's
  *   own replies might not.
@@ -66,6 +67,8 @@ const conditionSchema = z.strictObject({
   is: z.enum(comparisons).optional(),
   /** The largest limit that makes sense. */
   most: z.number().optional(),
+  /** An argument of the step whose value is the limit: nobody bids more than what they set. */
+  sets: z.string().optional(),
   equals: z.union([jsonSchema, z.array(jsonSchema).min(1)]).optional(),
   else: textsSchema,
   reply: repliesSchema.optional(),

@@ -125,7 +125,8 @@ export class ScenarioSteps {
       lookUp && settleCondition(condition, lookUp.result, this.#search.context.random);
     if (!settled) return undefined;
     const limit = this.#renderLimit(condition, settled);
-    const result = this.#check(step, { limit, mayBeRefused: !settled.isMet });
+    const limited = setLimit(step, condition, settled);
+    const result = this.#check(limited, { limit, mayBeRefused: !settled.isMet });
     if (!result) return undefined;
     if (settled.isMet) this.#commit(step, result);
     const withCondition = addCondition(lookUp.intent, result.intent, condition, settled, limit);
@@ -372,6 +373,16 @@ const createConditionalStep = (
   isMet,
   ...(isMet || outcome.kind !== "ok" ? {} : { conditional: intent }),
 });
+
+/** The step with the limit as the value of the argument that the condition sets. */
+const setLimit = (
+  step: ScenarioStep,
+  { sets }: ScenarioCondition,
+  { limit }: SettledCondition,
+): ScenarioStep =>
+  sets === undefined || limit === undefined
+    ? step
+    : { ...step, values: { ...step.values, [sets]: [limit] } };
 
 function replaceLimit(intent: Intent, limit = ""): Intent {
   return { ...intent, clause: intent.clause.replaceAll(limitPlaceholder, limit) };
