@@ -60,7 +60,7 @@ test("nobody bids more than the limit that they named", async () => {
     const bids = goals
       .flatMap(it => it.calls)
       .filter(it => it.name === "marketplace_place_bid")
-      .map(it => String(it.arguments["amount"]));
-    expect(bids).toContain(limit);
+      .map(it => it.arguments["amount"]);
+    expect(bids).toContain(Number(limit));
   }
 });
