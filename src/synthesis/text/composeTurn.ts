@@ -44,8 +44,8 @@ export function composeTurn(
     return finishTurn(random.pick(persona.open ?? [""]) + numberedList, persona);
   const sentences = joinClauses(clauses, voice);
   const first = sentences[0]!;
-  const lead = pickLead(position, first, voice);
   const usableFiller = isBarePosition(position) ? "" : filler;
+  const lead = pickLead(position, first, usableFiller !== "", voice);
   const request = frameSentence(first, lead, { position, hasFiller: filler !== "" }, voice);
   const isLowerCase =
     (isRunOnLead(lead) && filler === "") ||
@@ -88,6 +88,7 @@ function frameSentence(
 function pickLead(
   position: TurnPosition,
   first: string,
+  hasFiller: boolean,
   { persona, style, random }: Voice,
 ): string {
   const leads = {
@@ -100,14 +101,17 @@ function pickLead(
     "moving-on": style.leaveIt,
     bare: [""],
   }[position];
-  // "Now " and "And " continue with a request, not with "I have …" or a question; nothing continues
-  // with "all right, …"
-  const isSuitable = (lead: string) =>
-    lead === "" ||
-    !isRunOnLead(lead) ||
-    (isBarePosition(position)
+  const isSuitable = (lead: string): boolean => {
+    if (lead === "") return true;
+    // "Quick: " comes before a request
+    if (hasFiller && lead.endsWith(": ")) return false;
+    if (!isRunOnLead(lead)) return true;
+    // "Now " and "And " continue with a request, not with "I have …" or a question; nothing
+    // continues with "all right, …"
+    return isBarePosition(position)
       ? !/^(all right|ok|no|yes|right|oh)\b/i.test(first)
-      : position === "first" || (isRequest(first) && !/^first\b/.test(first)));
+      : position === "first" || (isRequest(first) && !/^first\b/.test(first));
+  };
   const suitable = leads.filter(isSuitable);
   return suitable.length === 0 ? "" : random.pick(suitable);
 }

@@ -295,8 +295,11 @@ describe("a turn", () => {
     clauses: string[],
     it: Partial<Persona> = {},
     position: TurnPosition = "first",
-  ) =>
-    composeTurn(clauses, position, { persona: createPersona(it), style, random: createRandom(3) });
+    filler = "",
+  ) => {
+    const voice = { persona: createPersona(it), style, random: createRandom(3) };
+    return composeTurn(clauses, position, voice, filler);
+  };
   const cases: [actual: string, expected: string][] = [
     [compose(["freeze it"]), "Freeze it."],
     [compose(["how much is in it?", "freeze it"]), "How much is in it? Freeze it."],
@@ -309,6 +312,11 @@ describe("a turn", () => {
     [compose(["I lost it, freeze it"], { ask: ["could you {clause}?"] }), "I lost it, freeze it."],
     [compose(["freeze it"], { open: ["Hi! "], close: [" Thanks!"] }), "Hi! Freeze it. Thanks!"],
     [compose(["freeze it"], { casual: true }), "freeze it"],
+    [compose(["freeze it"], { open: ["Quick: "] }), "Quick: freeze it."],
+    [
+      compose(["freeze it"], { open: ["Quick: "] }, "first", "My bag is gone."),
+      "My bag is gone. Freeze it.",
+    ],
     [compose([`${markVerbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
     [compose(["freeze it"], {}, "follow-up"), "Now freeze it."],
     [
