@@ -37,7 +37,7 @@ export interface ConversationSummary {
 
 /** What a scenario conversation has that a list of requests does not have, as knobs. */
 function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
-  const { conditionsMet, conditionsNotMet, limits, changesOfMind } = features;
+  const { conditionsMet, conditionsNotMet, limits } = features;
   const conditions = [
     ...Array.from({ length: conditionsMet }, () => "met"),
     ...Array.from({ length: conditionsNotMet }, () => "not met"),
@@ -46,7 +46,6 @@ function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
     scenario: name,
     ...(conditions.length > 0 ? { conditions: conditions.join(", ") } : {}),
     ...(limits > 0 ? { limits } : {}),
-    ...(changesOfMind > 0 ? { changesOfMind } : {}),
   };
 }
 
@@ -58,6 +57,9 @@ export function summarizeSimulation(
 ): ConversationSummary {
   const { missingCapability, hasWithheld, broughtTool, unmetRequests, scenario, recovery } =
     simulator;
+  const changesOfMind =
+    simulator.changesOfMind +
+    (scenario && kind !== "irrelevant" ? scenario.features.changesOfMind : 0);
   return {
     ...(kind === "clarify" && !missingCapability ? { flaw: "no obstacle" } : {}),
     info: info === "missing" && !hasWithheld ? "complete" : info,
@@ -71,6 +73,7 @@ export function summarizeSimulation(
           ? { scenario: scenario.name }
           : listFeatures(scenario)
         : {}),
+      ...(changesOfMind > 0 ? { changesOfMind } : {}),
       ...(plan && plan.servers.length > 1 ? { across: plan.servers.length } : {}),
       ...(kind === "clarify" && missingCapability ? { obstacle: missingCapability.kind } : {}),
       ...(broughtTool ? { broughtTool } : {}),

@@ -129,7 +129,12 @@ class TurnBuilder {
             ...this.#withheld,
           }
         : undefined;
-    const turn = { text, intents: this.#intents, ...(withoutValue ? { withoutValue } : {}) };
+    const turn = {
+      text,
+      intents: this.#intents,
+      ...(this.#isChangeOfMind() ? { isChangeOfMind: true } : {}),
+      ...(withoutValue ? { withoutValue } : {}),
+    };
     return { turn, remainingTools };
   }
 
@@ -181,20 +186,18 @@ class TurnBuilder {
   }
 
   /** Users who have second thoughts say so when they take away what they have just changed. */
-  #getPosition(): TurnPosition {
+  #isChangeOfMind(): boolean {
     const { position, last } = this.#request;
     const [first] = this.#intents;
-    return position === "follow-up" &&
-      this.#search.plan.secondThoughts &&
-      first &&
-      isWithdrawal(last, first)
-      ? "revision"
-      : position;
+    const mayChangeMind =
+      position === "follow-up" && this.#search.plan.secondThoughts !== undefined;
+    return mayChangeMind && first !== undefined && isWithdrawal(last, first);
   }
 
   #composeText(clauses: readonly string[], { before, after }: Aside): string {
     const { foundNothing } = this.#request;
-    const text = composeUserText(clauses, this.#getPosition(), this.#search, {
+    const position = this.#isChangeOfMind() ? "revision" : this.#request.position;
+    const text = composeUserText(clauses, position, this.#search, {
       foundNothing,
       filler: before,
     });

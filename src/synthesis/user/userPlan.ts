@@ -24,6 +24,8 @@ export interface UserTurn {
   readonly conditional?: readonly ConditionalCall[];
   /** What the assistant has to ask before it can continue. */
   readonly question?: string;
+  /** Whether it begins by taking away what the turn before has changed. */
+  readonly isChangeOfMind?: boolean;
   /** Full names of tools that the user brings with this turn. */
   readonly addedTools?: readonly string[];
   /** The turn without the value that the user adds to its only request. */

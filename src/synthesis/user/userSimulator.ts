@@ -38,6 +38,8 @@ export class UserSimulator {
   hasWithheld = false;
   /** The first thing in this conversation that cannot be done. */
   missingCapability: MissingCapability | undefined;
+  /** How often the user took away what they had just changed, without a scenario. */
+  changesOfMind = 0;
   /** Whether the user brought a tool that was missing. */
   broughtTool = false;
   /** What the assistant has said that it cannot do, and what it has asked for. */
@@ -109,6 +111,7 @@ export class UserSimulator {
     if (!turn) return undefined;
     this.turn = turn;
     this.firstTurn ??= turn;
+    if (turn.isChangeOfMind) this.changesOfMind++;
     for (const it of turn.conditional ?? [])
       this.conditionalCalls.push({ ...it, turn: this.#turnCount });
     this.#turnCount++;

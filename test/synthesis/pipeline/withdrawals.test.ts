@@ -19,7 +19,7 @@ test("an event that has just been changed is not deleted as if nothing had happe
           before?.name ?? "",
         ) &&
         deleted.arguments["event_id"] === before!.arguments["event_id"];
-      return isWithdrawn && !task.knobs.changesOfMind ? [user] : [];
+      return isWithdrawn && task.knobs.scenario === undefined ? [user] : [];
     }),
   );
   expect(turns.length).toBeGreaterThan(3);
