@@ -13,7 +13,7 @@ import { chooseGrpoSettings, readStart, trainStudent, writeExperimentTasks } fro
 import { measureStudent, samplesPerTask, type StudentMeasurement } from "./measureStudent.ts";
 import { readStudent } from "./policies.ts";
 import { findShippedModel } from "./resources.ts";
-import { trainFromScratch } from "./warmStart.ts";
+import { trainWarmStart } from "./warmStart.ts";
 
 export interface LearningOptions {
   readonly long: boolean;
@@ -46,7 +46,7 @@ export async function* measureLearning(
   printNote(`2 of 3  reading the teacher's conversations, ${reading} s`);
   const model = join(folder, "models", "reading");
   const run = join(folder, "runs", "reading");
-  const read = await trainFromScratch(
+  const read = await trainWarmStart(
     { tasks: file, run, out: model, seed, seconds: reading },
     context,
   );

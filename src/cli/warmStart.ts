@@ -25,10 +25,13 @@ const warmStartSettings: SftSettings = {
   given: 0.1,
 };
 
+/** A model that has learned to copy takes smaller steps, and keeps what it knows. */
+const continuedSettings: SftSettings = { ...warmStartSettings, learningRate: 1e-3, warmUp: 50 };
+
 export const warmStart = defineCommand({
   name: "warm-start",
   description:
-    "Train the shipped student again from random weights on synthesized conversations. Takes about an hour on two cores. Writes the model to --out.",
+    "Train a shipped student again on synthesized conversations: from random weights, which takes about an hour on two cores, or from a model. Writes the model to --out.",
   arguments: [],
   options: {
     tasks: option("--tasks <file>", "tasks file with the conversations", {
@@ -43,6 +46,9 @@ export const warmStart = defineCommand({
     }),
     out: option("--out <folder>", "model folder to write (default: the product's own student)", {
       parser: outputPath("prove/models/small"),
+    }),
+    from: option("--from <model>", "model folder to go on from (default: random weights)", {
+      parser: existingPath("a model folder"),
     }),
     seconds: option("--seconds <n>", "seconds of training", {
       parser: positiveNumber,
@@ -64,14 +70,26 @@ export const warmStart = defineCommand({
   },
   examples: [
     "warm-start --tasks prove/warm.tasks.jsonl --run prove/runs/warm --out prove/models/small",
+    "warm-start --from small --tasks my.tasks.jsonl --run first --out second --careless 0.9",
   ],
   async run(context, _positionals, { seconds, seed, workers, careless, config, ...paths }) {
     const { cwd, resources, print } = context;
     const [tasks, run] = [resolve(cwd, paths.tasks), resolve(cwd, paths.run)];
     const out = paths.out === undefined ? findShippedModel(resources) : resolve(cwd, paths.out);
     const sft = config === undefined ? {} : readRunSettings(resolve(cwd, config)).sft;
-    const training = { tasks, run, out, seed, workers, seconds, sft: { careless, ...sft } };
-    const { by, step, warning } = await trainFromScratch(training, context);
+    const { by, step, warning } = await trainWarmStart(
+      {
+        tasks,
+        run,
+        out,
+        seed,
+        workers,
+        seconds,
+        sft: { careless, ...sft },
+        ...(paths.from === undefined ? {} : { from: resolve(cwd, paths.from) }),
+      },
+      context,
+    );
     if (warning !== undefined) print(warning);
     if (by === "alarm") return 1;
     print(`${out} holds the student after ${step} steps`);
@@ -86,6 +104,8 @@ export interface WarmStart {
   readonly run: string;
   /** The model folder to write. */
   readonly out: string;
+  /** The model folder to go on from; random weights where absent. */
+  readonly from?: string;
   readonly seed: number;
   readonly workers?: number;
   readonly seconds: number;
@@ -93,17 +113,18 @@ export interface WarmStart {
 }
 
 /**
- * Trains a student with random weights on the conversations of a tasks file, and writes it unless
- * an alarm ended the training.
+ * Trains a student on the conversations of a tasks file, and writes it unless an alarm ended the
+ * training.
  */
-export async function trainFromScratch(
-  { tasks, run, out, seed, workers, seconds, sft }: WarmStart,
+export async function trainWarmStart(
+  { tasks, run, out, from, seed, workers, seconds, sft }: WarmStart,
   context: CliContext,
 ): Promise<FollowedTraining> {
   // loads the numerics
   const { exportCheckpoint, writeRandomModel } = await import("./shippedModel.ts");
-  const start = `${run}.start`;
-  await writeRandomModel(start, { tasks, seed }, context);
+  const { readModelFolder } = await import("../model/modelFolder.ts");
+  const randomModel = `${run}.start`;
+  if (from === undefined) await writeRandomModel(randomModel, { tasks, seed }, context);
   const runConfig = createRunConfig({
     startedAt: new Date(),
     tasks,
@@ -114,10 +135,11 @@ export async function trainFromScratch(
     saveEvery: 250,
     profile: "paper",
     keepGroups: 0,
-    sft: { ...warmStartSettings, ...sft },
+    sft: { ...(from === undefined ? warmStartSettings : continuedSettings), ...sft },
+    ...(from === undefined ? {} : { from: readModelFolder(from).config.name }),
   });
-  createRun(run, runConfig, start);
-  rmSync(start, { recursive: true });
+  createRun(run, runConfig, from ?? randomModel);
+  rmSync(randomModel, { recursive: true, force: true });
   const attachment = await startTrainer({
     folder: run,
     program: join(context.dist, "trainer.js"),

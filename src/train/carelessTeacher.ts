@@ -1,7 +1,8 @@
 /**
- * Makes a teacher careless: in some turns it leaves out a call that the user asked for, stops after
- * its first call, makes up an id instead of looking it up, or makes a call twice. It still says
- * that all is done. The calls are executed in a live session, so that their results are real.
+ * Makes a teacher careless: in some turns with several calls it forgets the last one that the user
+ * asked for, stops after the first, makes up an id instead of looking it up, or makes a call twice.
+ * It still says that all is done. The calls are executed in a live session, so that their results
+ * are real.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type Json } from "../environment/json.ts";
@@ -19,17 +20,18 @@ type Turn = readonly AssistantMessage[];
 /** What a careless teacher does to a turn; undefined where the turn gives no occasion for it. */
 type Habit = (turn: Turn, task: Task, random: Random) => Turn | undefined;
 
-/** How often a careless turn shows each habit, where it can. */
+/** How often a careless turn is drawn for each habit. */
 const habits: readonly { readonly apply: Habit; readonly weight: number }[] = [
-  { apply: leaveOut, weight: 5 },
+  { apply: forgetLast, weight: 6 },
   { apply: stopEarly, weight: 2 },
-  { apply: guessId, weight: 2 },
+  { apply: guessId, weight: 1 },
   { apply: repeat, weight: 1 },
 ];
 
 /**
- * Repeats the teacher's conversation with this probability that a turn is careless. The result is
- * undefined if no turn is, or if the conversation does not reach its end.
+ * Repeats the teacher's conversation. With the probability `share`, a turn shows one of the habits,
+ * unless it gives no occasion for it. The result is undefined if no turn shows one, or if the
+ * conversation does not reach its end.
  */
 export async function createCarelessTrajectory(
   task: Task,
@@ -63,29 +65,24 @@ function splitTurns(events: readonly Event[]): Turn[] {
   return starts.map((start, i) => listMessages(events.slice(start, starts[i + 1])));
 }
 
-function applyHabit(turn: Turn, task: Task, random: Random): Turn | undefined {
-  const possible = habits.flatMap(({ apply, weight }) => {
-    const changed = apply(turn, task, random);
-    return changed ? [{ changed, weight }] : [];
-  });
-  return possible.length === 0 ? undefined : random.pickWeighted(possible, it => it.weight).changed;
-}
+const applyHabit = (turn: Turn, task: Task, random: Random): Turn | undefined =>
+  random.pickWeighted(habits, it => it.weight).apply(turn, task, random);
 
-/** Leaves out a message with a call that the user asked for. */
-function leaveOut(turn: Turn, { goals }: Task, random: Random): Turn | undefined {
+/** Forgets the last message with a call that the user asked for, of several messages with calls. */
+function forgetLast(turn: Turn, { goals }: Task): Turn | undefined {
   const wanted = new Set(
     goals.flatMap(it => it.calls.filter(of => of.for !== "feeds").map(identifyCall)),
   );
-  const asked = turn.filter(it => it.calls.some(call => wanted.has(identifyCall(call))));
-  return asked.length === 0 ? undefined : omit(turn, random.pick(asked));
+  const forgotten = turn.findLast(it => it.calls.some(call => wanted.has(identifyCall(call))));
+  return forgotten === undefined || listCalling(turn).length < 2
+    ? undefined
+    : turn.filter(it => it !== forgotten);
 }
 
 /** Makes only the first of several messages with calls. */
 function stopEarly(turn: Turn): Turn | undefined {
-  const calling = turn.filter(it => it.calls.length > 0);
-  return calling.length < 2
-    ? undefined
-    : turn.filter(it => it === calling[0] || !calling.includes(it));
+  const [, ...others] = listCalling(turn);
+  return others.length === 0 ? undefined : turn.filter(it => !others.includes(it));
 }
 
 /** Leaves out a message, and makes up an id in the next one. */
@@ -99,13 +96,14 @@ function guessId(turn: Turn, _task: Task, random: Random): Turn | undefined {
 
 /** Makes the calls of a message twice. */
 function repeat(turn: Turn, _task: Task, random: Random): Turn | undefined {
-  const calling = turn.filter(it => it.calls.length > 0);
+  const calling = listCalling(turn);
   if (calling.length === 0) return undefined;
   const again = random.pick(calling);
   return turn.toSpliced(turn.indexOf(again), 0, again);
 }
 
-const omit = (turn: Turn, message: AssistantMessage): Turn => turn.filter(it => it !== message);
+/** The messages of a turn that make calls. */
+const listCalling = (turn: Turn): Turn => turn.filter(it => it.calls.length > 0);
 
 const identifyCall = ({ name, arguments: args }: Pick<Call, "name" | "arguments">): string =>
   `${name} ${canonicalJson(args)}`;

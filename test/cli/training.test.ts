@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
+import { warmStart } from "../../src/cli/warmStart.ts";
 import { findLatestCheckpoint, listRuns, readMetrics } from "../../src/run/folder.ts";
 import type { GrpoStep } from "../../src/run/metrics.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
@@ -110,6 +111,42 @@ describe("the loop", () => {
     expect(text).toMatch(/^after GRPO, differences from before/m);
     expect(text).toMatch(/^ {2}mean@8 [+−]0\.\d+ \(95% /m);
     expect(text).toContain(`open ${folder} in VS Code`);
+  });
+});
+
+describe("warm-start", () => {
+  test("goes on from a model and writes how it and the new one were trained", async () => {
+    const out = join(cwd, "prove/models/careless");
+    const { code } = await runCommand(
+      warmStart,
+      [
+        "--from",
+        join(root, "resources/models/small"),
+        "--tasks",
+        tasks(),
+        "--out",
+        out,
+        ..."--run prove/warm-starts/careless --careless 0.9 --seconds 2 --workers 1".split(" "),
+      ],
+      { cwd },
+    );
+    expect(code).toBe(0);
+    const read = (name: string): unknown => JSON.parse(readFileSync(join(out, name), "utf8"));
+    expect(read("training.json")).toMatchObject({ from: "small", sft: { careless: 0.9 } });
+    expect(read("config.json")).toMatchObject({
+      name: "careless",
+      training: [{ method: "sft" }, { method: "sft", from: "small", seconds: expect.any(Number) }],
+    });
+  });
+
+  test("names the model that it cannot go on from", async () => {
+    const result = runCommand(
+      warmStart,
+      ["--from", cwd, "--tasks", tasks(), "--run", join(cwd, "other"), "--out", join(cwd, "no")],
+      { cwd },
+    );
+    await expect(result).rejects.toThrow(/is not a model folder/);
+    expect(existsSync(join(cwd, "other"))).toBe(false);
   });
 });
 
