@@ -39,6 +39,8 @@ test("a shipped fixture is copied, edited and saved, and the next session starts
   await checkVisible(workbench.tab("small.fixture.json"));
   await workbench.runCommand("PROVE: Edit Fixture");
   await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Ana Ruiz"), waitOptions);
+  // the copy takes the focus when it opens, and with it what is typed
+  await checkVisible(workbench.page.locator(".monaco-breadcrumb-item", { hasText: /^prove$/ }));
   await workbench.replaceLine(7, `    "customer": "Bo Lind",`);
   await workbench.page.keyboard.press("Control+S");
   await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Bo Lind"), waitOptions);
