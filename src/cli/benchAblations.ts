@@ -15,6 +15,7 @@ import {
   type Outcomes,
 } from "../evaluation/outcomes.ts";
 import { profiles } from "../reward/profiles.ts";
+import { chooseGrpoSettings } from "../run/startModel.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
 import { readTasks } from "../trajectory/file.ts";
@@ -26,7 +27,7 @@ import {
   type MeasuredProfile,
 } from "./ablationText.ts";
 import type { CliContext } from "./command.ts";
-import { chooseGrpoSettings, readStart, trainStudent, writeExperimentTasks } from "./experiment.ts";
+import { readStart, trainStudent, writeExperimentTasks } from "./experiment.ts";
 import type { Start } from "./experiment.ts";
 import { samplesPerTask, type StudentMeasurement } from "./measureStudent.ts";
 import { findStartModel } from "./resources.ts";

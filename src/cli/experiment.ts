@@ -7,13 +7,12 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import type { StoredModel } from "../model/modelFolder.ts";
-import { runConfig, type GrpoSettings } from "../run/config.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { createRun, getRunFile } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
+import { readCarelessShare } from "../run/startModel.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { readJsonFile } from "../storage/parseJson.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import type { CliContext } from "./command.ts";
@@ -33,23 +32,8 @@ export async function readStart(folder: string): Promise<Start> {
   // loads the numerics
   const { readModelFolder } = await import("../model/modelFolder.ts");
   const model = readModelFolder(folder);
-  const file = join(folder, "training.json");
-  const training = existsSync(file)
-    ? readJsonFile(runConfig, file, {
-        noun: "the configuration of a training",
-        remedy: "remove it if the model comes from another program",
-      })
-    : undefined;
-  return { folder, model, careless: training?.method === "sft" ? training.sft.careless : 0 };
+  return { folder, model, careless: readCarelessShare(folder) };
 }
-
-/**
- * A careless teacher leaves habits that show in most groups, and are unlearned by larger steps than
- * a student can take whose teacher made no errors. The steps get smaller towards the end, because
- * large ones cost success with greedy decoding.
- */
-export const chooseGrpoSettings = ({ careless }: Start): Partial<GrpoSettings> =>
-  careless > 0 ? { learningRate: 5e-4, decay: "linear" } : {};
 
 interface TaskCounts {
   readonly train: number;

@@ -6,16 +6,11 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { GrpoSettings } from "../run/config.ts";
+import { chooseGrpoSettings } from "../run/startModel.ts";
 import type { Task } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { compareEvaluations, listChanges, type MeasuredPolicy } from "./compareEvaluations.ts";
-import {
-  chooseGrpoSettings,
-  readStart,
-  trainStudent,
-  writeExperimentTasks,
-  type Start,
-} from "./experiment.ts";
+import { readStart, trainStudent, writeExperimentTasks, type Start } from "./experiment.ts";
 import type { FollowedTraining } from "./followTraining.ts";
 import { countOf, existingPath } from "./parsers.ts";
 import { findStartModel } from "./resources.ts";

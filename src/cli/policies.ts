@@ -153,7 +153,7 @@ export function checkUnseen(
 }
 
 /** What a model was trained on of that which a task holds out, or undefined. */
-function describeSeen(saw: StoredModel["config"]["saw"], task: Task): string | undefined {
+export function describeSeen(saw: StoredModel["config"]["saw"], task: Task): string | undefined {
   const { heldOut } = task.knobs;
   if (task.split === "heldout-server") {
     const servers = listMainServers(task);

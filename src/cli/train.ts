@@ -44,6 +44,10 @@ const trainOptions = {
     parser: oneOf(splits, "there is no split"),
     default: "train",
   }),
+  onlyFitting: flag(
+    "--only-fitting",
+    "train only on tasks that fit the student: on servers it was trained on, and within its limits",
+  ),
   backend: option("--backend <backend>", "TensorFlow.js backend", {
     parser: oneOf(backends, "the run's backend cannot be used:"),
     default: "auto",
@@ -107,6 +111,7 @@ async function createNewRun(
   options: OptionValues<typeof trainOptions>,
 ): Promise<void> {
   const { tasks, from, config, method, split, seed, backend, workers, steps, seconds } = options;
+  const { onlyFitting } = options;
   if (tasks === undefined)
     throw new UserError(
       "train needs a tasks file",
@@ -120,6 +125,7 @@ async function createNewRun(
     from: readModelFolder(model).config.name,
     method,
     split,
+    ...(onlyFitting ? { onlyFitting } : {}),
     seed,
     backend,
     workers,

@@ -5,7 +5,12 @@
 import { dirname } from "node:path";
 import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { openCatalog } from "../environment/catalog.ts";
-import type { EditorMessages, ProgramMessages, SynthesisWork } from "../protocol/work.ts";
+import type {
+  EditorMessages,
+  ProgramMessages,
+  SynthesisWork,
+  WorkProgress,
+} from "../protocol/work.ts";
 import {
   runSynthesis,
   type ModelTeacher,
@@ -35,10 +40,22 @@ export const work = defineCommand({
       );
     const channel: EditorChannel = createForkChannel(process);
     let code = 1;
-    channel.handle("synthesize", async (request, signal) => {
-      const result = await synthesizeFor(request, { ...context, signal }, channel);
+    const finish = <T>(result: T): T => {
       code = 0;
       return result;
+    };
+    const report = limitRate((it: WorkProgress) => channel.notify("advanced", it));
+    channel.handle("synthesize", async (request, signal) =>
+      finish(await synthesizeFor(request, { ...context, signal }, channel)),
+    );
+    channel.handle("checkFit", async (request, signal) => {
+      // loads the numerics
+      const { checkFit } = await import("./workFit.ts");
+      return finish(await checkFit(request, { ...context, signal }, report));
+    });
+    channel.handle("evaluate", async (request, signal) => {
+      const { evaluateStudents } = await import("./workEvaluation.ts");
+      return finish(await evaluateStudents(request, { ...context, signal }, report));
     });
     channel.open();
     // the editor disconnects once it has read the answer

@@ -3,6 +3,7 @@
  * JSON-RPC. Types only; the files that the work writes are its result.
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
+import type { Estimate, Measurement } from "../run/evaluation.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 
@@ -31,6 +32,65 @@ export interface SynthesisWork extends SynthesisRequest {
   readonly teacher: TeacherOptions;
 }
 
+/** A check of which tasks of a file fit a student. */
+export interface FitWork {
+  /** The tasks file. */
+  readonly tasks: string;
+  /** The model folder. */
+  readonly model: string;
+  readonly fixtures: readonly string[];
+}
+
+/** How many of some tasks fit a student, and why the others do not. */
+export interface FitCounts {
+  readonly total: number;
+  readonly fitting: number;
+  /** Tasks with servers that the student was not trained on. */
+  readonly unknownServers: number;
+  /** Tasks on servers that it knows, but beyond its limits. */
+  readonly tooLong: number;
+}
+
+export interface FitResult {
+  /** Of the tasks to train on, and of all held-out ones. */
+  readonly train: FitCounts;
+  readonly heldOut: FitCounts;
+  /** The servers that the student was not trained on, those of most tasks first. */
+  readonly unknownServers: readonly string[];
+}
+
+/** An evaluation of students on the held-out tasks of a file that fit all of them. */
+export interface EvaluationWork {
+  /** The tasks file. */
+  readonly tasks: string;
+  /** Model folders. The second is compared with the first. */
+  readonly models: readonly string[];
+  /** The most tasks to attempt. */
+  readonly limit: number;
+  /** The profile of the rewards. */
+  readonly profile: string;
+  readonly fixtures: readonly string[];
+}
+
+export interface EvaluationResult {
+  /** How many tasks were attempted, and how many sets of tools they need. */
+  readonly count: number;
+  readonly sets: number;
+  /** One per model. */
+  readonly measurements: readonly Measurement[];
+  /** The differences of the second model from the first one, paired by task. */
+  readonly change?: { readonly success: Estimate; readonly reward: Estimate };
+}
+
+/** How far some work is. */
+export interface WorkProgress {
+  readonly done: number;
+  /** 0 if it is not known. */
+  readonly total: number;
+  /** What is counted, in the singular, such as `task`. */
+  readonly noun: string;
+}
+
 /** A completion of one of the editor's language models, with these tools and no others. */
 export interface CompletionRequest {
   readonly model: string;
@@ -45,6 +105,8 @@ export type Completion = Pick<ChatAnswer, "text" | "calls">;
 export type ProgramMessages = {
   requests: {
     synthesize: { params: SynthesisWork; result: SynthesisResult };
+    checkFit: { params: FitWork; result: FitResult };
+    evaluate: { params: EvaluationWork; result: EvaluationResult };
   };
   notifications: object;
 };
@@ -56,5 +118,6 @@ export type EditorMessages = {
   };
   notifications: {
     progress: SynthesisProgress;
+    advanced: WorkProgress;
   };
 };

@@ -63,13 +63,18 @@ const storedGrpoSettings = z
         : it,
     grpoSettings,
   )
-  .superRefine(({ credit, ratio, advantages }, context) => {
-    if (credit !== "call") return;
-    const refuse = (message: string) =>
-      context.addIssue({ code: "custom", path: ["credit"], message });
-    if (ratio === "sequence") refuse("credit per call needs the ratio of each token");
-    if (advantages === "shuffled")
-      refuse("shuffled advantages belong to whole attempts, not to calls");
+  .superRefine(({ credit, ratio, advantages, curriculum, variants }, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (credit === "call" && ratio === "sequence")
+      refuse("credit", "credit per call needs the ratio of each token");
+    if (credit === "call" && advantages === "shuffled")
+      refuse("credit", "shuffled advantages belong to whole attempts, not to calls");
+    if (variants && curriculum === 0)
+      refuse(
+        "variants",
+        "variants are of tasks that a curriculum chooses again; set curriculum too",
+      );
   });
 export type SftSettings = z.infer<typeof sftSettings>;
 
@@ -81,6 +86,11 @@ const common = {
   /** The tasks file; `split` selects from it. */
   tasks: z.string(),
   split: z.enum(splits),
+  /**
+   * Whether only the tasks of the split that fit the starting model are trained on: on servers that
+   * it was trained on, and within its limits.
+   */
+  onlyFitting: z.boolean().optional(),
   /** The model folder that it starts from; absent for random weights. */
   from: z.string().optional(),
   seed: z.int().min(0),

@@ -44,6 +44,8 @@ export interface RunOptions extends RunSettings {
   readonly tasks: string;
   readonly method?: string;
   readonly split?: string;
+  /** Leaves out the tasks that do not fit the model it starts from. */
+  readonly onlyFitting?: boolean;
   /** The name of the model it starts from; left out for random weights. */
   readonly from?: string;
   readonly seed?: number;

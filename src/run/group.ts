@@ -10,6 +10,7 @@ import {
   parseBreakdownLine,
   type BreakdownLine,
 } from "../reward/breakdown.ts";
+import { createTaskLine, parseTaskLine, taskLineSchema } from "../trajectory/taskLine.ts";
 import { formatTrajectoryLine, trajectorySchema } from "../trajectory/trajectoryLine.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
@@ -36,6 +37,8 @@ const groupLineSchema = z.object({
   /** The positions of the sampled tokens whose ratio was clipped. */
   clipped: z.array(z.int()),
   trajectory: trajectorySchema,
+  /** The task, if it is a variant that was made for this step. */
+  variant: taskLineSchema.transform(parseTaskLine).optional(),
 });
 
 /** One attempt of a step. */
@@ -51,10 +54,11 @@ export function writeGroups(folder: string, step: number, lines: readonly GroupL
   );
 }
 
-const formatLine = (line: GroupLine) => ({
+const formatLine = ({ variant, ...line }: GroupLine) => ({
   ...line,
   breakdown: formatBreakdownLine(line.breakdown),
   trajectory: formatTrajectoryLine(line.trajectory),
+  ...(variant ? { variant: createTaskLine(variant) } : {}),
 });
 
 /** The attempts of a step; empty if they were not stored. */

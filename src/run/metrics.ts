@@ -77,6 +77,8 @@ export const grpoStep = z.object({
       flat: z.int().min(0),
       failed: z.int().min(0),
       resampled: z.int().min(0),
+      /** Groups at variants; not in the metrics of versions before 0.8. */
+      variants: z.int().min(0).optional(),
     })
     .optional(),
   /** The outcome of each group; only with `grpo.curriculum`. */

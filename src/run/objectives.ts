@@ -90,6 +90,11 @@ export const extraSettings = z.strictObject({
   /** Share of a step's tasks that are chosen again because their outcome is undecided. */
   curriculum: share,
   /**
+   * Whether those tasks are replaced by variants, which synthesis makes during the training: the
+   * same tools in the same turns, about other entities and in other words.
+   */
+  variants: z.boolean(),
+  /**
    * What an attempt does of a conversation: all turns, or one, after the teacher's own calls of the
    * turns before it.
    */
@@ -108,6 +113,7 @@ export const defaultExtraSettings: ExtraSettings = Object.freeze({
   failedGroups: 1,
   credit: "attempt",
   curriculum: 0,
+  variants: false,
   turns: "all",
   constrained: false,
 });

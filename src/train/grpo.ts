@@ -1,21 +1,11 @@
 /**
  * Multi-turn group-relative policy optimization (Shao et al., 2024): attempts in live sessions,
  * rewards, advantages within each group, and clipped optimizer steps. Tokens that tools and users
- * wrote have no gradient. advantages.ts has equation (1), objective.ts the
- * loss. The mean of the KL term is estimated on a part of the groups, another part at each step.
+ * wrote have no gradient. advantages.ts has equation (1), objective.ts the loss.
  */
-import * as tf from "@tensorflow/tfjs-core";
 import type { Catalog } from "../environment/catalog.ts";
-import { packGroups, type PackedBatch } from "../model/packedBatch.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import type { TokenMask } from "../model/textTokens.ts";
-import {
-  disposeGradients,
-  computeGradients,
-  computeLogProbabilities,
-  type Gradients,
-  type Model,
-} from "../model/transformer.ts";
 import { rollout } from "../policy/rollout.ts";
 import type { Profile } from "../reward/profiles.ts";
 import type { GrpoConfig } from "../run/config.ts";
@@ -23,30 +13,31 @@ import type { TaskOutcome } from "../run/metrics.ts";
 import { groupFormat, type GroupLine } from "../run/group.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { assignAdvantages, givesGradient, listTokenAdvantages } from "./advantages.ts";
-import { createTaskSelector, selectTurn } from "./taskSelection.ts";
-import { computeLearningRate } from "./learningRate.ts";
-import { computeLoss, measureBatch, type LossBatch, type MinibatchSize } from "./objective.ts";
+import { assignAdvantages, givesGradient } from "./advantages.ts";
 import {
-  sumByName,
-  type MethodContext,
-  type ProcessGroup,
-  type TrainingMethod,
-} from "./trainingMethod.ts";
+  createTaskSelector,
+  drawVariantSeed,
+  selectTurn,
+  type SelectedTask,
+} from "./taskSelection.ts";
+import { computeLearningRate } from "./learningRate.ts";
+import { measuredEvery, trainOnGroups, type GroupStepContext } from "./groupStep.ts";
+import { sumByName, type ProcessGroup, type TrainingMethod } from "./trainingMethod.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
 
-export interface GrpoContext extends MethodContext {
+export interface GrpoContext extends GroupStepContext {
   readonly catalog: Catalog;
   readonly tasks: readonly Task[];
-  /**
-   * The weights at the start of the run: the reference of the KL term. Not used if its weight is 0.
-   */
-  readonly reference: Model | undefined;
   readonly profile: Profile;
   /** The outcomes of the steps before, which a curriculum depends on. */
   readonly outcomes?: readonly StepOutcomes[];
+  /** Makes the tasks of `grpo.variants`. */
+  readonly makeVariant?: MakeVariant;
 }
+
+/** Makes a variant of a task, the same one for the same seed; undefined if none is found. */
+export type MakeVariant = (task: Task, seed: number) => Promise<Task | undefined>;
 
 /** The outcomes of the groups of a step. */
 export interface StepOutcomes {
@@ -78,9 +69,10 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
 
   /** A group of attempts at each of the tasks with these numbers in the step, all at once. */
   const attemptTasks = async (step: number, chosen: readonly StepTask[]): Promise<StepGroup[]> => {
+    const variants = await makeVariants(step, chosen);
     const rollouts = await Promise.all(
-      chosen.map(({ index, number }) => {
-        const task = tasks[index]!;
+      chosen.map(({ index, number }, i) => {
+        const task = variants[i] ?? tasks[index]!;
         const turn = grpo.turns === "one" ? selectTurn(task, seed, step, number) : undefined;
         return rolloutGroup(student, context.catalog, {
           task,
@@ -94,8 +86,25 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
         scoreRollout(it.task, it.rollout, masks.get(it.rollout.trajectory.header.id)),
       );
       const attempts = scored.filter(it => it !== undefined);
-      return { ...chosen[i]!, attempts, faults: scored.length - attempts.length };
+      const faults = scored.length - attempts.length;
+      return { ...chosen[i]!, attempts, faults, variant: variants[i] };
     });
+  };
+
+  /** A variant of each undecided task of these, one after the other. */
+  const makeVariants = async (
+    step: number,
+    chosen: readonly StepTask[],
+  ): Promise<(Task | undefined)[]> => {
+    const variants: (Task | undefined)[] = [];
+    for (const { index, number, isUndecided } of chosen) {
+      const needed = grpo.variants && isUndecided;
+      const variant = needed
+        ? await context.makeVariant?.(tasks[index]!, drawVariantSeed(seed, step, number))
+        : undefined;
+      variants.push(variant);
+    }
+    return variants;
   };
 
   /** This replica's share of the step's tasks, and of those that replace tasks without a gradient. */
@@ -103,10 +112,11 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const isOwn = ({ number }: StepTask) => number % replicas.count === replicas.rank;
     const own = selector
       .select(step)
-      .map((index, number) => ({ index, number }))
+      .map((it, number) => ({ ...it, number }))
       .filter(isOwn);
     const extra = Array.from({ length: grpo.resample }, (_, n) => ({
       index: selector.selectExtra(step, n),
+      isUndecided: false,
       number: grpo.prompts + n,
     })).filter(isOwn);
     const groups = await attemptTasks(step, own);
@@ -159,7 +169,9 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       total: (end - start) / 1000,
     };
     const resampled = stepGroups.filter(it => it.number >= grpo.prompts).length;
-    const sums = sumByName(replicas, sumAttempts(groups, { faults, resampled }, seconds));
+    const variants = stepGroups.filter(it => it.variant).length;
+    const counts = { faults, resampled, variants };
+    const sums = sumByName(replicas, sumAttempts(groups, counts, seconds));
     const outcomes = grpo.curriculum > 0 ? collectOutcomes(replicas, grpo, stepGroups) : undefined;
     selector.record(step, outcomes ?? []);
     return {
@@ -169,11 +181,11 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
           learningRate,
           count: replicas.count,
           minibatches: grpo.minibatches,
-          hasGroupCounts: grpo.resample > 0 || grpo.failedGroups < 1,
+          hasGroupCounts: grpo.resample > 0 || grpo.failedGroups < 1 || grpo.variants,
         }),
         ...(outcomes ? { outcomes } : {}),
       },
-      groups: groups.flatMap(group => createGroupLines(step, group)),
+      groups: stepGroups.flatMap(it => createGroupLines(step, it)),
     };
   }
 
@@ -181,9 +193,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
 }
 
 /** A task of a step. */
-interface StepTask {
-  /** Among all tasks. */
-  readonly index: number;
+interface StepTask extends SelectedTask {
   /** Within the step; those from `grpo.prompts` on replace tasks without a gradient. */
   readonly number: number;
 }
@@ -192,6 +202,8 @@ interface StepTask {
 interface StepGroup extends StepTask {
   readonly attempts: readonly ScoredAttempt[];
   readonly faults: number;
+  /** What was attempted instead of the task itself. */
+  readonly variant: Task | undefined;
 }
 
 /** The outcomes of the groups of all replicas. */
@@ -221,145 +233,8 @@ const rolloutGroup = (
     ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id, turn }) })),
   );
 
-/** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */
-function trainOnGroups(
-  { group: replicas, model, reference, optimizer }: GrpoContext,
-  groups: readonly (readonly ScoredAttempt[])[],
-  grpo: GrpoConfig["grpo"],
-  learningRate: number,
-  measured: ReadonlySet<readonly ScoredAttempt[]>,
-) {
-  const attempts = groups.flat().filter(it => it.logprobs.length > 0);
-  const size = sumByName(replicas, {
-    tokens: attempts.reduce((sum, it) => sum + it.logprobs.length, 0),
-    attempts: attempts.length,
-  });
-  const { tokens } = size;
-  if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
-
-  const own = { loss: 0, kl: 0, measured: 0, clipped: 0 };
-  let ownGradients: Gradients | undefined;
-  for (const batch of splitIntoBatches(groups)) {
-    const result = backward(model, reference, batch, { grpo, size, measured });
-    for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
-    ownGradients = ownGradients ? addGradients(ownGradients, result.gradients) : result.gradients;
-  }
-  const gradients = replicas.sumGradients(ownGradients ?? zeroGradients(model));
-  const { norm } = optimizer.step(gradients, learningRate);
-  disposeGradients(gradients);
-  return { norm, tokens, ...sumByName(replicas, own) };
-}
-
-/**
- * The KL term is measured on one group of this many, another one at each step, and weighted as much
- * more: its mean is that of all groups, and the reference model computes only a part of them.
- */
-const measuredEvery = 4;
-
-/**
- * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
- */
-const tokensPerBatch = 3_000;
-
-/** Batches of about `tokensPerBatch` tokens. Groups without a sampled token are left out. */
-export function splitIntoBatches(
-  groups: readonly (readonly ScoredAttempt[])[],
-): (readonly ScoredAttempt[])[][] {
-  const batches: (readonly ScoredAttempt[])[][] = [];
-  let room = 0;
-  for (const group of groups) {
-    if (group.every(it => it.logprobs.length === 0)) continue;
-    const size = group.reduce((sum, it) => sum + it.branch.ids.length, group[0]!.opening.length);
-    if (size > room) {
-      batches.push([]);
-      room = tokensPerBatch;
-    }
-    batches.at(-1)!.push(group);
-    room -= size;
-  }
-  return batches;
-}
-
-function addGradients(sum: Gradients, more: Gradients): Gradients {
-  const added = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
-  disposeGradients(sum);
-  disposeGradients(more);
-  return added;
-}
-
-interface BackwardOptions {
-  readonly grpo: GrpoConfig["grpo"];
-  /** The size of the minibatch, over all replicas. */
-  readonly size: MinibatchSize;
-  /** The groups on which the KL term is measured. */
-  readonly measured: ReadonlySet<readonly ScoredAttempt[]>;
-}
-
-function backward(
-  model: Model,
-  reference: Model | undefined,
-  groups: readonly (readonly ScoredAttempt[])[],
-  { grpo, size, measured }: BackwardOptions,
-) {
-  const { temperature } = grpo;
-  const attempts = groups.flat().filter(it => it.logprobs.length > 0);
-  const batch: LossBatch = {
-    lengths: attempts.map(it => it.logprobs.length),
-    advantages: Float32Array.from(attempts.flatMap(listTokenAdvantages)), // (M)
-    oldLogprobs: Float32Array.from(attempts.flatMap(it => it.logprobs)), // (M)
-  };
-  const measuredGroups = groups.filter(it => measured.has(it));
-  if (reference && grpo.kl > 0 && measuredGroups.length > 0)
-    batch.reference = {
-      tokens: listMeasuredTokens(groups, measured), // (K)
-      logprobs: computeLogProbabilities(reference, packAttempts(measuredGroups), temperature), // (K)
-      scale: measuredEvery,
-    };
-  const { loss, logprobs, gradients } = computeGradients(
-    model,
-    packAttempts(groups),
-    lp => computeLoss(lp, batch, grpo, size),
-    temperature,
-  );
-  const { kl, clipped } = measureBatch(logprobs, batch, grpo);
-  for (const [i, it] of attempts.entries()) it.clipped.push(...clipped[i]!);
-  return {
-    loss,
-    kl,
-    measured: batch.reference?.logprobs.length ?? 0,
-    clipped: clipped.flat().length,
-    gradients,
-  };
-}
-
-/** The prompt of a group is computed once, and its attempts branch off it. */
-export const packAttempts = (groups: readonly (readonly ScoredAttempt[])[]): PackedBatch =>
-  packGroups(
-    groups.map(group => ({
-      prefix: group[0]!.opening,
-      branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
-    })),
-  );
-
-/** The indices of the sampled tokens of measured groups among those of all groups. */
-function listMeasuredTokens(
-  groups: readonly (readonly ScoredAttempt[])[],
-  measured: ReadonlySet<readonly ScoredAttempt[]>,
-): number[] {
-  const indices: number[] = [];
-  let at = 0;
-  for (const group of groups)
-    for (const { logprobs } of group)
-      for (let i = 0; i < logprobs.length; i++, at++) if (measured.has(group)) indices.push(at);
-  return indices;
-}
-
-/** The gradients of a replica that has no informative group. */
-const zeroGradients = (model: Model): Gradients =>
-  new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
-
-const createGroupLines = (step: number, group: readonly ScoredAttempt[]): GroupLine[] =>
-  group.map((it, attempt) => ({
+const createGroupLines = (step: number, { attempts, variant }: StepGroup): GroupLine[] =>
+  attempts.map((it, attempt) => ({
     format: groupFormat,
     step,
     task: it.task.id,
@@ -371,6 +246,7 @@ const createGroupLines = (step: number, group: readonly ScoredAttempt[]): GroupL
     breakdown: it.breakdown,
     clipped: it.clipped,
     trajectory: stripTrajectory(it.trajectory),
+    ...(variant ? { variant } : {}),
   }));
 
 /** Without patches, which a replay restores, and with log-probabilities to six digits. */

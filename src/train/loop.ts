@@ -15,7 +15,7 @@ import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Corpus } from "./corpus.ts";
-import { openGrpo, type StepOutcomes } from "./grpo.ts";
+import { openGrpo, type GrpoContext, type MakeVariant, type StepOutcomes } from "./grpo.ts";
 import type { MethodContext, TrainingMethod } from "./trainingMethod.ts";
 import { readOptimizer } from "./optimizerFile.ts";
 import { createAdamW, type OptimizerState } from "./optimizer.ts";
@@ -74,6 +74,7 @@ export type ReplicaMessage =
 export async function train(
   replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
   catalog: Catalog,
+  makeVariant: MakeVariant,
 ): Promise<void> {
   const { setup, rank } = replica;
   const { config } = setup;
@@ -85,7 +86,7 @@ export async function train(
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
   const context: MethodContext = { group: replica, model, tokenizer: stored.tokenizer, optimizer };
-  const method = await openMethod(context, setup, catalog);
+  const method = await openMethod(context, setup, { catalog, makeVariant });
   const save = (step: number, spent: number) => {
     if (rank === 0)
       replica.send({
@@ -131,7 +132,7 @@ export async function train(
 async function openMethod(
   context: MethodContext,
   setup: ReplicaSetup,
-  catalog: Catalog,
+  environment: Pick<GrpoContext, "catalog" | "makeVariant">,
 ): Promise<TrainingMethod> {
   const { config, tasks, corpus, outcomes } = setup;
   if (config.method === "sft") return openSft(context, config, corpus!);
@@ -139,7 +140,10 @@ async function openMethod(
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
   const reference =
     config.grpo.kl > 0 ? await loadModel(readModelFolder(setup.reference)) : undefined;
-  const method = openGrpo({ ...context, catalog, tasks, reference, profile, outcomes }, config);
+  const method = openGrpo(
+    { ...context, ...environment, tasks, reference, profile, outcomes },
+    config,
+  );
   return {
     step: (step, progress) => method.step(step, progress),
     dispose: () => (method.dispose(), reference?.dispose()),

@@ -3,18 +3,22 @@
  * worker thread, the program is one of the replicas. Only this file of the module loads the
  * servers.
  */
-import { openCatalog } from "../environment/catalog.ts";
+import { fileURLToPath } from "node:url";
+import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
+import { canHaveVariants, synthesizeVariants } from "../synthesis/pipeline/variants.ts";
 import { writeEnd } from "../run/folder.ts";
 import { readTrainerLock } from "../run/trainerLock.ts";
+import type { MakeVariant } from "./grpo.ts";
 import { train, type ReplicaMessage, type ReplicaSetup, type ReplicaCommand } from "./loop.ts";
 import { runReplica } from "./replicas.ts";
 import { runTrainer } from "./trainer.ts";
 
-const isReplica = await runReplica<ReplicaSetup, ReplicaCommand, ReplicaMessage>(async replica =>
-  train(replica, openCatalog(await loadServers(), replica.setup.fixtureFolders)),
-);
+const isReplica = await runReplica<ReplicaSetup, ReplicaCommand, ReplicaMessage>(async replica => {
+  const catalog = openCatalog(await loadServers(), replica.setup.fixtureFolders);
+  return train(replica, catalog, createVariantMaker(catalog));
+});
 if (!isReplica) {
   const [folder, ...fixtures] = process.argv.slice(2);
   if (folder === undefined || fixtures.length === 0) {
@@ -24,6 +28,24 @@ if (!isReplica) {
   // Ctrl-C in a terminal is for the client, which requests the stop over the socket
   process.on("SIGINT", () => {});
   process.exitCode = await trainRun(folder, fixtures);
+}
+
+/** Makes variants that the small student can hold; none of tasks that have no variants. */
+function createVariantMaker(catalog: Catalog): MakeVariant {
+  const resources = fileURLToPath(new URL("../resources", import.meta.url));
+  return async (task, seed) => {
+    if (!canHaveVariants(task)) return undefined;
+    const options = {
+      catalog,
+      resources,
+      seed,
+      preset: "student",
+      count: 1,
+      maxFailures: 30,
+    } as const;
+    for await (const it of synthesizeVariants(task, options)) return it;
+    return undefined;
+  };
 }
 
 /** Trains to the end and returns the exit code. */

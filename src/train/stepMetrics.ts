@@ -15,7 +15,11 @@ interface StepSeconds {
 /** Sums over the attempts of one replica. The caller adds them up over all replicas. */
 export function sumAttempts(
   groups: readonly (readonly ScoredAttempt[])[],
-  { faults, resampled }: { faults: number; resampled: number },
+  {
+    faults,
+    resampled,
+    variants,
+  }: { readonly faults: number; readonly resampled: number; readonly variants: number },
   seconds: StepSeconds,
 ) {
   const all = groups.flat();
@@ -32,6 +36,7 @@ export function sumAttempts(
     faults,
     groups: groups.length,
     resampled,
+    variants,
     failed: groups.filter(group => !group.some(it => it.success)).length,
     flat: groups.filter(group => group.every(it => it.advantage === 0)).length,
     reward: sum(all, it => it.breakdown.total),
@@ -117,6 +122,7 @@ export function computeStepMetrics(
             flat: sums.flat,
             failed: sums.failed,
             resampled: sums.resampled,
+            variants: sums.variants,
           },
         }
       : {}),

@@ -8,9 +8,17 @@ import { listSingleTurns } from "../trajectory/oneTurn.ts";
 import type { Task } from "../trajectory/task.ts";
 import { createEpochSampler } from "./epochSampler.ts";
 
+/** A task of a step. */
+export interface SelectedTask {
+  /** Its index among all tasks. */
+  readonly index: number;
+  /** Whether it was chosen again because its outcome is undecided. */
+  readonly isUndecided: boolean;
+}
+
 export interface TaskSelector {
-  /** The indices of a step's tasks. */
-  select(step: number): number[];
+  /** A step's tasks. */
+  select(step: number): SelectedTask[];
   /** The index of the n-th task of a step that replaces one without a gradient. */
   selectExtra(step: number, n: number): number;
   /** Adds the outcomes of a step, which later choices depend on. */
@@ -61,12 +69,14 @@ export function createTaskSelector(options: TaskSelectionOptions): TaskSelector 
       const order = Array.from({ length: prompts }, (_, i) =>
         sampleIndex((step - 1) * prompts + i),
       );
-      if (curriculum === 0) return order;
+      const take = (index: number): SelectedTask => ({ index, isUndecided: false });
+      if (curriculum === 0) return order.map(take);
       const undecided = listUndecided(step).filter(it => !order.includes(it));
       const fresh = prompts - Math.round(curriculum * prompts);
-      return order.map((task, i) =>
-        i >= fresh || isMastered(task) ? (undecided.shift() ?? task) : task,
-      );
+      return order.map((task, i) => {
+        const index = i >= fresh || isMastered(task) ? undecided.shift() : undefined;
+        return index === undefined ? take(task) : { index, isUndecided: true };
+      });
     },
     selectExtra(step, n) {
       const next = createKeyedStream(seed, step, n);
@@ -102,6 +112,13 @@ export function selectTurn(
   const turns = listSingleTurns(task);
   return turns[Math.floor(createKeyedStream(seed, step, number, turnKey)() * turns.length)];
 }
+
+/** Keeps the seeds of variants apart from other draws of the same step. */
+const variantKey = 8;
+
+/** The seed of the variant that replaces a task of a step. */
+export const drawVariantSeed = (seed: number, step: number, number: number): number =>
+  1 + Math.floor(createKeyedStream(seed, step, number, variantKey)() * 1e9);
 
 function countHistory({ groups }: History) {
   const attempts = groups.reduce((sum, it) => sum + it.attempts, 0);

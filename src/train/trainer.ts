@@ -127,9 +127,10 @@ class Trainer {
     this.#step = checkpoint.step;
     this.#spent = spent;
     const reference = getCheckpointFolder(this.#folder, 0);
-    const [start, { config: referenceConfig }] = [checkpoint.folder, reference].map(
-      readModelFolder,
-    ) as [StoredModel, StoredModel];
+    const [start, referenceModel] = [checkpoint.folder, reference].map(readModelFolder) as [
+      StoredModel,
+      StoredModel,
+    ];
     // only now: a folder that a newer version wrote is left as it is
     removeUnfinishedFiles(this.#folder);
     discardAfter(this.#folder, checkpoint.step);
@@ -139,7 +140,7 @@ class Trainer {
     const { tasks, corpus, taskTopics } = await loadTrainingSet(
       config,
       this.#catalog,
-      start.tokenizer,
+      referenceModel,
       count => this.#reportReadTasks(count),
     );
     checkTools(
@@ -149,7 +150,7 @@ class Trainer {
     );
     const model = {
       ...start,
-      config: createTrainedConfig(referenceConfig, config, taskTopics, this.#catalog),
+      config: createTrainedConfig(referenceModel.config, config, taskTopics, this.#catalog),
     };
     const setup: ReplicaSetup = {
       config,

@@ -4,12 +4,12 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import type { TaskTopic } from "../model/modelFolder.ts";
-import type { Tokenizer } from "../model/tokenizer.ts";
+import type { StoredModel, TaskTopic } from "../model/modelFolder.ts";
 import type { RunConfig } from "../run/config.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { buildCorpus, type BuiltCorpus, type Corpus } from "./corpus.ts";
+import { createFitCheck } from "./taskFit.ts";
 
 export interface TrainingSet {
   /** The tasks that `grpo` attempts. */
@@ -21,20 +21,26 @@ export interface TrainingSet {
 }
 
 /**
- * Throws a `UserError` if the file has nothing to train on. `onTask` is called with the number of
- * tasks read.
+ * Throws a `UserError` if the file has nothing to train on. `start` is the model that the run
+ * starts from. `onTask` is called with the number of tasks read.
  */
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
-  tokenizer: Tokenizer,
+  start: Pick<StoredModel, "config" | "tokenizer">,
   onTask: (count: number) => void,
 ): Promise<TrainingSet> {
+  const checkFit = config.onlyFitting ? createFitCheck(start, catalog) : undefined;
+  let unfitCount = 0;
   const tasks: Task[] = [];
   const taskTopics: TaskTopic[] = [];
   async function* selectTasks(): AsyncGenerator<Task> {
     for await (const task of readTasks(config.tasks, { onTorn: it => console.error(it) })) {
       if (task.split !== config.split) continue;
+      if (checkFit && checkFit(task) !== "fits") {
+        unfitCount++;
+        continue;
+      }
       taskTopics.push(getTaskTopic(task));
       onTask(taskTopics.length);
       yield task;
@@ -44,7 +50,7 @@ export async function loadTrainingSet(
     config.method === "sft"
       ? await buildCorpus(selectTasks(), {
           catalog,
-          tokenizer,
+          tokenizer: start.tokenizer,
           settings: config.sft,
           seed: config.seed,
         })
@@ -52,6 +58,11 @@ export async function loadTrainingSet(
   if (!built)
     for await (const task of selectTasks())
       tasks.push(needsTeacher(config) ? task : removeTeacher(task));
+  if (taskTopics.length === 0 && unfitCount > 0)
+    throw new UserError(
+      `none of the ${unfitCount} tasks of the split ${config.split} in ${config.tasks} fits ${start.config.name}`,
+      "synthesize tasks for it with --preset student on the servers that it was trained on",
+    );
   if (taskTopics.length === 0)
     throw new UserError(
       `${config.tasks} holds no tasks of the split ${config.split}`,
@@ -65,9 +76,9 @@ export async function loadTrainingSet(
   return { tasks, taskTopics, ...(built ? { corpus: built.corpus } : {}) };
 }
 
-/** Whether attempts begin after turns of the teacher. */
+/** Whether attempts begin after turns of the teacher, or variants follow what it did. */
 const needsTeacher = (config: RunConfig): boolean =>
-  config.method === "grpo" && config.grpo.turns === "one";
+  config.method === "grpo" && (config.grpo.turns === "one" || config.grpo.variants);
 
 /**
  * Attempts at whole tasks do not need the teacher's trajectory, except that the user of a task with

@@ -66,14 +66,17 @@ export type TaskLine = z.infer<typeof taskLineSchema>;
  */
 export const earlierTaskFormats: readonly string[] = ["prove/task@1", "prove/task@2"];
 
+/** The text of a task's line. */
+export const formatTaskLine = (task: Task): string => JSON.stringify(createTaskLine(task));
+
 /** The line of a task. */
-export function formatTaskLine(task: Task): string {
+export function createTaskLine(task: Task): TaskLine {
   const { header: own } = task.trajectory;
   const isDerivable = JSON.stringify(own) === JSON.stringify(createTeacherHeader(task));
   const events = task.trajectory.events.filter((it, i, all) => !isCallOnly(it, all[i + 1]));
   const lines = events.map(formatEventLine);
   const replies = listReplies(events);
-  const line: TaskLine = {
+  return {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
     turns: task.turns.map(({ user, goals, reply, unmet, adds, conditional }, i) => ({
@@ -86,7 +89,6 @@ export function formatTaskLine(task: Task): string {
     })),
     trajectory: isDerivable ? { events: lines } : { header: own, events: lines },
   };
-  return JSON.stringify(line);
 }
 
 /** The task of a checked line. */

@@ -9,6 +9,7 @@ import type {
   EditorMessages,
   ProgramMessages,
   SynthesisWork,
+  WorkProgress,
 } from "../../src/protocol/work.ts";
 import type { SynthesisResult } from "../../src/synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../../src/synthesis/pipeline/synthesisProgress.ts";
@@ -33,6 +34,37 @@ export interface WorkOutcome {
   /** What the program printed, on stdout and stderr. */
   readonly printed: string;
   readonly code: number | null;
+}
+
+/**
+ * Sends a request about a student to a fork of the built program, whose numerics are bundled, and
+ * resolves with the result and the progress.
+ */
+export async function requestStudentWork<Method extends "checkFit" | "evaluate">(
+  method: Method,
+  params: ProgramMessages["requests"][Method]["params"],
+): Promise<{
+  readonly result: ProgramMessages["requests"][Method]["result"];
+  readonly progress: readonly WorkProgress[];
+}> {
+  const child = fork(join(root, "dist/cli.js"), ["work"], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const channel = createForkChannel<EditorMessages, ProgramMessages>(child);
+  const progress: WorkProgress[] = [];
+  channel.listen("advanced", it => void progress.push(it));
+  channel.open();
+  const exit = once(child, "exit");
+  try {
+    const result = (await channel.request(
+      method,
+      params as never,
+    )) as ProgramMessages["requests"][Method]["result"];
+    return { result, progress };
+  } finally {
+    await channel.close();
+    await exit;
+  }
 }
 
 /** Sends the work to a fork of the program and waits until that has ended. */

@@ -44,6 +44,8 @@ import { startTrainer } from "../../src/run/start.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
+import { readTasks } from "../../src/trajectory/file.ts";
+import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
 import { endTrainer } from "./endTrainer.ts";
@@ -148,9 +150,9 @@ afterEach(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 let runCount = 0;
-function createRunFolder(config: RunConfig): string {
+function createRunFolder(config: RunConfig, from = start): string {
   const folder = join(root, "runs", String(++runCount));
-  createRun(folder, config, start);
+  createRun(folder, config, from);
   return folder;
 }
 const startOn = (folder: string): Promise<Attachment> =>
@@ -176,6 +178,15 @@ function readResults(folder: string) {
     ).toString("base64"),
     metrics,
   };
+}
+
+const listGoalTools = ({ goals }: Task) => goals.map(it => it.calls.map(({ name }) => name));
+
+/** Finds the tasks of a file by their ids. */
+async function readTaskFinder(file: string): Promise<(id: string) => Task | undefined> {
+  const found = new Map<string, Task>();
+  for await (const it of readTasks(file)) found.set(it.id, it);
+  return id => found.get(id);
 }
 
 /** Settings whose steps depend on the steps before, and on all workers. */
@@ -287,6 +298,47 @@ describe("a run of grpo", () => {
     // all attempts of a group are at the same turn
     for (let i = 0; i < lines.length; i += 3)
       expect(new Set(turns.slice(i, i + 3)).size, String(i)).toBe(1);
+  });
+
+  test("attempts variants of undecided tasks instead of the tasks, also when it is resumed", async () => {
+    const config = grpo({
+      steps: 12,
+      saveEvery: 6,
+      grpo: {
+        ...defaultGrpoSettings,
+        prompts: 2,
+        group: 4,
+        learningRate: 1e-6,
+        curriculum: 1,
+        variants: true,
+      },
+    });
+    const small = join(resources, "models", "small");
+    const uninterrupted = createRunFolder(config, small);
+    await readEvents(await startOn(uninterrupted));
+    const readTask = await readTaskFinder(tasks);
+    let variants = 0;
+    for (const it of readMetrics(uninterrupted).lines) {
+      if (it.method !== "grpo") throw new Error("not GRPO");
+      const { lines } = readGroups(uninterrupted, it.step);
+      const own = lines.filter(line => line.variant);
+      expect(own.length).toBe(4 * it.groups!.variants!);
+      variants += it.groups!.variants!;
+      for (const { task, trajectory, variant } of own) {
+        expect([task, trajectory.header.task]).toEqual([variant!.id, variant!.id]);
+        const original = readTask(task.replace(/-v\d+-\d+$/, ""))!;
+        expect(listGoalTools(variant!)).toEqual(listGoalTools(original));
+        expect(variant!.turns[0]!.user).not.toBe(original.turns[0]!.user);
+      }
+    }
+    expect(variants).toBeGreaterThan(0);
+
+    const interrupted = createRunFolder(config, small);
+    await readEvents(await startOn(interrupted));
+    rmSync(getCheckpointFolder(interrupted, 12), { recursive: true });
+    await readEvents(await startOn(interrupted));
+    expect(readResults(interrupted)).toEqual(readResults(uninterrupted));
+    expect(readGroups(interrupted, 12)).toEqual(readGroups(uninterrupted, 12));
   });
 
   test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {

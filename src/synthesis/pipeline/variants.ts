@@ -17,7 +17,7 @@ import { readScenarios, type ServerScenario } from "../text/scenarios.ts";
 import { attemptTask, createAttemptContext, type AttemptContext } from "./attemptTask.ts";
 import { localizePlan } from "./crossServerPlan.ts";
 import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
-import { menuKinds, presets } from "./presets.ts";
+import { menuKinds, presets, type Preset } from "./presets.ts";
 import { replanScenario } from "./scenarioVariant.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { Synthesizer } from "./synthesizer.ts";
@@ -30,11 +30,12 @@ export interface VariantOptions {
   readonly resources: string;
   readonly seed: number;
   readonly count: number;
+  /** The preset of the task. */
+  readonly preset?: Preset["name"];
+  /** Failed attempts in a row before the synthesis gives up. */
+  readonly maxFailures?: number;
   readonly signal?: AbortSignal;
 }
-
-/** Failed attempts in a row before the synthesis gives up. */
-const maxFailures = 300;
 
 /** A request draws from `drawn` of `all` variants of a fixture, because creating one takes long. */
 const fixtureVariants = { drawn: 4, all: 40 };
@@ -51,7 +52,7 @@ export async function* synthesizeVariants(
   task: Task,
   options: VariantOptions,
 ): AsyncGenerator<Task> {
-  const { count, signal } = options;
+  const { count, maxFailures = 300, signal } = options;
   const context = createVariantContext(task, options);
   const target = { home: task.servers[0]!.name, kind: task.kind };
   const shape = getTaskShape(task);
@@ -73,9 +74,12 @@ export async function* synthesizeVariants(
   }
 }
 
+/** Variants cannot repeat what the assistant has to recover from. */
+export const canHaveVariants = (task: Task): boolean => task.knobs["recovery"] === undefined;
+
 function createVariantContext(
   task: Task,
-  { catalog, resources, seed, signal }: VariantOptions,
+  { catalog, resources, seed, preset, signal }: VariantOptions,
 ): AttemptContext {
   const servers = task.servers.map(it => it.name);
   const missing = servers.find(it => !catalog.servers.has(it));
@@ -84,7 +88,7 @@ function createVariantContext(
       `task ${task.id} is of ${missing}, which is not here`,
       "start it, or choose another task",
     );
-  if (task.knobs["recovery"] !== undefined)
+  if (!canHaveVariants(task))
     throw new UserError(
       `in task ${task.id} the assistant has to recover from something, which variants cannot repeat`,
       "choose a task without a recovery",
@@ -95,6 +99,7 @@ function createVariantContext(
     seed,
     servers,
     menu: menuKinds.find(it => it === task.knobs["menu"]) ?? "chain",
+    ...(preset ? { preset } : {}),
     // `synthesizeVariants` checks for duplicates after the shape
     rejectsDuplicates: false,
     ...(signal ? { signal } : {}),

@@ -1,0 +1,93 @@
+/** `work` about students: which tasks fit one, and how students do on held-out tasks. */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { UserError } from "../../src/userError.ts";
+import { root } from "../contracts/transports.ts";
+import { requestStudentWork } from "./editor.ts";
+import { emptyFolder } from "./program.ts";
+
+const fixtures = [join(root, "resources/servers")];
+const getModel = (name: string) => join(root, "resources/models", name);
+const example = join(root, "resources/example/prove/tasks/example.tasks.jsonl");
+
+/** A file with a few tasks of the student's preset, a part of which is held out. */
+function synthesize(...args: readonly string[]): string {
+  const file = join(emptyFolder(), "few.tasks.jsonl");
+  const options = ["--count", "40", "--seed", "1", "--preset", "student", ...args];
+  execFileSync(
+    process.execPath,
+    [join(root, "dist/cli.js"), "synthesize", "--out", file, ...options],
+    {
+      stdio: "pipe",
+    },
+  );
+  return file;
+}
+const few = synthesize("--servers", "banking,calendar,filesystem");
+
+test("tasks fit on the servers that the student was trained on", async () => {
+  const { result } = await requestStudentWork("checkFit", {
+    tasks: few,
+    model: getModel("careless"),
+    fixtures,
+  });
+  const { train, heldOut, unknownServers } = result;
+  expect(unknownServers).toEqual([]);
+  expect(train.total + heldOut.total).toBe(40);
+  expect(train.fitting).toBeGreaterThan(0.9 * train.total);
+  expect(heldOut.fitting).toBeGreaterThan(1);
+});
+
+test("tasks on other servers are counted apart, and the servers are named", async () => {
+  const { result, progress } = await requestStudentWork("checkFit", {
+    tasks: example,
+    model: getModel("careless"),
+    fixtures,
+  });
+  const { train, unknownServers } = result;
+  expect(train.fitting + train.unknownServers + train.tooLong).toBe(train.total);
+  expect(train.unknownServers).toBeGreaterThan(train.fitting);
+  expect(unknownServers).toContain("crm");
+  expect(unknownServers).not.toContain("banking");
+  expect(progress[0]).toEqual({ done: 1, total: 0, noun: "task" });
+});
+
+test("two students attempt the same held-out tasks, and the second is compared with the first", async () => {
+  const { result, progress } = await requestStudentWork("evaluate", {
+    tasks: few,
+    models: [getModel("careless"), getModel("small")],
+    limit: 6,
+    profile: "paper",
+    fixtures,
+  });
+  const [careless, small] = result.measurements;
+  expect(result).toMatchObject({ count: 6, sets: expect.any(Number) as number });
+  expect(small!.success.mean).toBeGreaterThan(careless!.success.mean);
+  expect(result.change!.success.mean).toBeCloseTo(small!.success.mean - careless!.success.mean, 6);
+  for (const { success } of result.measurements) {
+    expect(success.low).toBeLessThanOrEqual(success.mean);
+    expect(success.high).toBeGreaterThanOrEqual(success.mean);
+  }
+  expect(progress[0]).toMatchObject({ total: 12, noun: "attempt" });
+});
+
+test("a file without held-out tasks that fit is refused with what to do", async () => {
+  const trainOnly = join(emptyFolder(), "train.tasks.jsonl");
+  const lines = readFileSync(few, "utf8").split("\n");
+  writeFileSync(trainOnly, lines.filter(it => it.includes('"split":"train"')).join("\n"));
+  const evaluate = (tasks: string) =>
+    requestStudentWork("evaluate", {
+      tasks,
+      models: [getModel("careless")],
+      limit: 5,
+      profile: "paper",
+      fixtures,
+    });
+  await expect(evaluate(trainOnly)).rejects.toBeInstanceOf(UserError);
+  await expect(evaluate(trainOnly)).rejects.toMatchObject({
+    what: expect.stringContaining("has no held-out tasks") as string,
+    remedy: expect.stringContaining("synthesize") as string,
+  });
+});
