@@ -1,10 +1,12 @@
 /**
- * Writes the lists in package.json that follow from the servers' catalog: the JSON Schemas by which
- * the editor validates files, and the servers that a setting offers. `npm run manifest` runs it.
+ * Writes the lists in package.json that follow from the code: the JSON Schemas by which the editor
+ * validates files, and the servers and reward profiles that settings offer. `npm run manifest` runs
+ * it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
+import { profiles } from "./src/reward/profiles.ts";
 import { serverNames } from "./src/servers/catalog.ts";
 
 export const manifestFile = join(import.meta.dirname, "package.json");
@@ -21,6 +23,10 @@ interface Manifest {
     readonly configuration: {
       readonly properties: {
         readonly "prove.agentServers": { readonly items: { enum: readonly string[] } };
+        readonly "prove.rewardProfile": {
+          enum: readonly string[];
+          enumDescriptions: readonly string[];
+        };
       };
     };
   };
@@ -30,7 +36,10 @@ interface Manifest {
 export function updateManifest(text: string): Promise<string> {
   const manifest = JSON.parse(text) as Manifest;
   const { contributes } = manifest;
-  contributes.configuration.properties["prove.agentServers"].items.enum = serverNames;
+  const { properties } = contributes.configuration;
+  properties["prove.agentServers"].items.enum = serverNames;
+  properties["prove.rewardProfile"].enum = profiles.map(it => it.name);
+  properties["prove.rewardProfile"].enumDescriptions = profiles.map(it => it.summary);
   contributes.jsonValidation = [
     ...serverNames.map(name => ({
       fileMatch: `**/fixtures/${name}/*.fixture.json`,

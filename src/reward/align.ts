@@ -84,6 +84,8 @@ export function alignCalls(
       call > earliest && messages.every(it => getMessage(calls, call) > it);
     positions[g] = goalCalls.map((goalCall, part) => {
       const { at } = goalCall;
+      // a prefix of the attempt ends before that call
+      if (at !== undefined && at >= calls.length) return null;
       if (at !== undefined) {
         const evidence = compareArguments(goalCall, calls[at]!.arguments);
         pairs.push({ goal: g, part, call: at, arguments: evidence });

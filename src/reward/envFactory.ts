@@ -13,6 +13,7 @@ export function scoreEnvFactory(
   attempt: Attempt,
   goals: readonly ScoredGoal[],
   calls: readonly ScoredCall[],
+  hasEnded: boolean,
 ): FormulaParts {
   const goalCount = goals.reduce((sum, it) => sum + it.calls.length, 0);
   const unparsed = calls.filter(it => it.name === "").length;
@@ -20,7 +21,7 @@ export function scoreEnvFactory(
     Math.min(0.5, 0.05 * Math.max(0, calls.length - goalCount)) + Math.min(0.5, 0.05 * unparsed);
   return {
     trace: { score: Number(hasAllCalls(attempt, goals, calls)), weight: 0.5 },
-    state: { score: scoreStates(attempt, goals), weight: 0.5 },
+    state: { score: hasEnded ? scoreStates(attempt, goals) : 0, weight: 0.5 },
     penalty: { score: penalty, weight: -1 },
   };
 }

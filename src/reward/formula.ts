@@ -11,6 +11,8 @@ import { scoreTier } from "./tier.ts";
 interface FormulaInput {
   readonly goals: readonly ScoredGoal[];
   readonly calls: readonly ScoredCall[];
+  /** Whether these are all calls: parts that need the final state are 0 before. */
+  readonly hasEnded: boolean;
 }
 
 /** The breakdown with the parts of a formula, whose total is their sum and never below 0. */
@@ -33,15 +35,15 @@ export function applyFormula(
 function scoreFormula(
   formula: Formula,
   attempt: Attempt,
-  { goals, calls }: FormulaInput,
+  { goals, calls, hasEnded }: FormulaInput,
 ): FormulaParts {
   switch (formula) {
     case "graduated":
       return scoreGraduated(goals, calls, it => attempt.tools.get(it)?.inputSchema);
     case "envfactory":
-      return scoreEnvFactory(attempt, goals, calls);
+      return scoreEnvFactory(attempt, goals, calls, hasEnded);
     case "tier":
-      return scoreTier(attempt, calls);
+      return scoreTier(attempt, calls, hasEnded);
     default:
       throw new Error(`unknown formula ${String(formula satisfies never)}`);
   }

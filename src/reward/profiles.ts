@@ -7,6 +7,8 @@ import type { Formula } from "./formulaParts.ts";
 
 export interface Profile {
   readonly name: string;
+  /** What it rewards, in one line, for people who choose one. */
+  readonly summary: string;
   /** The weights w of equation (5). */
   readonly weights: Readonly<Record<PartName, number>>;
   /** Weight of the success term; 0 leaves it out. */
@@ -45,6 +47,7 @@ const paperWeights = Object.freeze({
 
 export const paperProfile: Profile = Object.freeze({
   name: "paper",
+  summary: "The paper's five parts, on the goals as the attempt resolved them",
   weights: paperWeights,
   success: 0,
   alpha: 0.5,
@@ -60,6 +63,7 @@ export const paperProfile: Profile = Object.freeze({
 export const paperLiteralProfile: Profile = Object.freeze({
   ...paperProfile,
   name: "paper-literal",
+  summary: "The paper's five parts, on the teacher's calls alone, as published",
   goals: "literal",
 });
 
@@ -70,6 +74,7 @@ export const paperLiteralProfile: Profile = Object.freeze({
 export const provePlusProfile: Profile = Object.freeze({
   ...paperProfile,
   name: "prove-plus",
+  summary: "The five parts and success; the default for training",
   success: 1,
   strictMessageOrder: true,
   coverageRequiresSuccess: true,
@@ -81,17 +86,34 @@ const ablationProfiles: readonly Profile[] = [
   ...partNames.map(it => ({
     ...paperProfile,
     name: `paper-no-${it}`,
+    summary: `The paper's reward without the part ${it}`,
     weights: Object.freeze({ ...paperWeights, [it]: 0 }),
   })),
-  // no extra calls are free
-  { ...paperProfile, name: "paper-flat-budget", beta: 0 },
+  {
+    ...paperProfile,
+    name: "paper-flat-budget",
+    summary: "The paper's reward without free extra calls",
+    beta: 0,
+  },
 ].map(it => Object.freeze(it));
 
 const noWeights = Object.freeze({ validity: 0, coverage: 0, efficiency: 0, name: 0, argument: 0 });
 
+const formulaSummaries: Readonly<Record<Formula, string>> = {
+  graduated: "Cheng et al.: each call on its own, and the order of the goals",
+  envfactory: "EnvFactory: all calls of the teacher, and the final states",
+  tier: "TIER: calls that work, and success; no reference calls",
+};
+
 /** The rewards of other papers. */
 const otherProfiles: readonly Profile[] = (["graduated", "envfactory", "tier"] as const).map(it =>
-  Object.freeze({ ...paperLiteralProfile, name: it, weights: noWeights, formula: it }),
+  Object.freeze({
+    ...paperLiteralProfile,
+    name: it,
+    summary: formulaSummaries[it],
+    weights: noWeights,
+    formula: it,
+  }),
 );
 
 /** The profiles that an attempt is shown with, the paper's first. */

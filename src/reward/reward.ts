@@ -41,11 +41,24 @@ export interface Unscorable {
 export const isScored = (result: Breakdown | Unscorable): result is Breakdown => "total" in result;
 
 /** The breakdown of an attempt, or why it has none. */
-export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Unscorable {
+export const scoreAttempt = (attempt: Attempt, profile: Profile): Breakdown | Unscorable =>
+  scoreCallsUntil(attempt, profile, undefined);
+
+/**
+ * The breakdown of an attempt, or with an `end` that of its first calls, as `prefixReward.ts`
+ * defines it.
+ */
+export function scoreCallsUntil(
+  attempt: Attempt,
+  profile: Profile,
+  end: number | undefined,
+): Breakdown | Unscorable {
   const { task, tools, trajectory } = attempt;
-  const calls = listScoredCalls(attempt);
-  if ("unscorable" in calls) return calls;
+  const allCalls = listScoredCalls(attempt);
+  if ("unscorable" in allCalls) return allCalls;
   const given = countGivenCalls(trajectory);
+  const hasEnded = end === undefined;
+  const calls = hasEnded ? allCalls : allCalls.slice(0, Math.max(given, end));
   const isLiteral = profile.goals === "literal";
   const resolution = isLiteral ? keepGoals(task.goals) : resolveGoals(attempt);
   const { turn } = trajectory.header;
@@ -54,8 +67,14 @@ export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Un
     {
       calls,
       given,
-      isMet: !isLiteral && turn !== undefined && calls.length === given && isAchieved(attempt),
+      isMet:
+        hasEnded &&
+        !isLiteral &&
+        turn !== undefined &&
+        calls.length === given &&
+        isAchieved(attempt),
       schemaOf: name => tools.get(name)?.inputSchema,
+      hasEnded,
     },
     profile,
   );
@@ -63,16 +82,18 @@ export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Un
     return applyFormula(profile.formula, breakdown, attempt, {
       goals: selectTurnGoals(keepGoals(task.goals), task, turn).goals,
       calls: calls.slice(given),
+      hasEnded,
     });
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
-  const success = createPart(getSuccess(attempt).achieved ? 1 : 0, profile.success);
+  const isSuccess = hasEnded && getSuccess(attempt).achieved;
+  const success = createPart(isSuccess ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
 }
 
 /** The breakdown by the resolved goals, whose evidence has the indices of the task's goals. */
 function scoreResolved(
   { goals, indices, notes }: Resolution,
-  input: Omit<CallScoringInput, "goals">,
+  { hasEnded, ...input }: Omit<CallScoringInput, "goals"> & { readonly hasEnded: boolean },
   profile: Profile,
 ): Breakdown {
   const breakdown = scoreCalls({ ...input, goals }, profile);
@@ -90,7 +111,8 @@ function scoreResolved(
         ...(it
           ? { ...it, goal, broken: it.broken.map(j => indices[j]!) }
           : { goal, matched: true, calls: [], broken: [], needed: false }),
-        ...(own.length > 0 ? { notes: own } : {}),
+        // in a prefix, the notes of a goal would tell of later calls
+        ...(own.length > 0 && (hasEnded || it?.matched) ? { notes: own } : {}),
       };
     }),
   };

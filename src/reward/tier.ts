@@ -16,7 +16,11 @@ const mismatchCost = 0.25;
  * and execution, and 0.5 for the answer. Nothing counts without calls, nothing after the format if
  * a call cannot be parsed, and nothing after the names if a tool is not offered.
  */
-export function scoreTier(attempt: Attempt, calls: readonly ScoredCall[]): FormulaParts {
+export function scoreTier(
+  attempt: Attempt,
+  calls: readonly ScoredCall[],
+  hasEnded: boolean,
+): FormulaParts {
   const isParsed = calls.length > 0 && calls.every(it => it.name !== "");
   const isNamed = isParsed && calls.every(it => it.outcome.kind !== "unknown-tool");
   const misfits = calls.filter(it => it.outcome.kind === "bad-arguments");
@@ -29,7 +33,10 @@ export function scoreTier(attempt: Attempt, calls: readonly ScoredCall[]): Formu
     parameters: { score: score(incomplete), weight: 0.1 },
     types: { score: score(misfits.length - incomplete), weight: 0.1 },
     execution: { score: Number(isExecuted), weight: 0.1 },
-    answer: { score: Number(isNamed && getSuccess(attempt).achieved), weight: 0.5 },
+    answer: {
+      score: Number(isNamed && hasEnded && getSuccess(attempt).achieved),
+      weight: 0.5,
+    },
   };
 }
 

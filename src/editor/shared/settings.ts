@@ -5,6 +5,7 @@ interface Settings {
   readonly folder: string;
   readonly node: string;
   readonly agentServers: readonly string[];
+  readonly rewardProfile: string;
   readonly "endpoint.url": string;
   readonly "endpoint.model": string;
 }

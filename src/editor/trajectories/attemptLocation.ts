@@ -44,6 +44,10 @@ export function getTranscriptPath(uri: Uri): unknown {
   return location.file ?? location.run;
 }
 
+/** The location that a transcript's address was created from. */
+export const readLocation = ({ query }: Uri): AttemptLocation =>
+  JSON.parse(query) as AttemptLocation;
+
 export const getTranscriptTitle = ({ path }: Uri): string =>
   path
     .split("/")

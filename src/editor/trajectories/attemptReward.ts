@@ -1,36 +1,59 @@
-/** Computes the reward of an attempt under the profiles, and whether the attempt succeeded. */
+/**
+ * Computes the reward of an attempt and of its prefixes under the profile on screen and others to
+ * compare with, and whether the attempt succeeded.
+ */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
-import { paperLiteralProfile, shownProfiles } from "../../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../../reward/reward.ts";
-import { getSuccess, type Success } from "../../reward/success.ts";
 import { describeTotals } from "../../reward/breakdownText.ts";
-import { createAttemptFactory } from "../../trajectory/attempt.ts";
+import { countPrefix, listPrefixTotals, scorePrefix } from "../../reward/prefixReward.ts";
+import {
+  paperLiteralProfile,
+  paperProfile,
+  shownProfiles,
+  type Profile,
+} from "../../reward/profiles.ts";
+import { isScored, scoreAttempt, type Unscorable } from "../../reward/reward.ts";
+import { getSuccess, type Success } from "../../reward/success.ts";
+import { createAttemptFactory, type Attempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { asFinished, type Trajectory } from "../../trajectory/trajectory.ts";
+import { asFinished, type Event, type Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 
-export type AttemptReward =
-  | { readonly breakdowns: readonly Breakdown[]; readonly success: Success }
-  /** Why the attempt cannot be scored. */
-  | { readonly unscorable: string };
+/** The reward of an attempt as the editor shows it. */
+export interface ShownReward {
+  readonly attempt: Attempt;
+  /** The profile on screen, and those to compare with. */
+  readonly profiles: readonly [Profile, ...Profile[]];
+  /** One per profile, of the whole attempt. */
+  readonly breakdowns: readonly [Breakdown, ...Breakdown[]];
+  readonly success: Success;
+}
 
+export type AttemptReward = ShownReward | Unscorable;
+
+/** Computes the reward of an attempt. `profile` is the one on screen. */
 export function computeReward(
   catalog: Catalog,
   task: Task | undefined,
   trajectory: Trajectory,
+  profile: Profile = paperProfile,
 ): AttemptReward {
   const finished = asFinished(trajectory);
   if (!task) return { unscorable: "its task was not found" };
   if (!finished) return { unscorable: "it has not ended" };
   try {
     const attempt = createAttemptFactory(catalog)(task, finished);
-    const results = shownProfiles.map(it => scoreAttempt(attempt, it));
-    const failed = results.find(it => !isScored(it));
-    if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
-    const [paper, ...others] = results.filter(isScored);
-    const breakdowns = [paper!, ...others.filter(it => isOfInterest(it, paper!))];
-    return { breakdowns, success: getSuccess(attempt) };
+    const first = scoreAttempt(attempt, profile);
+    if (!isScored(first)) return first;
+    const others = shownProfiles.filter(
+      it => it.name !== profile.name && isOfInterest(attempt, it),
+    );
+    return {
+      attempt,
+      profiles: [profile, ...others],
+      breakdowns: [first, ...others.map(it => requireBreakdown(scoreAttempt(attempt, it)))],
+      success: getSuccess(attempt),
+    };
   } catch (error) {
     // a fixture or a tool has changed, but the transcript can still be shown
     if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
@@ -38,9 +61,58 @@ export function computeReward(
   }
 }
 
-/** Whether a breakdown says more than the paper's: the literal one does where it differs. */
-const isOfInterest = ({ profile, total }: Breakdown, paper: Breakdown): boolean =>
-  profile !== paperLiteralProfile.name || total !== paper.total;
+/** Whether a profile says more than the paper's: the literal one does where its total differs. */
+function isOfInterest(attempt: Attempt, profile: Profile): boolean {
+  if (profile.name !== paperLiteralProfile.name) return true;
+  const [own, paper] = [profile, paperProfile].map(it =>
+    requireBreakdown(scoreAttempt(attempt, it)),
+  );
+  return own!.total !== paper!.total;
+}
+
+/** The breakdowns of a prefix (see `prefixReward.ts`), one per profile. */
+export function scoreShownPrefix(reward: ShownReward, prefix: number): ShownReward["breakdowns"] {
+  const { attempt, profiles } = reward;
+  const [first, ...others] = profiles.map(it => requireBreakdown(scorePrefix(attempt, it, prefix)));
+  return [first!, ...others];
+}
+
+const totalsByReward = new WeakMap<ShownReward, readonly number[]>();
+
+/** The totals of all prefixes under the profile on screen, which are computed once. */
+export function getPrefixTotals(reward: ShownReward): readonly number[] {
+  let totals = totalsByReward.get(reward);
+  if (!totals) {
+    const result = listPrefixTotals(reward.attempt, reward.profiles[0]);
+    if ("unscorable" in result) throw new Error(result.unscorable);
+    totalsByReward.set(reward, (totals = result));
+  }
+  return totals;
+}
+
+/** The total after some events under the profile on screen, and what the last of them changed. */
+export interface RewardStep {
+  readonly total: number;
+  readonly change: number;
+}
+
+/** The reward after the first `count` events; undefined for an attempt without a reward. */
+export function getRewardStep(
+  reward: AttemptReward,
+  events: readonly Event[],
+  count: number,
+): RewardStep | undefined {
+  if ("unscorable" in reward) return undefined;
+  const totals = getPrefixTotals(reward);
+  const total = totals[countPrefix(events, count)]!;
+  return { total, change: total - totals[countPrefix(events, Math.max(0, count - 1))]! };
+}
+
+/** An attempt can be scored under all profiles or under none. */
+function requireBreakdown(result: Breakdown | Unscorable): Breakdown {
+  if (!isScored(result)) throw new Error(result.unscorable);
+  return result;
+}
 
 /** Reward and success as the last lines of a transcript. */
 export function formatRewardLines(reward: AttemptReward): readonly string[] {

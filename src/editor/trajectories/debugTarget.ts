@@ -11,7 +11,8 @@ export interface DebugTarget {
   readonly cursor: TrajectoryCursor;
   readonly transcript: Transcript;
   readonly task?: Task;
-  readonly reward: AttemptReward;
+  /** Replaced when the attempt is scored again, such as under another profile. */
+  reward: AttemptReward;
 }
 
 /** The number of calls before the event of a position. */

@@ -1,29 +1,50 @@
 /** Creates the variables of watches, hovers and breakpoint conditions at a position. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { State } from "../../environment/state.ts";
-import { formatCallEvidence } from "../../reward/breakdown.ts";
+import { formatCallEvidence, type Breakdown } from "../../reward/breakdown.ts";
+import { countPrefix } from "../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
+import { getRewardStep, scoreShownPrefix } from "./attemptReward.ts";
 import { countCallsBefore, type DebugTarget } from "./debugTarget.ts";
 import type { Variables } from "./expression.ts";
 
-/** The state of each server, the position, and for a call its fields and its evidence. */
+/**
+ * The state of each server, the position, the reward so far, and for a call its fields and its
+ * evidence.
+ */
 export function createVariables(target: DebugTarget, position: CursorPosition): Variables {
+  const { reward, cursor } = target;
+  const prefix = countPrefix(cursor.trajectory.events, position.position);
+  const breakdown = "breakdowns" in reward ? scoreShownPrefix(reward, prefix)[0] : undefined;
   return {
     ...(position.state as unknown as JsonObject),
-    ...createCallVariables(target, position),
+    ...createCallVariables(target, position, breakdown),
+    ...(breakdown ? { reward: createRewardVariable(target, position, breakdown) } : {}),
     position: position.position,
   };
 }
 
-function createCallVariables({ reward, cursor }: DebugTarget, position: CursorPosition): Variables {
+/** The total, what the last event changed, and the score of each part by its name. */
+function createRewardVariable(
+  { reward, cursor }: DebugTarget,
+  { position }: CursorPosition,
+  { parts, extras, total }: Breakdown,
+): JsonObject {
+  const step = getRewardStep(reward, cursor.trajectory.events, position);
+  const scores = Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, it.score]);
+  return { total, change: step?.change ?? 0, ...Object.fromEntries(scores) };
+}
+
+function createCallVariables(
+  { cursor }: DebugTarget,
+  position: CursorPosition,
+  breakdown: Breakdown | undefined,
+): Variables {
   const { event } = position;
   if (event?.kind !== "call") return {};
   const { name, arguments: args, outcome, value = null, error = null } = formatCallLine(event);
-  const evidence =
-    "breakdowns" in reward
-      ? reward.breakdowns[0]?.calls[countCallsBefore(cursor, position)]
-      : undefined;
+  const evidence = breakdown?.calls[countCallsBefore(cursor, position)];
   return {
     call: { name, arguments: args, outcome, value, error },
     arguments: args,

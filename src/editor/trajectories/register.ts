@@ -4,6 +4,7 @@
  */
 import { workspace, type ExtensionContext, type Uri } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
+import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/rewardProfile.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
@@ -39,6 +40,7 @@ export function registerTrajectories(
     workspace.onDidSaveTextDocument(
       it => fixtures.isWorkspaceFixture(it.uri) && transcripts.refresh(),
     ),
+    onDidChangeRewardProfile(() => transcripts.refresh()),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
     ...registerTranscriptFeatures(transcripts, definitions),
   );
@@ -46,6 +48,7 @@ export function registerTrajectories(
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
     stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
     showReward: (attempt?: AttemptNode | Uri) => rewardPages.open(attempt),
+    selectRewardProfile: () => selectRewardProfile(),
   });
   return transcripts;
 }

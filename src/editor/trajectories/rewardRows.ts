@@ -1,28 +1,59 @@
 /**
- * Creates the rows under the debugger's Reward heading: the current call, the totals and success.
+ * Creates the rows under the debugger's Reward heading: the current call and what it changed, the
+ * totals so far, and at the end success.
  */
 import type { ArgumentEvidence, Breakdown, CallEvidence } from "../../reward/breakdown.ts";
 import { describeCall } from "../../reward/breakdownText.ts";
+import { formatChange, listPartChanges } from "../../reward/partChanges.ts";
+import { countPrefix } from "../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
+import { getRewardStep, scoreShownPrefix, type ShownReward } from "./attemptReward.ts";
 import { countCallsBefore, type DebugTarget } from "./debugTarget.ts";
 import type { ValueRow } from "./valueRow.ts";
 
 export function createRewardRows(
-  { reward, cursor }: DebugTarget,
+  target: DebugTarget,
   position: CursorPosition,
 ): readonly ValueRow[] {
+  const { reward, cursor } = target;
   if ("unscorable" in reward) return [{ name: "no reward", text: reward.unscorable }];
-  const { breakdowns, success } = reward;
-  const rows = [
+  const prefix = countPrefix(cursor.trajectory.events, position.position);
+  const breakdowns = scoreShownPrefix(reward, prefix);
+  const hasChanged = position.event?.kind === "call" || position.event?.kind === "ended";
+  return [
+    ...(position.event?.kind === "call"
+      ? [createCallRow(breakdowns[0], countCallsBefore(cursor, position))]
+      : []),
+    ...(hasChanged ? [createChangeRow(target, reward, position, prefix)] : []),
     ...breakdowns.map(createTotalRow),
-    {
-      name: "success",
-      text: success.achieved ? "yes" : `no: ${success.reasons.join("; ")}`,
-    },
+    createSuccessRow(reward, position),
   ];
-  const [paper] = breakdowns;
-  if (position.event?.kind !== "call" || !paper) return rows;
-  return [createCallRow(paper, countCallsBefore(cursor, position)), ...rows];
+}
+
+/** What the last event changed under the profile on screen. */
+function createChangeRow(
+  { cursor }: DebugTarget,
+  reward: ShownReward,
+  { position }: CursorPosition,
+  prefix: number,
+): ValueRow {
+  const { change } = getRewardStep(reward, cursor.trajectory.events, position)!;
+  const [before] = scoreShownPrefix(reward, prefix - 1);
+  const [after] = scoreShownPrefix(reward, prefix);
+  const changes = listPartChanges(before, after);
+  return {
+    name: "change",
+    text: formatChange(change),
+    ...(changes.length > 0
+      ? {
+          rows: () =>
+            changes.map(it => ({
+              name: it.name,
+              text: `${it.before.toFixed(4)} → ${it.after.toFixed(4)}, ${formatChange(it.change)}`,
+            })),
+        }
+      : {}),
+  };
 }
 
 const createTotalRow = ({ profile, total, parts, extras }: Breakdown): ValueRow => ({
@@ -34,6 +65,14 @@ const createTotalRow = ({ profile, total, parts, extras }: Breakdown): ValueRow 
       text: `${score.toFixed(4)} × ${weight} = ${value.toFixed(4)}`,
     })),
 });
+
+function createSuccessRow({ success }: ShownReward, { event }: CursorPosition): ValueRow {
+  if (event?.kind !== "ended") return { name: "success", text: "decided at the end" };
+  return {
+    name: "success",
+    text: success.achieved ? "yes" : `no: ${success.reasons.join("; ")}`,
+  };
+}
 
 const createCallRow = (breakdown: Breakdown, call: number): ValueRow => ({
   name: "this call",

@@ -7,10 +7,11 @@ import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/re
 import { readTrajectories } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { trajectoryFormat, type Trajectory } from "../../trajectory/trajectory.ts";
+import { parseTaskLine, taskLineSchema } from "../../trajectory/taskLine.ts";
 import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
 import { UserError } from "../../userError.ts";
 import { indexTasks, readTask } from "../tasks/taskIndex.ts";
-import type { AttemptLocation } from "./attemptLocation.ts";
+import { readLocation, type AttemptLocation } from "./attemptLocation.ts";
 
 export interface StoredAttempt {
   readonly trajectory: Trajectory;
@@ -25,7 +26,7 @@ export type FindTask = (id: string) => Promise<Task | undefined>;
 
 /** Reads the attempt of a transcript. Throws a `UserError` if it is missing or invalid. */
 export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredAttempt> {
-  const location = JSON.parse(uri.query) as AttemptLocation;
+  const location = readLocation(uri);
   switch (location.kind) {
     case "task": {
       const task = await readTask(location.file, location.line);
@@ -42,20 +43,28 @@ export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredA
   }
 }
 
+interface GroupJson {
+  readonly trajectory?: unknown;
+  readonly variant?: unknown;
+}
+
 async function readGroupAttempt({
   run,
   step,
   line,
 }: Extract<AttemptLocation, { kind: "group" }>): Promise<StoredAttempt> {
   const file = getGroupsFile(run, step);
-  const json = (await readJsonAt(file, line)) as { trajectory?: unknown } | null;
+  const json = (await readJsonAt(file, line)) as GroupJson | null;
   const { success, data } = trajectorySchema.safeParse(json?.trajectory);
   if (!success)
     throw new UserError(
       `${file}:${line.number} is not an attempt`,
       "open it with the version of PROVE that wrote it",
     );
-  const task = await findTaskInFile(readRun(run).tasks, data.header.task);
+  const variant = taskLineSchema.safeParse(json?.variant);
+  const task = variant.success
+    ? parseTaskLine(variant.data)
+    : await findTaskInFile(readRun(run).tasks, data.header.task);
   return { trajectory: data, ...(task ? { task } : {}) };
 }
 

@@ -20,6 +20,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import { describeCall } from "../../reward/breakdownText.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
+import { getRewardProfile } from "../shared/rewardProfile.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
 import {
@@ -42,6 +43,9 @@ export class Transcripts implements Disposable {
   readonly #findTask: FindTask;
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
+  readonly #refreshed = new EventEmitter<void>();
+  /** All attempts are to be read again, also those whose transcripts are closed. */
+  readonly onDidRefresh = this.#refreshed.event;
   /** By the address of the transcript. */
   readonly #attempts = new Map<string, Promise<OpenAttempt>>();
   readonly #subscription: Disposable;
@@ -81,42 +85,14 @@ export class Transcripts implements Disposable {
     const key = uri.toString();
     const known = this.#attempts.get(key);
     if (known) return known;
-    const attempt = this.#read(uri);
+    const attempt = this.read(uri);
     this.#attempts.set(key, attempt);
     attempt.catch(() => this.#attempts.delete(key));
     return attempt;
   }
 
-  async getText(uri: Uri): Promise<string> {
-    return (await this.getAttempt(uri)).transcript.text;
-  }
-
-  /** Shows a call, by its position among the calls, in the transcript. */
-  async reveal(uri: Uri, call: number): Promise<void> {
-    const { trajectory, transcript } = await this.getAttempt(uri);
-    const calls = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
-    const { first, last } = transcript.ranges[calls[call]!]!;
-    const editor = await this.#show(uri);
-    editor.selection = new Selection(first, 0, first, 0);
-    editor.revealRange(
-      new Range(first, 0, last, 0),
-      TextEditorRevealType.InCenterIfOutsideViewport,
-    );
-  }
-
-  /** Reads and scores the open attempts again, after a fixture or a file has changed. */
-  refresh(): void {
-    const addresses = [...this.#attempts.keys()];
-    this.#attempts.clear();
-    for (const it of addresses) this.#changed.fire(Uri.parse(it, true));
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#changed.dispose();
-  }
-
-  async #read(uri: Uri): Promise<OpenAttempt> {
+  /** Reads and scores an attempt without keeping it. */
+  async read(uri: Uri): Promise<OpenAttempt> {
     const attempt = await readAttempt(uri, this.#findTask);
     // reading and scoring each take a while: other work can run in between
     await setImmediate();
@@ -129,14 +105,48 @@ export class Transcripts implements Disposable {
         reward: { unscorable: `it was rejected (${rejected.reason})` },
         transcript: formatTranscript(trajectory, describeRejectedAttempt(rejected)),
       };
-    const reward = computeReward(catalog, task, trajectory);
-    const paper = "breakdowns" in reward ? reward.breakdowns[0] : undefined;
+    const reward = computeReward(catalog, task, trajectory, getRewardProfile());
+    const breakdown = "breakdowns" in reward ? reward.breakdowns[0] : undefined;
     const transcript = formatTranscript(trajectory, {
       ...(task ? { task } : {}),
-      ...(paper ? { describeCall: call => describeCall(paper, call) } : {}),
+      ...(breakdown ? { describeCall: call => describeCall(breakdown, call) } : {}),
       closing: formatRewardLines(reward),
     });
     return { ...attempt, transcript, reward, catalog };
+  }
+
+  async getText(uri: Uri): Promise<string> {
+    return (await this.getAttempt(uri)).transcript.text;
+  }
+
+  /** Shows a call, by its position among the calls, in the transcript. */
+  async reveal(uri: Uri, call: number): Promise<void> {
+    const { trajectory, transcript } = await this.getAttempt(uri);
+    const calls = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
+    const event = calls[call];
+    if (event === undefined)
+      throw new UserError(`the attempt has no call ${call + 1}`, `it has ${calls.length} calls`);
+    const { first, last } = transcript.ranges[event]!;
+    const editor = await this.#show(uri);
+    editor.selection = new Selection(first, 0, first, 0);
+    editor.revealRange(
+      new Range(first, 0, last, 0),
+      TextEditorRevealType.InCenterIfOutsideViewport,
+    );
+  }
+
+  /** Reads and scores the open attempts again, after a fixture or the profile has changed. */
+  refresh(): void {
+    const addresses = [...this.#attempts.keys()];
+    this.#attempts.clear();
+    for (const it of addresses) this.#changed.fire(Uri.parse(it, true));
+    this.#refreshed.fire();
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    this.#changed.dispose();
+    this.#refreshed.dispose();
   }
 
   async #show(uri: Uri): Promise<TextEditor> {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
 import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
 import type { DebugTarget } from "../../../src/editor/trajectories/debugTarget.ts";
+import { profiles } from "../../../src/reward/profiles.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../../src/policy/scripted.ts";
@@ -22,7 +23,7 @@ import {
 const source = "prove:/transcripts/made/t-move.transcript";
 
 /** An attempt that transfers too much, and then to the wrong account. */
-async function loadFailedAttempt(): Promise<DebugTarget> {
+async function loadFailedAttempt(profile = "paper"): Promise<DebugTarget> {
   const task = await moveFifty();
   const trajectory = (
     await rollout(
@@ -41,7 +42,12 @@ async function loadFailedAttempt(): Promise<DebugTarget> {
     cursor: new TrajectoryCursor(catalog, trajectory),
     transcript: formatTranscript(trajectory, { task }),
     task,
-    reward: computeReward(catalog, task, trajectory),
+    reward: computeReward(
+      catalog,
+      task,
+      trajectory,
+      profiles.find(it => it.name === profile),
+    ),
   };
 }
 
@@ -143,7 +149,7 @@ class DebugClient {
 }
 
 test("each step shows the event, its changes and its reward", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   await editor.start();
   let text = await editor.formatViews();
   for (let n = 0; n < 6; n++) {
@@ -154,7 +160,7 @@ test("each step shows the event, its changes and its reward", async () => {
 });
 
 test("stepping back shows the previous state", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   await editor.start();
   const balance = async () =>
     (
@@ -177,7 +183,7 @@ test("stepping back shows the previous state", async () => {
 });
 
 test("breakpoints move to the next event, and stop in both directions if their condition holds", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   const { transcript } = await loadFailedAttempt();
   const lines = transcript.ranges.map(it => it.first + 1);
   const set = await editor.start([
@@ -208,7 +214,7 @@ test("breakpoints move to the next event, and stop in both directions if their c
 });
 
 test("continuing from the end terminates the session", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   await editor.start();
   await editor.send("continue");
   expect(editor.stopReason).toBe("step, At the end of the trajectory");
@@ -218,7 +224,7 @@ test("continuing from the end terminates the session", async () => {
 });
 
 test("the reward of a call expands to its evidence, a total to its parts", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   await editor.start([], ["failed"]);
   await editor.send("continue");
   expect(await editor.listRows("Reward", 2)).toEqual([
@@ -226,25 +232,56 @@ test("the reward of a call expands to its evidence, a total to its parts", async
     "  validity: 0.67, insufficient funds: Everyday has 3448.95 available, 100000 needed",
     "  serves: goal 2",
     "  arguments: 2 of 3 equal",
-    "paper: 1.2278",
-    "  validity: 0.8889 × 0.5 = 0.4444",
+    "change: +0.1500",
+    "  validity: 1.0000 → 0.8333, −0.0833",
+    "  coverage: 0.5000 → 1.0000, +0.2500",
+    "  argument: 1.0000 → 0.8333, −0.0167",
+    "paper: 1.2000",
+    "  validity: 0.8333 × 0.5 = 0.4167",
     "  coverage: 1.0000 × 0.5 = 0.5000",
     "  efficiency: 0.0000 × 0.15 = 0.0000",
     "  name: 1.0000 × 0.2 = 0.2000",
     "  argument: 0.8333 × 0.1 = 0.0833",
-    "prove-plus: 1.2278",
-    "  validity: 0.8889 × 0.5 = 0.4444",
-    "  coverage: 1.0000 × 0.5 = 0.5000",
+    "prove-plus: 0.9667",
+    "  validity: 0.8333 × 0.5 = 0.4167",
+    "  coverage: 0.5000 × 0.5 = 0.2500",
     "  efficiency: 0.0000 × 0.15 = 0.0000",
     "  name: 1.0000 × 0.2 = 0.2000",
-    "  argument: 0.8333 × 0.1 = 0.0833",
+    "  argument: 1.0000 × 0.1 = 0.1000",
     "  success: 0.0000 × 1 = 0.0000",
-    "success: no: /banking/world/accounts/acc_108/balance is 3500, not 3550",
+    "success: decided at the end",
+  ]);
+});
+
+test("the reward so far follows the position, in watches and in conditions", async () => {
+  const editor = new DebugClient(() => loadFailedAttempt("prove-plus"));
+  const { transcript } = await loadFailedAttempt();
+  const lines = transcript.ranges.map(it => ({
+    line: it.first + 1,
+    condition: "reward.change < 0",
+  }));
+  await editor.start(lines);
+  const watch = async (expression: string) =>
+    (
+      (await editor.send("evaluate", { expression, context: "watch" }))
+        .body as DebugProtocol.EvaluateResponse["body"]
+    ).result;
+  expect(await watch("reward.total")).toBe("0");
+  await editor.send("continue");
+  // the refused transfer, which covers no goal under this profile
+  expect(await watch("outcome")).toBe('"refused"');
+  expect(Number(await watch("reward.total"))).toBeCloseTo(0.9667, 4);
+  expect(Number(await watch("reward.change"))).toBeCloseTo(-0.0833, 4);
+  expect(await watch("reward.coverage")).toBe("0.5");
+  expect((await editor.listRows("Reward", 1)).slice(1, 4)).toEqual([
+    "change: −0.0833",
+    "prove-plus: 0.9667",
+    "paper: 1.2000",
   ]);
 });
 
 test("the debugger can stop at failed calls", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   await editor.start([], ["failed"]);
   await editor.send("continue");
   const outcome = await editor.send("evaluate", { expression: "outcome", context: "repl" });
@@ -252,7 +289,7 @@ test("the debugger can stop at failed calls", async () => {
 });
 
 test("hovering over an id shows its entity, and an invalid watch an error", async () => {
-  const editor = new DebugClient(loadFailedAttempt);
+  const editor = new DebugClient(() => loadFailedAttempt());
   await editor.start();
   const hover = await editor.send("evaluate", { expression: "acc_108", context: "hover" });
   expect((hover.body as DebugProtocol.EvaluateResponse["body"]).result).toContain(
