@@ -6,6 +6,7 @@ import type { ExtensionContext } from "vscode";
 import { registerAgents } from "./editor/agents/register.ts";
 import { registerFixtures } from "./editor/fixtures/register.ts";
 import { registerGraph } from "./editor/graph/register.ts";
+import { registerLinks } from "./editor/links/register.ts";
 import { registerRuns } from "./editor/runs/register.ts";
 import { ServerDefinitions } from "./editor/shared/serverDefinitions.ts";
 import { registerServers } from "./editor/servers/register.ts";
@@ -14,6 +15,7 @@ import { ProveFolder } from "./editor/shared/proveFolder.ts";
 import { registerReadOnlyFiles } from "./editor/shared/readOnlyFiles.ts";
 import { registerSynthesis } from "./editor/synthesis/register.ts";
 import { registerTasks } from "./editor/tasks/register.ts";
+import { registerTestExplorer } from "./editor/testExplorer/register.ts";
 import { registerTrajectories } from "./editor/trajectories/register.ts";
 
 export function activate(context: ExtensionContext): void {
@@ -26,14 +28,17 @@ export function activate(context: ExtensionContext): void {
   registerAgents(context, { definitions, sessions: servers.sessions });
   registerGraph(context, { definitions });
   const tasks = registerTasks(context, { folder });
+  const findTask = (id: string) => tasks.findTask(id);
   const transcripts = registerTrajectories(context, {
     files,
     definitions,
     fixtures,
-    findTask: id => tasks.findTask(id),
+    findTask,
   });
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
   const runs = registerRuns(context, { folder, tasks, transcripts, synthesis });
+  registerLinks(context, { tasks, runs, transcripts });
+  registerTestExplorer(context, { folder, definitions, tasks, runs, transcripts, findTask });
   registerCommands(context, {
     refresh() {
       servers.refresh();

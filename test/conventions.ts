@@ -72,7 +72,10 @@ const renderingFunctions: readonly (readonly [spelling: RegExp, file: string])[]
     /\b(show(Information|Warning|Error)Message|withProgress|show(QuickPick|InputBox)|create(QuickPick|InputBox)|setStatusBarMessage|createStatusBarItem|new MarkdownString)\b|\.(items|prompt|placeholder|validationMessage) = /g,
     "src/editor/shared/notifications.ts",
   ],
-  [/\bnew TreeItem\b|\bitem\.(label|description|tooltip) = /g, "src/editor/shared/treeItem.ts"],
+  [
+    /\bnew TreeItem\b|\.createTestItem\b|\bitem\.(label|description|tooltip) = /g,
+    "src/editor/shared/treeItem.ts",
+  ],
   [/\.webview\.html = |\bonDidReceiveMessage\b/g, "src/editor/shared/page.ts"],
   [/\bcreateTreeView\b|\bregisterTreeDataProvider\b/g, "src/editor/shared/treeView.ts"],
 ];

@@ -48,11 +48,20 @@ beforeAll(async () => {
   // the task comes first, because rows outside the view are not rendered
   workbench = await Workbench.open({
     "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].join("\n"),
+    // the second task asks for the same, and its teacher does nothing
+    "prove/tasks/two.tasks.jsonl": [lines[n], dropCalls(lines[n]!)].join("\n"),
   });
   await workbench.showContainer("PROVE");
   await workbench.collapseViews("Servers", "Runs");
 });
 afterAll(() => workbench.close());
+
+/** The line of a task under another id, whose teacher makes no call. */
+function dropCalls(line: string): string {
+  const json = JSON.parse(line) as { id: string; trajectory: { events: { kind: string }[] } };
+  const events = json.trajectory.events.filter(it => it.kind !== "call");
+  return JSON.stringify({ ...json, id: `${json.id}-idle`, trajectory: { events } });
+}
 
 /** The debugger's variable at the first user message, and at the call of a goal. */
 const userVariable = () =>
@@ -127,4 +136,12 @@ test("the reward page shows each part, its weight, and the evidence of each call
   await checkVisible(page.getByText("1.3000").first());
   await checkVisible(page.getByText(task.goals[2]!.calls[0]!.name).first());
   await workbench.takePicture("reward");
+});
+
+test("the Test Explorer tells the task that does not succeed, at the end of its transcript", async () => {
+  await workbench.showContainer("Testing");
+  const rows = workbench.page.locator(".test-explorer [role=treeitem]");
+  await workbench.clickAction(rows.filter({ hasText: "two" }).first(), "Run Test");
+  await checkVisible(workbench.page.locator(".test-explorer").getByText("1/2"));
+  await workbench.takePicture("test-explorer");
 });

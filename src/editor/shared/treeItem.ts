@@ -1,7 +1,13 @@
-/** Creates tree items, whose texts are shown as plain text. */
-import { TreeItem, type TreeItemCollapsibleState } from "vscode";
+/** Creates items of trees and of the Test Explorer, whose texts are shown as plain text. */
+import {
+  TreeItem,
+  type TestController,
+  type TestItem,
+  type TreeItemCollapsibleState,
+  type Uri,
+} from "vscode";
 import type { JsonSchema } from "../../environment/server.ts";
-import { toPlainLine, toPlainText } from "./plainText.ts";
+import { toPlainLine, toPlainText, truncateText } from "./plainText.ts";
 
 export interface TreeItemOptions {
   readonly icon?: TreeItem["iconPath"];
@@ -22,6 +28,26 @@ export function createTreeItem(
   // a Markdown string would turn bare web addresses into links
   if (tooltip) item.tooltip = toPlainText(tooltip);
   item.contextValue = context;
+  return item;
+}
+
+export interface TestItemOptions {
+  readonly id: string;
+  readonly label: string;
+  readonly description?: string;
+  /** The document that the test is in. */
+  readonly uri?: Uri;
+}
+
+const maxTestLabel = 120;
+
+/** Creates an item for the tests of a controller. */
+export function createTestItem(
+  controller: TestController,
+  { id, label, description, uri }: TestItemOptions,
+): TestItem {
+  const item = controller.createTestItem(id, truncateText(toPlainLine(label), maxTestLabel), uri);
+  if (description !== undefined) item.description = toPlainLine(description);
   return item;
 }
 

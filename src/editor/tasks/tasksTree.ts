@@ -17,6 +17,7 @@ import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { FilteredTasks } from "./filteredTasks.ts";
 import { promptForFilter } from "./filterPrompt.ts";
 import { promptForSearch } from "./searchPrompt.ts";
+import { TaskProblems } from "./taskProblems.ts";
 import { parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
 import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
 import {
@@ -34,6 +35,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly #folder: ProveFolder;
   readonly #indexes = new Map<string, Promise<TaskIndex>>();
   readonly #filteredTasks = new Map<string, FilteredTasks>();
+  readonly #problems = new TaskProblems();
   #filter: TaskFilter = parseTaskFilter("");
   #isRefreshDue = false;
   /** Duration of the last reading. */
@@ -63,6 +65,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 
   dispose(): void {
+    this.#problems.dispose();
     this.#changed.dispose();
   }
 
@@ -107,6 +110,10 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     const index = indexTasks(file.fsPath).finally(
       () => (this.#readMilliseconds = performance.now() - start),
     );
+    index.then(
+      it => this.#problems.update(file, it),
+      () => {}, // its row in the view says why it cannot be read
+    );
     this.#indexes.set(file.fsPath, index);
     return index;
   }
@@ -119,9 +126,17 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   /** Finds a task in any file by its id. */
   async findTask(id: string): Promise<Task | undefined> {
+    const found = await this.findEntry(id);
+    return found && readTask(found.file.fsPath, found.entry);
+  }
+
+  /** Finds the file and the entry of a task by its id. */
+  async findEntry(
+    id: string,
+  ): Promise<{ readonly file: Uri; readonly entry: TaskEntry } | undefined> {
     for (const file of await this.listFiles()) {
       const entry = (await this.#readIndexIfReadable(file))?.entries.find(it => it.id === id);
-      if (entry) return readTask(file.fsPath, entry);
+      if (entry) return { file, entry };
     }
     return undefined;
   }
@@ -169,6 +184,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   async #listFileNodes(): Promise<TasksNode[]> {
     const files = await this.listFiles();
+    this.#problems.retain(files);
     const isShown = await Promise.all(
       files.map(
         async file =>

@@ -1,0 +1,76 @@
+/**
+ * The checks that the Test Explorer runs on stored attempts: whether each call gives the recorded
+ * result again, and whether the attempt succeeds.
+ */
+import type { Catalog } from "../../environment/catalog.ts";
+import { getSuccess } from "../../reward/success.ts";
+import { createAttemptFactory } from "../../trajectory/attempt.ts";
+import { checkReplay, type ReplayedStep } from "../../trajectory/replay.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { asFinished, type CallEvent, type Trajectory } from "../../trajectory/trajectory.ts";
+import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
+import { UserError } from "../../userError.ts";
+
+/** An attempt as it is stored; the task is absent if it was not found. */
+export interface CheckedAttempt {
+  readonly trajectory: Trajectory;
+  readonly task?: Task;
+}
+
+export type CheckResult =
+  | { readonly kind: "passed" }
+  | {
+      readonly kind: "failed";
+      readonly message: string;
+      /** The index of the event that the message is about; undefined for the attempt's end. */
+      readonly event?: number;
+      /** What differs in a call's result, as JSON. */
+      readonly difference?: { readonly expected: string; readonly actual: string };
+    }
+  /** Why the attempt cannot be checked. */
+  | { readonly kind: "errored"; readonly message: string };
+
+export type Check = (catalog: Catalog, attempt: CheckedAttempt) => CheckResult;
+
+/** Makes the recorded calls again in a fresh session, and compares their results. */
+export const checkResults: Check = (catalog, { trajectory }) =>
+  withUserErrors(() => {
+    const { verdict, first, what, remedy } = checkReplay(catalog, trajectory);
+    if (verdict === "same" || !first) return { kind: "passed" };
+    return {
+      kind: "failed",
+      message: `${what}; ${remedy}`,
+      event: first.event,
+      difference: {
+        expected: formatFields(first.recorded, first),
+        actual: formatFields(first.replayed, first),
+      },
+    };
+  });
+
+/** Whether the final state is right and everything asked for was shown. */
+export const checkSuccess: Check = (catalog, { trajectory, task }) =>
+  withUserErrors(() => {
+    const finished = asFinished(trajectory);
+    if (!task) return { kind: "errored", message: "its task was not found" };
+    if (!finished) return { kind: "errored", message: "it has not ended" };
+    const { achieved, reasons } = getSuccess(createAttemptFactory(catalog)(task, finished));
+    if (achieved) return { kind: "passed" };
+    return { kind: "failed", message: `no success: ${reasons.join("; ")}` };
+  });
+
+/** A missing server, fixture or tool is a result of the check. */
+function withUserErrors(check: () => CheckResult): CheckResult {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { kind: "errored", message: `${error.what}; ${error.remedy}` };
+  }
+}
+
+const formatFields = (call: CallEvent, { differingFields }: ReplayedStep): string => {
+  const line = formatCallLine(call);
+  const fields = Object.fromEntries(differingFields.map(it => [it, line[it]]));
+  return JSON.stringify(fields, null, 2);
+};

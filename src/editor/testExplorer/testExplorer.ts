@@ -1,0 +1,195 @@
+/**
+ * Tasks files and runs in the editor's Test Explorer. A test is a stored attempt: the teacher's at
+ * a task, or a student's at a task of a step. Items are created when they are expanded or run.
+ */
+import { setImmediate } from "node:timers/promises";
+import {
+  Location,
+  Position,
+  Range,
+  TestMessage,
+  TestRunProfileKind,
+  tests,
+  type CancellationToken,
+  type Disposable,
+  type TestItem,
+  type TestRunRequest,
+} from "vscode";
+import type { Catalog } from "../../environment/catalog.ts";
+import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
+import { UserError } from "../../userError.ts";
+import { toPlainText } from "../shared/plainText.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
+import { createTestItem } from "../shared/treeItem.ts";
+import { getNodeUri } from "../trajectories/attemptLocation.ts";
+import { readAttempt, type FindTask } from "../trajectories/storedAttempt.ts";
+import type { Transcripts } from "../trajectories/transcripts.ts";
+import { checkResults, checkSuccess, type Check, type CheckResult } from "./attemptChecks.ts";
+import {
+  describeNode,
+  isAttempt,
+  listChildren,
+  listRoots,
+  type TestNode,
+  type TestNodeSources,
+} from "./testNodes.ts";
+
+export interface TestExplorerDependencies extends TestNodeSources {
+  readonly definitions: ServerDefinitions;
+  readonly transcripts: Transcripts;
+  readonly findTask: FindTask;
+}
+
+export class TestExplorer implements Disposable {
+  readonly #dependencies: TestExplorerDependencies;
+  readonly #controller = tests.createTestController("prove", "PROVE");
+  readonly #nodes = new WeakMap<TestItem, TestNode>();
+
+  constructor(dependencies: TestExplorerDependencies) {
+    this.#dependencies = dependencies;
+    const controller = this.#controller;
+    controller.resolveHandler = item => this.#resolve(item);
+    controller.refreshHandler = () => this.#refresh();
+    const addProfile = (label: string, check: Check, isDefault: boolean) =>
+      controller.createRunProfile(
+        label,
+        TestRunProfileKind.Run,
+        (request, token) => this.#run(check, request, token),
+        isDefault,
+      );
+    addProfile("Success", checkSuccess, true);
+    addProfile("Replay", checkResults, false);
+  }
+
+  /** Lists the files and runs again; what was expanded is listed again when it is run. */
+  async updateRoots(): Promise<void> {
+    await this.#replaceItems(undefined, await listRoots(this.#dependencies));
+  }
+
+  dispose(): void {
+    this.#controller.dispose();
+  }
+
+  async #refresh(): Promise<void> {
+    this.#controller.items.replace([]);
+    await this.updateRoots();
+  }
+
+  async #resolve(item: TestItem | undefined): Promise<void> {
+    if (!item) return this.updateRoots();
+    const node = this.#nodes.get(item)!;
+    try {
+      await this.#replaceItems(item, await listChildren(node, this.#dependencies));
+      item.error = undefined;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      item.error = toPlainText(error.message);
+    }
+  }
+
+  /** Items that exist already are kept, with their results. */
+  async #replaceItems(parent: TestItem | undefined, nodes: readonly TestNode[]): Promise<void> {
+    const items = parent ? parent.children : this.#controller.items;
+    const listed: TestItem[] = [];
+    for (const [i, node] of nodes.entries()) {
+      const item = items.get(describeNode(node).id) ?? this.#createItem(node);
+      item.sortText = String(i).padStart(6, "0");
+      this.#nodes.set(item, node);
+      listed.push(item);
+    }
+    items.replace(listed);
+  }
+
+  #createItem(node: TestNode): TestItem {
+    const uri = isAttempt(node)
+      ? getNodeUri(node)
+      : node.kind === "taskFile"
+        ? node.file
+        : undefined;
+    const item = createTestItem(this.#controller, {
+      ...describeNode(node),
+      ...(uri ? { uri } : {}),
+    });
+    item.canResolveChildren = !isAttempt(node);
+    if (isAttempt(node)) item.range = new Range(0, 0, 0, 0);
+    return item;
+  }
+
+  async #run(check: Check, request: TestRunRequest, token: CancellationToken): Promise<void> {
+    const run = this.#controller.createTestRun(request);
+    const counts = { passed: 0, failed: 0, errored: 0 };
+    try {
+      const catalog = await this.#dependencies.definitions.openCatalog();
+      for await (const item of this.#listAttempts(request, token)) {
+        const started = performance.now();
+        run.started(item);
+        const result = await this.#check(check, catalog, item);
+        const duration = performance.now() - started;
+        counts[result.kind]++;
+        if (result.kind === "passed") run.passed(item, duration);
+        else run[result.kind](item, await this.#createMessage(item, result), duration);
+        await setImmediate();
+      }
+    } finally {
+      run.appendOutput(formatCounts(counts));
+      run.end();
+    }
+  }
+
+  /** The requested attempts, in the order of the view. Their items are created on the way. */
+  async *#listAttempts(
+    { include, exclude }: TestRunRequest,
+    token: CancellationToken,
+  ): AsyncGenerator<TestItem> {
+    if (!include) await this.updateRoots();
+    const pending = [...(include ?? listItems(this.#controller.items))].toReversed();
+    while (pending.length > 0 && !token.isCancellationRequested) {
+      const item = pending.pop()!;
+      if (exclude?.includes(item)) continue;
+      if (!item.canResolveChildren) {
+        yield item;
+        continue;
+      }
+      await this.#resolve(item);
+      pending.push(...listItems(item.children).toReversed());
+    }
+  }
+
+  async #check(check: Check, catalog: Catalog, item: TestItem): Promise<CheckResult> {
+    try {
+      return check(catalog, await readAttempt(item.uri!, this.#dependencies.findTask));
+    } catch (error) {
+      // the file was deleted or rewritten after it was listed
+      if (!(error instanceof UserError)) throw error;
+      return { kind: "errored", message: error.message };
+    }
+  }
+
+  async #createMessage(
+    item: TestItem,
+    result: Exclude<CheckResult, { kind: "passed" }>,
+  ): Promise<TestMessage> {
+    const message = new TestMessage(toPlainText(result.message));
+    if (result.kind === "errored") return message;
+    const { transcript } = await this.#dependencies.transcripts.read(item.uri!);
+    const line =
+      result.event === undefined
+        ? transcript.text.split("\n").length - 1
+        : transcript.ranges[result.event]!.first;
+    message.location = new Location(item.uri!, new Position(line, 0));
+    if (result.difference) {
+      message.expectedOutput = toVisibleText(result.difference.expected);
+      message.actualOutput = toVisibleText(result.difference.actual);
+    }
+    return message;
+  }
+}
+
+function listItems(items: Iterable<[string, TestItem]>): TestItem[] {
+  return Array.from(items, it => it[1]).toSorted((a, b) => (a.sortText! < b.sortText! ? -1 : 1));
+}
+
+const formatCounts = ({ passed, failed, errored }: Record<string, number>): string =>
+  `${passed} passed, ${failed} failed, ${errored} could not be checked\r\n`;
+
+const toVisibleText = (text: string) => splitVisibleLines(text).join("\n");
