@@ -15,7 +15,7 @@ import { measureLiveSessions, measureMemory } from "./benchMemory.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureRewards } from "./benchRewards.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
-import { commaList, countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
+import { commaList, countOf, existingPath, oneOf, outputPath } from "./parsers.ts";
 
 interface GroupOptions {
   /** The program of Python, if another benchmark or library is measured too. */
@@ -62,8 +62,8 @@ const ablationOptions = {
   seeds: option("--seeds <n>", "for ablations: trainings under each profile (default: 3)", {
     parser: countOf("a number of seeds"),
   }),
-  seconds: option("--seconds <n>", "for ablations: seconds of each training (default: 210)", {
-    parser: positiveNumber,
+  steps: option("--steps <n>", "for ablations: steps of each training (default: 60)", {
+    parser: countOf("a number of steps"),
   }),
   heldOut: option("--heldout <n>", "for ablations: held-out tasks (default: 400)", {
     parser: countOf("a number of tasks"),
@@ -88,7 +88,7 @@ function checkAblationOptions({
   const given = json === true || Object.values(others).some(it => it !== undefined);
   if (given)
     throw new UserError(
-      "--profiles, --seeds, --seconds, --heldout, --model, --out and --json are for ablations",
+      "--profiles, --seeds, --steps, --heldout, --model, --out and --json are for ablations",
       "write prove-rl bench ablations",
     );
 }

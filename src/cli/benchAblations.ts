@@ -47,7 +47,7 @@ export interface AblationOptions {
   readonly model?: string | undefined;
   readonly profiles?: readonly string[] | undefined;
   readonly seeds?: number | undefined;
-  readonly seconds?: number | undefined;
+  readonly steps?: number | undefined;
   readonly tasks?: number | undefined;
   readonly heldOut?: number | undefined;
   readonly json: boolean;
@@ -56,7 +56,7 @@ export interface AblationOptions {
 /** What must be the same when ablations are continued. */
 const ablationSettings = z.strictObject({
   model: z.string(),
-  seconds: z.number(),
+  steps: z.number(),
   tasks: z.number(),
   heldOut: z.number(),
   /** How many held-out tasks are also attempted several times. */
@@ -71,9 +71,9 @@ export async function runAblations(context: CliContext, options: AblationOptions
   );
   const names = options.profiles ?? ablatedProfiles;
   checkProfiles(names);
-  const { seconds = 210, tasks = 1500, heldOut = 400 } = options;
+  const { steps = 60, tasks = 1500, heldOut = 400 } = options;
   const sampled = Math.ceil(heldOut / 4);
-  const settings = { model: start.model.config.name, seconds, tasks, heldOut, sampled };
+  const settings = { model: start.model.config.name, steps, tasks, heldOut, sampled };
   const seeds = Array.from({ length: options.seeds ?? 3 }, (_, i) => i + 1);
   const folder = options.out === undefined ? join(prove, "ablations") : resolve(cwd, options.out);
   const ablations = { folder, start, settings, tasks: openFolder(folder, settings) };
@@ -124,13 +124,18 @@ function openFolder(folder: string, settings: AblationSettings): string {
 }
 
 /** Rates on two quiet cores, from which the duration is estimated. */
-const quiet = { attemptsPerSecond: 40, tasksPerSecond: 100, startSeconds: 12 };
+const quiet = {
+  attemptsPerSecond: 40,
+  tasksPerSecond: 100,
+  secondsPerStep: 2.6,
+  startSeconds: 12,
+};
 
 const formatCount = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function describeDuration(
-  { seconds, tasks, heldOut, sampled }: AblationSettings,
+  { steps, tasks, heldOut, sampled }: AblationSettings,
   names: readonly string[],
   seeds: number,
 ): string {
@@ -139,13 +144,13 @@ function describeDuration(
   const total =
     (tasks + heldOut) / quiet.tasksPerSecond +
     evaluation +
-    trainings * (quiet.startSeconds + seconds + evaluation);
+    trainings * (quiet.startSeconds + steps * quiet.secondsPerStep + evaluation);
   const minutes = Math.ceil(total / 60);
   const duration =
     minutes < 90
       ? formatCount(minutes, "minute")
       : `${(minutes / 60).toFixed(1).replace(".0", "")} hours`;
-  return `${formatCount(trainings, "training")} of ${seconds} s (${formatCount(names.length, "reward profile")}, ${formatCount(seeds, "seed")}), each measured on ${heldOut} held-out tasks: about ${duration} on two quiet cores. Ctrl-C stops; the same command goes on.`;
+  return `${formatCount(trainings, "training")} of ${formatCount(steps, "step")} (${formatCount(names.length, "reward profile")}, ${formatCount(seeds, "seed")}), each measured on ${heldOut} held-out tasks: about ${duration} on two quiet cores. Ctrl-C stops; the same command goes on.`;
 }
 
 interface Ablations {
@@ -196,7 +201,7 @@ async function measure(
         tasks,
         profile: training.profile,
         seed: training.seed,
-        seconds: settings.seconds,
+        steps: settings.steps,
         keepGroups: 0,
         grpo: chooseGrpoSettings(start),
       },

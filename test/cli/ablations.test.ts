@@ -31,7 +31,7 @@ const out = join(cwd, "prove/ablations");
 const run = (more: string) =>
   runCommand(
     bench,
-    `ablations --profiles paper,paper-no-name --seconds 1 --tasks 16 ${more}`.split(" "),
+    `ablations --profiles paper,paper-no-name --steps 1 --tasks 16 ${more}`.split(" "),
     { cwd },
   );
 let first: CommandOutput;
@@ -47,7 +47,7 @@ afterAll(async () => {
 test("says how long it will take before it starts, and compares the profiles", () => {
   expect(first.code).toBe(0);
   expect(first.notes[0]).toMatch(
-    /^4 trainings of 1 s \(2 reward profiles, 2 seeds\), each measured on 12 held-out tasks: about 1 minute on/,
+    /^4 trainings of 1 step \(2 reward profiles, 2 seeds\), each measured on 12 held-out tasks: about 2 minutes on/,
   );
   const text = first.out.join("\n");
   expect(text).toMatch(/^ +runs +success +mean@8 +calls$/m);

@@ -282,7 +282,7 @@ describe("a command line that is not valid", () => {
     ["bench --long", "--long is for learning", "write prove-rl bench learning --long"],
     [
       "bench learning --seeds 2",
-      "--profiles, --seeds, --seconds, --heldout, --model, --out and --json are for ablations",
+      "--profiles, --seeds, --steps, --heldout, --model, --out and --json are for ablations",
       "write prove-rl bench ablations",
     ],
     ["world --size tiny", "there is no size tiny", "choose full or small"],

@@ -135,7 +135,7 @@ export class Workbench {
     // a refresh of the tree replaces rows, so that a click may miss
     await vi.waitFor(async () => {
       await row.hover({ timeout: 5000 });
-      await row.locator(`.actions .action-label[aria-label="${action}"]`).click({ timeout: 5000 });
+      await row.locator(`.action-label[aria-label="${action}"]`).click({ timeout: 5000 });
     }, waitOptions);
   }
 
