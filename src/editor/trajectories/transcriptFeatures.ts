@@ -1,6 +1,6 @@
 /**
- * Language features of transcripts: code lenses, hovers on tool names, expressions for the
- * debugger, the outline and folding.
+ * Language features of transcripts: code lenses, hovers on tool names, hints with the reward,
+ * expressions for the debugger, the outline and folding.
  */
 import {
   CodeLens,
@@ -8,6 +8,7 @@ import {
   EvaluatableExpression,
   FoldingRange,
   Hover,
+  InlayHint,
   Range,
   SymbolKind,
   languages,
@@ -17,11 +18,15 @@ import {
   type EvaluatableExpressionProvider,
   type FoldingRangeProvider,
   type HoverProvider,
+  type InlayHintsProvider,
+  type Position,
+  type Uri,
 } from "vscode";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { createHoverText } from "../shared/notifications.ts";
 import { toPlainLine, truncateText } from "../shared/plainText.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
+import { describeRewardHint, listRewardHints } from "./rewardHints.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 const language = { language: "prove-trajectory" };
@@ -32,6 +37,7 @@ export const registerTranscriptFeatures = (
 ): Disposable[] => [
   languages.registerCodeLensProvider(language, createCodeLensProvider(transcripts)),
   languages.registerHoverProvider(language, createToolHoverProvider(definitions)),
+  languages.registerInlayHintsProvider(language, createHintsProvider(transcripts)),
   languages.registerEvaluatableExpressionProvider(language, expressionProvider),
   languages.registerDocumentSymbolProvider(language, createSymbolProvider(transcripts)),
   languages.registerFoldingRangeProvider(language, createFoldingProvider(transcripts)),
@@ -71,6 +77,36 @@ const createToolHoverProvider = (definitions: ServerDefinitions): HoverProvider 
     if (!tool) return undefined;
     const effect = tool.effect === "read" ? "Reads." : "Writes.";
     return new Hover(createHoverText(`${tool.name}: ${tool.summary}\n${effect}`), range);
+  },
+});
+
+/** A hint of a call, with what its tooltip is created from. */
+class CallHint extends InlayHint {
+  readonly uri: Uri;
+  readonly prefix: number;
+
+  constructor(position: Position, text: string, uri: Uri, prefix: number) {
+    super(position, text);
+    this.uri = uri;
+    this.prefix = prefix;
+    this.paddingLeft = true;
+  }
+}
+
+const createHintsProvider = (transcripts: Transcripts): InlayHintsProvider<CallHint> => ({
+  onDidChangeInlayHints: (listen: () => void) => transcripts.onDidChange(() => listen()),
+  async provideInlayHints(document, range) {
+    const { uri } = document;
+    const { trajectory, transcript, reward } = await transcripts.getAttempt(uri);
+    return listRewardHints(trajectory, transcript, reward)
+      .filter(it => it.line >= range.start.line && it.line <= range.end.line)
+      .map(it => new CallHint(document.lineAt(it.line).range.end, it.text, uri, it.prefix));
+  },
+  async resolveInlayHint(hint) {
+    const { reward } = await transcripts.getAttempt(hint.uri);
+    if ("breakdowns" in reward)
+      hint.tooltip = createHoverText(describeRewardHint(reward, hint.prefix));
+    return hint;
   },
 });
 

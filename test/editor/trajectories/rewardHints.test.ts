@@ -1,0 +1,39 @@
+/** The hints with the reward after each call of a transcript. */
+import { expect, test } from "vitest";
+import type { ShownReward } from "../../../src/editor/trajectories/attemptReward.ts";
+import {
+  describeRewardHint,
+  listRewardHints,
+} from "../../../src/editor/trajectories/rewardHints.ts";
+import { provePlusProfile } from "../../../src/reward/profiles.ts";
+import { loadSampleAttempt } from "./sampleAttempts.ts";
+
+test("each call has the reward so far and what it changed, at its line", async () => {
+  const { trajectory, transcript, reward } = await loadSampleAttempt();
+  const lines = transcript.text.split("\n");
+  const hints = listRewardHints(trajectory, transcript, reward);
+  expect(hints.map(it => lines[it.line]!.replace(/\(.*/, ""))).toEqual([
+    "✓ banking_list_accounts",
+    "✗ banking_transfer",
+    "✓ banking_transfer",
+  ]);
+  for (const it of hints) expect(it.text).toMatch(/^\d\.\d{4} \(([+−]\d\.\d{4}|±0)\)$/);
+  const values = hints.map(it => it.text.split(" ")[0]);
+  const { breakdowns } = reward as ShownReward;
+  expect(Number(values.at(-1))).toBeCloseTo(breakdowns[0].total, 4);
+});
+
+test("a hint says which parts the call changed, and under which profile", async () => {
+  const { trajectory, transcript, reward } = await loadSampleAttempt(undefined, provePlusProfile);
+  const [first] = listRewardHints(trajectory, transcript, reward);
+  const text = describeRewardHint(reward as ShownReward, first!.prefix);
+  expect(text).toMatch(/^Reward by prove-plus after call 1\n/);
+  expect(text).toMatch(/validity 0\.0000 → 1\.0000 \(\+\d\.\d{4}\)/);
+});
+
+test("an attempt without a reward has no hints", async () => {
+  const { trajectory, transcript } = await loadSampleAttempt();
+  expect(listRewardHints(trajectory, transcript, { unscorable: "its task was not found" })).toEqual(
+    [],
+  );
+});
