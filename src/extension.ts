@@ -4,6 +4,7 @@
  */
 import type { ExtensionContext } from "vscode";
 import { registerAgents } from "./editor/agents/register.ts";
+import { registerAttempts } from "./editor/attempts/register.ts";
 import { registerFixtures } from "./editor/fixtures/register.ts";
 import { registerGraph } from "./editor/graph/register.ts";
 import { registerLinks } from "./editor/links/register.ts";
@@ -37,6 +38,7 @@ export function activate(context: ExtensionContext): void {
   });
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
   const runs = registerRuns(context, { folder, tasks, transcripts, synthesis });
+  registerAttempts(context, { folder, definitions, tasks, runs, transcripts });
   registerLinks(context, { tasks, runs, transcripts });
   registerTestExplorer(context, { folder, definitions, tasks, runs, transcripts, findTask });
   registerCommands(context, {

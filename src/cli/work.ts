@@ -22,6 +22,7 @@ import { EditorModel } from "./editorModel.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
 import { createShardStarter } from "./shardThread.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
+import { scoreForTable } from "./workAttempts.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
 
@@ -56,6 +57,12 @@ export const work = defineCommand({
     channel.handle("evaluate", async (request, signal) => {
       const { evaluateStudents } = await import("./workEvaluation.ts");
       return finish(await evaluateStudents(request, { ...context, signal }, report));
+    });
+    channel.handle("scoreAttempts", async (request, signal) => {
+      limitHeapGrowth();
+      return finish(
+        await scoreForTable(request, { ...context, signal }, it => channel.notify("scored", it)),
+      );
     });
     channel.open();
     // the editor disconnects once it has read the answer

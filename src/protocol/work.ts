@@ -4,6 +4,8 @@
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
+import type { AttemptSource } from "../run/scoreAttempts.ts";
+import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 
@@ -82,6 +84,16 @@ export interface EvaluationResult {
   readonly change?: { readonly success: Estimate; readonly reward: Estimate };
 }
 
+/** Scoring the attempts of some sources. */
+export interface ScoringWork {
+  readonly sources: readonly AttemptSource[];
+  /** The name of the profile. */
+  readonly profile: string;
+  readonly fixtures: readonly string[];
+  /** The file that keeps the rows until a file that they depend on changes. */
+  readonly cache: string;
+}
+
 /** How far some work is. */
 export interface WorkProgress {
   readonly done: number;
@@ -107,6 +119,7 @@ export type ProgramMessages = {
     synthesize: { params: SynthesisWork; result: SynthesisResult };
     checkFit: { params: FitWork; result: FitResult };
     evaluate: { params: EvaluationWork; result: EvaluationResult };
+    scoreAttempts: { params: ScoringWork; result: ScoringResult };
   };
   notifications: object;
 };
@@ -119,5 +132,6 @@ export type EditorMessages = {
   notifications: {
     progress: SynthesisProgress;
     advanced: WorkProgress;
+    scored: ScoredRows;
   };
 };

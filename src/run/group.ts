@@ -61,6 +61,10 @@ const formatLine = ({ variant, ...line }: GroupLine) => ({
   ...(variant ? { variant: createTaskLine(variant) } : {}),
 });
 
+/** The attempt of a line's JSON, or undefined if it is none. */
+export const parseGroupLine = (json: unknown): GroupLine | undefined =>
+  groupLineSchema.safeParse(json).data;
+
 /** The attempts of a step; empty if they were not stored. */
 export const readGroups = (folder: string, step: number): Log<GroupLine> =>
   readLog(groupLineSchema, getGroupsFile(folder, step));

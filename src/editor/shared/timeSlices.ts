@@ -1,7 +1,8 @@
 /** Divides long loops into short slices, so that the extension host stays responsive. */
 import { setImmediate } from "node:timers/promises";
 
-const sliceMilliseconds = 8;
+/** The duration of a slice. */
+export const sliceMilliseconds = 8;
 
 /**
  * Calls `visit` with each item and lets other work run between slices. Throws the signal's reason

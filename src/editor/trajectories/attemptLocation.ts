@@ -15,7 +15,8 @@ export type AttemptLocation =
       readonly line: LineRange;
     }
   | { readonly kind: "rejected"; readonly file: string; readonly line: LineRange }
-  | { readonly kind: "file"; readonly file: string };
+  /** `attempt` is its number in the file, from 0; the first one if it is absent. */
+  | { readonly kind: "file"; readonly file: string; readonly attempt?: number };
 
 /** A node of a tree that has an attempt. */
 export type AttemptNode =

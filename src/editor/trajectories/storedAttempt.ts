@@ -37,7 +37,7 @@ export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredA
     case "rejected":
       return readRejectedAttempt(location);
     case "file":
-      return readTrajectoryFile(location.file, findTask);
+      return readTrajectoryFile(location, findTask);
     default:
       throw new Error(`unknown attempt location ${JSON.stringify(location satisfies never)}`);
   }
@@ -89,13 +89,21 @@ async function readRejectedAttempt({
   return { rejected, trajectory: { header, events } };
 }
 
-async function readTrajectoryFile(file: string, findTask: FindTask): Promise<StoredAttempt> {
+async function readTrajectoryFile(
+  { file, attempt = 0 }: Extract<AttemptLocation, { kind: "file" }>,
+  findTask: FindTask,
+): Promise<StoredAttempt> {
   await checkRegularFile(file);
+  let number = 0;
   for await (const trajectory of readTrajectories(file)) {
+    if (number++ < attempt) continue;
     const task = await findTask(trajectory.header.task);
     return { trajectory, ...(task ? { task } : {}) };
   }
-  throw new UserError(`${file} contains no trajectory`, "choose another file");
+  throw new UserError(
+    number === 0 ? `${file} contains no trajectory` : `${file} has ${number} attempts`,
+    "choose another file",
+  );
 }
 
 /** Undefined if the tasks of a run no longer exist; its attempts are then shown without goals. */

@@ -1,0 +1,44 @@
+/** What the page with the table of attempts shows, and its requests and events. Types only. */
+import type { ScoredRows } from "../run/scoreInBatches.ts";
+import type { PageContract } from "./pageChannel.ts";
+
+export type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
+export type { ScoredRows } from "../run/scoreInBatches.ts";
+
+export interface AttemptsView {
+  /** What the table lists, as text; the page finds it by it after a reload. */
+  readonly subject: string;
+  /** The name of the tasks file, the run, the step or the trajectory file. */
+  readonly title: string;
+  readonly profile: string;
+  /** Totals are never below 0 under this profile. */
+  readonly hasFloor: boolean;
+}
+
+/** How scoring ended. */
+export interface ScoringEnd {
+  /** The number of lines that hold no attempt. */
+  readonly skipped: number;
+  /** Why scoring ended before all attempts were scored. */
+  readonly problem?: string;
+}
+
+/** What an attempt can be opened in. */
+export type AttemptView = "transcript" | "debugger" | "reward";
+
+export interface AttemptsPage extends PageContract {
+  readonly requests: {
+    /** The rows follow as events. */
+    load: { params: null; result: AttemptsView };
+    /** Scores the attempts as the files are now. */
+    refresh: { params: null; result: null };
+    /** Opens the attempt of a row, by its position among all rows. */
+    open: { params: { row: number; view: AttemptView }; result: null };
+  };
+  readonly events: {
+    /** Scoring began again: all rows are void. */
+    restarted: AttemptsView;
+    rows: ScoredRows;
+    ended: ScoringEnd;
+  };
+}

@@ -1,0 +1,234 @@
+/**
+ * Reads the attempts of a tasks file, of a step of a run or of a trajectory file, and scores each
+ * under a profile. An attempt of a run whose profile it is has its reward stored.
+ */
+import type { Catalog } from "../environment/catalog.ts";
+import type { Profile } from "../reward/profiles.ts";
+import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { isAchieved } from "../reward/success.ts";
+import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
+import { readJsonAt, type LineRange } from "../storage/lineRange.ts";
+import { checkRegularFile } from "../storage/regularFile.ts";
+import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
+import { parseTask, readTrajectories } from "../trajectory/file.ts";
+import type { Task } from "../trajectory/task.ts";
+import { asFinished, type Trajectory } from "../trajectory/trajectory.ts";
+import { UserError } from "../userError.ts";
+import {
+  createAttemptRow,
+  listWeights,
+  type AttemptRow,
+  type PartWeights,
+  type RowPlace,
+  type RowReward,
+} from "./attemptRow.ts";
+import { getGroupsFile } from "./folder.ts";
+import { parseGroupLine } from "./group.ts";
+
+/** Where attempts are stored. */
+export type AttemptSource =
+  | { readonly kind: "tasks"; readonly file: string }
+  /** The tasks file of the run is searched for the tasks. */
+  | { readonly kind: "step"; readonly run: string; readonly step: number; readonly tasks: string }
+  /** The tasks files are searched for the tasks. */
+  | { readonly kind: "trajectories"; readonly file: string; readonly tasks: readonly string[] };
+
+export interface ScoredAttempt {
+  readonly row: AttemptRow;
+  /** Of the parts of this attempt's reward. */
+  readonly weights: PartWeights;
+}
+
+export interface ScoringOptions {
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly onSkipped: (line: SkippedLine) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Scores the attempts of a source, in the order of the file. A line that holds no attempt is
+ * skipped. Throws a `UserError` if the file cannot be read.
+ */
+export async function* scoreAttempts(
+  source: AttemptSource,
+  options: ScoringOptions,
+): AsyncGenerator<ScoredAttempt> {
+  const scorer = new Scorer(options);
+  switch (source.kind) {
+    case "tasks":
+      return yield* scoreTasks(source.file, scorer);
+    case "step":
+      return yield* scoreStep(source, scorer);
+    case "trajectories":
+      return yield* scoreTrajectories(source, scorer);
+    default:
+      throw new Error(`unknown source ${JSON.stringify(source satisfies never)}`);
+  }
+}
+
+/** Scores single attempts, and reports lines without one. */
+class Scorer {
+  readonly options: ScoringOptions;
+  readonly #createAttempt: CreateAttempt;
+
+  constructor(options: ScoringOptions) {
+    this.options = options;
+    this.#createAttempt = createAttemptFactory(options.catalog);
+  }
+
+  score(place: RowPlace, trajectory: Trajectory, task: Task | undefined): ScoredAttempt {
+    return createScored(place, trajectory, task, this.#computeReward(trajectory, task));
+  }
+
+  #computeReward(trajectory: Trajectory, task: Task | undefined): RowReward {
+    const finished = asFinished(trajectory);
+    if (!task) return { unscorable: "its task was not found" };
+    if (!finished) return { unscorable: "it has not ended" };
+    try {
+      const attempt = this.#createAttempt(task, finished);
+      const breakdown = scoreAttempt(attempt, this.options.profile);
+      return isScored(breakdown) ? { breakdown, success: isAchieved(attempt) } : breakdown;
+    } catch (error) {
+      return { unscorable: describeUserError(error) };
+    }
+  }
+
+  /** The lines of a file as JSON. */
+  async *readJson(file: string): AsyncGenerator<{ readonly line: LineRange; json: unknown }> {
+    await checkRegularFile(file);
+    for await (const line of readLines(file)) {
+      this.options.signal.throwIfAborted();
+      const json = this.attempt(line, () => JSON.parse(line.text) as unknown);
+      if (json !== undefined) yield { line: pickRange(line), json };
+    }
+  }
+
+  /** The result of reading a line; if it throws, the line is skipped. */
+  attempt<Result>({ number }: Pick<Line, "number">, read: () => Result): Result | undefined {
+    try {
+      return read();
+    } catch (error) {
+      const reason =
+        error instanceof SyntaxError
+          ? `the line is not JSON (${error.message})`
+          : describeUserError(error);
+      this.options.onSkipped({ line: number, reason });
+      return undefined;
+    }
+  }
+}
+
+async function* scoreTasks(file: string, scorer: Scorer): AsyncGenerator<ScoredAttempt> {
+  for await (const { line, json } of scorer.readJson(file)) {
+    const task = scorer.attempt(line, () => parseTask(json, { file, line: line.number }));
+    if (task) yield scorer.score({ line }, task.trajectory, task);
+  }
+}
+
+async function* scoreStep(
+  { run, step, tasks }: Extract<AttemptSource, { kind: "step" }>,
+  scorer: Scorer,
+): AsyncGenerator<ScoredAttempt> {
+  const file = getGroupsFile(run, step);
+  const finder = new TaskFinder([tasks]);
+  for await (const { line, json } of scorer.readJson(file)) {
+    const stored = parseGroupLine(json);
+    if (!stored) {
+      scorer.options.onSkipped({ line: line.number, reason: "the line is not an attempt" });
+      continue;
+    }
+    const { trajectory, attempt, advantage, breakdown, success, variant } = stored;
+    const place = { line, step, attempt, advantage };
+    const task = variant ?? (await finder.find(trajectory.header.task));
+    yield breakdown.profile === scorer.options.profile.name
+      ? createScored(place, trajectory, task, { breakdown, success })
+      : scorer.score(place, trajectory, task);
+  }
+}
+
+async function* scoreTrajectories(
+  { file, tasks }: Extract<AttemptSource, { kind: "trajectories" }>,
+  scorer: Scorer,
+): AsyncGenerator<ScoredAttempt> {
+  await checkRegularFile(file);
+  const finder = new TaskFinder(tasks);
+  let attempt = 0;
+  for await (const trajectory of readTrajectories(file, { signal: scorer.options.signal })) {
+    const place = { line: { number: 0, offset: 0, bytes: 0 }, attempt: attempt++ };
+    yield scorer.score(place, trajectory, await finder.find(trajectory.header.task));
+  }
+}
+
+const createScored = (
+  place: RowPlace,
+  trajectory: Trajectory,
+  task: Task | undefined,
+  reward: RowReward,
+): ScoredAttempt => ({
+  row: createAttemptRow(place, trajectory, task, reward),
+  weights: "breakdown" in reward ? listWeights(reward.breakdown) : {},
+});
+
+const pickRange = ({ number, offset, bytes }: Line): LineRange => ({ number, offset, bytes });
+
+/** A fixture or a tool that has changed is a property of the attempt, not an error of the table. */
+function describeUserError(error: unknown): string {
+  if (!(error instanceof UserError)) throw error;
+  return `${error.what}; ${error.remedy}`;
+}
+
+/** Finds tasks in files by their ids. The files are indexed when the first task is needed. */
+class TaskFinder {
+  readonly #files: readonly string[];
+  #places: Promise<ReadonlyMap<string, { file: string; line: LineRange }>> | undefined;
+  /** The attempts of a group follow each other. */
+  #last: { readonly id: string; readonly task: Task | undefined } | undefined;
+
+  constructor(files: readonly string[]) {
+    this.#files = files;
+  }
+
+  /** Undefined if no file has the task, or the task is not valid. */
+  async find(id: string): Promise<Task | undefined> {
+    if (this.#last?.id !== id) this.#last = { id, task: await this.#read(id) };
+    return this.#last.task;
+  }
+
+  async #read(id: string): Promise<Task | undefined> {
+    const place = (await (this.#places ??= this.#index())).get(id);
+    if (!place) return undefined;
+    const { file, line } = place;
+    try {
+      return parseTask(await readJsonAt(file, line), { file, line: line.number });
+    } catch (error) {
+      describeUserError(error);
+      return undefined;
+    }
+  }
+
+  async #index(): Promise<ReadonlyMap<string, { file: string; line: LineRange }>> {
+    const places = new Map<string, { file: string; line: LineRange }>();
+    for (const file of this.#files)
+      try {
+        for await (const line of readLines(file)) {
+          const id = readId(line.text);
+          if (id !== undefined && !places.has(id)) places.set(id, { file, line: pickRange(line) });
+        }
+      } catch (error) {
+        // a file that is gone has no task
+        describeUserError(error);
+      }
+    return places;
+  }
+}
+
+function readId(text: string): string | undefined {
+  try {
+    const { id } = JSON.parse(text) as { readonly id?: unknown };
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    // not a task
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+/** Scoring attempts for the editor: rows are kept in a file until what they depend on changes. */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scoreForTable } from "../../src/cli/workAttempts.ts";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import type { ScoringWork } from "../../src/protocol/work.ts";
+import type { AttemptRow } from "../../src/run/attemptRow.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { root } from "../contracts/transports.ts";
+import { abstain, moveFifty } from "../trajectory/sampleTasks.ts";
+import { emptyFolder } from "./program.ts";
+
+const shipped = join(root, "resources/servers");
+const catalog = openCatalog(await loadServers(), [shipped]);
+
+async function score(work: ScoringWork): Promise<readonly AttemptRow[]> {
+  const rows: AttemptRow[] = [];
+  const { signal } = new AbortController();
+  await scoreForTable(work, { catalog, signal }, it => rows.push(...it.rows));
+  return rows;
+}
+
+async function createWork(): Promise<ScoringWork> {
+  const folder = emptyFolder();
+  const file = join(folder, "few.tasks.jsonl");
+  writeFileSync(file, `${formatTaskLine(await moveFifty())}\n`);
+  return {
+    sources: [{ kind: "tasks", file }],
+    profile: "paper",
+    fixtures: [join(folder, "fixtures"), shipped],
+    cache: join(folder, "rows.jsonl"),
+  };
+}
+
+/** Changes the kept rows, so that it shows whether they are used. */
+const markCache = ({ cache }: ScoringWork) =>
+  writeFileSync(cache, readFileSync(cache, "utf8").replaceAll("t-move", "kept"));
+
+test("the rows are kept, and sent again while the file is the same", async () => {
+  const work = await createWork();
+  expect((await score(work)).map(it => it.task)).toEqual(["t-move"]);
+  expect(existsSync(work.cache)).toBe(true);
+  markCache(work);
+  expect((await score(work)).map(it => it.task)).toEqual(["kept"]);
+});
+
+test("rows of a file that has grown are scored again", async () => {
+  const work = await createWork();
+  await score(work);
+  markCache(work);
+  const [source] = work.sources;
+  if (source?.kind !== "tasks") throw new Error("no tasks file");
+  appendFileSync(source.file, `${formatTaskLine(await abstain())}\n`);
+  expect((await score(work)).map(it => it.task)).toEqual(["t-move", "none"]);
+});
+
+test("rows under another profile are scored again", async () => {
+  const work = await createWork();
+  await score(work);
+  markCache(work);
+  expect((await score({ ...work, profile: "prove-plus" })).map(it => it.task)).toEqual(["t-move"]);
+});
+
+test("a cache that was cut off is written anew", async () => {
+  const work = await createWork();
+  await score(work);
+  markCache(work);
+  writeFileSync(work.cache, readFileSync(work.cache, "utf8").slice(0, -20));
+  expect((await score(work)).map(it => it.task)).toEqual(["t-move"]);
+});

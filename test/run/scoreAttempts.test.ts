@@ -1,0 +1,152 @@
+/** The rows of the table of attempts: of tasks files, steps of runs and trajectory files. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import { paperProfile, provePlusProfile, type Profile } from "../../src/reward/profiles.ts";
+import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
+import type { AttemptRow } from "../../src/run/attemptRow.ts";
+import { groupFormat, writeGroups } from "../../src/run/group.ts";
+import type { AttemptSource } from "../../src/run/scoreAttempts.ts";
+import { scoreInBatches } from "../../src/run/scoreInBatches.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
+import { readTasks } from "../../src/trajectory/file.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { asFinished, type Trajectory } from "../../src/trajectory/trajectory.ts";
+import { formatTrajectory } from "../../src/trajectory/trajectoryLine.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "prove-rows-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const catalog = openCatalog(await loadServers(), [join(root, "resources/servers")]);
+const tasks: Task[] = [];
+for await (const it of readTasks(join(root, "resources/example/prove/tasks/example.tasks.jsonl")))
+  tasks.push(it);
+/** A task whose teacher makes several calls, all of which are accepted. */
+const task = tasks.find(
+  ({ goals, turns, trajectory: { events } }) =>
+    goals.length > 1 &&
+    turns.length === 1 &&
+    events.every(it => it.kind !== "call" || it.outcome.kind === "ok"),
+)!;
+const tasksFile = join(folder, "few.tasks.jsonl");
+writeFileSync(tasksFile, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
+
+/** The task's teacher without its calls. */
+const idle: Trajectory = {
+  ...task.trajectory,
+  events: task.trajectory.events.filter(it => it.kind !== "call"),
+};
+
+const score = async (source: AttemptSource, profile: Profile = provePlusProfile) => {
+  const rows: AttemptRow[] = [];
+  const weights: Record<string, number> = {};
+  const { skipped } = await scoreInBatches([source], {
+    catalog,
+    profile,
+    send: it => {
+      rows.push(...it.rows);
+      Object.assign(weights, it.weights);
+    },
+    signal: new AbortController().signal,
+  });
+  return { rows, weights, skipped };
+};
+
+const getBreakdown = (trajectory: Trajectory, profile: Profile) => {
+  const attempt = createAttemptFactory(catalog)(task, asFinished(trajectory)!);
+  const breakdown = scoreAttempt(attempt, profile);
+  if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+  return breakdown;
+};
+
+test("a tasks file has one row per task, in order, and its teachers succeed", async () => {
+  const { rows, skipped } = await score({ kind: "tasks", file: tasksFile });
+  expect(skipped).toBe(0);
+  expect(rows.map(it => it.task)).toEqual(tasks.map(it => it.id));
+  expect(rows.every(it => it.success)).toBe(true);
+  expect(rows.find(it => it.task === task.id)).toMatchObject({
+    servers: task.servers.map(it => it.name),
+    kind: task.kind,
+    policy: task.trajectory.header.policy,
+    calls: task.trajectory.events.filter(it => it.kind === "call").length,
+    budget: task.budget.calls,
+  });
+});
+
+test("the total of a row is the sum of its parts times their weights", async () => {
+  for (const profile of [paperProfile, provePlusProfile]) {
+    const { rows, weights } = await score({ kind: "tasks", file: tasksFile }, profile);
+    const withParts = rows.filter(it => Object.keys(it.scores).length > 0);
+    expect(withParts.length).toBeGreaterThan(10);
+    for (const { scores, total } of withParts)
+      expect(
+        Object.entries(scores).reduce((sum, [name, it]) => sum + it * weights[name]!, 0),
+      ).toBeCloseTo(total!, 4);
+  }
+});
+
+test("lines that hold no attempt are skipped and counted", async () => {
+  const file = join(folder, "damaged.tasks.jsonl");
+  writeFileSync(file, `not json\n{"format":"prove/task@9"}\n${formatTaskLine(task)}\n`);
+  const { rows, skipped } = await score({ kind: "tasks", file });
+  expect(rows.map(it => [it.line.number, it.task])).toEqual([[3, task.id]]);
+  expect(skipped).toBe(2);
+});
+
+test("a task whose goals no longer run has a row that says so", async () => {
+  const file = join(folder, "moved.tasks.jsonl");
+  const servers = task.servers.map(it => ({ ...it, fixture: "gone" }));
+  writeFileSync(file, `${formatTaskLine({ ...task, servers })}\n`);
+  const { rows } = await score({ kind: "tasks", file });
+  expect(rows).toMatchObject([{ unscorable: expect.stringContaining("gone") as string }]);
+  expect(rows[0]).not.toHaveProperty("total");
+});
+
+test("the attempts of a trajectory file find their tasks, and failures say their first error", async () => {
+  const file = join(folder, "two.trajectory.jsonl");
+  const refused: Trajectory = {
+    ...task.trajectory,
+    events: task.trajectory.events.map(it =>
+      it.kind === "call" ? { ...it, outcome: { kind: "refused", message: "out of funds" } } : it,
+    ),
+  };
+  const lost = { ...idle, header: { ...idle.header, task: "lost" } };
+  writeFileSync(file, [idle, refused, lost].map(it => formatTrajectory(it)).join(""));
+  const { rows } = await score({ kind: "trajectories", file, tasks: [tasksFile] });
+  const { name } = task.trajectory.events.find(it => it.kind === "call")!;
+  expect(rows).toMatchObject([
+    { attempt: 0, success: false, calls: 0, kind: task.kind },
+    { attempt: 1, error: `${name}: out of funds` },
+    { attempt: 2, task: "lost", unscorable: "its task was not found" },
+  ]);
+});
+
+test("an attempt of a run has the reward that was stored, under another profile a new one", async () => {
+  const run = join(folder, "run");
+  const stored = { ...getBreakdown(idle, provePlusProfile), total: 0.123 };
+  writeGroups(run, 3, [
+    {
+      format: groupFormat,
+      step: 3,
+      task: task.id,
+      attempt: 1,
+      advantage: -0.5,
+      success: false,
+      paper: 0,
+      breakdown: stored,
+      clipped: [],
+      trajectory: idle,
+    },
+  ]);
+  const source = { kind: "step", run, step: 3, tasks: tasksFile } as const;
+  expect((await score(source)).rows).toMatchObject([
+    { step: 3, attempt: 1, advantage: -0.5, total: 0.123, success: false, kind: task.kind },
+  ]);
+  expect((await score(source, paperProfile)).rows).toMatchObject([
+    { total: getBreakdown(idle, paperProfile).total, success: false },
+  ]);
+});

@@ -1,0 +1,76 @@
+/** Filtering and sorting the table of attempts, and the texts of its cells. */
+import { expect, test } from "vitest";
+import type { AttemptRow } from "../../../src/protocol/attemptsPage.ts";
+import { createColumns, formatCell } from "../../../webview/attempts/columns.ts";
+import { createMatcher, sortIndices } from "../../../webview/attempts/rowOrder.ts";
+
+const row: AttemptRow = {
+  line: { number: 1, offset: 0, bytes: 1 },
+  task: "banking-1",
+  request: "Move 50 euros to my Savings.",
+  servers: ["banking", "calendar"],
+  kind: "normal",
+  split: "train",
+  policy: "small",
+  calls: 3,
+  budget: 6,
+  total: 1.25,
+  success: false,
+  scores: { validity: 1, efficiency: -0.5 },
+  error: "banking_transfer: insufficient\u202efunds",
+};
+
+const checkMatch = (text: string, expected: boolean) =>
+  expect(createMatcher({ text, failuresOnly: false })(row)).toBe(expected);
+
+test("all words must occur, in any case", () => checkMatch("SAVINGS 50", true));
+test("a word that does not occur hides the row", () => checkMatch("savings porto", false));
+test("a field is compared with its own value", () => checkMatch("server:calendar", true));
+test("a field does not match other texts", () => checkMatch("server:savings", false));
+test("errors are searched", () => checkMatch("error:insufficient", true));
+test("what is not a field is a word", () => checkMatch("constructor:x", false));
+
+test("only failures are shown on demand, not what has no reward", () => {
+  const matches = createMatcher({ text: "", failuresOnly: true });
+  expect(matches(row)).toBe(true);
+  expect(matches({ ...row, success: true })).toBe(false);
+  const { success: _, ...unscored } = row;
+  expect(matches(unscored)).toBe(false);
+});
+
+const keys = [
+  [1, 5],
+  [undefined, 9],
+  [0, 7],
+  [0, 2],
+] as const;
+
+test("rows are sorted by their first key, then by the others, and those without a key are last", () =>
+  expect(sortIndices([0, 1, 2, 3], i => keys[i]!, false)).toEqual([3, 2, 0, 1]));
+
+test("in descending order, too, rows without a key are last", () =>
+  expect(sortIndices([0, 1, 2, 3], i => keys[i]!, true)).toEqual([0, 3, 2, 1]));
+
+test("the cells show fixed decimals, the budget, and no invisible characters", () => {
+  const columns = createColumns([row], { validity: 0.5, efficiency: 0.15 });
+  expect(columns.map(it => [it.title, formatCell(it, row, row.total)])).toEqual([
+    ["Task", "banking-1"],
+    ["Success", "no"],
+    ["Reward", "1.250"],
+    ["validity", "1.00"],
+    ["efficiency", "−0.50"],
+    ["Calls", "3/6"],
+    ["First Error", "banking_transfer: insufficient␛202efunds"],
+    ["Server", "banking, calendar"],
+    ["Kind", "normal"],
+    ["Policy", "small"],
+  ]);
+});
+
+test("the attempts of a run have their step, their number and their advantage", () => {
+  const own = { ...row, step: 4, attempt: 0, advantage: -0.25 };
+  const titles = createColumns([own], {}).map(it => [it.title, formatCell(it, own, 1)]);
+  expect(titles).toContainEqual(["Step", "4"]);
+  expect(titles).toContainEqual(["Attempt", "1"]);
+  expect(titles).toContainEqual(["Advantage", "−0.25"]);
+});

@@ -1,0 +1,251 @@
+/**
+ * The table of attempts as a grid of which only the visible rows exist, so that it scrolls smoothly
+ * whatever its length. The arrow keys move between rows.
+ */
+import { element } from "../element.ts";
+import type { Column } from "./columns.ts";
+
+/** The content of the grid. */
+export interface GridContent {
+  readonly columns: readonly Column[];
+  readonly count: number;
+  readonly sort: { readonly column: string; readonly isDescending: boolean };
+  /** Identifies a row while rows are sorted and filtered. */
+  readonly getKey: (position: number) => number;
+  readonly createCell: (position: number, column: Column) => HTMLElement;
+  /** The cell with the row's buttons, which comes second. */
+  readonly createActions: (position: number) => HTMLElement;
+}
+
+export interface GridListeners {
+  readonly onSort: (column: string) => void;
+  readonly onOpen: (position: number) => void;
+}
+
+/** Pixels, as in the style sheet. */
+const rowHeight = 26;
+const headHeight = 28;
+/** Rows beyond the visible ones on each side. */
+const overscan = 8;
+const actionsWidth = 116;
+
+export class Grid {
+  readonly element: HTMLElement;
+  readonly #listeners: GridListeners;
+  readonly #columnGroup = element("colgroup");
+  readonly #head = element("tr", { "aria-rowindex": "1" });
+  readonly #body = element("tbody");
+  readonly #table: HTMLTableElement;
+  #content: GridContent | undefined;
+  /** The row that the Tab key goes to, by its key. */
+  #active: number | undefined;
+  #isDrawing = false;
+
+  constructor(label: string, listeners: GridListeners) {
+    this.#listeners = listeners;
+    this.#table = element(
+      "table",
+      { role: "grid", "aria-label": label },
+      this.#columnGroup,
+      element("thead", {}, this.#head),
+      this.#body,
+    );
+    this.element = element("div", { class: "rows" }, this.#table);
+    this.element.addEventListener("scroll", () => this.#scheduleDrawing());
+    new ResizeObserver(() => this.#scheduleDrawing()).observe(this.element);
+    this.element.addEventListener("keydown", it => this.#handleKey(it));
+    this.#body.addEventListener("dblclick", ({ target }) => {
+      const position = this.#findPosition(target);
+      if (position !== undefined) listeners.onOpen(position);
+    });
+    this.#body.addEventListener("focusin", ({ target }) => {
+      const position = this.#findPosition(target);
+      if (position !== undefined) this.#activate(position);
+    });
+  }
+
+  /** Shows other content; the scroll position stays. */
+  update(content: GridContent): void {
+    this.#content = content;
+    this.#columnGroup.replaceChildren(
+      ...insertSecond(
+        content.columns.map(it => it.width),
+        actionsWidth,
+      ).map(width => {
+        const column = element("col");
+        column.style.width = `${width}px`;
+        return column;
+      }),
+    );
+    const width = content.columns.reduce((sum, it) => sum + it.width, actionsWidth);
+    this.#table.style.width = `${width}px`;
+    this.#table.setAttribute("aria-rowcount", String(content.count + 1));
+    this.#drawHead(content);
+    this.#draw();
+  }
+
+  #drawHead({ columns, sort }: GridContent): void {
+    const focused = this.#head.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement).dataset["column"]
+      : undefined;
+    const cells = columns.map(it => this.#createHeadCell(it, sort));
+    const actions = element("th", { scope: "col" }, "Open");
+    this.#head.replaceChildren(...insertSecond(cells, actions));
+    if (focused !== undefined)
+      this.#head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #createHeadCell(
+    { name, title, isNumber }: Column,
+    { column, isDescending }: GridContent["sort"],
+  ) {
+    const isSorted = name === column;
+    const button = element(
+      "button",
+      { class: "sort", type: "button", "data-column": name },
+      title,
+      element("span", { "aria-hidden": "true" }, isSorted ? (isDescending ? " ↓" : " ↑") : ""),
+    );
+    button.addEventListener("click", () => this.#listeners.onSort(name));
+    return element(
+      "th",
+      {
+        scope: "col",
+        class: isNumber ? "number" : undefined,
+        "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : undefined,
+      },
+      button,
+    );
+  }
+
+  #scheduleDrawing(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    requestAnimationFrame(() => {
+      this.#isDrawing = false;
+      this.#draw();
+    });
+  }
+
+  #draw(): void {
+    const content = this.#content;
+    if (!content) return;
+    const { scrollTop, clientHeight } = this.element;
+    const first = Math.max(0, Math.floor(scrollTop / rowHeight) - overscan);
+    const last = Math.min(
+      content.count,
+      Math.ceil((scrollTop + clientHeight) / rowHeight) + overscan,
+    );
+    const hadFocus = this.#body.contains(document.activeElement);
+    const rows: HTMLElement[] = [];
+    for (let position = first; position < last; position++)
+      rows.push(this.#createRow(position, content));
+    const columns = content.columns.length + 1;
+    this.#body.replaceChildren(
+      createSpacer(first * rowHeight, columns),
+      ...rows,
+      createSpacer((content.count - last) * rowHeight, columns),
+    );
+    const active =
+      rows.find(it => it.dataset["key"] === String(this.#active)) ??
+      (hadFocus ? undefined : rows[0]);
+    if (active) {
+      setTabStop(active, true);
+      if (hadFocus) active.focus({ preventScroll: true });
+    } else if (hadFocus) this.#focusTable();
+  }
+
+  /** Keeps the keys working after the focused row has scrolled out of sight. */
+  #focusTable(): void {
+    this.#table.tabIndex = -1;
+    this.#table.focus({ preventScroll: true });
+  }
+
+  #createRow(position: number, { columns, getKey, createCell, createActions }: GridContent) {
+    const row = element(
+      "tr",
+      {
+        "aria-rowindex": String(position + 2),
+        "data-position": String(position),
+        "data-key": String(getKey(position)),
+        tabindex: "-1",
+      },
+      ...insertSecond(
+        columns.map(it => createCell(position, it)),
+        createActions(position),
+      ),
+    );
+    setTabStop(row, false);
+    return row;
+  }
+
+  #findPosition(target: EventTarget | null): number | undefined {
+    const row = target instanceof Element ? target.closest<HTMLElement>("tr[data-position]") : null;
+    return row ? Number(row.dataset["position"]) : undefined;
+  }
+
+  #activate(position: number): void {
+    this.#active = this.#content?.getKey(position);
+    for (const it of this.#body.querySelectorAll<HTMLElement>("tr[data-key]"))
+      setTabStop(it, it.dataset["key"] === String(this.#active));
+  }
+
+  #handleKey(event: KeyboardEvent): void {
+    const content = this.#content;
+    if (!content || this.#head.contains(event.target as Node)) return;
+    const current = this.#findActivePosition(content);
+    if (event.key === "Enter" && (event.target as Element).matches("tr") && current >= 0) {
+      event.preventDefault();
+      return this.#listeners.onOpen(current);
+    }
+    const page = Math.max(1, Math.floor((this.element.clientHeight - headHeight) / rowHeight) - 1);
+    const target = {
+      ArrowDown: current + 1,
+      ArrowUp: current - 1,
+      PageDown: current + page,
+      PageUp: current - page,
+      Home: 0,
+      End: content.count - 1,
+    }[event.key];
+    if (target === undefined || content.count === 0) return;
+    event.preventDefault();
+    this.#focusRow(Math.min(content.count - 1, Math.max(0, target)), content);
+  }
+
+  #findActivePosition({ count, getKey }: GridContent): number {
+    for (let position = 0; position < count; position++)
+      if (getKey(position) === this.#active) return position;
+    return -1;
+  }
+
+  #focusRow(position: number, { getKey }: GridContent): void {
+    const top = position * rowHeight;
+    const { scrollTop, clientHeight } = this.element;
+    if (top < scrollTop) this.element.scrollTop = top;
+    else if (top + rowHeight + headHeight > scrollTop + clientHeight)
+      this.element.scrollTop = top + rowHeight + headHeight - clientHeight;
+    this.#active = getKey(position);
+    this.#draw();
+    this.#body
+      .querySelector<HTMLElement>(`tr[data-key="${getKey(position)}"]`)
+      ?.focus({ preventScroll: true });
+  }
+}
+
+/** The Tab key goes to one row only, and to its buttons. */
+function setTabStop(row: HTMLElement, isStop: boolean): void {
+  row.tabIndex = isStop ? 0 : -1;
+  for (const it of row.querySelectorAll<HTMLElement>("button")) it.tabIndex = isStop ? 0 : -1;
+}
+
+const insertSecond = <Item>([first, ...others]: readonly Item[], second: Item): Item[] => [
+  first!,
+  second,
+  ...others,
+];
+
+function createSpacer(height: number, columns: number): HTMLElement {
+  const cell = element("td", { colspan: String(columns) });
+  cell.style.height = `${height}px`;
+  return element("tr", { class: "spacer", "aria-hidden": "true" }, cell);
+}

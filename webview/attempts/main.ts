@@ -1,0 +1,214 @@
+/** The page with a table of attempts: filter, columns to sort by, reward weights, and the rows. */
+import type {
+  AttemptRow,
+  AttemptsPage,
+  AttemptsView,
+  AttemptView,
+  PartWeights,
+  ScoringEnd,
+} from "../../src/protocol/attemptsPage.ts";
+import { openChannel } from "../channel.ts";
+import { registerControls } from "../controls.ts";
+import { element } from "../element.ts";
+import { escapeInvisible, formatInteger } from "../text.ts";
+import { createColumns, formatCell, type Column } from "./columns.ts";
+import { Grid } from "./grid.ts";
+import { createMatcher, sortIndices } from "./rowOrder.ts";
+import { computeTotal, describeOrder } from "./weights.ts";
+import { WeightSliders } from "./weightSliders.ts";
+
+/** What is restored after a reload. */
+interface PageState {
+  readonly subject?: string;
+  readonly filter?: string;
+  readonly failuresOnly?: boolean;
+  readonly sort?: { readonly column: string; readonly isDescending: boolean };
+  /** Absent while the weights are those of the profile. */
+  readonly weights?: PartWeights;
+}
+
+/** Failures first, and those with the lowest reward before others. */
+const firstSort = { column: "success", isDescending: false };
+
+registerControls();
+const channel = openChannel<AttemptsPage>();
+const page = document.getElementById("page")!;
+let state: PageState = (channel.loadState() as PageState | undefined) ?? {};
+
+let view: AttemptsView | undefined;
+let rows: AttemptRow[] = [];
+let ownWeights: PartWeights = {};
+let end: ScoringEnd | undefined;
+/** Under the weights in use, one per row. */
+let totals: (number | undefined)[] = [];
+/** The positions in `rows` of the rows that are shown. */
+let order: readonly number[] = [];
+
+const title = element("h1");
+const status = element("p", { class: "quiet", role: "status" });
+const problem = element("p", { class: "bad", role: "alert" });
+const filter = element("input", {
+  type: "search",
+  placeholder: "Filter: words, or fields such as server:banking kind:clarify",
+  "aria-label": "Filter attempts",
+});
+const failuresOnly = element("input", { type: "checkbox" });
+const refresh = element("vscode-button", { appearance: "secondary" }, "Refresh");
+const sliders = new WeightSliders(weights => {
+  const { weights: _, ...rest } = state;
+  save(weights ? { ...rest, weights } : rest, true);
+});
+const grid = new Grid("Attempts", {
+  onSort: column => {
+    const { sort = firstSort } = state;
+    const isDescending = sort.column === column && !sort.isDescending;
+    save({ ...state, sort: { column, isDescending } });
+  },
+  onOpen: position => open(position, "transcript"),
+});
+
+filter.value = state.filter ?? "";
+failuresOnly.checked = state.failuresOnly ?? false;
+filter.addEventListener("input", () => save({ ...state, filter: filter.value }));
+failuresOnly.addEventListener("change", () =>
+  save({ ...state, failuresOnly: failuresOnly.checked }),
+);
+refresh.addEventListener("click", () => void channel.request("refresh", null));
+page.replaceChildren(
+  element("header", { class: "head" }, element("div", {}, title, status, problem), refresh),
+  element("div", { class: "filter" }, filter, element("label", {}, failuresOnly, "Failures only")),
+  sliders.element,
+  grid.element,
+);
+
+channel.on("restarted", begin);
+channel.on("rows", added => {
+  rows.push(...added.rows);
+  ownWeights = { ...ownWeights, ...added.weights };
+  scheduleUpdate();
+});
+channel.on("ended", it => {
+  end = it;
+  scheduleUpdate();
+});
+channel.request("load", null).then(begin, (error: Error) => (problem.textContent = error.message));
+
+function begin(it: AttemptsView): void {
+  view = it;
+  rows = [];
+  ownWeights = {};
+  end = undefined;
+  title.textContent = `Attempts: ${escapeInvisible(it.title)}`;
+  page.setAttribute("aria-busy", "false");
+  save({ ...state, subject: it.subject });
+}
+
+/** Saves the state and shows what follows from it. */
+function save(next: PageState, isOften = false): void {
+  state = next;
+  channel.saveState(state);
+  if (isOften) scheduleUpdate(0);
+  else update();
+}
+
+/** While rows arrive, the table is sorted a few times a second only. */
+function scheduleUpdate(milliseconds = 250): void {
+  timer ??= setTimeout(update, milliseconds);
+}
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function update(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  const weights = { ...ownWeights, ...state.weights };
+  const hasFloor = view?.hasFloor ?? false;
+  totals = rows.map(it => (state.weights ? computeTotal(it, weights, hasFloor) : it.total));
+  const columns = createColumns(rows, ownWeights);
+  const sort = state.sort ?? firstSort;
+  const column = columns.find(it => it.name === sort.column) ?? columns[0]!;
+  const matches = createMatcher({
+    text: state.filter ?? "",
+    failuresOnly: state.failuresOnly ?? false,
+  });
+  const shown = rows.flatMap((it, i) => (matches(it) ? [i] : []));
+  order = sortIndices(shown, i => [column.read(rows[i]!, totals[i]), totals[i]], sort.isDescending);
+  showStatus();
+  sliders.update(weights, ownWeights, {
+    current: describeOrder(rows, totals),
+    own: describeOrder(
+      rows,
+      rows.map(it => it.total),
+    ),
+  });
+  grid.update({
+    columns,
+    count: order.length,
+    sort,
+    getKey: position => order[position]!,
+    createCell,
+    createActions,
+  });
+}
+
+function showStatus(): void {
+  const count = formatInteger(rows.length);
+  const failures = rows.filter(it => it.success === false).length;
+  status.textContent = [
+    order.length === rows.length
+      ? `${count} attempts`
+      : `${formatInteger(order.length)} of ${count} attempts`,
+    `${formatInteger(failures)} failures`,
+    `profile ${view?.profile ?? ""}`,
+    ...(end?.skipped ? [`${formatInteger(end.skipped)} lines skipped`] : []),
+    ...(end ? [] : ["scoring…"]),
+  ].join(" · ");
+  problem.textContent = end?.problem ? `${escapeInvisible(end.problem)}.` : "";
+}
+
+function createCell(position: number, column: Column): HTMLElement {
+  const index = order[position]!;
+  const row = rows[index]!;
+  const text = formatCell(column, row, totals[index]);
+  if (column.name === "task")
+    return element(
+      "td",
+      { title: escapeInvisible(row.request) },
+      createButton(text, `Open the transcript of ${describe(row)}`, position, "transcript"),
+      element("span", { class: "quiet" }, ` ${escapeInvisible(row.request)}`),
+    );
+  const tone =
+    column.name === "success" && row.success !== undefined
+      ? row.success
+        ? "good"
+        : "bad"
+      : undefined;
+  return element(
+    "td",
+    { class: column.isNumber ? "number" : tone, title: column.name === "error" ? text : undefined },
+    text,
+  );
+}
+
+const createActions = (position: number): HTMLElement => {
+  const row = describe(rows[order[position]!]!);
+  return element(
+    "td",
+    { class: "actions" },
+    createButton("Step", `Step through ${row}`, position, "debugger"),
+    createButton("Reward", `Show the reward of ${row}`, position, "reward"),
+  );
+};
+
+const describe = ({ task, attempt }: AttemptRow) =>
+  `${escapeInvisible(task)}${attempt === undefined ? "" : `, attempt ${attempt + 1}`}`;
+
+function createButton(text: string, label: string, position: number, target: AttemptView) {
+  const button = element("button", { class: "link", type: "button", "aria-label": label }, text);
+  button.addEventListener("click", () => open(position, target));
+  return button;
+}
+
+/** The editor shows the error of an attempt that cannot be opened. */
+function open(position: number, target: AttemptView): void {
+  channel.request("open", { row: order[position]!, view: target }).catch(() => {});
+}
