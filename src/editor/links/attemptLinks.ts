@@ -7,7 +7,8 @@ import { indexGroups } from "../runs/groupIndex.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
 import { showInformation } from "../shared/notifications.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import { getNodeUri, readLocation, type AttemptNode } from "../trajectories/attemptLocation.ts";
+import { getNodeUri, type AttemptNode } from "../trajectories/attemptLocation.ts";
+import { readLocation } from "../trajectories/storedLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { formatLink, parseLink, type AttemptLink } from "./link.ts";
 

@@ -4,19 +4,7 @@ import { Uri } from "vscode";
 import type { LineRange } from "../../storage/lineRange.ts";
 import type { RunsNode } from "../runs/runsNode.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
-
-/** The query of a transcript's address, as JSON. */
-export type AttemptLocation =
-  | { readonly kind: "task"; readonly file: string; readonly line: LineRange }
-  | {
-      readonly kind: "group";
-      readonly run: string;
-      readonly step: number;
-      readonly line: LineRange;
-    }
-  | { readonly kind: "rejected"; readonly file: string; readonly line: LineRange }
-  /** `attempt` is its number in the file, from 0; the first one if it is absent. */
-  | { readonly kind: "file"; readonly file: string; readonly attempt?: number };
+import type { AttemptLocation } from "./storedLocation.ts";
 
 /** A node of a tree that has an attempt. */
 export type AttemptNode =
@@ -44,10 +32,6 @@ export function getTranscriptPath(uri: Uri): unknown {
   const location = JSON.parse(uri.query) as Partial<Record<"file" | "run", unknown>>;
   return location.file ?? location.run;
 }
-
-/** The location that a transcript's address was created from. */
-export const readLocation = ({ query }: Uri): AttemptLocation =>
-  JSON.parse(query) as AttemptLocation;
 
 export const getTranscriptTitle = ({ path }: Uri): string =>
   path

@@ -11,7 +11,7 @@ import { parseTaskLine, taskLineSchema } from "../../trajectory/taskLine.ts";
 import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
 import { UserError } from "../../userError.ts";
 import { indexTasks, readTask } from "../tasks/taskIndex.ts";
-import { readLocation, type AttemptLocation } from "./attemptLocation.ts";
+import { readLocation, type AttemptLocation } from "./storedLocation.ts";
 
 export interface StoredAttempt {
   readonly trajectory: Trajectory;
