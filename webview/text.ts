@@ -13,6 +13,13 @@ export function formatFixed(value: number, decimals = 3): string {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
+/** Formats a difference with its sign, such as "+0.5000"; "±0" where no digit shows it. */
+export function formatChange(change: number, decimals: number): string {
+  const text = formatFixed(change, decimals);
+  if (Number(text) === 0) return "±0";
+  return change > 0 ? `+${text}` : text;
+}
+
 /** Formats a number with up to three significant digits and an exponent, such as "1.5e-4". */
 export const formatScientific = (value: number): string =>
   Number(value.toPrecision(3)).toExponential();

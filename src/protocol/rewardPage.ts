@@ -26,6 +26,20 @@ export interface GoalLine {
   readonly after: readonly number[];
 }
 
+/** A reward profile to choose. */
+export interface ProfileChoice {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Where the debugger stands in the attempt. */
+export interface ShownPrefix {
+  /** An index of `RewardView.totals`. */
+  readonly index: number;
+  /** Such as "after call 2 of 5". */
+  readonly text: string;
+}
+
 export interface RewardView {
   /** Address of the transcript; the page finds the attempt by it after a reload. */
   readonly address: string;
@@ -37,11 +51,23 @@ export interface RewardView {
   readonly request: string;
   readonly calls: readonly CallLine[];
   readonly goals: readonly GoalLine[];
-  /** One per profile, the paper's first; empty if the attempt cannot be scored. */
+  /** All profiles, and the name of the one on screen. */
+  readonly profiles: readonly ProfileChoice[];
+  readonly profile: string;
+  /**
+   * One per shown profile, that of the one on screen first; empty if the attempt cannot be scored.
+   * While the attempt is stepped through, they are those of the calls so far.
+   */
   readonly breakdowns: readonly Breakdown[];
+  /**
+   * The totals under the profile on screen: before the first call, after each call, and at the end.
+   */
+  readonly totals: readonly number[];
+  /** Present while the attempt is stepped through. */
+  readonly prefix?: ShownPrefix;
   readonly unscorable?: string;
-  /** `reasons`: why not, one line per reason. */
-  readonly success: { readonly value: boolean; readonly reasons: readonly string[] };
+  /** `reasons`: why not, one line per reason. Absent before the end, where it is decided. */
+  readonly success?: { readonly value: boolean; readonly reasons: readonly string[] };
 }
 
 export interface RewardPage extends PageContract {
@@ -49,6 +75,8 @@ export interface RewardPage extends PageContract {
     load: { params: null; result: RewardView };
     /** Shows a call, by its position among the calls, in the transcript. */
     reveal: { params: { call: number }; result: null };
+    /** Shows everything under the profile with that name. */
+    setProfile: { params: { name: string }; result: null };
     /** Starts the debugger on the attempt. */
     step: { params: null; result: null };
   };

@@ -138,6 +138,20 @@ test("the reward page shows each part, its weight, and the evidence of each call
   await workbench.takePicture("reward");
 });
 
+test("the reward page follows the debugger", async () => {
+  const page = workbench.webview();
+  await page.getByRole("button", { name: "Step Through Trajectory" }).click();
+  await checkVisible(page.getByText("Stepping through: before the first call"));
+  for (let n = 0; n < 3; n++) await workbench.debugButton("step-over").click();
+  await checkVisible(page.getByText("Stepping through: after call 2"));
+  await checkVisible(
+    page.locator("[aria-current=step]").filter({ hasText: task.goals[1]!.calls[0]!.name }),
+  );
+  await workbench.takePicture("reward-stepping");
+  await workbench.debugButton("stop").click();
+  await checkGone(page.getByText("Stepping through"));
+});
+
 test("the Test Explorer tells the task that does not succeed, at the end of its transcript", async () => {
   await workbench.showContainer("Testing");
   const rows = workbench.page.locator(".test-explorer [role=treeitem]");

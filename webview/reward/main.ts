@@ -1,10 +1,14 @@
-/** The page of one attempt's reward: totals, parts, and the evidence for each call and goal. */
+/**
+ * The page of one attempt's reward: totals, parts, and the evidence for each call and goal. While
+ * the attempt is stepped through, it shows the reward of the calls so far.
+ */
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
 import { escapeInvisible } from "../text.ts";
 import { createCallList } from "./callList.ts";
+import { createCallRewards } from "./callRewards.ts";
 import { createGoalList } from "./goalList.ts";
 import { createPartTable } from "./partTable.ts";
 import { createTotals } from "./totals.ts";
@@ -12,7 +16,9 @@ import { createTotals } from "./totals.ts";
 registerControls();
 const channel = openChannel<RewardPage>();
 const page = document.getElementById("page")!;
-let profile = (channel.loadState() as { profile?: string } | undefined)?.profile;
+/** Says where the debugger stands. It stays in the page, so that changes are announced. */
+const stepping = element("p", { class: "stepping", role: "status", hidden: true });
+const content = element("div");
 
 channel.on("changed", draw);
 channel
@@ -22,37 +28,35 @@ channel
   );
 
 function draw(view: RewardView): void {
-  channel.saveState({ address: view.address, profile });
-  const breakdown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
+  channel.saveState({ address: view.address });
   page.setAttribute("aria-busy", "false");
-  if (!breakdown) {
-    page.replaceChildren(
-      createHeader(view),
+  if (!content.isConnected) page.replaceChildren(stepping, content);
+  stepping.hidden = !view.prefix;
+  stepping.textContent = view.prefix ? `Stepping through: ${view.prefix.text}` : "";
+  const focused = document.activeElement?.id;
+  content.replaceChildren(createHeader(view), ...createBody(view));
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+function createBody(view: RewardView): HTMLElement[] {
+  const [breakdown] = view.breakdowns;
+  if (!breakdown)
+    return [
       element(
         "p",
         { class: "empty", role: "alert" },
         `This attempt has no reward: ${escapeInvisible(view.unscorable ?? "it has not ended")}.`,
       ),
-    );
-    return;
-  }
-  const choose = (name: string) => {
-    profile = name;
-    draw(view);
-  };
-  page.replaceChildren(
-    createHeader(view),
+    ];
+  const reveal = (call: number) => void channel.request("reveal", { call });
+  const choose = (name: string) => void channel.request("setProfile", { name });
+  return [
     createTotals(view, breakdown, choose),
+    createSection("Reward after each call", createCallRewards(view, reveal)),
     createSection("Parts", createPartTable(breakdown)),
-    createSection(
-      "Calls",
-      createCallList(view, breakdown, call => void channel.request("reveal", { call })),
-    ),
-    createSection(
-      "Goals",
-      createGoalList(view, breakdown, call => void channel.request("reveal", { call })),
-    ),
-  );
+    createSection("Calls", createCallList(view, breakdown, reveal)),
+    createSection("Goals", createGoalList(view, breakdown, reveal)),
+  ];
 }
 
 function createHeader(view: RewardView): HTMLElement {

@@ -1,4 +1,4 @@
-/** The total of each profile, and success. Choosing a profile shows its parts below. */
+/** The total of each profile, and success. Choosing a profile shows everything under it. */
 import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { formatCount, formatFixed, escapeInvisible } from "../text.ts";
@@ -13,25 +13,58 @@ export function createTotals(
     role: "radiogroup",
     "aria-label": "Reward profile",
   });
-  for (const it of view.breakdowns)
+  const names = view.profiles.map(it => it.name);
+  const shown = view.breakdowns.toSorted(
+    (a, b) => names.indexOf(a.profile) - names.indexOf(b.profile),
+  );
+  for (const it of shown)
     group.append(createProfileCard(it, it === selected, () => choose(it.profile)));
-  group.addEventListener("keydown", event => chooseByKey(event, view.breakdowns, selected, choose));
-  const { value, reasons } = view.success;
-  const success = element(
+  group.addEventListener("keydown", event => chooseByKey(event, shown, selected, choose));
+  return element(
+    "div",
+    { class: "totals-row" },
+    group,
+    createSuccessCard(view.success),
+    element("p", { class: "quiet budget" }, formatBudget(selected)),
+    createProfileList(view, choose),
+  );
+}
+
+function createSuccessCard(success: RewardView["success"]): HTMLElement {
+  const label = element("span", { class: "label" }, "success");
+  if (!success)
+    return element(
+      "div",
+      { class: "total success" },
+      label,
+      element("span", { class: "quiet" }, "decided at the end"),
+    );
+  const { value, reasons } = success;
+  return element(
     "div",
     { class: `total success ${value ? "good" : "bad"}` },
-    element("span", { class: "label" }, "success"),
+    label,
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
     ...(value ? ["the final state is right, and everything asked for was shown"] : reasons).map(
       it => element("span", { class: "quiet" }, escapeInvisible(it)),
     ),
   );
+}
+
+/** All profiles as a list, of which the cards show only some. */
+function createProfileList(view: RewardView, choose: (profile: string) => void): HTMLElement {
+  const options = view.profiles.map(({ name, summary }) =>
+    element("option", { value: name, title: summary, selected: name === view.profile }, name),
+  );
+  const list = element("select", { id: "profile" }, ...options);
+  list.addEventListener("change", () => choose(list.value));
+  const summary = view.profiles.find(it => it.name === view.profile)?.summary;
   return element(
     "div",
-    { class: "totals-row" },
-    group,
-    success,
-    element("p", { class: "quiet budget" }, formatBudget(selected)),
+    { class: "profile" },
+    element("label", { for: "profile" }, "Profile on screen"),
+    list,
+    element("span", {}, summary),
   );
 }
 
@@ -51,6 +84,7 @@ function createProfileCard(
     "button",
     {
       class: "total",
+      id: `card-${breakdown.profile}`,
       role: "radio",
       "aria-checked": String(isSelected),
       tabindex: isSelected ? "0" : "-1",
@@ -74,8 +108,10 @@ function chooseByKey(
   const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (by === undefined) return;
   event.preventDefault();
-  choose(all[(all.indexOf(selected) + by + all.length) % all.length]!.profile);
-  document.querySelector<HTMLElement>(".total[aria-checked=true]")?.focus();
+  const { profile } = all[(all.indexOf(selected) + by + all.length) % all.length]!;
+  // the page is drawn again once everything is shown under it, and keeps the focus
+  document.getElementById(`card-${profile}`)?.focus();
+  choose(profile);
 }
 
 function formatBudget({ rule, n, budget }: Breakdown): string {

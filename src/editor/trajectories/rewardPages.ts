@@ -1,32 +1,38 @@
 /** The reward pages: one per attempt, beside its transcript. */
-import { Uri, type Disposable, type WebviewPanel } from "vscode";
+import { Disposable, Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
+import { profiles } from "../../reward/profiles.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { answer, answerPlain } from "../shared/pageRequests.ts";
 import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { reportRejection } from "../shared/report.ts";
+import { getRewardProfile, setRewardProfile } from "../shared/rewardProfile.ts";
 import { getTranscriptPath, getTranscriptTitle, type AttemptNode } from "./attemptLocation.ts";
 import { createRewardView } from "./rewardView.ts";
+import { SteppedAttempts } from "./steppedAttempts.ts";
 import type { TrajectoryDebugger } from "./trajectoryDebugger.ts";
 import type { Transcripts } from "./transcripts.ts";
+
+const profileNames = profiles.map(it => it.name);
 
 export class RewardPages implements Disposable {
   readonly #transcripts: Transcripts;
   readonly #debugger: TrajectoryDebugger;
   /** By the address of the transcript. */
   readonly #pages: PageCollection<RewardPage>;
+  readonly #stepped = new SteppedAttempts();
   readonly #subscription: Disposable;
 
   constructor(extensionUri: Uri, transcripts: Transcripts, trajectoryDebugger: TrajectoryDebugger) {
     this.#transcripts = transcripts;
     this.#debugger = trajectoryDebugger;
     this.#pages = new PageCollection(extensionUri, it => this.#createContent(it));
-    this.#subscription = transcripts.onDidChange(uri => {
-      const address = uri.toString();
-      const page = this.#pages.get(address);
-      if (page) reportRejection(this.#loadView(address).then(it => page.sendEvent("changed", it)));
-    });
+    this.#subscription = Disposable.from(
+      transcripts.onDidChange(uri => this.#update(uri.toString())),
+      this.#stepped.onDidChange(address => this.#update(address)),
+      this.#stepped,
+    );
   }
 
   /** Shows the reward of the attempt of a node or a transcript, or of the active transcript. */
@@ -64,6 +70,10 @@ export class RewardPages implements Disposable {
           await this.#transcripts.reveal(uri, call);
           return null;
         }),
+        setProfile: answer(z.object({ name: z.enum(profileNames) }), async ({ name }) => {
+          await setRewardProfile(name);
+          return null;
+        }),
         step: answerPlain(async () => {
           await this.#debugger.start(uri);
           return null;
@@ -72,8 +82,14 @@ export class RewardPages implements Disposable {
     };
   }
 
+  #update(address: string): void {
+    const page = this.#pages.get(address);
+    if (page) reportRejection(this.#loadView(address).then(it => page.sendEvent("changed", it)));
+  }
+
   async #loadView(address: string): Promise<RewardView> {
     const attempt = await this.#transcripts.getAttempt(Uri.parse(address, true));
-    return createRewardView(address, attempt);
+    const position = this.#stepped.getPosition(address);
+    return createRewardView(address, attempt, getRewardProfile().name, position);
   }
 }

@@ -1,15 +1,27 @@
 /** Creates the content of the reward page from an attempt and its reward. */
 import { canonicalJson } from "../../environment/json.ts";
 import type { CallLine, GoalLine, RewardView } from "../../protocol/rewardPage.ts";
+import { countPrefix, describePrefix } from "../../reward/prefixReward.ts";
+import { profiles } from "../../reward/profiles.ts";
 import type { Goal } from "../../trajectory/task.ts";
 import { listCalls, type CallEvent, type Trajectory } from "../../trajectory/trajectory.ts";
-import type { AttemptReward } from "./attemptReward.ts";
+import {
+  getPrefixTotals,
+  scoreShownPrefix,
+  type AttemptReward,
+  type ShownReward,
+} from "./attemptReward.ts";
 import type { StoredAttempt } from "./storedAttempt.ts";
 
-/** `address` is that of the attempt's transcript. */
+/**
+ * `address` is that of the attempt's transcript. `position`: the number of events before which the
+ * debugger stands, while the attempt is stepped through.
+ */
 export const createRewardView = (
   address: string,
   { trajectory, task, reward }: StoredAttempt & { readonly reward: AttemptReward },
+  profile: string,
+  position?: number,
 ): RewardView => ({
   address,
   task: trajectory.header.task,
@@ -18,17 +30,30 @@ export const createRewardView = (
   request: getFirstRequest(trajectory),
   calls: listCalls(trajectory).map(createCallLine),
   goals: (task?.goals ?? []).map(createGoalLine),
+  profiles: profiles.map(({ name, summary }) => ({ name, summary })),
+  profile,
   ...("breakdowns" in reward
-    ? {
-        breakdowns: reward.breakdowns,
-        success: { value: reward.success.achieved, reasons: reward.success.reasons },
-      }
-    : {
-        breakdowns: [],
-        success: { value: false, reasons: [reward.unscorable] },
-        unscorable: reward.unscorable,
-      }),
+    ? createRewardPart(trajectory, reward, position)
+    : { breakdowns: [], totals: [], unscorable: reward.unscorable }),
 });
+
+function createRewardPart(
+  trajectory: Trajectory,
+  reward: ShownReward,
+  position: number | undefined,
+): Pick<RewardView, "breakdowns" | "totals" | "prefix" | "success"> {
+  const totals = getPrefixTotals(reward);
+  const { achieved, reasons } = reward.success;
+  const success = { value: achieved, reasons };
+  if (position === undefined) return { breakdowns: reward.breakdowns, totals, success };
+  const index = countPrefix(trajectory.events, position);
+  return {
+    breakdowns: scoreShownPrefix(reward, index),
+    totals,
+    prefix: { index, text: describePrefix(trajectory, index) },
+    ...(index === totals.length - 1 ? { success } : {}),
+  };
+}
 
 function describeEnd({ events }: Trajectory): string {
   const end = events.at(-1);
