@@ -34,6 +34,8 @@ export interface AttemptsPage extends PageContract {
     refresh: { params: null; result: null };
     /** Opens the attempt of a row, by its position among all rows. */
     open: { params: { row: number; view: AttemptView }; result: null };
+    /** Shows the attempt of a row beside the others at its task, in the same step of its run. */
+    openGroup: { params: { row: number }; result: null };
   };
   readonly events: {
     /** Scoring began again: all rows are void. */

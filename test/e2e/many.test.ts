@@ -29,6 +29,7 @@ let workbench: Workbench;
 const searchResult = () =>
   workbench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: words }).first();
 const rows = () => workbench.rows("Tasks");
+const exact = { exact: true };
 
 beforeAll(async () => {
   workbench = await Workbench.open({ "prove/tasks/many.tasks.jsonl": text });
@@ -65,6 +66,30 @@ test("the tasks are indexed, filtered and searched without blocking the extensio
   expect(memory).toBeGreaterThan(0);
   expect(block).toBeGreaterThan(0);
   expect(block).toBeLessThan(100);
+});
+
+test("the table lists the attempts of all tasks, sorted and filtered, and opens them", async () => {
+  await beginMeter(workbench);
+  const begin = performance.now();
+  await workbench.runCommand("PROVE: Show Attempts");
+  await workbench.answer("Which attempts to list", "many");
+  const page = workbench.webview();
+  await checkVisible(page.getByText("13,517 attempts · 0 failures · profile paper", exact));
+  const seconds = (performance.now() - begin) / 1000;
+  await page.getByRole("button", { name: "Reward", exact: true }).click();
+  await checkVisible(page.locator("th[aria-sort=ascending]").filter({ hasText: "Reward" }));
+  await page.getByText("Reward Weights").click();
+  await workbench.takePicture("attempts");
+  await page.getByRole("searchbox").fill("server:calendar");
+  await checkVisible(page.getByText(`${calendar} of 13,517 attempts`));
+  await page.getByRole("button", { name: /^Open the transcript of/ }).first().click();
+  await checkVisible(workbench.tab(".transcript"));
+  const { block, memory } = await endMeter(workbench);
+  printMeasure("time until 13,517 attempts are scored and listed", `${seconds.toFixed(1)} s`);
+  printMeasure("longest block of the extension host meanwhile", `${block.toFixed(0)} ms`);
+  printMeasure("memory of the extension host after it", `${memory.toFixed(0)} MB`);
+  expect(block).toBeLessThan(100);
+  await workbench.closeEditors();
 });
 
 test("a search result opens as a transcript with its debugger and its reward", async () => {

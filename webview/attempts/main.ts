@@ -190,12 +190,21 @@ function createCell(position: number, column: Column): HTMLElement {
 }
 
 const createActions = (position: number): HTMLElement => {
-  const row = describe(rows[order[position]!]!);
+  const index = order[position]!;
+  const row = rows[index]!;
+  const name = describe(row);
+  const group = element(
+    "button",
+    { class: "link", type: "button", "aria-label": `Show the group of ${name}` },
+    "Group",
+  );
+  group.addEventListener("click", () => void channel.request("openGroup", { row: index }));
   return element(
     "td",
     { class: "actions" },
-    createButton("Step", `Step through ${row}`, position, "debugger"),
-    createButton("Reward", `Show the reward of ${row}`, position, "reward"),
+    createButton("Step", `Step through ${name}`, position, "debugger"),
+    createButton("Reward", `Show the reward of ${name}`, position, "reward"),
+    row.step !== undefined && group,
   );
 };
 

@@ -1,8 +1,8 @@
 /** The pages with tables of attempts: one per tasks file, run, step or trajectory file. */
 import { basename } from "node:path";
-import { commands, window, workspace, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import { window, workspace, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
-import type { AttemptsPage, AttemptView } from "../../protocol/attemptsPage.ts";
+import type { AttemptsPage } from "../../protocol/attemptsPage.ts";
 import { icons } from "../shared/icons.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { answer, answerPlain } from "../shared/pageRequests.ts";
@@ -26,23 +26,15 @@ import {
   type AttemptSubject,
 } from "./attemptSubject.ts";
 import { AttemptTable } from "./attemptTable.ts";
+import type { GroupPages } from "./groupPages.ts";
+import { openAttemptIn, viewSchema } from "./openAttempt.ts";
 
 export interface AttemptsDependencies extends ScoringDependencies {
   readonly tasks: TasksTree;
   readonly runs: Runs;
   readonly transcripts: Transcripts;
+  readonly groups: GroupPages;
 }
-
-const openCommands: Readonly<Record<AttemptView, string>> = {
-  transcript: "prove.openTranscript",
-  debugger: "prove.stepTrajectory",
-  reward: "prove.showReward",
-};
-
-const openParams = z.object({
-  row: z.int().min(0),
-  view: z.enum(["transcript", "debugger", "reward"]),
-});
 
 export class AttemptsPages implements Disposable {
   readonly #dependencies: AttemptsDependencies;
@@ -104,9 +96,12 @@ export class AttemptsPages implements Disposable {
           table.restart();
           return null;
         }),
-        open: answer(openParams, async ({ row, view }) => {
-          const uri = getRowUri(subject, table.getRow(row));
-          await commands.executeCommand(openCommands[view], uri);
+        open: answer(z.object({ row: z.int().min(0), view: viewSchema }), ({ row, view }) =>
+          openAttemptIn(getRowUri(subject, table.getRow(row)), view),
+        ),
+        openGroup: answer(z.object({ row: z.int().min(0) }), async ({ row }) => {
+          const { step, task } = table.getRow(row);
+          await this.#dependencies.groups.open({ run: subject.path, step: step!, task });
           return null;
         }),
       },

@@ -1,0 +1,161 @@
+/** The page of a group: one column per attempt, one row per place, and the tokens of each message. */
+import type {
+  GroupCell,
+  GroupColumn,
+  GroupPage,
+  GroupRow,
+  GroupView,
+} from "../../src/protocol/groupPage.ts";
+import { openChannel } from "../channel.ts";
+import { element } from "../element.ts";
+import { escapeInvisible, formatCount, formatFixed, formatInteger } from "../text.ts";
+import { createTokenStrip } from "./tokenStrip.ts";
+
+const channel = openChannel<GroupPage>();
+const page = document.getElementById("page")!;
+
+channel.request("load", null).then(draw, (error: Error) => {
+  page.setAttribute("aria-busy", "false");
+  page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`));
+});
+
+function draw(view: GroupView): void {
+  channel.saveState({ subject: view.subject });
+  page.setAttribute("aria-busy", "false");
+  page.replaceChildren(createHeader(view), createTable(view));
+}
+
+const createHeader = ({ task, run, step, turns, profile, columns }: GroupView) =>
+  element(
+    "header",
+    { class: "head" },
+    element(
+      "div",
+      {},
+      element("h1", {}, escapeInvisible(turns[0]?.user ?? task)),
+      element(
+        "p",
+        { class: "quiet" },
+        `${escapeInvisible(task)} · step ${step} of ${escapeInvisible(run)} · ${formatCount(columns.length, "attempt")}, reward as recorded by ${escapeInvisible(profile)}`,
+      ),
+      element(
+        "p",
+        { class: "legend quiet" },
+        createTokenStrip({ count: 1, clipped: [], advantage: 1 }),
+        " token made more likely",
+        createTokenStrip({ count: 1, clipped: [], advantage: -1 }),
+        " less likely",
+        createTokenStrip({ count: 1, clipped: [0], advantage: 1 }),
+        " clipped",
+        createTokenStrip({ count: 1, clipped: [], advantage: 0 }),
+        " no gradient",
+      ),
+    ),
+  );
+
+function createTable({ columns, turns, task }: GroupView): HTMLElement {
+  const head = element(
+    "tr",
+    {},
+    element("th", { scope: "col" }, "Call"),
+    ...columns.map((it, column) => createColumnHead(it, column)),
+  );
+  const table = element(
+    "table",
+    { "aria-label": `Attempts at ${escapeInvisible(task)}` },
+    element("thead", {}, head),
+    ...turns.map(({ user, rows }) =>
+      element("tbody", {}, createTurnRow(user, columns.length), ...rows.map(createRow)),
+    ),
+  );
+  // a region that scrolls can be reached with the keyboard
+  return element(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Attempts side by side" },
+    table,
+  );
+}
+
+function createColumnHead(it: GroupColumn, column: number): HTMLElement {
+  const name = `Attempt ${it.attempt + 1}`;
+  const createLink = (text: string, label: string, view: "transcript" | "debugger" | "reward") => {
+    const button = element("button", { class: "link", type: "button", "aria-label": label }, text);
+    button.addEventListener("click", () => void channel.request("open", { column, view }));
+    return button;
+  };
+  const signed = `${it.advantage > 0 ? "+" : ""}${formatFixed(it.advantage, 2)}`;
+  return element(
+    "th",
+    { scope: "col" },
+    createLink(name, `Open the transcript of ${name}`, "transcript"),
+    element(
+      "span",
+      { class: it.success ? "good" : "bad" },
+      it.success ? " success" : " no success",
+    ),
+    element("p", {}, `reward ${formatFixed(it.total)}, advantage ${signed}`),
+    element("p", { class: "quiet" }, `${it.calls} of ${it.budget} calls`),
+    element("p", { class: "quiet" }, describeTokens(it)),
+    element(
+      "p",
+      { class: "actions" },
+      createLink("Step", `Step through ${name}`, "debugger"),
+      createLink("Reward", `Show the reward of ${name}`, "reward"),
+    ),
+  );
+}
+
+/** Says how many sampled tokens carried a gradient of the reward. */
+const describeTokens = ({ tokens, withGradient }: GroupColumn) =>
+  tokens === 0
+    ? "no tokens recorded"
+    : `${formatInteger(withGradient)} of ${formatInteger(tokens)} tokens with gradient`;
+
+const createTurnRow = (user: string, columns: number) =>
+  element(
+    "tr",
+    { class: "turn" },
+    element("th", { scope: "rowgroup" }, "user"),
+    element("td", { colspan: String(columns) }, escapeInvisible(user)),
+  );
+
+function createRow({ tool, cells }: GroupRow): HTMLElement {
+  const made = cells.filter(it => it !== null);
+  const goals = [...new Set(made.flatMap(it => (it.goal === undefined ? [] : [it.goal + 1])))];
+  const isSame = made.length === cells.length && made.every(it => it.text === made[0]!.text);
+  return element(
+    "tr",
+    {},
+    element(
+      "th",
+      { scope: "row" },
+      tool === "" ? "message" : element("code", {}, escapeInvisible(tool)),
+      goals.length > 0 &&
+        element("p", { class: "quiet" }, `goal ${goals.toSorted((a, b) => a - b).join(", ")}`),
+    ),
+    ...cells.map(it => createCell(it, isSame)),
+  );
+}
+
+function createCell(cell: GroupCell | null, isSame: boolean): HTMLElement {
+  if (!cell) return element("td", { class: "missing quiet" }, "—");
+  const { text, outcome, message, goal, call, isGiven, tokens } = cell;
+  const isFault = outcome !== undefined && outcome !== "ok";
+  const shown = escapeInvisible(text);
+  return element(
+    "td",
+    {},
+    element(
+      "p",
+      { class: `text${isSame ? " quiet" : ""}`, title: shown },
+      call === undefined ? shown : element("code", {}, shown),
+    ),
+    isFault &&
+      element("p", { class: "bad" }, `${outcome}${message ? `: ${escapeInvisible(message)}` : ""}`),
+    call !== undefined && goal === undefined && !isGiven && !isFault
+      ? element("p", { class: "quiet" }, "serves no goal")
+      : undefined,
+    isGiven && element("p", { class: "quiet" }, "the teacher's"),
+    tokens && createTokenStrip(tokens),
+  );
+}
