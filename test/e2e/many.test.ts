@@ -82,7 +82,10 @@ test("the table lists the attempts of all tasks, sorted and filtered, and opens 
   await workbench.takePicture("attempts");
   await page.getByRole("searchbox").fill("server:calendar");
   await checkVisible(page.getByText(`${calendar} of 13,517 attempts`));
-  await page.getByRole("button", { name: /^Open the transcript of/ }).first().click();
+  await page
+    .getByRole("button", { name: /^Open the transcript of/ })
+    .first()
+    .click();
   await checkVisible(workbench.tab(".transcript"));
   const { block, memory } = await endMeter(workbench);
   printMeasure("time until 13,517 attempts are scored and listed", `${seconds.toFixed(1)} s`);
