@@ -32,6 +32,12 @@ export interface RunView {
   readonly checkpoints: readonly number[];
 }
 
+/** A run that is drawn beside another one. */
+export interface OtherRun {
+  readonly run: string;
+  readonly steps: readonly StepMetrics[];
+}
+
 export interface RunPage extends PageContract {
   readonly requests: {
     load: { params: null; result: RunView };
@@ -40,6 +46,10 @@ export interface RunPage extends PageContract {
     stop: { params: null; result: null };
     /** Lists the attempts of a step, to open one. */
     openStep: { params: { step: number }; result: null };
+    /** Asks which other runs to draw; undefined if nothing was chosen. */
+    chooseOthers: { params: null; result: readonly OtherRun[] | undefined };
+    /** Saves the plots, a document in SVG, where the person chooses. */
+    savePlots: { params: { svg: string }; result: null };
   };
   readonly events: {
     statusChanged: RunStatus;

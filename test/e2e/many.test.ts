@@ -133,6 +133,7 @@ test("the dependency graph of a server shows the inputs and outputs of a tool", 
     page.locator("aside").getByRole("button", { name: "ls", exact: true }).first(),
   );
   await workbench.takePicture("graph-chosen");
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
   await workbench.closeEditors();
   await workbench.runCommand("PROVE: Show Dependency Graph");
   await workbench.answer("Which server", "banking");
@@ -166,6 +167,7 @@ test("tasks are synthesized from the palette, and the page shows their transitio
   const attempt = page.locator(".attempts li button").first();
   await checkVisible(attempt);
   await workbench.takePicture("synthesis-rejected");
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
   await attempt.click();
   await checkVisible(workbench.lines.filter({ hasText: "rejected" }).first());
   await workbench.takePicture("rejected");

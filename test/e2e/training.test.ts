@@ -1,10 +1,10 @@
 /** Training from the workbench: it is started, plotted, cancelled, resumed and stopped. */
-import { existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
-import { checkVisible, Workbench } from "./workbench.ts";
+import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const run = () => join(workbench.folder, "prove/runs/few-1");
@@ -63,3 +63,39 @@ test("training is resumed and stopped from its page", async () => {
   await page().getByText("Stop", { exact: true }).click();
   await checkVisible(state("stopped"));
 }, 240_000);
+
+test("the plots of another run are drawn beside, and saved as one picture", async () => {
+  const folder = join(workbench.folder, "prove/runs");
+  cpSync(run(), join(folder, "other"), { recursive: true });
+  await checkVisible(workbench.rows("Runs").filter({ hasText: /other.*stopped/ }));
+  const lines = page().locator("figure.wide svg path.other-1");
+  await page().getByText("Draw Other Runs…").click();
+  await workbench.page.locator(".quick-input-widget .monaco-checkbox").last().click();
+  await workbench.page.locator(".quick-input-widget").getByRole("button", { name: "OK" }).click();
+  await checkVisible(lines.first());
+  await workbench.takePicture("run-compared");
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
+  await page().getByText("Save Plots…").click();
+  await workbench.answer("Save Plots", join(workbench.folder, "few-1.svg"));
+  const saved = () => readFileSync(join(workbench.folder, "few-1.svg"), "utf8");
+  await vi.waitFor(
+    () => expect(saved()).toMatch(/^<svg .*Reward[\s\S]*Rollouts per second[\s\S]*<\/svg>\n$/),
+    waitOptions,
+  );
+});
+
+test("a run is renamed and deleted from the palette", async () => {
+  const row = (name: string) => workbench.rows("Runs").filter({ hasText: name });
+  await workbench.runCommand("PROVE: Rename Run…");
+  await workbench.choice("other").click();
+  await workbench.answer("New name of other", "second");
+  await checkVisible(row("second"));
+  expect(existsSync(join(workbench.folder, "prove/runs/other"))).toBe(false);
+  await workbench.runCommand("PROVE: Delete Run…");
+  await workbench.choice("second").click();
+  await workbench.page.getByRole("button", { name: "Move to Trash" }).click();
+  // the workbench runs on a remote host, which has no trash
+  await workbench.page.getByRole("button", { name: "Delete Permanently" }).click();
+  await checkGone(row("second"));
+  expect(existsSync(run())).toBe(true);
+});

@@ -2,7 +2,7 @@
  * A task in the workbench: it is opened as a transcript and stepped through in both directions, and
  * its reward is shown with evidence.
  */
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseTask } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
@@ -136,6 +136,7 @@ test("the reward page shows each part, its weight, and the evidence of each call
   await checkVisible(page.getByText("1.3000").first());
   await checkVisible(page.getByText(task.goals[2]!.calls[0]!.name).first());
   await workbench.takePicture("reward");
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
 });
 
 test("the reward page follows the debugger", async () => {

@@ -5,6 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import axe from "axe-core";
 import {
   chromium,
   type Browser,
@@ -18,7 +19,28 @@ import { repository } from "./packaged.ts";
 /** Long enough for two busy cores. */
 export const waitOptions = { timeout: 60_000, interval: 100 };
 
-export type Theme = "dark" | "light";
+/**
+ * The color themes: the color scheme of the browser and the setting that select each, and the
+ * classes that the workbench and its webviews have with it.
+ */
+const themes = {
+  light: { scheme: "light", settings: {}, workbench: ".vs", webview: "vscode-light" },
+  dark: { scheme: "dark", settings: {}, workbench: ".vs-dark", webview: "vscode-dark" },
+  "high contrast light": {
+    scheme: "light",
+    settings: { "workbench.preferredLightColorTheme": "Default High Contrast Light" },
+    workbench: ".hc-light",
+    webview: "vscode-high-contrast-light",
+  },
+  "high contrast": {
+    scheme: "dark",
+    settings: { "workbench.preferredDarkColorTheme": "Default High Contrast" },
+    workbench: ".hc-black",
+    webview: "vscode-high-contrast",
+  },
+} as const;
+
+export type Theme = keyof typeof themes;
 
 /** The open workbenches, for the report of a failed test. */
 export const openWorkbenches = new Set<Workbench>();
@@ -274,14 +296,39 @@ export class Workbench {
     }
   }
 
-  /** Switches the color scheme, and waits until the workbench and its webviews use it. */
+  /**
+   * The problems of the first webview in all four themes that axe rates as serious or critical,
+   * such as a contrast that is too low or a control without a name.
+   */
+  async findAccessibilityProblems(): Promise<string[]> {
+    const root = await this.webview().locator("html").elementHandle();
+    const frame = (await root.ownerFrame())!;
+    await frame.evaluate(axe.source);
+    const problems: string[] = [];
+    for (const theme of Object.keys(themes) as Theme[]) {
+      await this.useTheme(theme);
+      // the page's own script, which the webview may run
+      const { violations } = await frame.evaluate<axe.AxeResults>("axe.run(document)");
+      for (const { id, impact, nodes } of violations)
+        if (impact === "serious" || impact === "critical")
+          problems.push(...nodes.map(it => `${theme}: ${id}: ${it.html} ${it.failureSummary}`));
+    }
+    await this.useTheme("dark");
+    return problems;
+  }
+
+  /** Switches the color theme, and waits until the workbench and its webviews use it. */
   async useTheme(theme: Theme): Promise<void> {
-    await this.page.emulateMedia({ colorScheme: theme });
-    await this.page
-      .locator(theme === "dark" ? ".monaco-workbench.vs-dark" : ".monaco-workbench.vs")
-      .waitFor();
+    const { scheme, settings, workbench, webview } = themes[theme];
+    await this.page.emulateMedia({ colorScheme: scheme });
+    const file = join(this.folder, ".vscode/settings.json");
+    if (Object.keys(settings).length > 0) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, JSON.stringify(settings));
+    } else rmSync(file, { force: true });
+    await this.page.locator(`.monaco-workbench${workbench}`).waitFor();
     for (let n = 0; n < (await this.page.locator("iframe.webview.ready").count()); n++)
-      await this.webview(n).locator(`body.vscode-${theme}`).waitFor();
+      await this.webview(n).locator(`body.${webview}`).waitFor();
   }
 }
 

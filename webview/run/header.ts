@@ -38,7 +38,9 @@ function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
 
 function createProgressBar(status: RunStatus): HTMLElement | undefined {
   const { step, steps, elapsedSeconds, limitSeconds, state } = status;
-  if (!steps && !limitSeconds) return undefined;
+  // how far a training got that has ended says its step; a bar would look like one that waits
+  const hasEnded = state === "finished" || state === "stopped" || state === "failed";
+  if (hasEnded || (!steps && !limitSeconds)) return undefined;
   const share = Math.max(
     steps ? step / steps : 0,
     limitSeconds && elapsedSeconds ? elapsedSeconds / limitSeconds : 0,

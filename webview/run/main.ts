@@ -2,13 +2,14 @@
  * The page of one run: its status, its metrics as plots that grow with each step, and its settings.
  * Draws at most once per frame.
  */
-import type { RunPage, RunStatus, RunView } from "../../src/protocol/runPage.ts";
+import type { OtherRun, RunPage, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
 import { createAlarmBox } from "./alarms.ts";
 import { createHeader, type RunActions } from "./header.ts";
 import { createKeyNumbers } from "./keyNumbers.ts";
+import { formatPlots } from "./plotExport.ts";
 import { createPlots } from "./plots.ts";
 import { createSettings } from "./settings.ts";
 
@@ -24,6 +25,7 @@ channel
 
 function start(loaded: RunView): void {
   let view = loaded;
+  let others: readonly OtherRun[] = [];
   let isDrawPending = false;
   // the editor finds the run by this folder after a reload
   channel.saveState({ folder: view.folder });
@@ -32,9 +34,19 @@ function start(loaded: RunView): void {
   const alarms = createAlarmBox();
   const numbers = element("div");
   const curves = element("div", { class: "plots" }, ...plots.elements);
+  const plotActions = createPlotActions({
+    chooseOthers: () =>
+      void channel.request("chooseOthers", null).then(chosen => {
+        if (!chosen) return;
+        others = chosen;
+        change({});
+      }),
+    save: () =>
+      void channel.request("savePlots", { svg: formatPlots(view.run, plots.listDrawn()) }),
+  });
   const settings = element("section");
   page.setAttribute("aria-busy", "false");
-  page.replaceChildren(header, alarms.element, numbers, curves, settings);
+  page.replaceChildren(header, alarms.element, numbers, plotActions, curves, settings);
   const send = (name: "pause" | "resume" | "stop") => () => void channel.request(name, null);
   const actions: RunActions = { pause: send("pause"), resume: send("resume"), stop: send("stop") };
   const draw = () => {
@@ -46,7 +58,8 @@ function start(loaded: RunView): void {
       hasSteps ? createKeyNumbers(view.steps) : createPlaceholder(view.status),
     );
     curves.hidden = !hasSteps;
-    if (hasSteps) plots.update(view.steps, view.checkpoints);
+    plotActions.hidden = !hasSteps;
+    if (hasSteps) plots.update({ ...view, others });
     settings.replaceChildren(element("h2", {}, "Settings"), createSettings(view));
   };
   const change = (changes: Partial<RunView>) => {
@@ -64,6 +77,18 @@ function start(loaded: RunView): void {
     change({ checkpoints: [...view.checkpoints.filter(it => it !== step), step] }),
   );
   draw();
+}
+
+/** The buttons above the plots. */
+function createPlotActions(actions: {
+  readonly chooseOthers: () => void;
+  readonly save: () => void;
+}): HTMLElement {
+  const compare = element("vscode-button", { appearance: "secondary" }, "Draw Other Runs…");
+  compare.addEventListener("click", actions.chooseOthers);
+  const save = element("vscode-button", { appearance: "secondary" }, "Save Plots…");
+  save.addEventListener("click", actions.save);
+  return element("div", { class: "actions plot-actions" }, compare, save);
 }
 
 /** Takes the place of the key numbers until the first step is done. */

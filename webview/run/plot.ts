@@ -26,6 +26,16 @@ export interface PlotOptions extends ValueFormat {
   readonly isWide?: boolean;
 }
 
+/** A plot as it is drawn. */
+export interface DrawnPlot {
+  readonly title: string;
+  readonly svg: SVGElement;
+  /** The place of the plot with its title, in pixels of the page. */
+  readonly place: DOMRect;
+  /** The names of the lines, if they do not stand beside the lines. */
+  readonly keys: readonly HTMLElement[];
+}
+
 const cursorKeys: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
   ArrowRight: 1,
@@ -43,6 +53,7 @@ export class Plot {
   readonly #body = element("div", { class: "plot-body", tabindex: "0", role: "img" });
   readonly #values = element("output", { class: "reading number" });
   #series: readonly Series[] = [];
+  #svg: SVGElement | undefined;
   #checkpoints: readonly number[] = [];
   #cursor: number | undefined;
   #layout: PlotLayout | undefined;
@@ -62,6 +73,18 @@ export class Plot {
     this.#addListeners();
   }
 
+  /** The plot as it is drawn, or undefined if it is not. */
+  get drawn(): DrawnPlot | undefined {
+    if (!this.#svg) return undefined;
+    return {
+      title: this.#options.title,
+      svg: this.#svg,
+      place: this.element.getBoundingClientRect(),
+      keys: this.#layout?.hasLabels ? [] : [...this.#values.querySelectorAll<HTMLElement>(".key")],
+    };
+  }
+
+  /** The first series is that of the run, whose steps the cursor moves over. */
   update(series: readonly Series[], checkpoints: readonly number[]): void {
     this.#series = series;
     this.#checkpoints = checkpoints;
@@ -83,6 +106,7 @@ export class Plot {
     if (this.#cursor !== undefined) svg.append(...drawCursor(this.#cursor, this.#series, layout));
     this.#body.setAttribute("aria-label", this.#createSummary());
     this.#body.replaceChildren(svg);
+    this.#svg = svg;
     this.#showValues();
   }
 

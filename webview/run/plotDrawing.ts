@@ -52,15 +52,15 @@ export function createLayout(
   { width, height }: { readonly width: number; readonly height: number },
   include: readonly number[] | undefined,
 ): PlotLayout {
-  const steps = series[0]?.points ?? [];
-  const first = steps[0]?.x ?? 0;
+  const first = Math.min(...series.map(it => it.points[0]?.x ?? Infinity));
+  const last = Math.max(...series.map(it => it.points.at(-1)?.x ?? 0));
   const hasLabels = series.length > 1 && width > 380;
   const right = width - margin.right - (hasLabels ? labelWidth : 0);
   const [low, high] = computeRange(series.flatMap(listExtremes), include);
   return {
     width,
     height,
-    x: createLinearScale(first, Math.max(steps.at(-1)?.x ?? 0, first + 1), margin.left, right),
+    x: createLinearScale(first, Math.max(last, first + 1), margin.left, right),
     y: createLinearScale(low, high, height - margin.bottom, margin.top),
     right,
     hasLabels,

@@ -1,7 +1,7 @@
 /** The plots of a run and the metrics that each shows, for GRPO and for supervised training. */
-import type { StepMetrics } from "../../src/protocol/runPage.ts";
-import { formatFixed, formatScientific } from "../text.ts";
-import { Plot, type PlotOptions } from "./plot.ts";
+import type { OtherRun, StepMetrics } from "../../src/protocol/runPage.ts";
+import { escapeInvisible, formatFixed, formatScientific } from "../text.ts";
+import { Plot, type DrawnPlot, type PlotOptions } from "./plot.ts";
 import type { Series } from "./plotDrawing.ts";
 
 type GrpoStep = Extract<StepMetrics, { method: "grpo" }>;
@@ -161,27 +161,60 @@ const sft: readonly PlotDefinition<SftStep>[] = [
   },
 ];
 
+export interface PlotContent {
+  readonly steps: readonly StepMetrics[];
+  readonly checkpoints: readonly number[];
+  /** Runs to draw beside this one. */
+  readonly others: readonly OtherRun[];
+}
+
 /** The plots of a method. `openStep` is called with a step that is clicked. */
 export function createPlots(
   method: StepMetrics["method"],
   openStep: (step: number) => void,
 ): {
   readonly elements: readonly HTMLElement[];
-  update(steps: readonly StepMetrics[], checkpoints: readonly number[]): void;
+  update(content: PlotContent): void;
+  /** The plots as they are drawn. */
+  listDrawn(): readonly DrawnPlot[];
 } {
   const definitions = (method === "grpo" ? grpo : sft) as readonly PlotDefinition<StepMetrics>[];
   const plots = definitions.map(it => ({ lines: it.lines, plot: new Plot(it, openStep) }));
   return {
     elements: plots.map(it => it.plot.element),
-    update(steps, checkpoints) {
+    update({ steps, checkpoints, others }) {
       for (const { lines, plot } of plots)
         plot.update(
-          lines.map(it => createSeries(it, steps)),
+          [
+            ...lines.map(it => createSeries(it, steps)),
+            ...(lines.length <= maxComparedLines ? createOtherSeries(lines[0]!, others) : []),
+          ],
           checkpoints,
         );
     },
+    listDrawn: () => plots.flatMap(({ plot }) => plot.drawn ?? []),
   };
 }
+
+/** A plot with more lines than this would become unreadable with those of other runs. */
+const maxComparedLines = 2;
+
+/** The first line of a plot, for each of the other runs. */
+const createOtherSeries = (
+  line: LineDefinition<StepMetrics>,
+  others: readonly OtherRun[],
+): Series[] =>
+  others.map(({ run, steps }, i) => ({
+    ...createSeries({ name: escapeInvisible(run), colour: "", getValue: line.getValue }, steps),
+    ...otherStyles[i % otherStyles.length]!,
+  }));
+
+const otherStyles = [
+  { colour: "other-1", dash: "1 3" },
+  { colour: "other-2", dash: "6 2" },
+  { colour: "other-3", dash: "8 2 1 2" },
+  { colour: "other-4", dash: "3 3" },
+];
 
 const createSeries = (
   { name, colour, dash, getValue, getSpread }: LineDefinition<StepMetrics>,

@@ -8,6 +8,7 @@ import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
+import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
 import { RunPages } from "./runPages.ts";
 import { Runs } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
@@ -58,6 +59,9 @@ export function registerRuns(
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),
     resumeTraining: (node?: RunsNode) => training.requestFor("resume", node),
     stopTraining: (node?: RunsNode) => training.requestFor("stop", node),
+    exportMetrics: (node?: RunsNode) => exportMetrics(runs, node),
+    renameRun: (node?: RunsNode) => renameRun(runs, node),
+    deleteRun: (node?: RunsNode) => deleteRun(runs, node),
   });
   return runs;
 }

@@ -1,18 +1,19 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
 import { CancellationError, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
-import type { RunPage, RunView } from "../../protocol/runPage.ts";
+import type { OtherRun, RunPage, RunView } from "../../protocol/runPage.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
 import { answer, answerPlain } from "../shared/pageRequests.ts";
-import { pickOne } from "../shared/quickInput.ts";
+import { pickMany, pickOne } from "../shared/quickInput.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { indexGroups } from "./groupIndex.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName, type Runs } from "./runs.ts";
 import { listRecordedSteps, type RunsNode } from "./runsNode.ts";
+import { savePlots } from "./runFiles.ts";
 import { pickRun } from "./runPrompts.ts";
 
 export type RunRequest = "pause" | "resume" | "stop";
@@ -79,8 +80,37 @@ export class RunPages implements Disposable {
           await this.#openAttempt(monitor, step);
           return null;
         }),
+        chooseOthers: answerPlain(() => this.#chooseOthers(monitor)),
+        savePlots: answer(z.object({ svg: z.string() }), async ({ svg }) => {
+          await savePlots(monitor, svg);
+          return null;
+        }),
       },
     };
+  }
+
+  /** Lets the user choose runs of the same method to draw beside a run. */
+  async #chooseOthers(monitor: RunMonitor): Promise<readonly OtherRun[] | undefined> {
+    const others = this.#dependencies.runs
+      .list()
+      .filter(it => it !== monitor && it.config.method === monitor.config.method);
+    const items = others
+      .filter(it => it.steps.length > 0)
+      .map(it => ({ label: getRunName(it), description: it.status.activity, monitor: it }));
+    if (items.length === 0)
+      throw new UserError(
+        `there is no other run of ${monitor.config.method} with metrics`,
+        "start a second training to compare it with this one",
+      );
+    const question = {
+      title: `Runs to Draw beside ${getRunName(monitor)}`,
+      text: "Choose none to draw this run alone",
+    };
+    const tooMany = `choose at most ${maxOthers} runs`;
+    const chosen = await pickMany(items, question, {
+      validate: runs => (runs.length > maxOthers ? tooMany : undefined),
+    }).catch(ignoreCancellation);
+    return chosen?.map(it => ({ run: it.label, steps: it.monitor.steps }));
   }
 
   /** Lets the user choose an attempt of the recorded step nearest to `step`, and opens it. */
@@ -101,14 +131,19 @@ export class RunPages implements Disposable {
       entry,
     }));
     const question = { title: `Attempts of Step ${nearest}`, text: "Which attempt to open" };
-    const chosen = await pickOne(items, question).catch((error: unknown) => {
-      if (error instanceof CancellationError) return undefined;
-      throw error;
-    });
+    const chosen = await pickOne(items, question).catch(ignoreCancellation);
     if (!chosen) return;
     const { entry } = chosen;
     await this.#dependencies.transcripts.open({ kind: "attempt", monitor, step: nearest, entry });
   }
+}
+
+/** As many as the page has line styles for. */
+const maxOthers = 4;
+
+function ignoreCancellation(error: unknown): undefined {
+  if (error instanceof CancellationError) return undefined;
+  throw error;
 }
 
 /** Sends the changes of a run to its page. */

@@ -1,0 +1,128 @@
+/** Writes, renames and deletes files of runs at a person's request. */
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Uri, window, workspace } from "vscode";
+import type { RunState } from "../../protocol/runPage.ts";
+import { formatMetricsCsv } from "../../run/metricsCsv.ts";
+import { readTrainerLock } from "../../run/trainerLock.ts";
+import { writeFileAtomically } from "../../storage/atomicWrite.ts";
+import { UserError } from "../../userError.ts";
+import { confirm, showInformation } from "../shared/notifications.ts";
+import { askText } from "../shared/quickInput.ts";
+import type { RunMonitor } from "./runMonitor.ts";
+import { pickRun } from "./runPrompts.ts";
+import type { RunsNode } from "./runsNode.ts";
+import { getRunName, type Runs } from "./runs.ts";
+
+/** The states in which no trainer works on a run. */
+const idleStates: readonly RunState[] = ["stopped", "finished", "failed"];
+
+const idleRuns = { states: idleStates, whenNone: "there is no run that is not training" };
+
+/** Saves the metrics of a run as comma-separated values. */
+export async function exportMetrics(runs: Runs, node: RunsNode | undefined): Promise<void> {
+  const monitor = node?.monitor ?? (await pickRun(runs, "Which run's metrics to export"));
+  if (monitor.steps.length === 0)
+    throw new UserError(`${getRunName(monitor)} has no metrics`, "train it for a step first");
+  await saveAs(
+    { name: `${getRunName(monitor)}.csv`, kind: "CSV", extension: "csv", title: "Export Metrics" },
+    formatMetricsCsv(monitor.steps),
+  );
+}
+
+/** Saves the plots of a run's page. */
+export const savePlots = (monitor: RunMonitor, svg: string): Promise<void> =>
+  saveAs(
+    { name: `${getRunName(monitor)}.svg`, kind: "SVG", extension: "svg", title: "Save Plots" },
+    svg,
+  );
+
+interface SaveOptions {
+  /** The suggested name of the file. */
+  readonly name: string;
+  readonly kind: string;
+  readonly extension: string;
+  /** The title of the dialog. */
+  readonly title: string;
+}
+
+async function saveAs(
+  { name, kind, extension, title }: SaveOptions,
+  content: string,
+): Promise<void> {
+  const root = workspace.workspaceFolders?.[0]?.uri;
+  const file = await window.showSaveDialog({
+    title,
+    filters: { [kind]: [extension] },
+    ...(root ? { defaultUri: Uri.joinPath(root, name) } : {}),
+  });
+  if (!file) return;
+  await writeFileAtomically(file.fsPath, content);
+  void showInformation(`Saved ${file.fsPath}.`);
+}
+
+/** Renames a run's folder. */
+export async function renameRun(runs: Runs, node: RunsNode | undefined): Promise<void> {
+  const monitor = node?.monitor ?? (await pickRun(runs, "Which run to rename", idleRuns));
+  checkIdle(monitor, "renamed");
+  const name = getRunName(monitor);
+  const parent = dirname(monitor.folder);
+  const chosen = await askText(
+    { text: `New name of ${name}` },
+    {
+      value: name,
+      validate: text => {
+        if (!/^[\w.-]*\w[\w.-]*$/.test(text))
+          return "use letters, digits, dots, dashes and underscores";
+        return text !== name && existsSync(join(parent, text))
+          ? `there is a run ${text}`
+          : undefined;
+      },
+    },
+  );
+  if (chosen === name) return;
+  // it may have been resumed meanwhile
+  checkIdle(monitor, "renamed");
+  await rename(monitor.folder, join(parent, chosen));
+  runs.refresh();
+}
+
+/** Moves a run's folder to the trash, after a question. */
+export async function deleteRun(runs: Runs, node: RunsNode | undefined): Promise<void> {
+  const monitor = node?.monitor ?? (await pickRun(runs, "Which run to delete", idleRuns));
+  checkIdle(monitor, "deleted");
+  const name = getRunName(monitor);
+  const agreed = await confirm({
+    question: `Delete the run ${name}?`,
+    detail: `Its checkpoints, metrics and recorded attempts are moved to the trash: ${monitor.folder}`,
+    button: "Move to Trash",
+  });
+  if (!agreed) return;
+  checkIdle(monitor, "deleted");
+  await deleteFolder(Uri.file(monitor.folder), name);
+  runs.refresh();
+}
+
+/** Moves a folder to the trash or, where there is none, deletes it if the person agrees. */
+async function deleteFolder(folder: Uri, name: string): Promise<void> {
+  try {
+    await workspace.fs.delete(folder, { recursive: true, useTrash: true });
+  } catch (error) {
+    // on a remote machine, for example
+    const agreed = await confirm({
+      question: `${name} cannot be moved to the trash. Delete it permanently?`,
+      detail: String(error instanceof Error ? error.message : error),
+      button: "Delete Permanently",
+    });
+    if (agreed) await workspace.fs.delete(folder, { recursive: true });
+  }
+}
+
+function checkIdle(monitor: RunMonitor, what: string): void {
+  if (idleStates.includes(monitor.status.state) && !readTrainerLock(monitor.folder)) return;
+  throw new UserError(
+    `${getRunName(monitor)} is training and cannot be ${what}`,
+    "stop its training first",
+  );
+}
