@@ -34,6 +34,8 @@ export interface AttemptsPage extends PageContract {
     refresh: { params: null; result: null };
     /** Opens the attempt of a row, by its position among all rows. */
     open: { params: { row: number; view: AttemptView }; result: null };
+    /** Selects the attempt of a row to compare, or compares it with the selected one. */
+    compare: { params: { row: number }; result: { isSelected: boolean } };
     /** Shows the attempt of a row beside the others at its task, in the same step of its run. */
     openGroup: { params: { row: number }; result: null };
   };

@@ -75,6 +75,8 @@ export interface GroupPage extends PageContract {
     load: { params: null; result: GroupView };
     /** Opens an attempt by its column. */
     open: { params: { column: number; view: AttemptView }; result: null };
+    /** Compares an attempt with the teacher's. */
+    compare: { params: { column: number }; result: null };
   };
   readonly events: object & Record<string, never>;
 }

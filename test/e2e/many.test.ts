@@ -87,6 +87,17 @@ test("the table lists the attempts of all tasks, sorted and filtered, and opens 
     .first()
     .click();
   await checkVisible(workbench.tab(".transcript"));
+  await workbench.tab("Attempts: many").click();
+  await page
+    .getByRole("button", { name: /^Select .* for compare$/ })
+    .nth(1)
+    .click();
+  await page
+    .getByRole("button", { name: /^Compare .* with the selected$/ })
+    .nth(3)
+    .click();
+  await checkVisible(workbench.tab("↔"));
+  await workbench.takePicture("attempts-compared");
   const { block, memory } = await endMeter(workbench);
   printMeasure("time until 13,517 attempts are scored and listed", `${seconds.toFixed(1)} s`);
   printMeasure("longest block of the extension host meanwhile", `${block.toFixed(0)} ms`);

@@ -27,7 +27,7 @@ const rowHeight = 26;
 const headHeight = 28;
 /** Rows beyond the visible ones on each side. */
 const overscan = 8;
-const actionsWidth = 160;
+const actionsWidth = 236;
 
 export class Grid {
   readonly element: HTMLElement;

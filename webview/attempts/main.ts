@@ -43,6 +43,8 @@ let end: ScoringEnd | undefined;
 let totals: (number | undefined)[] = [];
 /** The positions in `rows` of the rows that are shown. */
 let order: readonly number[] = [];
+/** The position in `rows` of the row that was selected to compare others with. */
+let selected: number | undefined;
 
 const title = element("h1");
 const status = element("p", { class: "quiet", role: "status" });
@@ -98,6 +100,7 @@ function begin(it: AttemptsView): void {
   rows = [];
   ownWeights = {};
   end = undefined;
+  selected = undefined;
   title.textContent = `Attempts: ${escapeInvisible(it.title)}`;
   page.setAttribute("aria-busy", "false");
   save({ ...state, subject: it.subject });
@@ -193,6 +196,18 @@ const createActions = (position: number): HTMLElement => {
   const index = order[position]!;
   const row = rows[index]!;
   const name = describe(row);
+  const compare = element(
+    "button",
+    {
+      class: "link",
+      type: "button",
+      "aria-pressed": String(index === selected),
+      "aria-label":
+        selected === undefined ? `Select ${name} for compare` : `Compare ${name} with the selected`,
+    },
+    index === selected ? "Selected" : "Compare",
+  );
+  compare.addEventListener("click", () => requestCompare(index));
   const group = element(
     "button",
     { class: "link", type: "button", "aria-label": `Show the group of ${name}` },
@@ -204,6 +219,7 @@ const createActions = (position: number): HTMLElement => {
     { class: "actions" },
     createButton("Step", `Step through ${name}`, position, "debugger"),
     createButton("Reward", `Show the reward of ${name}`, position, "reward"),
+    compare,
     row.step !== undefined && group,
   );
 };
@@ -215,6 +231,17 @@ function createButton(text: string, label: string, position: number, target: Att
   const button = element("button", { class: "link", type: "button", "aria-label": label }, text);
   button.addEventListener("click", () => open(position, target));
   return button;
+}
+
+/** The first attempt is selected, and the second is compared with it. */
+function requestCompare(index: number): void {
+  channel.request("compare", { row: index }).then(
+    ({ isSelected }) => {
+      selected = isSelected ? index : undefined;
+      update();
+    },
+    () => {}, // the editor has shown the error
+  );
 }
 
 /** The editor shows the error of an attempt that cannot be opened. */

@@ -83,6 +83,12 @@ function createColumnHead(it: GroupColumn, column: number): HTMLElement {
     button.addEventListener("click", () => void channel.request("open", { column, view }));
     return button;
   };
+  const compare = element(
+    "button",
+    { class: "link", type: "button", "aria-label": `Compare ${name} with the teacher's` },
+    "Compare with Teacher",
+  );
+  compare.addEventListener("click", () => void channel.request("compare", { column }));
   const signed = `${it.advantage > 0 ? "+" : ""}${formatFixed(it.advantage, 2)}`;
   return element(
     "th",
@@ -101,6 +107,7 @@ function createColumnHead(it: GroupColumn, column: number): HTMLElement {
       { class: "actions" },
       createLink("Step", `Step through ${name}`, "debugger"),
       createLink("Reward", `Show the reward of ${name}`, "reward"),
+      compare,
     ),
   );
 }

@@ -26,6 +26,7 @@ import {
   type AttemptSubject,
 } from "./attemptSubject.ts";
 import { AttemptTable } from "./attemptTable.ts";
+import type { Comparison } from "./comparison.ts";
 import type { GroupPages } from "./groupPages.ts";
 import { openAttemptIn, viewSchema } from "./openAttempt.ts";
 
@@ -34,7 +35,10 @@ export interface AttemptsDependencies extends ScoringDependencies {
   readonly runs: Runs;
   readonly transcripts: Transcripts;
   readonly groups: GroupPages;
+  readonly comparison: Comparison;
 }
+
+const rowParams = z.object({ row: z.int().min(0) });
 
 export class AttemptsPages implements Disposable {
   readonly #dependencies: AttemptsDependencies;
@@ -96,10 +100,15 @@ export class AttemptsPages implements Disposable {
           table.restart();
           return null;
         }),
-        open: answer(z.object({ row: z.int().min(0), view: viewSchema }), ({ row, view }) =>
+        open: answer(rowParams.extend({ view: viewSchema }), ({ row, view }) =>
           openAttemptIn(getRowUri(subject, table.getRow(row)), view),
         ),
-        openGroup: answer(z.object({ row: z.int().min(0) }), async ({ row }) => {
+        compare: answer(rowParams, async ({ row }) => ({
+          isSelected: await this.#dependencies.comparison.selectOrCompare(
+            getRowUri(subject, table.getRow(row)),
+          ),
+        })),
+        openGroup: answer(rowParams, async ({ row }) => {
           const { step, task } = table.getRow(row);
           await this.#dependencies.groups.open({ run: subject.path, step: step!, task });
           return null;

@@ -18,10 +18,13 @@ import {
   pickLineRange,
 } from "../trajectories/attemptLocation.ts";
 import { readLocation } from "../trajectories/storedLocation.ts";
+import type { Comparison } from "./comparison.ts";
 import { createGroupView } from "./groupView.ts";
 import { openAttemptIn, viewSchema } from "./openAttempt.ts";
 
 const subjectSchema = z.object({ run: z.string(), step: z.int().min(1), task: z.string() });
+
+const columnParams = z.object({ column: z.int().min(0) });
 
 /** The attempts at one task of a step; `run` is the run's folder. */
 export type GroupSubject = z.infer<typeof subjectSchema>;
@@ -30,9 +33,9 @@ export class GroupPages implements Disposable {
   /** By the subject as JSON. */
   readonly #pages: PageCollection<GroupPage>;
 
-  constructor(extensionUri: Uri) {
+  constructor(extensionUri: Uri, comparison: Comparison) {
     this.#pages = new PageCollection(extensionUri, it =>
-      createContent(JSON.parse(it) as GroupSubject),
+      createContent(JSON.parse(it) as GroupSubject, comparison),
     );
   }
 
@@ -56,7 +59,7 @@ export class GroupPages implements Disposable {
   }
 }
 
-function createContent(subject: GroupSubject): PageContent<GroupPage> {
+function createContent(subject: GroupSubject, comparison: Comparison): PageContent<GroupPage> {
   return {
     options: {
       name: "group",
@@ -65,21 +68,26 @@ function createContent(subject: GroupSubject): PageContent<GroupPage> {
     },
     answers: {
       load: answerPlain(() => loadView(subject)),
-      open: answer(
-        z.object({ column: z.int().min(0), view: viewSchema }),
-        async ({ column, view }) => {
-          const entry = (await listEntries(subject))[column];
-          if (!entry) throw new UserError("the step has changed", "open the group again");
-          const { run, step, task } = subject;
-          const uri = createTranscriptUri(
-            { kind: "group", run, step, line: pickLineRange(entry) },
-            `${task} attempt ${entry.attempt + 1}`,
-          );
-          return openAttemptIn(uri, view);
-        },
+      open: answer(columnParams.extend({ view: viewSchema }), async ({ column, view }) =>
+        openAttemptIn(await findUri(subject, column), view),
       ),
+      compare: answer(columnParams, async ({ column }) => {
+        await comparison.compareWithTeacher(await findUri(subject, column));
+        return null;
+      }),
     },
   };
+}
+
+/** The address of the attempt in a column. */
+async function findUri(subject: GroupSubject, column: number): Promise<Uri> {
+  const entry = (await listEntries(subject))[column];
+  if (!entry) throw new UserError("the step has changed", "open the group again");
+  const { run, step, task } = subject;
+  return createTranscriptUri(
+    { kind: "group", run, step, line: pickLineRange(entry) },
+    `${task} attempt ${entry.attempt + 1}`,
+  );
 }
 
 /** The entries of a group, the one with the highest reward first. */

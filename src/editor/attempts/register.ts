@@ -1,19 +1,28 @@
-/** Registers the tables of attempts and the pages of groups. */
+/** Registers the tables of attempts, the pages of groups, and comparing attempts. */
 import type { ExtensionContext, Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { RunsNode } from "../runs/runsNode.ts";
+import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
+import { Comparison } from "./comparison.ts";
 import { GroupPages } from "./groupPages.ts";
 
 export function registerAttempts(
   context: ExtensionContext,
-  dependencies: Omit<AttemptsDependencies, "extensionUri" | "storageUri" | "groups">,
+  dependencies: Omit<AttemptsDependencies, "extensionUri" | "storageUri" | "groups" | "comparison">,
 ): void {
   const { extensionUri, storageUri } = context;
-  const groups = new GroupPages(extensionUri);
-  const pages = new AttemptsPages({ ...dependencies, extensionUri, storageUri, groups });
+  const comparison = new Comparison(dependencies.tasks, dependencies.transcripts);
+  const groups = new GroupPages(extensionUri, comparison);
+  const pages = new AttemptsPages({
+    ...dependencies,
+    extensionUri,
+    storageUri,
+    groups,
+    comparison,
+  });
   context.subscriptions.push(
     pages,
     groups,
@@ -23,5 +32,8 @@ export function registerAttempts(
   registerCommands(context, {
     showAttempts: (node?: TasksNode | RunsNode | Uri) => pages.open(node),
     showGroup: (node?: RunsNode) => groups.open(node),
+    selectForCompare: (attempt?: AttemptNode | Uri) => comparison.select(attempt),
+    compareWithSelected: (attempt?: AttemptNode | Uri) => comparison.compareWithSelected(attempt),
+    compareWithTeacher: (attempt?: AttemptNode | Uri) => comparison.compareWithTeacher(attempt),
   });
 }

@@ -52,6 +52,7 @@ async function readGroupAttempt({
   run,
   step,
   line,
+  isTeacher,
 }: Extract<AttemptLocation, { kind: "group" }>): Promise<StoredAttempt> {
   const file = getGroupsFile(run, step);
   const json = (await readJsonAt(file, line)) as GroupJson | null;
@@ -65,7 +66,13 @@ async function readGroupAttempt({
   const task = variant.success
     ? parseTaskLine(variant.data)
     : await findTaskInFile(readRun(run).tasks, data.header.task);
-  return { trajectory: data, ...(task ? { task } : {}) };
+  if (!isTeacher) return { trajectory: data, ...(task ? { task } : {}) };
+  if (!task)
+    throw new UserError(
+      `the task ${data.header.task} was not found in ${readRun(run).tasks}`,
+      "restore the tasks file of the run",
+    );
+  return { trajectory: task.trajectory, task };
 }
 
 /** A rejected attempt has no fixture and no policy, so these fields of its header are empty. */

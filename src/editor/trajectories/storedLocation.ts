@@ -10,6 +10,8 @@ export type AttemptLocation =
       readonly run: string;
       readonly step: number;
       readonly line: LineRange;
+      /** The teacher's attempt at the same task. */
+      readonly isTeacher?: true;
     }
   | { readonly kind: "rejected"; readonly file: string; readonly line: LineRange }
   /** `attempt` is its number in the file, from 0; the first one if it is absent. */
