@@ -8,7 +8,7 @@ import type { Alarm, GrpoStep, StepMetrics } from "./metrics.ts";
 const window = 5;
 const longWindow = 10;
 
-const limits = { flat: 0.8, entropy: 0.01, cut: 0.3, tool: 0.2 };
+const limits = { flat: 0.8, entropy: 0.01, cut: 0.3, tool: 0.2, kl: 0.5 };
 
 /** The alarms that hold after these steps, which are all steps of the run so far. */
 export function findAlarms(steps: readonly StepMetrics[]): readonly Alarm[] {
@@ -48,6 +48,12 @@ function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
     raise(
       "unknown-tools",
       `${formatShare(tool)} of the calls name a tool that is not offered: the student has lost the menu`,
+    );
+  const kl = mean(it => it.kl);
+  if (kl > limits.kl)
+    raise(
+      "kl",
+      `the KL divergence from the start is ${kl.toFixed(2)} per token: the student has moved far from the weights it started with, and the learning rate may be too high`,
     );
   const fall = findFall(steps.map(it => it.success));
   if (fall !== undefined)
@@ -130,7 +136,10 @@ export function formatFinalAlarms(alarms: readonly Alarm[], steps: readonly Step
 }
 
 /** Whether what an alarm is about holds at a single step. */
-function holdsAt({ zeroVariance, entropy, cut, errors }: GrpoStep, kind: Alarm["kind"]): boolean {
+function holdsAt(
+  { zeroVariance, entropy, cut, errors, kl }: GrpoStep,
+  kind: Alarm["kind"],
+): boolean {
   switch (kind) {
     case "flat-groups":
       return zeroVariance > limits.flat;
@@ -140,6 +149,8 @@ function holdsAt({ zeroVariance, entropy, cut, errors }: GrpoStep, kind: Alarm["
       return cut > limits.cut;
     case "unknown-tools":
       return errors.tool > limits.tool;
+    case "kl":
+      return kl > limits.kl;
     default:
       return false;
   }

@@ -10,6 +10,7 @@ const alarm = z.object({
     "entropy",
     "cut",
     "unknown-tools",
+    "kl",
     "success",
     "rising-loss",
     "not-a-number",

@@ -66,6 +66,11 @@ check(
   ["unknown-tools"],
 );
 check(
+  "a student that is far from its start",
+  steps(5, () => ({ kl: 0.6 })),
+  ["kl"],
+);
+check(
   "success that fell by far",
   steps(20, i => varied(i < 10 ? 0.5 : 0.3, i)),
   ["success"],
