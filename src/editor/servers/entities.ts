@@ -5,6 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
+import { toSingular } from "../../trajectory/worldEntities.ts";
 import { describeEntity, formatJson } from "../shared/valueText.ts";
 
 export interface Entity {
@@ -45,9 +46,6 @@ function findTables(kind: string, world: JsonObject, depth: number): readonly Js
     isJsonObject(it) ? findTables(kind, it, depth - 1) : [],
   );
 }
-
-const toSingular = (noun: string) =>
-  noun.toLowerCase().replaceAll("_", "").replace(/ies$/, "y").replace(/s$/, "");
 
 /** Whether a tool is a read without required arguments. */
 const requiresNothing = (tool: Tool) =>

@@ -120,6 +120,10 @@ export function setProblem(box: InputBox, problem: string | undefined): void {
   box.validationMessage = problem && toPlainLine(problem);
 }
 
-/** Creates a text for hovers and other places that take Markdown only. */
-export const createHoverText = (text: string): MarkdownString =>
-  new MarkdownString().appendText(toPlainText(text));
+/**
+ * Creates a text for hovers and other places that take Markdown only. `json`: shown below as code.
+ */
+export function createHoverText(text: string, json?: string): MarkdownString {
+  const markdown = new MarkdownString().appendText(toPlainText(text));
+  return json === undefined ? markdown : markdown.appendCodeblock(toPlainText(json), "json");
+}

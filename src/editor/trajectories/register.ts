@@ -10,6 +10,8 @@ import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "./attemptLocation.ts";
+import { FixtureEntities } from "./fixtureEntities.ts";
+import { registerIdFeatures } from "./idFeatures.ts";
 import { RewardPages } from "./rewardPages.ts";
 import type { FindTask } from "./storedAttempt.ts";
 import { TrajectoryDebugger } from "./trajectoryDebugger.ts";
@@ -43,6 +45,7 @@ export function registerTrajectories(
     onDidChangeRewardProfile(() => transcripts.refresh()),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
     ...registerTranscriptFeatures(transcripts, definitions),
+    ...registerIdFeatures(transcripts, new FixtureEntities(fixtures, files, definitions)),
   );
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
