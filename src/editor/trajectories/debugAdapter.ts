@@ -11,13 +11,16 @@ import {
 } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
-import { isCallOnlyMessage } from "../../trajectory/transcript.ts";
-import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
+import { startsTurn } from "../../trajectory/trajectory.ts";
+import { escapeInvisible, splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { UserError } from "../../userError.ts";
 import { toPlainText } from "../shared/plainText.ts";
-import { Breakpoints, exceptionFilters } from "./breakpoints.ts";
+import type { StopReason } from "./breakpoint.ts";
+import { Breakpoints } from "./breakpoints.ts";
 import { DebugInspector } from "./debugInspector.ts";
+import { runTrajectory } from "./debugRun.ts";
 import type { DebugTarget } from "./debugTarget.ts";
+import { exceptionFilters } from "./exceptionFilters.ts";
 import { ExpressionError } from "./expression.ts";
 
 const thread = 1;
@@ -38,6 +41,8 @@ export class TrajectoryDebugSession extends DebugSession {
   readonly #load: (transcript: string) => Promise<DebugTarget>;
   readonly #breakpoints = new Breakpoints();
   #state: LaunchState | undefined;
+  /** Why the session stopped, where it stopped at an exception breakpoint. */
+  #exception: StopReason | undefined;
   /** The events of the last gotoTargets request, by the id of the target. */
   #gotoTargets: number[] = [];
 
@@ -54,6 +59,12 @@ export class TrajectoryDebugSession extends DebugSession {
       supportsConfigurationDoneRequest: true,
       supportsStepBack: true,
       supportsConditionalBreakpoints: true,
+      supportsHitConditionalBreakpoints: true,
+      supportsLogPoints: true,
+      supportsFunctionBreakpoints: true,
+      supportsDataBreakpoints: true,
+      supportsExceptionFilterOptions: true,
+      supportsExceptionInfoRequest: true,
       supportsBreakpointLocationsRequest: true,
       supportsEvaluateForHovers: true,
       supportsGotoTargetsRequest: true,
@@ -89,17 +100,51 @@ export class TrajectoryDebugSession extends DebugSession {
 
   protected override setBreakPointsRequest(
     response: DebugProtocol.SetBreakpointsResponse,
-    { breakpoints = [] }: DebugProtocol.SetBreakpointsArguments,
+    { source, breakpoints = [] }: DebugProtocol.SetBreakpointsArguments,
   ): void {
-    response.body = { breakpoints: this.#breakpoints.setLines(this.#target, breakpoints) };
+    // the editor sends the breakpoints of all transcripts
+    const isOwn = isSameAddress(source.path ?? "", this.#target.source);
+    response.body = {
+      breakpoints: isOwn
+        ? this.#breakpoints.setLines(this.#target, breakpoints)
+        : breakpoints.map(({ line }) => ({ verified: false, line })),
+    };
+    this.sendResponse(response);
+  }
+
+  protected override setFunctionBreakPointsRequest(
+    response: DebugProtocol.SetFunctionBreakpointsResponse,
+    { breakpoints }: DebugProtocol.SetFunctionBreakpointsArguments,
+  ): void {
+    response.body = { breakpoints: this.#breakpoints.setFunctions(this.#target, breakpoints) };
     this.sendResponse(response);
   }
 
   protected override setExceptionBreakPointsRequest(
     response: DebugProtocol.SetExceptionBreakpointsResponse,
-    { filters }: DebugProtocol.SetExceptionBreakpointsArguments,
+    requested: DebugProtocol.SetExceptionBreakpointsArguments,
   ): void {
-    this.#breakpoints.setFilters(filters);
+    response.body = { breakpoints: this.#breakpoints.setFilters(requested) };
+    this.sendResponse(response);
+  }
+
+  protected override dataBreakpointInfoRequest(
+    response: DebugProtocol.DataBreakpointInfoResponse,
+    { name, variablesReference }: DebugProtocol.DataBreakpointInfoArguments,
+  ): void {
+    const path = this.#launched.inspector.findDataPath(name, variablesReference);
+    response.body =
+      path === undefined
+        ? { dataId: null, description: `${name} is neither in the state nor in the reward` }
+        : { dataId: path, description: path, accessTypes: ["write"], canPersist: true };
+    this.sendResponse(response);
+  }
+
+  protected override setDataBreakpointsRequest(
+    response: DebugProtocol.SetDataBreakpointsResponse,
+    { breakpoints }: DebugProtocol.SetDataBreakpointsArguments,
+  ): void {
+    response.body = { breakpoints: this.#breakpoints.setData(breakpoints) };
     this.sendResponse(response);
   }
 
@@ -152,30 +197,39 @@ export class TrajectoryDebugSession extends DebugSession {
     }
   }
 
+  protected override exceptionInfoRequest(response: DebugProtocol.ExceptionInfoResponse): void {
+    const { title = "", details = "" } = this.#exception ?? {};
+    response.body = {
+      exceptionId: escapeInvisible(title),
+      description: splitVisibleLines(details).join("\n"),
+      breakMode: "always",
+    };
+    this.sendResponse(response);
+  }
+
   protected override nextRequest(response: DebugProtocol.NextResponse): void {
     this.sendResponse(response);
-    this.#step("forward");
+    this.#run("forward", () => true);
   }
 
   protected override stepInRequest(response: DebugProtocol.StepInResponse): void {
     this.sendResponse(response);
-    this.#step("forward");
+    this.#run("forward", () => true);
   }
 
-  /** Moves to the next message of the user, or to the end. */
+  /** Moves to the end of the turn; from there, to the end of the next one. */
   protected override stepOutRequest(response: DebugProtocol.StepOutResponse): void {
     this.sendResponse(response);
-    const { cursor } = this.#target;
-    const { events } = cursor.trajectory;
-    this.#stopAt(
-      "step",
-      cursor.continue(index => events[index]?.kind === "user"),
-    );
+    const { events } = this.#target.cursor.trajectory;
+    this.#run("forward", ({ position }) => {
+      const next = events[position];
+      return next === undefined || startsTurn(next);
+    });
   }
 
   protected override stepBackRequest(response: DebugProtocol.StepBackResponse): void {
     this.sendResponse(response);
-    this.#step("back");
+    this.#run("back", () => true);
   }
 
   protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
@@ -185,8 +239,7 @@ export class TrajectoryDebugSession extends DebugSession {
 
   protected override reverseContinueRequest(response: DebugProtocol.ReverseContinueResponse): void {
     this.sendResponse(response);
-    const position = this.#target.cursor.continueBack(index => this.#shouldStopAt(index));
-    this.#stopAt(position.position === 0 ? "entry" : "breakpoint", position);
+    this.#run("back", () => false);
   }
 
   protected override gotoTargetsRequest(
@@ -231,42 +284,60 @@ export class TrajectoryDebugSession extends DebugSession {
     return this.#launched.target;
   }
 
-  #step(direction: "forward" | "back"): void {
-    const { cursor } = this.#target;
-    const move = () => (direction === "forward" ? cursor.step() : cursor.stepBack());
-    let position = move();
-    while (
-      position.index !== undefined &&
-      isCallOnlyMessage(cursor.trajectory.events, position.index)
-    )
-      position = move();
-    this.#stopAt("step", position);
-  }
-
   /** Moves to the next breakpoint or to the end, and at the end terminates the session. */
   #continue(): void {
-    const { cursor } = this.#target;
-    if (cursor.current.atEnd) return this.sendEvent(new TerminatedEvent());
-    const position = cursor.continue(index => this.#shouldStopAt(index));
-    const isBreakpoint = position.index !== undefined && this.#breakpoints.has(position.index);
-    this.#stopAt(isBreakpoint ? "breakpoint" : "step", position);
+    if (this.#target.cursor.current.atEnd) this.sendEvent(new TerminatedEvent());
+    else this.#run("forward", () => false);
   }
 
-  #shouldStopAt(index: number): boolean {
-    return this.#breakpoints.shouldStopAt(this.#target, this.#target.cursor.at(index + 1));
+  #run(direction: "forward" | "back", isDestination: (position: CursorPosition) => boolean): void {
+    const { position, hits } = runTrajectory({
+      target: this.#target,
+      breakpoints: this.#breakpoints,
+      direction,
+      isDestination,
+      print: (text, it) => this.#print(text, it),
+    });
+    const [first] = hits;
+    if (!first) return this.#stopAt(position.position === 0 ? "entry" : "step", position);
+    const info = first.describe(this.#target, position);
+    this.#stopAt(first.kind, position, {
+      ...(info?.title ? { text: info.title } : {}),
+      hitBreakpointIds: hits.map(it => it.id),
+    });
+    this.#exception = first.kind === "exception" ? info : undefined;
   }
 
-  #stopAt(reason: string, { step, atEnd, position }: CursorPosition): void {
+  #stopAt(
+    reason: string,
+    position: CursorPosition,
+    body: Partial<DebugProtocol.StoppedEvent["body"]> = {},
+  ): void {
+    const { step } = position;
     this.#launched.inspector.reset();
+    this.#exception = undefined;
     if (step && step.verdict !== "same") {
       const fields = step.differingFields.join(", ");
       const call = `call ${step.call + 1}, ${step.recorded.name}`;
-      const text = `${call}: ${step.verdict}, another ${fields}\n`;
-      this.sendEvent(new OutputEvent(splitVisibleLines(text).join("\n"), "console"));
+      this.#print(`${call}: ${step.verdict}, another ${fields}`, position);
     }
-    const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
-    if (atEnd) event.body.description = "At the end of the trajectory";
-    else if (position === 0) event.body.description = "Before the first event";
+    const description = describeStop(body.text, position);
+    const event = new StoppedEvent(reason, thread);
+    Object.assign(event.body, body, description === undefined ? {} : { description });
+    this.sendEvent(event);
+  }
+
+  /** Prints a line in the Debug Console, with a link to the event. */
+  #print(text: string, { index }: CursorPosition): void {
+    const { source, title, transcript } = this.#target;
+    const event: DebugProtocol.OutputEvent = new OutputEvent(
+      `${splitVisibleLines(text).join("\n")}\n`,
+      "console",
+    );
+    if (index !== undefined) {
+      event.body.source = { name: escapeInvisible(title), path: source };
+      event.body.line = transcript.ranges[index]!.first + 1;
+    }
     this.sendEvent(event);
   }
 
@@ -285,5 +356,27 @@ export class TrajectoryDebugSession extends DebugSession {
       variables: { _what: toPlainText(error.what), _remedy: toPlainText(error.remedy) },
       showUser: true,
     });
+  }
+}
+
+/** The text beside the thread; undefined for that of the editor, such as "Paused on step". */
+function describeStop(
+  text: string | undefined,
+  { atEnd, position }: CursorPosition,
+): string | undefined {
+  if (text) return `Paused: ${escapeInvisible(text)}`;
+  if (atEnd) return "At the end of the trajectory";
+  return position === 0 ? "Before the first event" : undefined;
+}
+
+/** Whether two addresses are the same; the editor may leave characters unescaped. */
+const isSameAddress = (a: string, b: string) =>
+  a === b || unescapeAddress(a) === unescapeAddress(b);
+
+function unescapeAddress(address: string): string {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
   }
 }

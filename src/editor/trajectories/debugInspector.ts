@@ -46,6 +46,19 @@ export class DebugInspector {
     return rows.map(it => this.#createVariable(it));
   }
 
+  /**
+   * The path of a variable that a data breakpoint can watch: a value of the state or of the reward.
+   * Other variables are those of one event.
+   */
+  findDataPath(name: string, reference: number | undefined): string | undefined {
+    const rows = reference === undefined ? [] : (this.#handles.get(reference)?.() ?? []);
+    const path =
+      reference === undefined ? name : rows.find(it => escapeInvisible(it.name) === name)?.path;
+    const root = /^[\w-]+/.exec(path ?? "")?.[0] ?? "";
+    const { state } = this.#target.cursor.current;
+    return root === "reward" || Object.hasOwn(state, root) ? path : undefined;
+  }
+
   /** Evaluates an expression, or finds the entity of an id. Throws an `ExpressionError`. */
   evaluate(expression: string): DebugProtocol.EvaluateResponse["body"] {
     const position = this.#target.cursor.current;

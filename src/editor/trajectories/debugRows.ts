@@ -7,7 +7,13 @@ import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { createRewardRows } from "./rewardRows.ts";
-import { createChildRows, createValueRow, formatInline, type ValueRow } from "./valueRow.ts";
+import {
+  appendKey,
+  createChildRows,
+  createValueRow,
+  formatInline,
+  type ValueRow,
+} from "./valueRow.ts";
 
 /** The headings with their rows. They are always the same, so that they stay expanded. */
 export const listHeadings = (
@@ -71,10 +77,12 @@ function createCallRows(event: CallEvent, { step }: CursorPosition): readonly Va
 function createPatchRow({ op, path, value }: Patch, { before }: CursorPosition): ValueRow {
   const key = path.slice(1).replace(/^[^/]+\/world\//, "");
   const hasChildren = value !== undefined && value !== null && typeof value === "object";
+  const expression = pointerToPath(path);
   return {
     name: `Δ ${key.replaceAll("/", ".")}`,
     text: formatChange(op, getValueAt(before, path), value),
-    ...(hasChildren ? { rows: () => createChildRows(value, undefined) } : {}),
+    path: expression,
+    ...(hasChildren ? { rows: () => createChildRows(value, expression) } : {}),
   };
 }
 
@@ -104,15 +112,25 @@ function createServerRow(server: string, state: State[string]): ValueRow {
   };
 }
 
+/** The keys of a JSON Pointer. */
+const splitPointer = (pointer: string): readonly string[] =>
+  pointer
+    .slice(1)
+    .split("/")
+    .map(it => it.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+const pointerToPath = (pointer: string) => {
+  const [server, ...keys] = splitPointer(pointer);
+  return keys.reduce(appendKey, server!);
+};
+
 /** The value at a JSON Pointer. */
 function getValueAt(state: State, pointer: string): Json | undefined {
   let value: Json | undefined = state as unknown as Json;
-  for (const part of pointer.slice(1).split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const key of splitPointer(pointer))
     value =
       value !== null && typeof value === "object" && Object.hasOwn(value, key)
         ? (value as JsonObject)[key]
         : undefined;
-  }
   return value;
 }

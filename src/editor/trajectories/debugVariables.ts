@@ -11,16 +11,24 @@ import type { Variables } from "./expression.ts";
 
 /**
  * The state of each server, the position, the reward so far, and for a call its fields and its
- * evidence.
+ * evidence. The reward is computed when it is read, because a condition may not need it.
  */
 export function createVariables(target: DebugTarget, position: CursorPosition): Variables {
   const { reward, cursor } = target;
-  const prefix = countPrefix(cursor.trajectory.events, position.position);
-  const breakdown = "breakdowns" in reward ? scoreShownPrefix(reward, prefix)[0] : undefined;
+  let breakdown: Breakdown | undefined;
+  const getBreakdown = () => {
+    const prefix = countPrefix(cursor.trajectory.events, position.position);
+    return (breakdown ??= "breakdowns" in reward ? scoreShownPrefix(reward, prefix)[0] : undefined);
+  };
   return {
     ...(position.state as unknown as JsonObject),
-    ...createCallVariables(target, position, breakdown),
-    ...(breakdown ? { reward: createRewardVariable(target, position, breakdown) } : {}),
+    ...createCallVariables(position),
+    get evidence() {
+      return createEvidenceVariable(target, position, getBreakdown());
+    },
+    get reward() {
+      return createRewardVariable(target, position, getBreakdown());
+    },
     position: position.position,
   };
 }
@@ -29,31 +37,34 @@ export function createVariables(target: DebugTarget, position: CursorPosition): 
 function createRewardVariable(
   { reward, cursor }: DebugTarget,
   { position }: CursorPosition,
-  { parts, extras, total }: Breakdown,
-): JsonObject {
+  breakdown: Breakdown | undefined,
+): JsonObject | undefined {
+  if (!breakdown) return undefined;
+  const { parts, extras, total } = breakdown;
   const step = getRewardStep(reward, cursor.trajectory.events, position);
   const scores = Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, it.score]);
   return { total, change: step?.change ?? 0, ...Object.fromEntries(scores) };
 }
 
-function createCallVariables(
-  { cursor }: DebugTarget,
-  position: CursorPosition,
-  breakdown: Breakdown | undefined,
-): Variables {
-  const { event } = position;
+function createCallVariables({ event }: CursorPosition): Variables {
   if (event?.kind !== "call") return {};
   const { name, arguments: args, outcome, value = null, error = null } = formatCallLine(event);
-  const evidence = breakdown?.calls[countCallsBefore(cursor, position)];
   return {
     call: { name, arguments: args, outcome, value, error },
     arguments: args,
     outcome,
     value,
-    ...(evidence
-      ? { evidence: JSON.parse(JSON.stringify(formatCallEvidence(evidence))) as Json }
-      : {}),
   };
+}
+
+function createEvidenceVariable(
+  { cursor }: DebugTarget,
+  position: CursorPosition,
+  breakdown: Breakdown | undefined,
+): Json | undefined {
+  if (position.event?.kind !== "call") return undefined;
+  const evidence = breakdown?.calls[countCallsBefore(cursor, position)];
+  return evidence && (JSON.parse(JSON.stringify(formatCallEvidence(evidence))) as Json);
 }
 
 /** Finds an entity by its id in any server, such as the id under the pointer in the transcript. */

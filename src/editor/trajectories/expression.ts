@@ -1,7 +1,7 @@
 /**
- * The expression language of watches, hovers and breakpoint conditions: a path, or a comparison of
- * two values, such as `banking.world.accounts.acc_101.balance > 100` or `call.name ==
- * "banking_transfer"`. Expressions have no side effects.
+ * The expression language of watches, hovers, log messages and breakpoint conditions: paths,
+ * comparisons, `&&`, `||`, `!` and parentheses, such as `arguments.amount > 100 && outcome ==
+ * "ok"`. Expressions have no side effects.
  */
 import type { Json } from "../../environment/json.ts";
 
@@ -11,13 +11,20 @@ export type Variables = Readonly<Record<string, Json | undefined>>;
 /** A text that is not an expression, or a path that does not exist. */
 export class ExpressionError extends Error {}
 
-/** The value of a path, or the result of a comparison. Throws an `ExpressionError`. */
-export function evaluateExpression(text: string, variables: Variables): Json {
-  const parser = new ExpressionParser(text, variables);
-  const value = parser.parseExpression();
+/** A parsed expression. Throws an `ExpressionError` where a path does not exist. */
+export type Expression = (variables: Variables) => Json;
+
+/** Parses an expression. Throws an `ExpressionError` if the text is not one. */
+export function parseExpression(text: string): Expression {
+  const parser = new ExpressionParser(text);
+  const expression = parser.parseExpression();
   parser.expectEnd();
-  return value;
+  return expression;
 }
+
+/** The value of an expression. Throws an `ExpressionError`. */
+export const evaluateExpression = (text: string, variables: Variables): Json =>
+  parseExpression(text)(variables);
 
 type Operator = "==" | "!=" | "<=" | ">=" | "<" | ">";
 
@@ -27,41 +34,93 @@ const namePattern = /[A-Za-z_][\w-]*/y;
 const keyPattern = /[\w-]+/y;
 const bracketPattern = /\[\s*(?:\d+|"(?:[^"\\]|\\.)*")\s*\]/y;
 
-/** Parses an expression and evaluates it at once. */
+/** The most nested parentheses and `!`, so that no text exhausts the stack. */
+const maxDepth = 50;
+
 class ExpressionParser {
   readonly #text: string;
-  readonly #variables: Variables;
   #offset = 0;
+  #depth = 0;
 
-  constructor(text: string, variables: Variables) {
+  constructor(text: string) {
     this.#text = text;
-    this.#variables = variables;
   }
 
-  parseExpression(): Json {
-    const left = this.#parseOperand();
-    const operator = this.#match(operatorPattern) as Operator | undefined;
-    return operator ? compare(left, operator, this.#parseOperand()) : left;
+  parseExpression(): Expression {
+    let left = this.#parseConjunction();
+    while (this.#match(/\|\|/y) !== undefined) {
+      const [first, second] = [left, this.#parseConjunction()];
+      left = it => requireBoolean(first(it)) || requireBoolean(second(it));
+    }
+    return left;
   }
 
   expectEnd(): void {
-    const rest = this.#text.slice(this.#offset).trim();
-    if (rest !== "") throw new ExpressionError(`"${rest}" is not part of a path or a comparison`);
+    if (this.#rest !== "")
+      throw new ExpressionError(`"${this.#rest}" is not part of a path or a comparison`);
   }
 
-  #parseOperand(): Json {
-    const literal = this.#match(literalPattern);
-    if (literal !== undefined) return parseLiteral(literal);
-    const name = this.#match(namePattern);
-    if (name === undefined)
-      throw new ExpressionError(`"${this.#text.slice(this.#offset).trim()}" is not a path`);
-    let value = getProperty(this.#variables, name, name);
-    for (let path = name; ;) {
-      const key = this.#parseKey();
-      if (key === undefined) return value;
-      path += `.${key}`;
-      value = getProperty(value, key, path);
+  get #rest(): string {
+    return this.#text.slice(this.#offset).trim();
+  }
+
+  #parseConjunction(): Expression {
+    let left = this.#parseComparison();
+    while (this.#match(/&&/y) !== undefined) {
+      const [first, second] = [left, this.#parseComparison()];
+      left = it => requireBoolean(first(it)) && requireBoolean(second(it));
     }
+    return left;
+  }
+
+  #parseComparison(): Expression {
+    const left = this.#parseOperand();
+    const operator = this.#match(operatorPattern) as Operator | undefined;
+    if (!operator) return left;
+    const right = this.#parseOperand();
+    return it => compare(left(it), operator, right(it));
+  }
+
+  #parseOperand(): Expression {
+    const literal = this.#match(literalPattern);
+    if (literal !== undefined) {
+      const value = parseLiteral(literal);
+      return () => value;
+    }
+    if (this.#match(/!(?!=)/y) !== undefined) {
+      const operand = this.#nest(() => this.#parseOperand());
+      return it => !requireBoolean(operand(it));
+    }
+    if (this.#match(/\(/y) !== undefined) {
+      const inner = this.#nest(() => this.parseExpression());
+      if (this.#match(/\)/y) === undefined) throw new ExpressionError("a ) is missing");
+      return inner;
+    }
+    return this.#parsePath();
+  }
+
+  #parsePath(): Expression {
+    const name = this.#match(namePattern);
+    if (name === undefined) throw new ExpressionError(`"${this.#rest}" is not a path`);
+    const keys: string[] = [];
+    for (;;) {
+      const key = this.#parseKey();
+      if (key === undefined) break;
+      keys.push(key);
+    }
+    return variables => {
+      let value = getProperty(variables, name, name);
+      let path = name;
+      for (const key of keys) value = getProperty(value, key, (path += `.${key}`));
+      return value;
+    };
+  }
+
+  #nest(parse: () => Expression): Expression {
+    if (++this.#depth > maxDepth) throw new ExpressionError("the expression is nested too deeply");
+    const expression = parse();
+    this.#depth--;
+    return expression;
   }
 
   #parseKey(): string | undefined {
@@ -103,6 +162,12 @@ function getProperty(from: Json | Variables, key: string, path: string): Json {
       ? (from as Variables)[key]
       : undefined;
   if (value === undefined) throw new ExpressionError(`there is no ${path}`);
+  return value;
+}
+
+function requireBoolean(value: Json): boolean {
+  if (typeof value !== "boolean")
+    throw new ExpressionError(`${JSON.stringify(value)} is neither true nor false`);
   return value;
 }
 

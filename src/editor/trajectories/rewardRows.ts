@@ -25,7 +25,7 @@ export function createRewardRows(
       ? [createCallRow(breakdowns[0], countCallsBefore(cursor, position))]
       : []),
     ...(hasChanged ? [createChangeRow(target, reward, position, prefix)] : []),
-    ...breakdowns.map(createTotalRow),
+    ...breakdowns.map((it, i) => createTotalRow(it, i === 0)),
     createSuccessRow(reward, position),
   ];
 }
@@ -56,15 +56,24 @@ function createChangeRow(
   };
 }
 
-const createTotalRow = ({ profile, total, parts, extras }: Breakdown): ValueRow => ({
-  name: profile,
-  text: total.toFixed(4),
-  rows: () =>
-    Object.entries({ ...parts, ...extras }).map(([name, { score, weight, value }]) => ({
-      name,
-      text: `${score.toFixed(4)} × ${weight} = ${value.toFixed(4)}`,
-    })),
-});
+/** The total of a profile and its parts. Expressions can use those of the profile on screen. */
+function createTotalRow(
+  { profile, total, parts, extras }: Breakdown,
+  isOnScreen: boolean,
+): ValueRow {
+  const pathOf = (name: string) => (isOnScreen ? { path: `reward.${name}` } : {});
+  return {
+    name: profile,
+    text: total.toFixed(4),
+    ...pathOf("total"),
+    rows: () =>
+      Object.entries({ ...parts, ...extras }).map(([name, { score, weight, value }]) => ({
+        name,
+        text: `${score.toFixed(4)} × ${weight} = ${value.toFixed(4)}`,
+        ...pathOf(name),
+      })),
+  };
+}
 
 function createSuccessRow({ success }: ShownReward, { event }: CursorPosition): ValueRow {
   if (event?.kind !== "ended") return { name: "success", text: "decided at the end" };

@@ -27,7 +27,8 @@ export const createChildRows = (value: Json, path: string | undefined): readonly
     createValueRow(key, it, path === undefined ? undefined : appendKey(path, key)),
   );
 
-const appendKey = (path: string, key: string) =>
+/** The expression for a key of the value at a path. */
+export const appendKey = (path: string, key: string): string =>
   /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 
 /** A value on one line; a collection is shown by its size, an entity by its first fields. */

@@ -97,6 +97,40 @@ class DebugClient {
     return set.breakpoints;
   }
 
+  /** Continues so often, and returns the expression's value at each stop. */
+  async listStops(
+    command: "continue" | "reverseContinue",
+    count: number,
+    expression = "position",
+  ): Promise<string[]> {
+    const values: string[] = [];
+    for (let n = 0; n < count; n++) {
+      await this.send(command);
+      values.push(await this.watch(expression));
+    }
+    return values;
+  }
+
+  /** The value of a watch, or why there is none. */
+  async watch(expression: string): Promise<string> {
+    const response = await this.send("evaluate", { expression, context: "watch" });
+    return response.success
+      ? (response.body as DebugProtocol.EvaluateResponse["body"]).result
+      : response.message!;
+  }
+
+  /** What the Debug Console printed. */
+  get printed(): string {
+    return this.events
+      .flatMap(it => (it.event === "output" ? (it as DebugProtocol.OutputEvent).body.output : []))
+      .join("");
+  }
+
+  /** The body of the last stop. */
+  get stop(): DebugProtocol.StoppedEvent["body"] {
+    return (this.events.findLast(it => it.event === "stopped") as DebugProtocol.StoppedEvent).body;
+  }
+
   get stopReason(): string {
     const stop = this.events.findLast(it => it.event === "stopped") as
       DebugProtocol.StoppedEvent | undefined;
@@ -311,4 +345,171 @@ test("a trajectory that cannot be opened fails the launch with a remedy", async 
     success: false,
     message: "there is no server banking: choose one of calendar",
   });
+});
+
+/** Positions: 1 user, 3 list accounts, 5 refused transfer, 6 transfer, 7 text, 8 end. */
+async function startFailedAttempt(profile?: string): Promise<DebugClient> {
+  const editor = new DebugClient(() => loadFailedAttempt(profile));
+  await editor.start();
+  return editor;
+}
+
+test("a breakpoint on a tool counts its calls, the same in both directions", async () => {
+  const editor = await startFailedAttempt();
+  const set = async (breakpoint: DebugProtocol.FunctionBreakpoint) =>
+    (
+      (await editor.send("setFunctionBreakpoints", { breakpoints: [breakpoint] }))
+        .body as DebugProtocol.SetFunctionBreakpointsResponse["body"]
+    ).breakpoints[0];
+  for (const name of ["banking_transfer", "banking.transfer", "transfer"]) {
+    expect(await set({ name })).toMatchObject({ verified: true });
+    expect(await editor.listStops("continue", 3)).toEqual(["5", "6", "8"]);
+    expect(await editor.listStops("reverseContinue", 3)).toEqual(["6", "5", "0"]);
+  }
+  expect(editor.stop).toMatchObject({ description: "Before the first event" });
+  for (const hitCondition of ["2", ">= 2", "> 1", "% 2"]) {
+    await set({ name: "transfer", hitCondition });
+    expect(await editor.listStops("continue", 2)).toEqual(["6", "8"]);
+    expect(await editor.listStops("reverseContinue", 2)).toEqual(["6", "0"]);
+  }
+  await set({ name: "transfer", condition: 'outcome == "ok"', hitCondition: "1" });
+  expect(await editor.listStops("continue", 1)).toEqual(["6"]);
+  expect(editor.stop).toMatchObject({
+    reason: "function breakpoint",
+    text: "call of banking_transfer",
+  });
+  expect(await set({ name: "fly" })).toMatchObject({
+    verified: false,
+    message: "no tool with the name fly is offered or called",
+  });
+  expect(await set({ name: "transfer", hitCondition: "often" })).toMatchObject({
+    verified: false,
+    message: '"often" is not a hit count: write 3, >= 2 or % 3',
+  });
+});
+
+test("a logpoint prints values and does not stop, in both directions", async () => {
+  const { transcript } = await loadFailedAttempt();
+  const editor = new DebugClient(() => loadFailedAttempt());
+  const lines = [4, 5].map(it => transcript.ranges[it]!.first + 1);
+  const logMessage = "{call.name} of {arguments.amount}: {outcome} {value.transaction_id}";
+  await editor.start(lines.map(line => ({ line, logMessage })));
+  await editor.send("continue");
+  expect(editor.stop).toMatchObject({ description: "At the end of the trajectory" });
+  expect(editor.printed.split("\n")).toEqual([
+    "banking_transfer of 100000: refused (there is no value.transaction_id)",
+    "banking_transfer of 50: ok txn_3260",
+    "",
+  ]);
+  await editor.send("reverseContinue");
+  expect(editor.printed.split("\n").slice(2, 4)).toEqual([
+    "banking_transfer of 50: ok txn_3260",
+    "banking_transfer of 100000: refused (there is no value.transaction_id)",
+  ]);
+});
+
+test("a line breakpoint with an invalid condition says why it does not stop", async () => {
+  const editor = new DebugClient(() => loadFailedAttempt());
+  const set = await editor.start([
+    { line: 5, condition: "outcome ==" },
+    { line: 5, logMessage: "{}" },
+    { line: 5, hitCondition: "2" },
+  ]);
+  expect(set.map(it => [it.verified, it.message])).toEqual([
+    [false, '"" is not a path'],
+    [false, '"" is not a path'],
+    [false, "a line is reached once: use a function breakpoint to count the calls of a tool"],
+  ]);
+});
+
+test("breakpoints of another transcript do not stop, and those of this one are kept", async () => {
+  const editor = new DebugClient(() => loadFailedAttempt());
+  const { transcript } = await loadFailedAttempt();
+  await editor.start([{ line: transcript.ranges[4]!.first + 1 }]);
+  const other = await editor.send("setBreakpoints", {
+    source: { path: "prove:/transcripts/made/other.transcript" },
+    breakpoints: [{ line: 5 }],
+  });
+  expect(other.body).toEqual({ breakpoints: [{ verified: false, line: 5 }] });
+  expect(await editor.listStops("continue", 2)).toEqual(["5", "8"]);
+});
+
+test("the debugger stops at calls that serve no goal and where the reward drops", async () => {
+  const editor = await startFailedAttempt("prove-plus");
+  const explain = async (filters: string[], condition?: string) => {
+    await editor.send("restart");
+    await editor.send("setExceptionBreakpoints", {
+      filters: [],
+      filterOptions: filters.map(filterId => ({ filterId, ...(condition ? { condition } : {}) })),
+    });
+    await editor.send("continue");
+    const { exceptionId, description } = (await editor.send("exceptionInfo", { threadId: 1 }))
+      .body as DebugProtocol.ExceptionInfoResponse["body"];
+    return [editor.stop.reason, exceptionId, ...(description ?? "").split("\n")];
+  };
+  expect(await explain(["failed"])).toEqual([
+    "exception",
+    "refused (precondition_failed)",
+    "insufficient funds: Everyday has 3448.95 available, 100000 needed",
+    "Hint: choose a smaller amount or another account",
+    'Call: banking_transfer(from_account: "acc_101", to_account: "acc_108", amount: 100000)',
+  ]);
+  expect(await explain(["reward-drops"])).toEqual([
+    "exception",
+    "reward drops",
+    "prove-plus: 1.0500 → 0.9667, −0.0833",
+    "validity 1.0000 → 0.8333 (−0.0833)",
+  ]);
+  expect(await editor.listStops("continue", 1, "outcome")).toEqual(["there is no outcome"]);
+  expect(await editor.listStops("reverseContinue", 1, "outcome")).toEqual(['"refused"']);
+  // this profile counts no refused call for a goal
+  expect(await explain(["no-goal"], "arguments.amount > 50")).toEqual([
+    "exception",
+    "no goal",
+    "valid ⅔ · named by a goal, serves none",
+    'Call: banking_transfer(from_account: "acc_101", to_account: "acc_108", amount: 100000)',
+  ]);
+  expect((await explain(["no-goal"], "arguments.amount == 50"))[0]).toBe("step");
+});
+
+test("a data breakpoint stops where a value of the state changes, in both directions", async () => {
+  const editor = await startFailedAttempt();
+  const dataId = "banking.world.accounts.acc_101.balance";
+  const set = await editor.send("setDataBreakpoints", { breakpoints: [{ dataId }] });
+  expect(set.body).toMatchObject({ breakpoints: [{ verified: true }] });
+  expect(await editor.listStops("continue", 2)).toEqual(["6", "8"]);
+  expect(await editor.listStops("reverseContinue", 1)).toEqual(["6"]);
+  expect(editor.stop).toMatchObject({
+    reason: "data breakpoint",
+    text: `${dataId}: 3148.95 → 3098.95`,
+  });
+  await editor.send("setDataBreakpoints", {
+    breakpoints: [{ dataId: "banking.world.transactions.txn_3260.amount" }],
+  });
+  expect(await editor.listStops("reverseContinue", 1)).toEqual(["0"]);
+  expect(await editor.listStops("continue", 1)).toEqual(["6"]);
+});
+
+test("values of the state and of the reward can be watched for changes, those of a call not", async () => {
+  const editor = await startFailedAttempt();
+  await editor.listStops("continue", 1);
+  await editor.send("stepBack");
+  await editor.send("stepBack");
+  const { scopes } = (await editor.send("scopes", { frameId: 0 }))
+    .body as DebugProtocol.ScopesResponse["body"];
+  const find = async (heading: string, name: string) =>
+    (
+      (
+        await editor.send("dataBreakpointInfo", {
+          name,
+          variablesReference: scopes.find(it => it.name === heading)!.variablesReference,
+        })
+      ).body as DebugProtocol.DataBreakpointInfoResponse["body"]
+    ).dataId;
+  expect(await find("State", "accounts")).toBe("banking.world.accounts");
+  expect(await find("Step", "Δ accounts.acc_101.balance")).toBe(
+    "banking.world.accounts.acc_101.balance",
+  );
+  expect(await find("Reward", "paper")).toBe("reward.total");
+  expect(await find("Step", "arguments")).toBeNull();
 });

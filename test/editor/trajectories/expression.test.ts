@@ -42,13 +42,24 @@ test("a comparison evaluates to true or false", () => {
   check('banking.world.tags == "a"', false);
 });
 
+test("conditions are combined, and the second is evaluated only where it is needed", () => {
+  check('call.name == "banking_transfer" && banking.world.tags[0] == "a"', true);
+  check('call.name == "other" && call.missing', false);
+  check("call.error == null || call.missing", true);
+  check("!(call.error == null) || 1 < 2 && 2 < 1", false);
+});
+
 describe("an invalid expression is refused with a reason", () => {
   test("a path that does not exist", () =>
     checkRefused("banking.world.cards", /there is no banking\.world\.cards/));
   test("an inherited property", () =>
     checkRefused("banking.constructor", /there is no banking\.constructor/));
   test("the prototype", () => checkRefused("call.__proto__", /there is no/));
-  test("a call", () => checkRefused("process.exit()", /there is no process/));
+  test("a call", () => checkRefused("process.exit()", /is not part of/));
+  test("a value where a condition is needed", () =>
+    checkRefused("call && true", /neither true nor false/));
+  test("an unclosed parenthesis", () => checkRefused("(1 < 2", /a \) is missing/));
+  test("too many parentheses", () => checkRefused("(".repeat(1e5), /nested too deeply/));
   test("more than one comparison", () => checkRefused("1 < 2 < 3", /is not part of/));
   test("an order between different types", () => checkRefused("call.name > 3", /have no order/));
   test("an empty text", () => checkRefused("", /is not a path/));
