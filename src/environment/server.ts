@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { ErrorType } from "./outcome.ts";
 import type { Json, JsonObject } from "./json.ts";
+import { createReferenceCheck, type References } from "./referenceChecks.ts";
 
 export type JsonSchema = JsonObject;
 
@@ -65,7 +66,9 @@ export interface Server {
   readonly category: string;
   /** What the state holds, in one line. */
   readonly summary: string;
+  /** Of the state, with the check of its references. */
   readonly schema: z.ZodType;
+  readonly references: References;
   /** In the fixed order of the definition, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly invariants: readonly Invariant[];
@@ -107,10 +110,11 @@ export function defineServer<S extends z.ZodType>(definition: {
   category: string;
   summary: string;
   schema: S;
+  references?: References;
   tools: Readonly<Record<string, AnyDefinition>>;
   invariants?: readonly Invariant<z.output<S>>[];
 }): Server {
-  const { name: server, category, summary, schema } = definition;
+  const { name: server, category, summary, references = {} } = definition;
   const tools = new Map<string, Tool>();
   for (const [short, it] of Object.entries(definition.tools)) {
     const name = `${server}_${short}`;
@@ -145,7 +149,10 @@ export function defineServer<S extends z.ZodType>(definition: {
     });
   }
   const invariants = (definition.invariants ?? []) as readonly Invariant[];
-  return { name: server, category, summary, schema, tools, invariants };
+  const schema = definition.schema.superRefine((state, context) =>
+    createReferenceCheck(references)(state as object, context),
+  );
+  return { name: server, category, summary, schema, references, tools, invariants };
 }
 
 /** Schemas are converted when they are first used, because that takes longer than defining them. */

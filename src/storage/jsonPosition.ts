@@ -23,6 +23,29 @@ export function findRange(text: string, path: readonly PropertyKey[]): TextRange
   return { start: 0, end: Math.min(1, text.length) };
 }
 
+/** The range of the key of the entry at a path; for an item of a list, that of the item. */
+export function findKeyRange(text: string, path: readonly PropertyKey[]): TextRange {
+  const root = parseTree(text);
+  const property = root && findNode(root, path)?.parent;
+  const key = property?.type === "property" ? property.children?.[0] : undefined;
+  return key ? { start: key.offset, end: key.offset + key.length } : findRange(text, path);
+}
+
+/**
+ * The range to mark for the value at a path: a record's or a list's is that of its key, so that a
+ * mark stays on one line.
+ */
+export function findMarkedRange(
+  text: string,
+  path: readonly PropertyKey[],
+  marksKey = false,
+): TextRange {
+  const range = findRange(text, path);
+  return marksKey || /^[{[]./s.test(text.slice(range.start, range.end))
+    ? findKeyRange(text, path)
+    : range;
+}
+
 /** The line, from 1, of the value at a path or of its nearest ancestor. */
 export const findLine = (text: string, path: readonly PropertyKey[]): number =>
   countLines(text, findRange(text, path).start);

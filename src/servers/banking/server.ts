@@ -8,7 +8,7 @@ import { cardTools } from "./cardTools.ts";
 import { cashTools } from "./cashTools.ts";
 import { invariants } from "./invariants.ts";
 import { payeeTools } from "./payeeTools.ts";
-import { BankingState } from "./state.ts";
+import { BankingState, references } from "./state.ts";
 import { transferTools } from "./transferTools.ts";
 
 export const server = defineServer({
@@ -16,6 +16,7 @@ export const server = defineServer({
   category: "Finance",
   summary: "accounts, cards, ledger, planned transfers, payees and their bills",
   schema: BankingState,
+  references,
   tools: { ...accountTools, ...transferTools, ...cashTools, ...payeeTools, ...cardTools },
   invariants,
 });

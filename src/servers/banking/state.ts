@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse, type ToolContext } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 
@@ -55,24 +55,22 @@ const Scheduled = z.strictObject({
   status: z.enum(["pending", "cancelled"]),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "cards.*.account_id": "accounts",
   "transactions.*.account_id": "accounts",
   "transactions.*.card_id": "cards",
   "scheduled.*.from_account": "accounts",
   "scheduled.*.to_account": "accounts",
-});
+} satisfies References;
 
-export const BankingState = z
-  .strictObject({
-    customer: z.string(),
-    accounts: z.record(z.string(), Account),
-    cards: z.record(z.string(), Card),
-    payees: z.record(z.string(), Payee),
-    transactions: z.record(z.string(), Transaction),
-    scheduled: z.record(z.string(), Scheduled),
-  })
-  .superRefine(checkReferences);
+export const BankingState = z.strictObject({
+  customer: z.string(),
+  accounts: z.record(z.string(), Account),
+  cards: z.record(z.string(), Card),
+  payees: z.record(z.string(), Payee),
+  transactions: z.record(z.string(), Transaction),
+  scheduled: z.record(z.string(), Scheduled),
+});
 export type BankingState = z.infer<typeof BankingState>;
 
 /** The account, unless it is closed. */

@@ -5,13 +5,14 @@ import { summaryTools } from "./summaryTools.ts";
 import { expenseTools } from "./expenseTools.ts";
 import { goalTools } from "./goalTools.ts";
 import { invariants } from "./invariants.ts";
-import { Budget } from "./state.ts";
+import { Budget, references } from "./state.ts";
 
 export const server = defineServer({
   name: "budget",
   category: "Lifestyle",
   summary: "expenses in categories with monthly limits, months that close, savings goals",
   schema: Budget,
+  references,
   tools: { ...categoryTools, ...expenseTools, ...summaryTools, ...goalTools },
   invariants,
 });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { day, money } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
@@ -46,6 +47,11 @@ const Goal = z.strictObject({
 });
 const Contribution = z.strictObject({ goal_id: z.string(), day: day(), amount: money() });
 
+export const references = {
+  "expenses.*.category_id": "categories",
+  "contributions.*.goal_id": "goals",
+} satisfies References;
+
 export const Budget = z
   .strictObject({
     owner: z.string(),
@@ -55,28 +61,13 @@ export const Budget = z
     goals: z.record(z.string(), Goal),
     contributions: z.record(z.string(), Contribution),
   })
-  .superRefine(({ categories, expenses, goals, contributions, months }, context) => {
-    const isMissing = (table: object, key: string) => !Object.hasOwn(table, key);
-    for (const [key, it] of Object.entries(expenses)) {
-      if (isMissing(categories, it.category_id))
-        context.addIssue({
-          code: "custom",
-          path: ["expenses", key, "category_id"],
-          message: `there is no category ${it.category_id}`,
-        });
-      if (isMissing(months, it.day.slice(0, 7)))
+  .superRefine(({ expenses, months }, context) => {
+    for (const [key, { day: spent }] of Object.entries(expenses))
+      if (!Object.hasOwn(months, spent.slice(0, 7)))
         context.addIssue({
           code: "custom",
           path: ["expenses", key, "day"],
-          message: `there is no month ${it.day.slice(0, 7)}`,
-        });
-    }
-    for (const [key, it] of Object.entries(contributions))
-      if (isMissing(goals, it.goal_id))
-        context.addIssue({
-          code: "custom",
-          path: ["contributions", key, "goal_id"],
-          message: `there is no goal ${it.goal_id}`,
+          message: `there is no month ${spent.slice(0, 7)}`,
         });
   });
 export type Budget = z.infer<typeof Budget>;

@@ -3,7 +3,7 @@ import { defineServer } from "../../environment/server.ts";
 import { agendaTools } from "./agendaTools.ts";
 import { availabilityTools } from "./availabilityTools.ts";
 import { eventQueries } from "./eventQueries.ts";
-import { CalendarState } from "./state.ts";
+import { CalendarState, references } from "./state.ts";
 import { eventCommands } from "./eventCommands.ts";
 import { guestCommands } from "./guestCommands.ts";
 import { invariants } from "./invariants.ts";
@@ -15,6 +15,7 @@ export const server = defineServer({
   category: "Productivity",
   summary: "calendars, events and series, guests and their answers, reminders, free time",
   schema: CalendarState,
+  references,
   tools: {
     ...eventQueries,
     ...eventCommands,

@@ -1,6 +1,7 @@
 /** The state of the calendar server: people, calendars, events with their guests, reminders. */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { Exceptions, RecurrenceRule } from "./recurrence.ts";
 
@@ -40,47 +41,26 @@ const Reminder = z.strictObject({
   minutes_before: z.int().min(0).max(10_080),
 });
 
-export const CalendarState = z
-  .strictObject({
-    /** The id of the person the agent works for. */
-    user: z.string(),
-    /** Working hours of the user and the colleagues, Monday to Friday. */
-    hours: z.strictObject({ from: clockTime, to: clockTime }),
-    people: z.record(z.string(), Person),
-    calendars: z.record(z.string(), Calendar),
-    events: z.record(z.string(), Event),
-    reminders: z.record(z.string(), Reminder),
-  })
-  .superRefine((state, context) => {
-    for (const [path, message] of findDanglingReferences(state))
-      context.addIssue({ code: "custom", path, message });
-  });
+export const references = {
+  user: "people",
+  "calendars.*.owner": "people",
+  "events.*.calendar_id": "calendars",
+  "events.*.organizer": "people",
+  "events.*.attendees.@": "people",
+  "reminders.*.event_id": "events",
+} satisfies References;
+
+export const CalendarState = z.strictObject({
+  /** The id of the person the agent works for. */
+  user: z.string(),
+  /** Working hours of the user and the colleagues, Monday to Friday. */
+  hours: z.strictObject({ from: clockTime, to: clockTime }),
+  people: z.record(z.string(), Person),
+  calendars: z.record(z.string(), Calendar),
+  events: z.record(z.string(), Event),
+  reminders: z.record(z.string(), Reminder),
+});
 export type CalendarState = z.infer<typeof CalendarState>;
-
-type StateTables = Pick<CalendarState, "user" | "people" | "calendars" | "events" | "reminders">;
-
-/** References to people, calendars and events that do not exist. */
-function* findDanglingReferences({
-  user,
-  people,
-  calendars,
-  events,
-  reminders,
-}: StateTables): Generator<[string[], string]> {
-  const person = (key: string) => !Object.hasOwn(people, key);
-  if (person(user)) yield [["user"], `there is no person ${user}`];
-  for (const [key, it] of Object.entries(calendars))
-    if (person(it.owner)) yield [["calendars", key, "owner"], `there is no person ${it.owner}`];
-  for (const [key, it] of Object.entries(events)) {
-    if (!Object.hasOwn(calendars, it.calendar_id))
-      yield [["events", key, "calendar_id"], `there is no calendar ${it.calendar_id}`];
-    for (const personId of [it.organizer, ...Object.keys(it.attendees)])
-      if (person(personId)) yield [["events", key], `there is no person ${personId}`];
-  }
-  for (const [key, it] of Object.entries(reminders))
-    if (!Object.hasOwn(events, it.event_id))
-      yield [["reminders", key, "event_id"], `there is no event ${it.event_id}`];
-}
 
 export const findEvent = (state: CalendarState, eventId: string): Event =>
   findEntity(state.events, eventId, "event", "calendar_search_events finds an event by its title");

@@ -6,13 +6,14 @@ import { dealTools } from "./dealTools.ts";
 import { invariants } from "./invariants.ts";
 import { leadConversion } from "./leadConversion.ts";
 import { leadTools } from "./leadTools.ts";
-import { Crm } from "./state.ts";
+import { Crm, references } from "./state.ts";
 
 export const server = defineServer({
   name: "crm",
   category: "Knowledge/CRM",
   summary: "leads, contacts and their firms, deals with stages, notes, tasks",
   schema: Crm,
+  references,
   tools: { ...leadTools, ...leadConversion, ...contactTools, ...dealTools, ...activityTools },
   invariants,
 });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
@@ -111,57 +112,38 @@ const Task = z.strictObject({
   done: day().optional(),
 });
 
-export const Crm = z
-  .strictObject({
-    /** The id of the user the agent works for. */
-    user: z.string(),
-    users: z.record(z.string(), User),
-    firms: z.record(z.string(), Firm),
-    contacts: z.record(z.string(), Contact),
-    leads: z.record(z.string(), Lead),
-    deals: z.record(z.string(), Deal),
-    notes: z.record(z.string(), Note),
-    tasks: z.record(z.string(), Task),
-  })
-  .superRefine((crm, context) => {
-    for (const [path, message] of findDanglingReferences(crm))
-      context.addIssue({ code: "custom", path, message });
-  });
+export const references = {
+  user: "users",
+  "contacts.*.firm_id": "firms",
+  "contacts.*.owner": "users",
+  "leads.*.contact_id": "contacts",
+  "leads.*.deal_id": "deals",
+  "leads.*.owner": "users",
+  "deals.*.contact_id": "contacts",
+  "deals.*.owner": "users",
+  "notes.*.deal_id": "deals",
+  "notes.*.by": "users",
+  "tasks.*.contact_id": "contacts",
+  "tasks.*.deal_id": "deals",
+  "tasks.*.owner": "users",
+} satisfies References;
+
+export const Crm = z.strictObject({
+  /** The id of the user the agent works for. */
+  user: z.string(),
+  users: z.record(z.string(), User),
+  firms: z.record(z.string(), Firm),
+  contacts: z.record(z.string(), Contact),
+  leads: z.record(z.string(), Lead),
+  deals: z.record(z.string(), Deal),
+  notes: z.record(z.string(), Note),
+  tasks: z.record(z.string(), Task),
+});
 export type Crm = z.infer<typeof Crm>;
 export type Lead = z.infer<typeof Lead>;
 export type Deal = z.infer<typeof Deal>;
 export type Contact = z.infer<typeof Contact>;
 export type Task = z.infer<typeof Task>;
-
-/** References to rows that do not exist. */
-function* findDanglingReferences(
-  crm: Pick<Crm, "user" | "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks">,
-): Generator<[string[], string]> {
-  const isMissing = (table: object, key: string | undefined) =>
-    key !== undefined && !Object.hasOwn(table, key);
-  if (isMissing(crm.users, crm.user)) yield [["user"], `there is no user ${crm.user}`];
-  for (const [key, it] of Object.entries(crm.contacts)) {
-    if (isMissing(crm.firms, it.firm_id))
-      yield [["contacts", key, "firm_id"], `there is no firm ${it.firm_id}`];
-    if (isMissing(crm.users, it.owner))
-      yield [["contacts", key, "owner"], `there is no user ${it.owner}`];
-  }
-  for (const table of ["leads", "deals", "tasks", "notes"] as const) {
-    for (const [key, it] of Object.entries<{
-      contact_id?: string | undefined;
-      deal_id?: string | undefined;
-      owner?: string | undefined;
-      by?: string;
-    }>(crm[table])) {
-      if (isMissing(crm.contacts, it.contact_id))
-        yield [[table, key, "contact_id"], `there is no contact ${it.contact_id}`];
-      if (isMissing(crm.deals, it.deal_id))
-        yield [[table, key, "deal_id"], `there is no deal ${it.deal_id}`];
-      if (isMissing(crm.users, it.owner ?? it.by))
-        yield [[table, key], `there is no user ${it.owner ?? it.by}`];
-    }
-  }
-}
 
 export const findLead = (crm: Crm, leadId: string): Lead =>
   findEntity(crm.leads, leadId, "lead", "crm_list_leads gives the ids");

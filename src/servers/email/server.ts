@@ -5,7 +5,7 @@ import { invariants } from "./invariants.ts";
 import { labelQueries, labelCommands } from "./labelTools.ts";
 import { threadQueries } from "./threadTools.ts";
 import { messageCommands } from "./messageTools.ts";
-import { EmailState } from "./state.ts";
+import { EmailState, references } from "./state.ts";
 
 export const server = defineServer({
   name: "email",
@@ -13,6 +13,7 @@ export const server = defineServer({
   summary:
     "threads of messages in folders and under labels, drafts, addresses, limits on what is sent",
   schema: EmailState,
+  references,
   tools: {
     ...threadQueries,
     ...messageCommands,

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { getOriginal } from "../../environment/draft.ts";
 
@@ -57,6 +58,17 @@ const Draft = z.strictObject({
 
 const limit = z.int().min(1).max(200);
 
+export const references = {
+  user: "addresses",
+  "threads.*.labels.*": "labels",
+  "messages.*.thread_id": "threads",
+  "messages.*.from": "addresses",
+  "messages.*.to.*": "addresses",
+  "messages.*.cc.*": "addresses",
+  "drafts.*.to.*": "addresses",
+  "drafts.*.cc.*": "addresses",
+} satisfies References;
+
 export const EmailState = z
   .strictObject({
     /** The id of the user's own address. */
@@ -69,40 +81,23 @@ export const EmailState = z
     messages: z.record(z.string(), Message),
     drafts: z.record(z.string(), Draft),
   })
-  .superRefine((state, context) => {
-    for (const [path, message] of findDanglingReferences(state))
+  .superRefine(({ labels, threads }, context) => {
+    const systemNames = Object.values(labels).flatMap(it =>
+      it.kind === "system" ? [it.name] : [],
+    );
+    const report = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
+    for (const it of folders)
+      if (!systemNames.includes(it)) report(["labels"], `there is no system label ${it}`);
+    for (const [key, it] of Object.entries(threads))
+      for (const [i, labelId] of it.labels.entries())
+        if (labels[labelId]?.kind === "system")
+          report(["threads", key, "labels", i], `${labelId} is no label of the user's own`);
   });
 export type EmailState = z.infer<typeof EmailState>;
 export type Message = z.infer<typeof Message>;
 export type Draft = z.infer<typeof Draft>;
 export type Thread = z.infer<typeof Thread>;
-
-/** References to rows that do not exist, and folders without a label of the same name. */
-function* findDanglingReferences(
-  state: Pick<EmailState, "user" | "addresses" | "labels" | "threads" | "messages" | "drafts">,
-): Generator<[string[], string]> {
-  const { user, addresses, labels, threads, messages, drafts } = state;
-  const stranger = (ids: readonly string[]) => ids.find(it => !Object.hasOwn(addresses, it));
-  if (stranger([user])) yield [["user"], `there is no address ${user}`];
-  const systemNames = Object.values(labels).flatMap(it => (it.kind === "system" ? [it.name] : []));
-  for (const it of folders)
-    if (!systemNames.includes(it)) yield [["labels"], `there is no system label ${it}`];
-  for (const [key, it] of Object.entries(threads))
-    for (const labelId of it.labels)
-      if (labels[labelId]?.kind !== "own")
-        yield [["threads", key, "labels"], `${labelId} is no label of the user's own`];
-  for (const [key, it] of Object.entries(messages)) {
-    const unknown = stranger([it.from, ...it.to, ...(it.cc ?? [])]);
-    if (unknown !== undefined) yield [["messages", key], `there is no address ${unknown}`];
-    if (!Object.hasOwn(threads, it.thread_id))
-      yield [["messages", key, "thread_id"], `there is no thread ${it.thread_id}`];
-  }
-  for (const [key, it] of Object.entries(drafts)) {
-    const unknown = stranger([...it.to, ...(it.cc ?? [])]);
-    if (unknown !== undefined) yield [["drafts", key], `there is no address ${unknown}`];
-  }
-}
 
 export const findThread = (state: EmailState, threadId: string): Thread =>
   findEntity(state.threads, threadId, "thread", "email_search_mail gives the ids of threads");

@@ -14,7 +14,7 @@ import { spaceTools } from "./spaceTools.ts";
 import { checksumTools, compareTools } from "./compareTools.ts";
 import { searchTools } from "./searchTools.ts";
 import { viewTools } from "./viewTools.ts";
-import { FilesystemState } from "./state.ts";
+import { FilesystemState, references } from "./state.ts";
 import { textTools } from "./textTools.ts";
 import { removalTools, trashTools } from "./trashTools.ts";
 
@@ -24,6 +24,7 @@ export const server = defineServer({
   summary:
     "a home and a shared folder: files, directories, links, archives, permissions, quota and a trash",
   schema: FilesystemState,
+  references,
   // the order in which models see the tools
   tools: {
     ...navigationTools,

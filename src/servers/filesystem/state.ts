@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 
 /** The most levels of nested directories and archives. */
 export const maxDepth = 40;
@@ -117,6 +118,8 @@ function* listOwners(entry: Entry, path: string[]): Generator<[string[], string]
       yield* listOwners(it, [...path, "entries", name]);
 }
 
+export const references = { user: "users" } satisfies References;
+
 export const FilesystemState = z
   .strictObject({
     /** The current user, who has the permissions. */
@@ -135,10 +138,6 @@ export const FilesystemState = z
       z.string(),
       z.strictObject({ name: Name, from: Absolute, removed: minute(), entry: Entry }),
     ),
-  })
-  .refine(it => Object.hasOwn(it.users, it.user), {
-    path: ["user"],
-    message: "must be one of users",
   })
   .superRefine((state, context) => {
     for (const [path, message] of findDanglingReferences(state))

@@ -11,7 +11,7 @@ import { orderCommands } from "./orderCommands.ts";
 import { orderQueries } from "./orderQueries.ts";
 import { restaurantQueries } from "./restaurantQueries.ts";
 
-import { Deliveries } from "./state.ts";
+import { Deliveries, references } from "./state.ts";
 
 export {
   computeDishesTotal as dishesTotal,
@@ -30,6 +30,7 @@ export const server = defineServer({
   summary:
     "restaurants and their menus, a basket, promo codes, orders on their way, tips and ratings",
   schema: Deliveries,
+  references,
   tools: {
     ...restaurantQueries,
     ...menuQueries,

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { addMinutes, getWeekdayName, weekdays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
@@ -112,7 +112,7 @@ const Order = z.strictObject({
 });
 export type Order = z.infer<typeof Order>;
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "dishes.*.restaurant_id": "restaurants",
   "promos.*.restaurant_id": "restaurants",
   "basket.restaurant_id": "restaurants",
@@ -121,7 +121,7 @@ const checkReferences = createReferenceCheck({
   "orders.*.restaurant_id": "restaurants",
   "orders.*.lines.*.dish_id": "dishes",
   "orders.*.promo": "promos",
-});
+} satisfies References;
 
 export const Deliveries = z
   .strictObject({
@@ -137,7 +137,6 @@ export const Deliveries = z
     }),
     orders: z.record(z.string(), Order),
   })
-  .superRefine(checkReferences)
   .refine(({ basket }) => (basket.restaurant_id === undefined) === (basket.lines.length === 0), {
     path: ["basket", "restaurant_id"],
     message: "must be there exactly if the basket has lines",

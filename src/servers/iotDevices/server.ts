@@ -10,7 +10,7 @@ import { invariants } from "./invariants.ts";
 import { roomQueries } from "./roomQueries.ts";
 import { sceneTools } from "./sceneTools.ts";
 import { sensorQueries } from "./sensorQueries.ts";
-import { Home } from "./state.ts";
+import { Home, references } from "./state.ts";
 import { switchTools } from "./switchTools.ts";
 import { vacuumTools } from "./vacuumTools.ts";
 
@@ -25,6 +25,7 @@ export const server = defineServer({
   summary:
     "rooms, lights, plugs, heating, fans, blinds, locks, vacuums, sensors, scenes and automations",
   schema: Home,
+  references,
   invariants,
   tools: {
     list_rooms,

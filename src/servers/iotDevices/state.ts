@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
 export const colors = [
@@ -215,7 +215,7 @@ const LogEntry = z.strictObject({
   by: z.string(),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "devices.*.room_id": "rooms",
   "devices.*.rooms.*": "rooms",
   "removed.*.room_id": "rooms",
@@ -224,29 +224,27 @@ const checkReferences = createReferenceCheck({
   "automations.*.scene_id": "scenes",
   "automations.*.when.sensor_id": "sensors",
   "log.*.lock_id": "devices|removed",
-});
+} satisfies References;
 
-export const Home = z
-  .strictObject({
-    owner: z.string(),
-    address: z.string(),
-    /** `away` arms the alarm. */
-    mode: z.enum(modes),
-    /** Degrees outside. */
-    outside: degrees,
-    rooms: z.record(z.string(), Room),
-    devices: z.record(z.string(), Device),
-    /** Removed devices, by the id that scenes may still use. */
-    removed: z.record(
-      z.string(),
-      z.strictObject({ name: z.string(), room_id: z.string(), on: day() }),
-    ),
-    sensors: z.record(z.string(), Sensor),
-    scenes: z.record(z.string(), Scene),
-    automations: z.record(z.string(), Automation),
-    log: z.record(z.string(), LogEntry),
-  })
-  .superRefine(checkReferences);
+export const Home = z.strictObject({
+  owner: z.string(),
+  address: z.string(),
+  /** `away` arms the alarm. */
+  mode: z.enum(modes),
+  /** Degrees outside. */
+  outside: degrees,
+  rooms: z.record(z.string(), Room),
+  devices: z.record(z.string(), Device),
+  /** Removed devices, by the id that scenes may still use. */
+  removed: z.record(
+    z.string(),
+    z.strictObject({ name: z.string(), room_id: z.string(), on: day() }),
+  ),
+  sensors: z.record(z.string(), Sensor),
+  scenes: z.record(z.string(), Scene),
+  automations: z.record(z.string(), Automation),
+  log: z.record(z.string(), LogEntry),
+});
 export type Home = z.infer<typeof Home>;
 
 /** Whether a scene that sets this mode disarms the alarm, which only away mode arms. */

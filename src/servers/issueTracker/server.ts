@@ -11,7 +11,7 @@ import { reportTools } from "./reportTools.ts";
 import { sprintQueries } from "./sprintQueries.ts";
 import { sprintCommands } from "./sprintCommands.ts";
 import { workTools } from "./workTools.ts";
-import { IssueTrackerState } from "./state.ts";
+import { IssueTrackerState, references } from "./state.ts";
 
 // the tools keep their published order
 const { create_subtask, ...otherCommands } = issueCommands;
@@ -22,6 +22,7 @@ export const server = defineServer({
   summary:
     "projects with workflows, issues with subtasks and links, sprints, comments, logged work",
   schema: IssueTrackerState,
+  references,
   invariants,
   tools: {
     ...issueQueries,

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
@@ -106,6 +107,23 @@ const Work = z.strictObject({
   note: z.string().optional(),
 });
 
+export const references = {
+  user: "users",
+  "projects.*.lead": "users",
+  "projects.*.members.*": "users",
+  "issues.*.reporter": "users",
+  "issues.*.assignee": "users",
+  "issues.*.sprint_id": "sprints",
+  "issues.*.parent_id": "issues",
+  "sprints.*.project_id": "projects",
+  "links.*.from": "issues",
+  "links.*.to": "issues",
+  "comments.*.issue_id": "issues",
+  "comments.*.by": "users",
+  "work.*.issue_id": "issues",
+  "work.*.by": "users",
+} satisfies References;
+
 export const IssueTrackerState = z
   .strictObject({
     /** The user for whom the agent works. */
@@ -118,66 +136,22 @@ export const IssueTrackerState = z
     comments: z.record(z.string(), Comment),
     work: z.record(z.string(), Work),
   })
-  .superRefine((state, context) => {
-    for (const [path, message] of findDanglingReferences(state))
+  .superRefine(({ projects, issues }, context) => {
+    const report = (path: string[], message: string) =>
       context.addIssue({ code: "custom", path, message });
+    for (const key of Object.keys(issues)) {
+      const projectId = getProjectId(key);
+      if (!Object.hasOwn(projects, projectId))
+        report(["issues", key], `there is no project ${projectId}`);
+      else if (getNumber(key) > projects[projectId]!.last)
+        report(["projects", projectId, "last"], `${key} has a higher number`);
+    }
   });
 export type IssueTrackerState = z.infer<typeof IssueTrackerState>;
 export type Project = z.infer<typeof Project>;
 export type Issue = z.infer<typeof Issue>;
 export type Sprint = z.infer<typeof Sprint>;
 export type Link = z.infer<typeof Link>;
-
-type Tables = Pick<
-  IssueTrackerState,
-  "user" | "users" | "projects" | "issues" | "sprints" | "links" | "comments" | "work"
->;
-
-/** Finds references to rows that do not exist. */
-function* findDanglingReferences({
-  user,
-  users,
-  projects,
-  issues,
-  sprints,
-  links,
-  comments,
-  work,
-}: Tables): Generator<[string[], string]> {
-  const isMissing = (table: object, key: string | undefined) =>
-    key !== undefined && !Object.hasOwn(table, key);
-  if (isMissing(users, user)) yield [["user"], `there is no user ${user}`];
-  for (const [key, it] of Object.entries(projects))
-    for (const who of [it.lead, ...it.members])
-      if (isMissing(users, who)) yield [["projects", key], `there is no user ${who}`];
-  for (const [key, it] of Object.entries(issues)) {
-    if (isMissing(projects, getProjectId(key)))
-      yield [["issues", key], `there is no project ${getProjectId(key)}`];
-    else if (getNumber(key) > projects[getProjectId(key)]!.last)
-      yield [["projects", getProjectId(key), "last"], `${key} has a higher number`];
-    for (const who of [it.reporter, it.assignee])
-      if (isMissing(users, who)) yield [["issues", key], `there is no user ${who}`];
-    if (isMissing(sprints, it.sprint_id))
-      yield [["issues", key, "sprint_id"], `there is no sprint ${it.sprint_id}`];
-    if (isMissing(issues, it.parent_id))
-      yield [["issues", key, "parent_id"], `there is no issue ${it.parent_id}`];
-  }
-  for (const [key, it] of Object.entries(sprints))
-    if (isMissing(projects, it.project_id))
-      yield [["sprints", key, "project_id"], `there is no project ${it.project_id}`];
-  for (const [key, it] of Object.entries(links))
-    for (const end of [it.from, it.to])
-      if (isMissing(issues, end)) yield [["links", key], `there is no issue ${end}`];
-  for (const [table, rows] of [
-    ["comments", comments],
-    ["work", work],
-  ] as const)
-    for (const [key, it] of Object.entries(rows)) {
-      if (isMissing(issues, it.issue_id))
-        yield [[table, key, "issue_id"], `there is no issue ${it.issue_id}`];
-      if (isMissing(users, it.by)) yield [[table, key, "by"], `there is no user ${it.by}`];
-    }
-}
 
 export const getProjectId = (issueId: string): string => issueId.slice(0, issueId.lastIndexOf("-"));
 const getNumber = (issueId: string): number => Number(issueId.slice(issueId.lastIndexOf("-") + 1));

@@ -5,7 +5,7 @@ import { placeTools } from "./placeTools.ts";
 import { routeTools } from "./routeTools.ts";
 import { areaTools } from "./areaTools.ts";
 import { savedPlaceTools } from "./savedPlaceTools.ts";
-import { MapsState } from "./state.ts";
+import { MapsState, references } from "./state.ts";
 
 const { share_route, ...routes } = routeTools;
 
@@ -15,6 +15,7 @@ export const server = defineServer({
   summary:
     "places, streets and cities, routes by every mode, traffic and closures, saved places and shared routes",
   schema: MapsState,
+  references,
   invariants,
   tools: { ...placeTools, ...routes, ...areaTools, ...savedPlaceTools, share_route },
 });

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
 export const categories = [
@@ -155,7 +155,7 @@ const Shared = z.strictObject({
   until: minute(),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   home_city: "cities",
   "places.*.city_id": "cities",
   "places.*.street_id": "streets",
@@ -167,29 +167,27 @@ const checkReferences = createReferenceCheck({
   "shared.*.from_place": "places",
   "shared.*.to_place": "places",
   "shared.*.contact_id": "contacts",
-});
+} satisfies References;
 
-export const MapsState = z
-  .strictObject({
-    user: z.string(),
-    home_city: z.string(),
-    cities: z.record(z.string(), City),
-    streets: z.record(z.string(), Street),
-    places: z.record(z.string(), Place),
-    lines: z.record(z.string(), Line),
-    ferries: z.record(z.string(), Ferry),
-    incidents: z.record(z.string(), Incident),
-    /** People with whom a route can be shared, unless they are `muted`. */
-    contacts: z.record(
-      z.string(),
-      z.strictObject({ name: z.string(), email: z.string(), muted: z.literal(true).optional() }),
-    ),
-    saved: z.record(z.string(), Saved),
-    shared: z.record(z.string(), Shared),
-    /** The most places on a list, and the most routes shared at one time. */
-    limits: z.strictObject({ per_list: z.int().min(1).max(100), shares: z.int().min(1).max(100) }),
-  })
-  .superRefine(checkReferences);
+export const MapsState = z.strictObject({
+  user: z.string(),
+  home_city: z.string(),
+  cities: z.record(z.string(), City),
+  streets: z.record(z.string(), Street),
+  places: z.record(z.string(), Place),
+  lines: z.record(z.string(), Line),
+  ferries: z.record(z.string(), Ferry),
+  incidents: z.record(z.string(), Incident),
+  /** People with whom a route can be shared, unless they are `muted`. */
+  contacts: z.record(
+    z.string(),
+    z.strictObject({ name: z.string(), email: z.string(), muted: z.literal(true).optional() }),
+  ),
+  saved: z.record(z.string(), Saved),
+  shared: z.record(z.string(), Shared),
+  /** The most places on a list, and the most routes shared at one time. */
+  limits: z.strictObject({ per_list: z.int().min(1).max(100), shares: z.int().min(1).max(100) }),
+});
 export type MapsState = z.infer<typeof MapsState>;
 
 export const findPlace = (state: MapsState, placeId: string): Place =>

@@ -5,13 +5,14 @@ import { sellerTools } from "./sellerTools.ts";
 import { listingQueries } from "./listingQueries.ts";
 import { invariants } from "./invariants.ts";
 import { listingCommands } from "./listingCommands.ts";
-import { MarketplaceState } from "./state.ts";
+import { MarketplaceState, references } from "./state.ts";
 
 export const server = defineServer({
   name: "marketplace",
   category: "Commerce",
   summary: "listings with an end, bids and who leads, messages to sellers, ratings of purchases",
   schema: MarketplaceState,
+  references,
   invariants,
   tools: { ...listingQueries, ...listingCommands, ...bidTools, ...sellerTools },
 });

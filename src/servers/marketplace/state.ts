@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 
@@ -74,7 +74,7 @@ const Rating = z.strictObject({
   date: day(),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   customer: "members",
   "listings.*.seller_id": "members",
   "listings.*.sold_by": "bids",
@@ -86,29 +86,27 @@ const checkReferences = createReferenceCheck({
   "ratings.*.seller_id": "members",
   "ratings.*.by": "members",
   "ratings.*.listing_id": "listings",
-});
+} satisfies References;
 
-export const MarketplaceState = z
-  .strictObject({
-    /** The member for whom the agent works. */
-    customer: z.string(),
-    terms: z.strictObject({
-      /** For how long a bid can be retracted. */
-      retract_minutes: z.int().min(1).max(1440),
-      /** The most open listings of a member. */
-      most_listings: z.int().min(1).max(99),
-      /** The most that the customer's leading bids may add up to. */
-      bidding_limit: money(),
-      /** The most messages about a listing before its seller answers. */
-      most_messages: z.int().min(1).max(20),
-    }),
-    members: z.record(z.string(), Member),
-    listings: z.record(z.string(), Listing),
-    bids: z.record(z.string(), Bid),
-    messages: z.record(z.string(), Message),
-    ratings: z.record(z.string(), Rating),
-  })
-  .superRefine(checkReferences);
+export const MarketplaceState = z.strictObject({
+  /** The member for whom the agent works. */
+  customer: z.string(),
+  terms: z.strictObject({
+    /** For how long a bid can be retracted. */
+    retract_minutes: z.int().min(1).max(1440),
+    /** The most open listings of a member. */
+    most_listings: z.int().min(1).max(99),
+    /** The most that the customer's leading bids may add up to. */
+    bidding_limit: money(),
+    /** The most messages about a listing before its seller answers. */
+    most_messages: z.int().min(1).max(20),
+  }),
+  members: z.record(z.string(), Member),
+  listings: z.record(z.string(), Listing),
+  bids: z.record(z.string(), Bid),
+  messages: z.record(z.string(), Message),
+  ratings: z.record(z.string(), Rating),
+});
 export type MarketplaceState = z.infer<typeof MarketplaceState>;
 
 export const findListing = (state: Pick<MarketplaceState, "listings">, listingId: string) =>

@@ -5,13 +5,14 @@ import { paymentTools } from "./paymentTools.ts";
 import { invariants } from "./invariants.ts";
 import { invoiceTools } from "./invoiceTools.ts";
 import { settlementTools } from "./settlementTools.ts";
-import { PaymentsState } from "./state.ts";
+import { PaymentsState, references } from "./state.ts";
 
 export const server = defineServer({
   name: "payments",
   category: "Finance",
   summary: "invoices with lines and totals, payments and refunds, webhooks and their event log",
   schema: PaymentsState,
+  references,
   invariants,
   tools: { ...invoiceTools, ...settlementTools, ...paymentTools, ...webhookTools },
 });

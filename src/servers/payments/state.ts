@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, type ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
@@ -77,25 +77,23 @@ const Event = z.strictObject({
   deliveries: z.record(z.string(), z.enum(["delivered", "failed"])),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "invoices.*.customer_id": "customers",
   "payments.*.invoice_id": "invoices",
   "events.*.deliveries.@": "webhooks",
-});
+} satisfies References;
 
-export const PaymentsState = z
-  .strictObject({
-    /** For how many days after a payment it can be refunded. */
-    refund_days: z.record(z.enum(paymentMethods), z.int().min(0)),
-    /** The legal limit of cash payments for one invoice. */
-    cash_limit: money(),
-    customers: z.record(z.string(), Customer),
-    invoices: z.record(z.string(), Invoice),
-    payments: z.record(z.string(), Payment),
-    webhooks: z.record(z.string(), Webhook),
-    events: z.record(z.string(), Event),
-  })
-  .superRefine(checkReferences);
+export const PaymentsState = z.strictObject({
+  /** For how many days after a payment it can be refunded. */
+  refund_days: z.record(z.enum(paymentMethods), z.int().min(0)),
+  /** The legal limit of cash payments for one invoice. */
+  cash_limit: money(),
+  customers: z.record(z.string(), Customer),
+  invoices: z.record(z.string(), Invoice),
+  payments: z.record(z.string(), Payment),
+  webhooks: z.record(z.string(), Webhook),
+  events: z.record(z.string(), Event),
+});
 export type PaymentsState = z.infer<typeof PaymentsState>;
 
 export const computeLineAmount = (it: Line) => roundToCents(it.quantity * it.unit_price);

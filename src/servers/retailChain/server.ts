@@ -7,13 +7,14 @@ import { stockTools } from "./stockTools.ts";
 import { invariants } from "./invariants.ts";
 import { itemQueries } from "./itemQueries.ts";
 import { storeQueries } from "./storeQueries.ts";
-import { RetailChainState } from "./state.ts";
+import { RetailChainState, references } from "./state.ts";
 
 export const server = defineServer({
   name: "retail_chain",
   category: "Commerce",
   summary: "stores with hours and shelves, reservations that lapse, shipments between stores",
   schema: RetailChainState,
+  references,
   invariants,
   tools: { ...storeQueries, ...itemQueries, ...reservationTools, ...stockTools },
 });

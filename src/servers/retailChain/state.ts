@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { addDays, getWeekday } from "../../environment/time.ts";
 
@@ -80,7 +80,7 @@ const Shipment = z.strictObject({
 });
 export type Shipment = z.infer<typeof Shipment>;
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "user.looks_after.*": "stores",
   "stock.@": "stores",
   "stock.*.@": "items",
@@ -88,29 +88,27 @@ const checkReferences = createReferenceCheck({
   "reservations.*.store_id": "stores",
   "shipments.*.store_id": "stores",
   "shipments.*.lines.@": "items",
-});
+} satisfies References;
 
-export const RetailChainState = z
-  .strictObject({
-    name: z.string(),
-    /** The person for whom the agent works, and the stores whose stock they manage. */
-    user: z.strictObject({ name: z.string(), looks_after: z.array(z.string()).min(1).max(20) }),
-    terms: z.strictObject({
-      /** The number of the store's opening days after today for which a reservation is held. */
-      hold_days: z.int().min(1).max(14),
-      most_reservations: z.int().min(1).max(50),
-      most_units: z.int().min(1).max(99),
-      /** The most units of an item in a store. */
-      shelf_space: z.int().min(1).max(9999),
-    }),
-    stores: z.record(z.string(), Store),
-    items: z.record(z.string(), Item),
-    /** By store, then by item. Items that a store does not sell are absent. */
-    stock: z.record(z.string(), z.record(z.string(), count)),
-    reservations: z.record(z.string(), Reservation),
-    shipments: z.record(z.string(), Shipment),
-  })
-  .superRefine(checkReferences);
+export const RetailChainState = z.strictObject({
+  name: z.string(),
+  /** The person for whom the agent works, and the stores whose stock they manage. */
+  user: z.strictObject({ name: z.string(), looks_after: z.array(z.string()).min(1).max(20) }),
+  terms: z.strictObject({
+    /** The number of the store's opening days after today for which a reservation is held. */
+    hold_days: z.int().min(1).max(14),
+    most_reservations: z.int().min(1).max(50),
+    most_units: z.int().min(1).max(99),
+    /** The most units of an item in a store. */
+    shelf_space: z.int().min(1).max(9999),
+  }),
+  stores: z.record(z.string(), Store),
+  items: z.record(z.string(), Item),
+  /** By store, then by item. Items that a store does not sell are absent. */
+  stock: z.record(z.string(), z.record(z.string(), count)),
+  reservations: z.record(z.string(), Reservation),
+  shipments: z.record(z.string(), Shipment),
+});
 export type RetailChainState = z.infer<typeof RetailChainState>;
 
 export const findStore = (state: Pick<RetailChainState, "stores">, storeId: string) =>

@@ -8,7 +8,7 @@ import { orderTools } from "./orderTools.ts";
 import { productQueries } from "./productQueries.ts";
 import { reviewTools } from "./reviewTools.ts";
 import { wishListTools } from "./wishListTools.ts";
-import { ShoppingState } from "./state.ts";
+import { ShoppingState, references } from "./state.ts";
 
 const {
   list_categories,
@@ -24,6 +24,7 @@ export const server = defineServer({
   category: "Commerce",
   summary: "products with stock and reviews, a cart with coupons, a wish list, orders and returns",
   schema: ShoppingState,
+  references,
   invariants,
   tools: {
     list_categories,

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { addDays } from "../../environment/time.ts";
@@ -92,7 +92,7 @@ const Return = z.strictObject({
   status: z.enum(["requested", "refunded"]),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "products.*.category_id": "categories",
   "reviews.*.product_id": "products",
   "coupons.*.category_id": "categories",
@@ -102,32 +102,30 @@ const checkReferences = createReferenceCheck({
   "orders.*.items.*.product_id": "products",
   "orders.*.coupon": "coupons",
   "returns.*.item_id": "orders.*.items",
-});
+} satisfies References;
 
-export const ShoppingState = z
-  .strictObject({
-    customer: z.string(),
-    address: z.string(),
-    store_credit: cents(),
-    terms: z.strictObject({
-      delivery_fee: money(),
-      express_fee: money(),
-      free_delivery_from: money(),
-      cash_limit: money(),
-      return_days: z.int().min(1).max(365),
-      most_wishes: z.int().min(1).max(99),
-    }),
-    categories: z.record(z.string(), z.strictObject({ name: z.string() })),
-    products: z.record(z.string(), Product),
-    reviews: z.record(z.string(), Review),
-    coupons: z.record(z.string(), Coupon),
-    cart: z.strictObject({ lines: z.record(z.string(), Line), coupon: z.string().optional() }),
-    /** By product, with its price when it was added. */
-    wishes: z.record(z.string(), z.strictObject({ added: day(), price: money() })),
-    orders: z.record(z.string(), Order),
-    returns: z.record(z.string(), Return),
-  })
-  .superRefine(checkReferences);
+export const ShoppingState = z.strictObject({
+  customer: z.string(),
+  address: z.string(),
+  store_credit: cents(),
+  terms: z.strictObject({
+    delivery_fee: money(),
+    express_fee: money(),
+    free_delivery_from: money(),
+    cash_limit: money(),
+    return_days: z.int().min(1).max(365),
+    most_wishes: z.int().min(1).max(99),
+  }),
+  categories: z.record(z.string(), z.strictObject({ name: z.string() })),
+  products: z.record(z.string(), Product),
+  reviews: z.record(z.string(), Review),
+  coupons: z.record(z.string(), Coupon),
+  cart: z.strictObject({ lines: z.record(z.string(), Line), coupon: z.string().optional() }),
+  /** By product, with its price when it was added. */
+  wishes: z.record(z.string(), z.strictObject({ added: day(), price: money() })),
+  orders: z.record(z.string(), Order),
+  returns: z.record(z.string(), Return),
+});
 export type ShoppingState = z.infer<typeof ShoppingState>;
 
 export const findProduct = (state: Pick<ShoppingState, "products">, productId: string) =>

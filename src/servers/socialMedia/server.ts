@@ -6,13 +6,14 @@ import { postQueries } from "./postQueries.ts";
 import { postCommands } from "./postCommands.ts";
 import { followListTools, followTools } from "./followTools.ts";
 import { profileTools } from "./profileTools.ts";
-import { SocialMediaState } from "./state.ts";
+import { SocialMediaState, references } from "./state.ts";
 
 export const server = defineServer({
   name: "social_media",
   category: "Social/Comm.",
   summary: "profiles, follows and requests, posts with likes, comments and shares, the feed",
   schema: SocialMediaState,
+  references,
   invariants,
   tools: {
     ...profileTools,

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
@@ -52,53 +53,29 @@ const Comment = z.strictObject({
   text: z.string().min(1),
 });
 
-export const SocialMediaState = z
-  .strictObject({
-    /** The profile of the person for whom the agent works. */
-    user: z.string(),
-    profiles: z.record(z.string(), Profile),
-    follows: z.record(z.string(), Follow),
-    posts: z.record(z.string(), Post),
-    comments: z.record(z.string(), Comment),
-  })
-  .superRefine((state, context) => {
-    for (const [path, message] of findDanglingReferences(state))
-      context.addIssue({ code: "custom", path, message });
-  });
+export const references = {
+  user: "profiles",
+  "profiles.*.blocks.*": "profiles",
+  "follows.*.follower": "profiles",
+  "follows.*.followed": "profiles",
+  "posts.*.author": "profiles",
+  "posts.*.likes.*": "profiles",
+  "posts.*.shared": "posts",
+  "comments.*.post_id": "posts",
+  "comments.*.by": "profiles",
+} satisfies References;
+
+export const SocialMediaState = z.strictObject({
+  /** The profile of the person for whom the agent works. */
+  user: z.string(),
+  profiles: z.record(z.string(), Profile),
+  follows: z.record(z.string(), Follow),
+  posts: z.record(z.string(), Post),
+  comments: z.record(z.string(), Comment),
+});
 export type SocialMediaState = z.infer<typeof SocialMediaState>;
 export type Profile = z.infer<typeof Profile>;
 export type Post = z.infer<typeof Post>;
-
-/** Finds references to rows that do not exist. */
-function* findDanglingReferences({
-  user,
-  profiles,
-  follows,
-  posts,
-  comments,
-}: Pick<SocialMediaState, "user" | "profiles" | "follows" | "posts" | "comments">): Generator<
-  [string[], string]
-> {
-  const isMissing = (key: string) => !Object.hasOwn(profiles, key);
-  if (isMissing(user)) yield [["user"], `there is no profile ${user}`];
-  for (const [key, it] of Object.entries(profiles))
-    for (const who of it.blocks ?? [])
-      if (isMissing(who)) yield [["profiles", key, "blocks"], `there is no profile ${who}`];
-  for (const [key, it] of Object.entries(follows))
-    for (const who of [it.follower, it.followed])
-      if (isMissing(who)) yield [["follows", key], `there is no profile ${who}`];
-  for (const [key, it] of Object.entries(posts)) {
-    for (const who of [it.author, ...it.likes])
-      if (isMissing(who)) yield [["posts", key], `there is no profile ${who}`];
-    if (it.shared !== undefined && !Object.hasOwn(posts, it.shared))
-      yield [["posts", key, "shared"], `there is no post ${it.shared}`];
-  }
-  for (const [key, it] of Object.entries(comments)) {
-    if (!Object.hasOwn(posts, it.post_id))
-      yield [["comments", key, "post_id"], `there is no post ${it.post_id}`];
-    if (isMissing(it.by)) yield [["comments", key, "by"], `there is no profile ${it.by}`];
-  }
-}
 
 export const findProfile = (state: SocialMediaState, profileId: string): Profile =>
   findEntity(state.profiles, profileId, "profile", "social_media_search_users gives the ids");

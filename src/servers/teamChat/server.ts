@@ -4,13 +4,14 @@ import { channelTools } from "./channelTools.ts";
 import { invariants } from "./invariants.ts";
 import { memberTools } from "./memberTools.ts";
 import { messageTools } from "./messageTools.ts";
-import { TeamChatState } from "./state.ts";
+import { TeamChatState, references } from "./state.ts";
 
 export const server = defineServer({
   name: "team_chat",
   category: "Social/Comm.",
   summary: "channels and who is in them, messages with answers, mentions and reactions",
   schema: TeamChatState,
+  references,
   invariants,
   tools: { ...channelTools, ...memberTools, ...messageTools },
 });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
@@ -53,6 +54,17 @@ const Message = z.strictObject({
   reactions: z.partialRecord(z.enum(emojis), z.array(z.string())).optional(),
 });
 
+export const references = {
+  user: "members",
+  "channels.*.owner": "members",
+  "channels.*.members.*": "members",
+  "messages.*.channel_id": "channels",
+  "messages.*.by": "members",
+  "messages.*.reply_to": "messages",
+  "messages.*.mentions.*": "members",
+  "messages.*.reactions.*.*": "members",
+} satisfies References;
+
 export const TeamChatState = z
   .strictObject({
     /** The member for whom the agent works. */
@@ -63,44 +75,19 @@ export const TeamChatState = z
     channels: z.record(z.string(), Channel),
     messages: z.record(z.string(), Message),
   })
-  .superRefine((state, context) => {
-    for (const [path, message] of findDanglingReferences(state))
-      context.addIssue({ code: "custom", path, message });
+  .superRefine(({ messages }, context) => {
+    for (const [key, { reply_to, channel_id }] of Object.entries(messages)) {
+      const answered = reply_to === undefined ? undefined : messages[reply_to];
+      const report = (message: string) =>
+        context.addIssue({ code: "custom", path: ["messages", key, "reply_to"], message });
+      if (answered && answered.channel_id !== channel_id)
+        report(`there is no message ${reply_to} in the channel`);
+      if (answered?.reply_to !== undefined) report(`${reply_to} is an answer itself`);
+    }
   });
 export type TeamChatState = z.infer<typeof TeamChatState>;
 export type Channel = z.infer<typeof Channel>;
 export type Message = z.infer<typeof Message>;
-
-/** Finds references to members, channels and messages that do not exist, and answers to answers. */
-function* findDanglingReferences({
-  user,
-  members,
-  channels,
-  messages,
-}: Pick<TeamChatState, "user" | "members" | "channels" | "messages">): Generator<
-  [string[], string]
-> {
-  const findUnknownMember = (ids: readonly string[]) => ids.find(it => !Object.hasOwn(members, it));
-  if (findUnknownMember([user])) yield [["user"], `there is no member ${user}`];
-  for (const [key, it] of Object.entries(channels)) {
-    const unknown = findUnknownMember([it.owner, ...it.members]);
-    if (unknown !== undefined) yield [["channels", key], `there is no member ${unknown}`];
-  }
-  for (const [key, it] of Object.entries(messages)) {
-    const unknown = findUnknownMember([
-      it.by,
-      ...(it.mentions ?? []),
-      ...Object.values(it.reactions ?? {}).flat(),
-    ]);
-    if (unknown !== undefined) yield [["messages", key], `there is no member ${unknown}`];
-    if (!Object.hasOwn(channels, it.channel_id))
-      yield [["messages", key, "channel_id"], `there is no channel ${it.channel_id}`];
-    if (it.reply_to !== undefined && messages[it.reply_to]?.channel_id !== it.channel_id)
-      yield [["messages", key, "reply_to"], `there is no message ${it.reply_to} in the channel`];
-    if (it.reply_to !== undefined && messages[it.reply_to]?.reply_to !== undefined)
-      yield [["messages", key, "reply_to"], `${it.reply_to} is an answer itself`];
-  }
-}
 
 export const getMemberName = (state: TeamChatState, memberId: string): string =>
   state.members[memberId]!.name;

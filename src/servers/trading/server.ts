@@ -5,7 +5,7 @@ import { invariants } from "./invariants.ts";
 import { orderCommands } from "./orderCommands.ts";
 import { orderQueries } from "./orderQueries.ts";
 import { portfolioTools } from "./portfolioTools.ts";
-import { TradingState } from "./state.ts";
+import { TradingState, references } from "./state.ts";
 import { symbolTools } from "./symbolTools.ts";
 
 export const server = defineServer({
@@ -13,6 +13,7 @@ export const server = defineServer({
   category: "Finance",
   summary: "symbols on three exchanges, order books, candles, a portfolio, orders and price alerts",
   schema: TradingState,
+  references,
   invariants,
   tools: { ...symbolTools, ...portfolioTools, ...orderCommands, ...orderQueries, ...alertTools },
 });

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { getWeekday } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -70,32 +70,30 @@ const Alert = z.strictObject({
   status: z.enum(["waiting", "reached"]),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "symbols.*.exchange": "exchanges",
   "positions.@": "symbols",
   "orders.*.symbol": "symbols",
   "alerts.*.symbol": "symbols",
-});
+} satisfies References;
 
-export const TradingState = z
-  .strictObject({
-    /** The amount paid in when the account was opened. */
-    paid_in: cents(),
-    cash: cents(),
-    /** Per execution. */
-    fee: cents(),
-    /** The largest value of one order. */
-    most_per_order: z.number().min(1).max(1_000_000),
-    /** How far a limit may be from the last price, in percent. */
-    band: z.int().min(1).max(100),
-    exchanges: z.record(z.string(), Exchange),
-    symbols: z.record(z.string().regex(/^[A-Z]{2,5}$/), Listing),
-    /** Shares held and what they cost. */
-    positions: z.record(z.string(), z.strictObject({ shares: z.int().min(1), cost: cents() })),
-    orders: z.record(z.string(), Order),
-    alerts: z.record(z.string(), Alert),
-  })
-  .superRefine(checkReferences);
+export const TradingState = z.strictObject({
+  /** The amount paid in when the account was opened. */
+  paid_in: cents(),
+  cash: cents(),
+  /** Per execution. */
+  fee: cents(),
+  /** The largest value of one order. */
+  most_per_order: z.number().min(1).max(1_000_000),
+  /** How far a limit may be from the last price, in percent. */
+  band: z.int().min(1).max(100),
+  exchanges: z.record(z.string(), Exchange),
+  symbols: z.record(z.string().regex(/^[A-Z]{2,5}$/), Listing),
+  /** Shares held and what they cost. */
+  positions: z.record(z.string(), z.strictObject({ shares: z.int().min(1), cost: cents() })),
+  orders: z.record(z.string(), Order),
+  alerts: z.record(z.string(), Alert),
+});
 export type TradingState = z.infer<typeof TradingState>;
 
 /** The symbol in its canonical spelling, and its listing. */

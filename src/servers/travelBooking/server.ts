@@ -7,7 +7,7 @@ import { hotelTools } from "./hotelTools.ts";
 import { bookingTools } from "./bookingTools.ts";
 import { invariants } from "./invariants.ts";
 import { itineraryTools } from "./itineraryTools.ts";
-import { TravelBookingState } from "./state.ts";
+import { TravelBookingState, references } from "./state.ts";
 
 const { purchase_insurance, ...otherBookingTools } = bookingTools;
 
@@ -17,6 +17,7 @@ export const server = defineServer({
   summary:
     "flights with seats and fares, hotels with rooms, travellers and documents, bookings, itineraries, insurance",
   schema: TravelBookingState,
+  references,
   invariants,
   tools: {
     ...flightQueries,

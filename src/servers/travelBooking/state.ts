@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck, type IssueContext } from "../../environment/referenceChecks.ts";
+import type { IssueContext, References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { roundToCents } from "../../environment/amounts.ts";
@@ -127,7 +127,7 @@ export type HotelBooking = z.infer<typeof HotelBooking>;
 
 const Itinerary = z.strictObject({ name: z.string(), bookings: z.array(z.string()).max(12) });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   self: "travellers",
   "flights.*.from": "airports",
   "flights.*.to": "airports",
@@ -135,7 +135,7 @@ const checkReferences = createReferenceCheck({
   "flight_bookings.*.traveller_id": "travellers",
   "hotel_bookings.*.hotel_id": "hotels",
   "hotel_bookings.*.traveller_id": "travellers",
-});
+} satisfies References;
 
 /** Reports the bookings of itineraries that do not exist, and airlines that have no name. */
 function checkReferenceNumbers(
@@ -183,7 +183,6 @@ export const TravelBookingState = z
     /** The card that pays, and the amount left on it. */
     card: z.strictObject({ name: z.string(), left: cents() }),
   })
-  .superRefine(checkReferences)
   .superRefine(checkReferenceNumbers);
 export type TravelBookingState = z.infer<typeof TravelBookingState>;
 

@@ -6,7 +6,7 @@ import { engineTools } from "./engineTools.ts";
 import { invariants } from "./invariants.ts";
 import { pedalTools } from "./pedalTools.ts";
 import { refuelTools } from "./refuelTools.ts";
-import { VehicleState } from "./state.ts";
+import { VehicleState, references } from "./state.ts";
 import { tripQueries } from "./tripQueries.ts";
 import { tripTools } from "./tripTools.ts";
 import { vehicleQueries } from "./vehicleQueries.ts";
@@ -21,6 +21,7 @@ export const server = defineServer({
   summary:
     "vehicles with engine, gear, brake and doors, climate and lights, tank and battery, routes and trips",
   schema: VehicleState,
+  references,
   invariants,
   tools: {
     list_vehicles,

@@ -1,7 +1,7 @@
 /** The state of the vehicle server: vehicles with their settings, destinations, and past trips. */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
 export const gears = ["park", "reverse", "neutral", "drive"] as const;
@@ -95,27 +95,25 @@ const Trip = z.strictObject({
 });
 export type Trip = z.infer<typeof Trip>;
 
-const checkReferences = createReferenceCheck({
+export const references = {
   "vehicles.*.place_id": "places",
   "vehicles.*.route.place_id": "places",
   "vehicles.*.trip_id": "trips",
   "trips.*.vehicle_id": "vehicles",
   "trips.*.from": "places",
   "trips.*.to": "places",
-});
+} satisfies References;
 
-export const VehicleState = z
-  .strictObject({
-    user: z.string(),
-    weather: z.strictObject({
-      outside: z.number().min(-30).max(45),
-      rain: z.enum(["none", "light", "heavy"]),
-    }),
-    vehicles: z.record(z.string(), Vehicle),
-    places: z.record(z.string(), Destination),
-    trips: z.record(z.string(), Trip),
-  })
-  .superRefine(checkReferences);
+export const VehicleState = z.strictObject({
+  user: z.string(),
+  weather: z.strictObject({
+    outside: z.number().min(-30).max(45),
+    rain: z.enum(["none", "light", "heavy"]),
+  }),
+  vehicles: z.record(z.string(), Vehicle),
+  places: z.record(z.string(), Destination),
+  trips: z.record(z.string(), Trip),
+});
 export type VehicleState = z.infer<typeof VehicleState>;
 
 export const findVehicle = (state: VehicleState, vehicleId: string): Vehicle =>

@@ -5,7 +5,7 @@ import { liveMeetingTools } from "./liveMeetingTools.ts";
 import { meetingCommands } from "./meetingCommands.ts";
 import { meetingQueries } from "./meetingQueries.ts";
 import { recordingTools } from "./recordingTools.ts";
-import { VideoMeetingState } from "./state.ts";
+import { VideoMeetingState, references } from "./state.ts";
 
 const { schedule_meeting, update_meeting, cancel_meeting } = meetingCommands;
 
@@ -15,6 +15,7 @@ export const server = defineServer({
   summary:
     "meetings with hosts and guests, their start and end, plans and their limits, recordings",
   schema: VideoMeetingState,
+  references,
   invariants,
   tools: {
     schedule_meeting,

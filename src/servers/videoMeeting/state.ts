@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
-import { createReferenceCheck } from "../../environment/referenceChecks.ts";
+import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 
@@ -56,23 +56,21 @@ const Recording = z.strictObject({
   by: z.string(),
 });
 
-const checkReferences = createReferenceCheck({
+export const references = {
   user: "people",
   "meetings.*.host": "people",
   "meetings.*.participants.@": "people",
   "recordings.*.meeting_id": "meetings",
   "recordings.*.by": "people",
-});
+} satisfies References;
 
-export const VideoMeetingState = z
-  .strictObject({
-    user: z.string(),
-    domain: z.string(),
-    people: z.record(z.string(), Person),
-    meetings: z.record(z.string(), Meeting),
-    recordings: z.record(z.string(), Recording),
-  })
-  .superRefine(checkReferences);
+export const VideoMeetingState = z.strictObject({
+  user: z.string(),
+  domain: z.string(),
+  people: z.record(z.string(), Person),
+  meetings: z.record(z.string(), Meeting),
+  recordings: z.record(z.string(), Recording),
+});
 export type VideoMeetingState = z.infer<typeof VideoMeetingState>;
 
 export const getEnd = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
