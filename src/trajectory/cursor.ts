@@ -2,11 +2,12 @@
  * A position in a trajectory that can step forward and back, and the session's state there. The
  * debugger is built on it. A position is the number of events before it; states come from replay.
  */
-import type { Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Patch } from "../environment/outcome.ts";
 import type { State } from "../environment/state.ts";
+import type { Session } from "../environment/session.ts";
 import { replayTrajectory, openStartState, type ReplayedStep } from "./replay.ts";
-import type { Event, Trajectory } from "./trajectory.ts";
+import { listAddedTools, type Event, type Trajectory } from "./trajectory.ts";
 import { isCallOnlyMessage } from "./transcript.ts";
 
 /** A cursor's position, with the event and the state there. */
@@ -30,6 +31,7 @@ export interface CursorPosition {
 
 export class TrajectoryCursor {
   readonly trajectory: Trajectory;
+  readonly #catalog: Catalog;
   readonly #start: State;
   readonly #replay: Generator<ReplayedStep, void>;
   /** The steps replayed so far, in order. States are values, so keeping them copies nothing. */
@@ -39,6 +41,7 @@ export class TrajectoryCursor {
   /** Starts before the first event. Throws a `UserError` if a server or fixture is missing. */
   constructor(catalog: Catalog, trajectory: Trajectory) {
     this.trajectory = trajectory;
+    this.#catalog = catalog;
     this.#start = openStartState(catalog, trajectory);
     this.#replay = replayTrajectory(catalog, trajectory);
   }
@@ -97,6 +100,15 @@ export class TrajectoryCursor {
       patches: last.replayed.patches ?? [],
       atEnd,
     };
+  }
+
+  /** Opens a session that goes on from the current position, apart from the trajectory. */
+  openSession(): Session {
+    const { header, events } = this.trajectory;
+    const session = openSessionByName(this.#catalog, header);
+    session.addTools(listAddedTools(events.slice(0, this.#position)));
+    session.restore(this.current.state);
+    return session;
   }
 
   #isStop(position: number, stopAt: (index: number) => boolean): boolean {

@@ -17,6 +17,7 @@ import { createVariables } from "./debugVariables.ts";
 import { describeException } from "./exceptionFilters.ts";
 import { ExpressionError, parseExpression, type Expression } from "./expression.ts";
 import { parseHitCondition } from "./hitCondition.ts";
+import { listFullNames } from "./toolNames.ts";
 import { formatInline } from "./valueRow.ts";
 
 /** The kinds in the order in which they are named as the reason of a stop. */
@@ -68,8 +69,7 @@ export class Breakpoints {
       ...events.flatMap(it => (it.kind === "call" ? [it.name] : [])),
     ];
     return this.#set("function breakpoint", requested, ({ name }) => {
-      const full = name.trim().replace(".", "_");
-      const own = new Set([full, ...header.servers.map(it => `${it.name}_${full}`)]);
+      const own = new Set(listFullNames(name, header.servers));
       if (!names.some(it => own.has(it)))
         throw new ExpressionError(`no tool with the name ${name} is offered or called`);
       return {

@@ -17,6 +17,7 @@ import { UserError } from "../../userError.ts";
 import { toPlainText } from "../shared/plainText.ts";
 import type { StopReason } from "./breakpoint.ts";
 import { Breakpoints } from "./breakpoints.ts";
+import { listCompletions } from "./completions.ts";
 import { DebugInspector } from "./debugInspector.ts";
 import { runTrajectory } from "./debugRun.ts";
 import type { DebugTarget } from "./debugTarget.ts";
@@ -67,6 +68,8 @@ export class TrajectoryDebugSession extends DebugSession {
       supportsExceptionInfoRequest: true,
       supportsBreakpointLocationsRequest: true,
       supportsEvaluateForHovers: true,
+      supportsCompletionsRequest: true,
+      completionTriggerCharacters: [".", "("],
       supportsGotoTargetsRequest: true,
       supportsRestartRequest: true,
       supportsTerminateRequest: true,
@@ -188,13 +191,21 @@ export class TrajectoryDebugSession extends DebugSession {
     { expression, context }: DebugProtocol.EvaluateArguments,
   ): void {
     try {
-      response.body = this.#launched.inspector.evaluate(expression);
+      response.body = this.#launched.inspector.evaluate(expression, context === "repl");
       this.sendResponse(response);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       // a hover over other text is not an error
       this.sendErrorResponse(response, { id: 2, format: context === "hover" ? "" : error.message });
     }
+  }
+
+  protected override completionsRequest(
+    response: DebugProtocol.CompletionsResponse,
+    { text, column }: DebugProtocol.CompletionsArguments,
+  ): void {
+    response.body = { targets: listCompletions(this.#target, text.slice(0, column - 1)) };
+    this.sendResponse(response);
   }
 
   protected override exceptionInfoRequest(response: DebugProtocol.ExceptionInfoResponse): void {

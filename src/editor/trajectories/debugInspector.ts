@@ -1,17 +1,19 @@
 /** Creates the stack frames, scopes and variables of the debugger at the current position. */
-import { Handles } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { escapeInvisible, splitVisibleLines } from "../../trajectory/invisibleText.ts";
+import { parseCallExpression } from "./callExpression.ts";
+import { callTool } from "./debugCall.ts";
 import { listHeadings } from "./debugRows.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { createVariables, findEntity } from "./debugVariables.ts";
 import { evaluateExpression } from "./expression.ts";
+import { RowHandles } from "./rowHandles.ts";
 import { listFrames } from "./stackFrames.ts";
 import { createValueRow, type ValueRow } from "./valueRow.ts";
 
 export class DebugInspector {
   readonly #target: DebugTarget;
-  readonly #handles = new Handles<() => readonly ValueRow[]>();
+  readonly #handles = new RowHandles();
 
   constructor(target: DebugTarget) {
     this.#target = target;
@@ -36,14 +38,14 @@ export class DebugInspector {
   listScopes(): DebugProtocol.Scope[] {
     return listHeadings(this.#target, this.#target.cursor.current).map(([name, rows]) => ({
       name,
-      variablesReference: this.#handles.create(() => rows),
+      variablesReference: this.#handles.add(() => rows),
       expensive: false,
     }));
   }
 
   listVariables(reference: number): DebugProtocol.Variable[] {
-    const rows = this.#handles.get(reference)?.() ?? [];
-    return rows.map(it => this.#createVariable(it));
+    const isKept = this.#handles.isKept(reference);
+    return this.#handles.list(reference).map(it => this.#createVariable(it, isKept));
   }
 
   /**
@@ -51,7 +53,7 @@ export class DebugInspector {
    * Other variables are those of one event.
    */
   findDataPath(name: string, reference: number | undefined): string | undefined {
-    const rows = reference === undefined ? [] : (this.#handles.get(reference)?.() ?? []);
+    const rows = reference === undefined ? [] : this.#handles.list(reference);
     const path =
       reference === undefined ? name : rows.find(it => escapeInvisible(it.name) === name)?.path;
     const root = /^[\w-]+/.exec(path ?? "")?.[0] ?? "";
@@ -59,26 +61,33 @@ export class DebugInspector {
     return root === "reward" || Object.hasOwn(state, root) ? path : undefined;
   }
 
-  /** Evaluates an expression, or finds the entity of an id. Throws an `ExpressionError`. */
-  evaluate(expression: string): DebugProtocol.EvaluateResponse["body"] {
-    const position = this.#target.cursor.current;
-    const entity = findEntity(position.state, expression.trim());
-    const row = entity
-      ? createValueRow(expression, entity.value, entity.path)
-      : createValueRow(
-          expression,
-          evaluateExpression(expression, createVariables(this.#target, position)),
-        );
-    const { value, variablesReference } = this.#createVariable(row);
+  /**
+   * Evaluates an expression, finds the entity of an id, or calls a tool on a copy of the session.
+   * Throws an `ExpressionError`. A result for the Debug Console outlives the position.
+   */
+  evaluate(expression: string, isForConsole: boolean): DebugProtocol.EvaluateResponse["body"] {
+    const row = this.#evaluateRow(expression);
+    const { value, variablesReference } = this.#createVariable(row, isForConsole);
     return { result: value, variablesReference };
   }
 
-  #createVariable({ name, text, rows, path }: ValueRow): DebugProtocol.Variable {
+  #evaluateRow(expression: string): ValueRow {
+    const position = this.#target.cursor.current;
+    const entity = findEntity(position.state, expression.trim());
+    if (entity) return createValueRow(expression, entity.value, entity.path);
+    const call = parseCallExpression(expression);
+    if (call) return callTool(this.#target, call);
+    const variables = createVariables(this.#target, position);
+    return createValueRow(expression, evaluateExpression(expression, variables));
+  }
+
+  #createVariable({ name, text, rows, path }: ValueRow, isKept: boolean): DebugProtocol.Variable {
     return {
       name: escapeInvisible(name),
       value: splitVisibleLines(text).join("\n"),
-      variablesReference: rows ? this.#handles.create(rows) : 0,
-      ...(path === undefined ? {} : { evaluateName: path }),
+      variablesReference: this.#handles.add(rows, isKept),
+      // a result in the Debug Console has no expression of its own
+      ...(path === undefined || isKept ? {} : { evaluateName: path }),
     };
   }
 }

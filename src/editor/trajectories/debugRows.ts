@@ -5,6 +5,7 @@ import type { State } from "../../environment/state.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
+import { createCheckRow } from "./checkRows.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { createRewardRows } from "./rewardRows.ts";
 import {
@@ -26,7 +27,7 @@ export const listHeadings = (
 ];
 
 /** The event of the position; for a call also its changes to the state. */
-function createStepRows(position: CursorPosition): readonly ValueRow[] {
+export function createStepRows(position: CursorPosition): readonly ValueRow[] {
   const { event, patches } = position;
   switch (event?.kind) {
     case undefined:
@@ -62,6 +63,7 @@ function createCallRows(event: CallEvent, { step }: CursorPosition): readonly Va
   if (value !== undefined) rows.push(createValueRow("result", value, "value"));
   if (error !== undefined) rows.push({ name: "message", text: error });
   if (hint !== undefined) rows.push({ name: "hint", text: hint });
+  rows.push(createCheckRow(step ? { ...event, patches: step.replayed.patches ?? [] } : event));
   if (step && step.verdict !== "same")
     rows.push({
       name: "replay",

@@ -513,3 +513,70 @@ test("values of the state and of the reward can be watched for changes, those of
   expect(await find("Reward", "paper")).toBe("reward.total");
   expect(await find("Step", "arguments")).toBeNull();
 });
+
+test("the console calls a tool on a copy of the state, and shows its outcome and its changes", async () => {
+  const editor = await startFailedAttempt();
+  const balance = "banking.world.accounts.acc_101.balance";
+  const evaluate = async (expression: string) => {
+    const response = await editor.send("evaluate", { expression, context: "repl" });
+    return response.success
+      ? (response.body as DebugProtocol.EvaluateResponse["body"])
+      : { result: response.message!, variablesReference: 0 };
+  };
+  const call = 'transfer(from_account: "acc_101", to_account: "acc_108", amount: 50)';
+  const result = await evaluate(call);
+  expect(result.result).toMatch(/^ok, 6 changes: \{ transaction_id: "txn_3260"/);
+  expect(await evaluate(balance)).toMatchObject({ result: "3148.95" });
+  // what was printed can still be expanded after a step
+  await editor.send("next");
+  const rows = (await editor.send("variables", { variablesReference: result.variablesReference }))
+    .body as DebugProtocol.VariablesResponse["body"];
+  expect(rows.variables).toContainEqual(
+    expect.objectContaining({ name: "Δ accounts.acc_101.balance", value: "3148.95 → 3098.95" }),
+  );
+  expect(
+    (await evaluate('banking_transfer({"from_account": "acc_101", "amount": 5})')).result,
+  ).toMatch(/^bad-arguments: /);
+  expect((await evaluate("banking.list_accounts()")).result).toMatch(/^ok, 0 changes: /);
+  expect((await evaluate("banking_fly()")).result).toMatch(/^unknown-tool: /);
+  expect((await evaluate("transfer(5)")).result).toMatch(/^the arguments are not JSON/);
+  await editor.send("continue");
+  expect(editor.stop).toMatchObject({ description: "At the end of the trajectory" });
+  expect((await evaluate(call)).result).toMatch(/^ok, 6 changes/);
+  expect((await evaluate(balance)).result).toBe("3098.95");
+});
+
+test("the console completes paths, tools, parameters and values", async () => {
+  const editor = await startFailedAttempt();
+  const complete = async (text: string) =>
+    (
+      (await editor.send("completions", { text, column: text.length + 1 }))
+        .body as DebugProtocol.CompletionsResponse["body"]
+    ).targets;
+  const listLabels = async (text: string) => (await complete(text)).map(it => it.label);
+  expect(await complete("call.name == banking.world.acc")).toContainEqual({
+    label: "accounts",
+    length: 3,
+    type: "property",
+    detail: "5 entries",
+  });
+  expect(await listLabels("banking.world.accounts.acc_101.")).toContain("balance");
+  expect(await listLabels("rew")).toEqual(
+    expect.arrayContaining(["banking", "reward", "position", "banking_transfer"]),
+  );
+  expect((await complete("banking_trans")).find(it => it.label === "banking_transfer")).toEqual({
+    label: "banking_transfer",
+    text: "banking_transfer(",
+    length: 13,
+    type: "function",
+    detail: "(from_account, to_account, amount)",
+  });
+  expect(await listLabels('transfer(from_account: "acc_101", ')).toEqual(["to_account", "amount"]);
+  expect((await complete('banking_transfer({"am'))[2]).toMatchObject({
+    label: "amount",
+    text: '"amount": ',
+    length: 3,
+  });
+  expect(await complete("nothing.here.")).toEqual([]);
+  expect(await complete("1 + ")).not.toEqual([]);
+});
