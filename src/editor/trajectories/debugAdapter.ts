@@ -12,17 +12,19 @@ import {
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import { startsTurn } from "../../trajectory/trajectory.ts";
+import { isCallOnlyMessage } from "../../trajectory/transcript.ts";
 import { escapeInvisible, splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { UserError } from "../../userError.ts";
 import { toPlainText } from "../shared/plainText.ts";
 import type { StopReason } from "./breakpoint.ts";
 import { Breakpoints } from "./breakpoints.ts";
 import { listCompletions } from "./completions.ts";
+import { debugCapabilities } from "./debugCapabilities.ts";
 import { DebugInspector } from "./debugInspector.ts";
 import { runTrajectory } from "./debugRun.ts";
 import type { DebugTarget } from "./debugTarget.ts";
-import { exceptionFilters } from "./exceptionFilters.ts";
 import { ExpressionError } from "./expression.ts";
+import { listFrames } from "./stackFrames.ts";
 
 const thread = 1;
 
@@ -56,25 +58,7 @@ export class TrajectoryDebugSession extends DebugSession {
   }
 
   protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
-    response.body = {
-      supportsConfigurationDoneRequest: true,
-      supportsStepBack: true,
-      supportsConditionalBreakpoints: true,
-      supportsHitConditionalBreakpoints: true,
-      supportsLogPoints: true,
-      supportsFunctionBreakpoints: true,
-      supportsDataBreakpoints: true,
-      supportsExceptionFilterOptions: true,
-      supportsExceptionInfoRequest: true,
-      supportsBreakpointLocationsRequest: true,
-      supportsEvaluateForHovers: true,
-      supportsCompletionsRequest: true,
-      completionTriggerCharacters: [".", "("],
-      supportsGotoTargetsRequest: true,
-      supportsRestartRequest: true,
-      supportsTerminateRequest: true,
-      exceptionBreakpointFilters: [...exceptionFilters],
-    };
+    response.body = debugCapabilities;
     this.sendResponse(response);
   }
 
@@ -279,6 +263,19 @@ export class TrajectoryDebugSession extends DebugSession {
   protected override restartRequest(response: DebugProtocol.RestartResponse): void {
     this.sendResponse(response);
     this.#stopAt("entry", this.#target.cursor.goTo(0));
+  }
+
+  /** Returns to the position before a call, a message or a turn. */
+  protected override restartFrameRequest(
+    response: DebugProtocol.RestartFrameResponse,
+    { frameId }: DebugProtocol.RestartFrameArguments,
+  ): void {
+    this.sendResponse(response);
+    const { cursor } = this.#target;
+    const { events } = cursor.trajectory;
+    let position = listFrames(this.#target, cursor.current)[frameId]?.event ?? 0;
+    while (isCallOnlyMessage(events, position - 1)) position--;
+    this.#stopAt(position === 0 ? "entry" : "restart", cursor.goTo(position));
   }
 
   protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {

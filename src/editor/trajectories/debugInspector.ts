@@ -31,6 +31,7 @@ export class DebugInspector {
       name: escapeInvisible(name),
       line: line + 1,
       column: 1,
+      canRestart: true,
       source: { name: escapeInvisible(title), path: source },
     }));
   }

@@ -7,7 +7,7 @@ import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
 import { createCheckRow } from "./checkRows.ts";
 import type { DebugTarget } from "./debugTarget.ts";
-import { createRewardRows } from "./rewardRows.ts";
+import { createRewardRows, createStepRewardRows } from "./rewardRows.ts";
 import {
   appendKey,
   createChildRows,
@@ -21,7 +21,7 @@ export const listHeadings = (
   target: DebugTarget,
   position: CursorPosition,
 ): readonly (readonly [string, readonly ValueRow[]])[] => [
-  ["Step", createStepRows(position)],
+  ["Step", [...createStepRows(position), ...createStepRewardRows(target, position)]],
   ["State", createStateRows(position)],
   ["Reward", createRewardRows(target, position)],
 ];

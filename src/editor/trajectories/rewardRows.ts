@@ -30,6 +30,18 @@ export function createRewardRows(
   ];
 }
 
+/** The reward beside the event that changed it, under the profile on screen. */
+export function createStepRewardRows(
+  { reward, cursor }: DebugTarget,
+  { position, event }: CursorPosition,
+): readonly ValueRow[] {
+  const step = getRewardStep(reward, cursor.trajectory.events, position);
+  if (!step || "unscorable" in reward || (event?.kind !== "call" && event?.kind !== "ended"))
+    return [];
+  const { total, change } = step;
+  return [{ name: "reward", text: `${total.toFixed(4)} (${formatChange(change)})` }];
+}
+
 /** What the last event changed under the profile on screen. */
 function createChangeRow(
   { cursor }: DebugTarget,

@@ -8,6 +8,8 @@ export interface StackFrame {
   readonly name: string;
   /** Line of the transcript, from 0. */
   readonly line: number;
+  /** The index of the event that it begins with; absent before the first event. */
+  readonly event?: number;
 }
 
 /** The frames at a position, the innermost first. */
@@ -26,11 +28,13 @@ export function listFrames(
     frames.push({
       name: `call ${countUntil(index, it => it.kind === "call")}: ${event.name || "(not parsed)"}`,
       line: getLine(index),
+      event: index,
     });
-  if (event.kind === "ended") frames.push({ name: "end", line: getLine(index) });
+  if (event.kind === "ended") frames.push({ name: "end", line: getLine(index), event: index });
   if (event.kind === "call" || event.kind === "assistant") {
     const first = events.findIndex(it => it.kind === "assistant" && it.message === event.message);
-    frames.push({ name: `message ${event.message + 1}`, line: getLine(first < 0 ? index : first) });
+    const begin = first < 0 ? index : first;
+    frames.push({ name: `message ${event.message + 1}`, line: getLine(begin), event: begin });
   }
   const turn = events.slice(0, index + 1).findLastIndex(startsTurn);
   const userEvent = events[turn];
@@ -38,6 +42,7 @@ export function listFrames(
     frames.push({
       name: `turn ${countUntil(turn, startsTurn)}: ${truncate(userEvent.text, 60)}`,
       line: getLine(turn),
+      event: turn,
     });
   return frames;
 }

@@ -1,8 +1,9 @@
 /** Starts debug sessions on trajectories. The debug adapter runs in the extension host. */
-import { DebugAdapterInlineImplementation, Uri, debug, type Disposable } from "vscode";
+import { DebugAdapterInlineImplementation, Uri, commands, debug, type Disposable } from "vscode";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import { UserError } from "../../userError.ts";
 import { toPlainLine } from "../shared/plainText.ts";
+import { reportRejection } from "../shared/report.ts";
 import { getTranscriptTitle, isTranscript, type AttemptNode } from "./attemptLocation.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./debugTarget.ts";
@@ -13,6 +14,10 @@ const configuration = {
   request: "launch",
   internalConsoleOptions: "neverOpen",
 } as const;
+
+const showDebugViews = async () => {
+  await commands.executeCommand("workbench.view.debug");
+};
 
 export class TrajectoryDebugger implements Disposable {
   readonly #transcripts: Transcripts;
@@ -27,7 +32,19 @@ export class TrajectoryDebugger implements Disposable {
             new TrajectoryDebugSession(it => this.#loadTarget(it)),
           ),
       }),
+      // the views that show the state; the editor opens them by itself at breakpoints only
+      debug.onDidStartDebugSession(({ type }) => {
+        if (type === "prove") reportRejection(showDebugViews());
+      }),
       debug.registerDebugConfigurationProvider("prove", {
+        // paths may contain variables such as ${workspaceFolder}
+        resolveDebugConfigurationWithSubstitutedVariables: (_, config) => {
+          const { trajectory, transcript: address } = config as Record<string, unknown>;
+          if (typeof address === "string") return config;
+          const file = typeof trajectory === "string" ? Uri.file(trajectory) : undefined;
+          const transcript = this.#transcripts.resolveUri(file).toString();
+          return { ...config, transcript };
+        },
         // F5 on a transcript, without a launch.json
         resolveDebugConfiguration: (_, config) =>
           config.type

@@ -9,6 +9,7 @@ import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../../src/policy/scripted.ts";
 import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
+import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { checkGolden } from "../../golden.ts";
 import {
@@ -16,6 +17,7 @@ import {
   catalog,
   lookUp,
   moveFifty,
+  moveTwice,
   saying,
   transfer,
 } from "../../trajectory/sampleTasks.ts";
@@ -36,20 +38,22 @@ async function loadFailedAttempt(profile = "paper"): Promise<DebugTarget> {
       catalog,
     )
   ).trajectory;
-  return {
-    source,
-    title: "t-move",
-    cursor: new TrajectoryCursor(catalog, trajectory),
-    transcript: formatTranscript(trajectory, { task }),
-    task,
-    reward: computeReward(
-      catalog,
-      task,
-      trajectory,
-      profiles.find(it => it.name === profile),
-    ),
-  };
+  return loadTarget(task, trajectory, profile);
 }
+
+const loadTarget = (task: Task, trajectory = task.trajectory, profile = "paper"): DebugTarget => ({
+  source,
+  title: task.id,
+  cursor: new TrajectoryCursor(catalog, trajectory),
+  transcript: formatTranscript(trajectory, { task }),
+  task,
+  reward: computeReward(
+    catalog,
+    task,
+    trajectory,
+    profiles.find(it => it.name === profile),
+  ),
+});
 
 /** The editor's side of the protocol. */
 class DebugClient {
@@ -579,4 +583,41 @@ test("the console completes paths, tools, parameters and values", async () => {
   });
   expect(await complete("nothing.here.")).toEqual([]);
   expect(await complete("1 + ")).not.toEqual([]);
+});
+
+test("restarting a frame returns to before its call, its message or its turn", async () => {
+  const editor = await startFailedAttempt();
+  const restart = async (frameId: number) => {
+    await editor.send("restart");
+    for (let n = 0; n < 4; n++) await editor.send("next");
+    expect(await editor.watch("arguments.amount")).toBe("50");
+    await editor.send("restartFrame", { frameId });
+    return editor.watch("position");
+  };
+  expect(await restart(0)).toBe("5");
+  expect(await restart(1)).toBe("3");
+  expect(await restart(2)).toBe("0");
+  expect(editor.stopReason).toBe("entry, Before the first event");
+});
+
+test("stepping out goes to the end of the turn, unless a breakpoint is before it", async () => {
+  const editor = new DebugClient(async () => loadTarget(await moveTwice()));
+  await editor.start();
+  const stepOut = async () => {
+    await editor.send("stepOut");
+    const { stackFrames } = (await editor.send("stackTrace", { threadId: 1 }))
+      .body as DebugProtocol.StackTraceResponse["body"];
+    return [editor.stop.reason, await editor.watch("position"), stackFrames.at(-1)!.name];
+  };
+  const { events } = (await moveTwice()).trajectory;
+  const second = events.findLastIndex(it => it.kind === "user");
+  expect(await stepOut()).toEqual(["step", String(second), expect.stringMatching(/^turn 1/)]);
+  expect(await stepOut()).toEqual([
+    "step",
+    String(events.length),
+    expect.stringMatching(/^turn 2/),
+  ]);
+  await editor.send("restart");
+  await editor.send("setFunctionBreakpoints", { breakpoints: [{ name: "transfer" }] });
+  expect(await stepOut()).toEqual(["function breakpoint", "3", expect.stringMatching(/^turn 1/)]);
 });
