@@ -28,7 +28,7 @@ export function activate(context: ExtensionContext): void {
   const servers = registerServers(context, { folder, files, definitions, fixtures });
   registerAgents(context, { definitions, sessions: servers.sessions });
   registerGraph(context, { definitions });
-  const tasks = registerTasks(context, { folder });
+  const tasks = registerTasks(context, { folder, definitions });
   const findTask = (id: string) => tasks.findTask(id);
   const transcripts = registerTrajectories(context, {
     files,

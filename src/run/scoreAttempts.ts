@@ -67,6 +67,25 @@ export async function* scoreAttempts(
   }
 }
 
+/** The reward and the success of an attempt, or why it has none. */
+export function computeReward(
+  createAttempt: CreateAttempt,
+  profile: Profile,
+  trajectory: Trajectory,
+  task: Task | undefined,
+): RowReward {
+  const finished = asFinished(trajectory);
+  if (!task) return { unscorable: "its task was not found" };
+  if (!finished) return { unscorable: "it has not ended" };
+  try {
+    const attempt = createAttempt(task, finished);
+    const breakdown = scoreAttempt(attempt, profile);
+    return isScored(breakdown) ? { breakdown, success: isAchieved(attempt) } : breakdown;
+  } catch (error) {
+    return { unscorable: describeUserError(error) };
+  }
+}
+
 /** Scores single attempts, and reports lines without one. */
 class Scorer {
   readonly options: ScoringOptions;
@@ -78,20 +97,8 @@ class Scorer {
   }
 
   score(place: RowPlace, trajectory: Trajectory, task: Task | undefined): ScoredAttempt {
-    return createScored(place, trajectory, task, this.#computeReward(trajectory, task));
-  }
-
-  #computeReward(trajectory: Trajectory, task: Task | undefined): RowReward {
-    const finished = asFinished(trajectory);
-    if (!task) return { unscorable: "its task was not found" };
-    if (!finished) return { unscorable: "it has not ended" };
-    try {
-      const attempt = this.#createAttempt(task, finished);
-      const breakdown = scoreAttempt(attempt, this.options.profile);
-      return isScored(breakdown) ? { breakdown, success: isAchieved(attempt) } : breakdown;
-    } catch (error) {
-      return { unscorable: describeUserError(error) };
-    }
+    const reward = computeReward(this.#createAttempt, this.options.profile, trajectory, task);
+    return createScored(place, trajectory, task, reward);
   }
 
   /** The lines of a file as JSON. */

@@ -32,6 +32,7 @@ export function findSubject(node: TasksNode | RunsNode | Uri | undefined) {
   if (node instanceof Uri) return findFileSubject(node);
   switch (node?.kind) {
     case "taskFile":
+    case "taskGroup":
     case "range":
     case "task":
     case "skipped":

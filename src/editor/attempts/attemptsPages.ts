@@ -15,7 +15,7 @@ import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
-import { scoreTable, type ScoringDependencies } from "./attemptScoring.ts";
+import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
 import {
   createRunSubject,
   findSubject,

@@ -1,27 +1,62 @@
-/** Registers the Tasks view with its filter and search. */
-import { commands, type ExtensionContext } from "vscode";
+/** Registers the Tasks view with its filter, its groups and its search. */
+import { commands, type ExtensionContext, type TreeView } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
-import { createTree } from "../shared/treeView.ts";
+import { toPlainLine } from "../shared/plainText.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import { onDidChangeRewardProfile } from "../shared/rewardProfile.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
+import { createTree } from "../shared/treeView.ts";
+import { promptForGrouping } from "./groupingPrompt.ts";
+import { groupings, type Grouping } from "./taskGroups.ts";
+import { TaskScores } from "./taskScores.ts";
+import type { TasksNode } from "./tasksNode.ts";
 import { TasksTree } from "./tasksTree.ts";
 
 export interface TaskDependencies {
   readonly folder: ProveFolder;
+  readonly definitions: ServerDefinitions;
 }
 
-export function registerTasks(context: ExtensionContext, { folder }: TaskDependencies): TasksTree {
-  const tree = new TasksTree(folder);
+/** The key of the grouping in the state of the workspace. */
+const groupingKey = "tasks.grouping";
+
+export function registerTasks(
+  context: ExtensionContext,
+  { folder, definitions }: TaskDependencies,
+): TasksTree {
+  const { extensionUri, storageUri, workspaceState } = context;
+  const scores = new TaskScores({ extensionUri, storageUri, folder, definitions });
+  const saved = workspaceState.get<Grouping>(groupingKey);
+  const grouping = saved !== undefined && groupings.includes(saved) ? saved : "none";
+  const tree = new TasksTree(folder, scores, grouping);
+  const view = createTree("prove.tasks", tree);
+  showState(view, tree);
   context.subscriptions.push(
     tree,
-    createTree("prove.tasks", tree),
+    scores,
+    view,
+    tree.onDidChangeTreeData(() => showState(view, tree)),
     folder.onDidChange(part => {
       if (part === "tasks") tree.refresh();
+      if (part === "fixtures") tree.refreshScores();
     }),
+    onDidChangeRewardProfile(() => tree.refreshScores()),
   );
   registerCommands(context, {
     filterTasks: () => tree.promptForFilter(),
+    clearTaskFilter: () => tree.filter(""),
+    groupTasks: async () => {
+      tree.group(await promptForGrouping(tree.grouping));
+      await workspaceState.update(groupingKey, tree.grouping);
+    },
     searchTasks: async () =>
       commands.executeCommand("prove.openTranscript", await tree.promptForSearch()),
   });
   return tree;
+}
+
+/** Shows the filter above the tasks, and the grouping beside the view's title. */
+function showState(view: TreeView<TasksNode>, { filterText, grouping }: TasksTree): void {
+  view.message = filterText === "" ? "" : `Filter: ${toPlainLine(filterText)}`;
+  view.description = grouping === "none" ? "" : `by ${grouping}`;
 }

@@ -6,6 +6,7 @@ import { icons } from "../shared/icons.ts";
 import { createTreeItem } from "../shared/treeItem.ts";
 import type { TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
+import type { TaskScore } from "./taskScores.ts";
 import type { TasksNode } from "./tasksNode.ts";
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
@@ -48,30 +49,54 @@ export function createUnreadableItem({ file }: NodeOf<"taskFile">, reason: strin
 }
 
 export function createRangeItem(
-  { file, from, size, entries }: NodeOf<"range">,
+  { file, from, size, entries, group }: NodeOf<"range">,
   filter: TaskFilter,
 ): TreeItem {
   const label = `${formatNumber(from + 1)}–${formatNumber(from + entries.length)}`;
   const item = createTreeItem(label, Collapsed, { context: "range" });
   // the id does not depend on the end, so that the item stays expanded while the file grows
-  item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
+  item.id = `${file.toString()}?${filter.text}#${from}/${size}${formatGroup(group)}`;
   return item;
 }
 
-export function createTaskItem(node: NodeOf<"task">): TreeItem {
-  const { request, id, kind, split, servers, goals, offset } = node.entry;
+export function createGroupItem(
+  { file, group, entries }: NodeOf<"taskGroup">,
+  filter: TaskFilter,
+): TreeItem {
+  const item = createTreeItem(group, Collapsed, {
+    icon: icons.group,
+    description: formatCount(entries.length, "task"),
+    context: "taskGroup",
+  });
+  item.id = `${file.toString()}?${filter.text}${formatGroup(group)}`;
+  return item;
+}
+
+/** The row of a task: servers, kind, length, and the reward of the teacher once it is known. */
+export function createTaskItem(node: NodeOf<"task">, score: TaskScore | undefined): TreeItem {
+  const { request, id, kind, split, servers, goals, turns, offset } = node.entry;
   const label = request.length > 90 ? `${request.slice(0, 89)}…` : request;
-  const detail = goals.length ? formatCount(goals.length, "call") : kind;
+  const facts = [
+    servers.join(", "),
+    kind,
+    formatCount(goals.length, "call"),
+    ...(turns > 1 ? [formatCount(turns, "turn")] : []),
+    ...(score?.total === undefined ? [] : [`reward ${score.total.toFixed(2)}`]),
+    ...(score?.success === false ? ["no success"] : []),
+  ];
   const item = createTreeItem(label, None, {
     icon: goals.length ? icons.task : icons.abstention,
-    description: `${servers.join(", ")} · ${detail}`,
-    tooltip: `${request}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
+    description: facts.filter(it => it !== "").join(" · "),
+    tooltip: `${request}\n\n${facts.join(", ")}\n${id}, ${split}\n${goals.join(" → ")}`,
     context: "task",
   });
-  item.id = `${node.file.toString()}#${offset}`;
+  item.id = `${node.file.toString()}#${offset}${formatGroup(node.group)}`;
   item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
   return item;
 }
+
+/** Tells rows of one task in several groups apart. */
+const formatGroup = (group: string | undefined) => (group === undefined ? "" : `&${group}`);
 
 export function createSkippedItem({ file, line, reason }: NodeOf<"skipped">): TreeItem {
   const item = createTreeItem(`Line ${line} skipped`, None, {

@@ -17,11 +17,14 @@ import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { FilteredTasks } from "./filteredTasks.ts";
 import { promptForFilter } from "./filterPrompt.ts";
 import { promptForSearch } from "./searchPrompt.ts";
+import { groupTasks, type Grouping } from "./taskGroups.ts";
 import { TaskProblems } from "./taskProblems.ts";
 import { parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
+import type { TaskScores } from "./taskScores.ts";
 import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
 import {
   createFileItem,
+  createGroupItem,
   createRangeItem,
   createSkippedItem,
   createTaskItem,
@@ -30,19 +33,50 @@ import {
 import { createRows, maxRows, type TasksNode } from "./tasksNode.ts";
 
 export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
-  readonly #changed = new EventEmitter<undefined>();
+  readonly #changed = new EventEmitter<TasksNode[] | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #folder: ProveFolder;
+  readonly #scores: TaskScores;
+  /** The rows of tasks, by their groups. */
+  readonly #rows = new WeakMap<TaskEntry, Map<string | undefined, TasksNode>>();
   readonly #indexes = new Map<string, Promise<TaskIndex>>();
   readonly #filteredTasks = new Map<string, FilteredTasks>();
   readonly #problems = new TaskProblems();
   #filter: TaskFilter = parseTaskFilter("");
+  #grouping: Grouping;
   #isRefreshDue = false;
   /** Duration of the last reading. */
   #readMilliseconds = 0;
 
-  constructor(folder: ProveFolder) {
+  constructor(folder: ProveFolder, scores: TaskScores, grouping: Grouping) {
     this.#folder = folder;
+    this.#scores = scores;
+    this.#grouping = grouping;
+    scores.onDidScore(entries => {
+      const rows = entries.flatMap(it => [...(this.#rows.get(it)?.values() ?? [])]);
+      if (rows.length > 0) this.#changed.fire(rows);
+    });
+  }
+
+  /** The text of the filter; empty if all tasks are shown. */
+  get filterText(): string {
+    return this.#filter.text;
+  }
+
+  get grouping(): Grouping {
+    return this.#grouping;
+  }
+
+  /** Groups the tasks of each file. */
+  group(grouping: Grouping): void {
+    this.#grouping = grouping;
+    this.#changed.fire(undefined);
+  }
+
+  /** Computes the rewards on screen again. */
+  refreshScores(): void {
+    this.#scores.clear();
+    this.#changed.fire(undefined);
   }
 
   /**
@@ -71,7 +105,11 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   /** Asks for the filter; an empty one shows all tasks. */
   async promptForFilter(): Promise<void> {
-    const text = await promptForFilter(this.#filter.text, () => this.#readIndexes());
+    await this.filter(await promptForFilter(this.#filter.text, () => this.#readIndexes()));
+  }
+
+  /** Shows the tasks that match a filter; an empty one shows all tasks. */
+  async filter(text: string): Promise<void> {
     this.#filter = parseTaskFilter(text);
     this.#filteredTasks.clear();
     await commands.executeCommand("setContext", "prove.isFiltered", this.#filter.text !== "");
@@ -146,8 +184,10 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     switch (node.kind) {
       case "taskFile":
         return this.#listTaskNodes(node.file);
+      case "taskGroup":
+        return createRows(node.file, node.entries, 0, node.group);
       case "range":
-        return createRows(node.file, node.entries, node.from);
+        return createRows(node.file, node.entries, node.from, node.group);
       case "task":
       case "skipped":
         return [];
@@ -161,15 +201,26 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
       case "taskFile": {
         return this.#createFileItem(node);
       }
+      case "taskGroup":
+        return createGroupItem(node, this.#filter);
       case "range":
         return createRangeItem(node, this.#filter);
       case "task":
-        return createTaskItem(node);
+        return this.#createTaskItem(node);
       case "skipped":
         return createSkippedItem(node);
       default:
         throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
     }
+  }
+
+  /** The row shows its reward as soon as it is computed. */
+  #createTaskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
+    const { file, entry, group } = node;
+    const rows = this.#rows.get(entry) ?? new Map<string | undefined, TasksNode>();
+    this.#rows.set(entry, rows.set(group, node));
+    this.#scores.request(file.fsPath, entry);
+    return createTaskItem(node, this.#scores.get(entry));
   }
 
   async #createFileItem(node: Extract<TasksNode, { kind: "taskFile" }>): Promise<TreeItem> {
@@ -209,10 +260,23 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 
   async #listTaskNodes(file: Uri): Promise<TasksNode[]> {
-    const { skipped } = await this.readIndex(file);
-    const skippedNodes = skipped
+    const index = await this.readIndex(file);
+    const skippedNodes = index.skipped
       .slice(0, maxRows)
       .map(it => ({ kind: "skipped" as const, file, ...it }));
-    return [...skippedNodes, ...createRows(file, await this.#listMatching(file), 0)];
+    const entries = await this.#listMatching(file);
+    const grouping = this.#grouping;
+    if (grouping === "none") return [...skippedNodes, ...createRows(file, entries, 0)];
+    if (grouping === "success") await this.#scores.scoreAll(index);
+    const groups = await groupTasks(entries, grouping, it => this.#scores.get(it));
+    return [
+      ...skippedNodes,
+      ...groups.map(it => ({
+        kind: "taskGroup" as const,
+        file,
+        group: it.value,
+        entries: it.entries,
+      })),
+    ];
   }
 }

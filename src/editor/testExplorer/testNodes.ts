@@ -12,7 +12,7 @@ import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 
 export type TestNode =
-  | Exclude<TasksNode, { kind: "skipped" }>
+  | Exclude<TasksNode, { kind: "skipped" | "taskGroup" }>
   | Extract<RunsNode, { kind: "run" | "step" | "group" | "attempt" }>;
 
 export interface TestNodeSources {
@@ -62,7 +62,7 @@ export async function listChildren(
 }
 
 const createTaskNodes = (nodes: readonly TasksNode[]): TestNode[] =>
-  nodes.filter(it => it.kind !== "skipped");
+  nodes.filter(it => it.kind !== "skipped" && it.kind !== "taskGroup");
 
 /** What an item shows, and its id among its siblings. */
 export interface TestLabel {

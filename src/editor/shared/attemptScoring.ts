@@ -14,11 +14,11 @@ import type { Profile } from "../../reward/profiles.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { scoreInBatches, type ScoredRows, type ScoringResult } from "../../run/scoreInBatches.ts";
 import { UserError } from "../../userError.ts";
-import { findNode, forkProgram } from "../shared/program.ts";
-import type { ProveFolder } from "../shared/proveFolder.ts";
-import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { getSetting } from "../shared/settings.ts";
-import { sliceMilliseconds } from "../shared/timeSlices.ts";
+import { findNode, forkProgram } from "./program.ts";
+import type { ProveFolder } from "./proveFolder.ts";
+import type { ServerDefinitions } from "./serverDefinitions.ts";
+import { getSetting } from "./settings.ts";
+import { sliceMilliseconds } from "./timeSlices.ts";
 
 export interface ScoringDependencies {
   readonly extensionUri: Uri;
