@@ -6,6 +6,7 @@ import type { ExtensionContext } from "vscode";
 import { registerAgents } from "./editor/agents/register.ts";
 import { registerAttempts } from "./editor/attempts/register.ts";
 import { registerFixtures } from "./editor/fixtures/register.ts";
+import { registerReplayOffer } from "./editor/fixtures/replayOffer.ts";
 import { registerGraph } from "./editor/graph/register.ts";
 import { registerLinks } from "./editor/links/register.ts";
 import { registerRuns } from "./editor/runs/register.ts";
@@ -36,6 +37,7 @@ export function activate(context: ExtensionContext): void {
     fixtures,
     findTask,
   });
+  registerReplayOffer(context, { files, definitions, fixtures, transcripts });
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
   const runs = registerRuns(context, { folder, tasks, transcripts, synthesis });
   registerAttempts(context, { folder, definitions, tasks, runs, transcripts });

@@ -17,7 +17,6 @@ import {
   type TextEditor,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
-import { describeCall } from "../../reward/breakdownText.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
 import { getRewardProfile } from "../shared/rewardProfile.ts";
@@ -29,7 +28,8 @@ import {
   isTranscript,
   type AttemptNode,
 } from "./attemptLocation.ts";
-import { computeReward, formatRewardLines, type AttemptReward } from "./attemptReward.ts";
+import { computeReward, type AttemptReward } from "./attemptReward.ts";
+import { formatAttempt } from "./attemptText.ts";
 import { readAttempt, type FindTask, type StoredAttempt } from "./storedAttempt.ts";
 
 export interface OpenAttempt extends StoredAttempt {
@@ -106,12 +106,7 @@ export class Transcripts implements Disposable {
         transcript: formatTranscript(trajectory, describeRejectedAttempt(rejected)),
       };
     const reward = computeReward(catalog, task, trajectory, getRewardProfile());
-    const breakdown = "breakdowns" in reward ? reward.breakdowns[0] : undefined;
-    const transcript = formatTranscript(trajectory, {
-      ...(task ? { task } : {}),
-      ...(breakdown ? { describeCall: call => describeCall(breakdown, call) } : {}),
-      closing: formatRewardLines(reward),
-    });
+    const transcript = formatAttempt(trajectory, task, reward);
     return { ...attempt, transcript, reward, catalog };
   }
 
