@@ -64,6 +64,10 @@ export const work = defineCommand({
         await scoreForTable(request, { ...context, signal }, it => channel.notify("scored", it)),
       );
     });
+    channel.handle("attempt", async (request, signal) => {
+      const { attemptTask } = await import("./workAttempt.ts");
+      return finish(await attemptTask(request, { ...context, signal }));
+    });
     channel.open();
     // the editor disconnects once it has read the answer
     await new Promise<void>(resolve => channel.onClose(resolve));

@@ -1,9 +1,11 @@
 /** What the run page shows, and its requests and events. Types only. */
 import type { RunConfig } from "../run/config.ts";
+import type { RunEvaluation } from "../run/evaluation.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { PageContract } from "./pageChannel.ts";
 
 export type { RunConfig } from "../run/config.ts";
+export type { Estimate, RunEvaluation } from "../run/evaluation.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
 /** `stopped`: no trainer works on the run, and the run is not complete. */
@@ -30,6 +32,8 @@ export interface RunView {
   readonly config: RunConfig;
   readonly steps: readonly StepMetrics[];
   readonly checkpoints: readonly number[];
+  /** Absent if the run was not evaluated. */
+  readonly evaluation?: RunEvaluation;
 }
 
 /** A run that is drawn beside another one. */
@@ -55,5 +59,6 @@ export interface RunPage extends PageContract {
     statusChanged: RunStatus;
     stepsDone: readonly StepMetrics[];
     checkpointSaved: number;
+    evaluated: RunEvaluation;
   };
 }

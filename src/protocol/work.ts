@@ -8,6 +8,7 @@ import type { AttemptSource } from "../run/scoreAttempts.ts";
 import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
+import type { Task } from "../trajectory/task.ts";
 
 /** Which teacher a synthesis has. */
 export type TeacherOptions =
@@ -94,6 +95,16 @@ export interface ScoringWork {
   readonly cache: string;
 }
 
+/** An attempt of a student at one task, which is written as a trajectory file. */
+export interface AttemptWork {
+  readonly task: Task;
+  /** The model folder. */
+  readonly model: string;
+  /** The trajectory file to write. */
+  readonly file: string;
+  readonly fixtures: readonly string[];
+}
+
 /** How far some work is. */
 export interface WorkProgress {
   readonly done: number;
@@ -119,6 +130,7 @@ export type ProgramMessages = {
     synthesize: { params: SynthesisWork; result: SynthesisResult };
     checkFit: { params: FitWork; result: FitResult };
     evaluate: { params: EvaluationWork; result: EvaluationResult };
+    attempt: { params: AttemptWork; result: object };
     scoreAttempts: { params: ScoringWork; result: ScoringResult };
   };
   notifications: object;

@@ -8,6 +8,9 @@ import { z } from "zod";
 import { readJsonFile } from "../storage/parseJson.ts";
 import { runConfig, type GrpoSettings } from "./config.ts";
 
+/** The shipped model that trainings start from by default: GRPO improves it within minutes. */
+export const shippedStart = "careless";
+
 export interface StartModel {
   readonly folder: string;
   readonly name: string;

@@ -40,7 +40,7 @@ export interface WorkOutcome {
  * Sends a request about a student to a fork of the built program, whose numerics are bundled, and
  * resolves with the result and the progress.
  */
-export async function requestStudentWork<Method extends "checkFit" | "evaluate">(
+export async function requestStudentWork<Method extends "checkFit" | "evaluate" | "attempt">(
   method: Method,
   params: ProgramMessages["requests"][Method]["params"],
 ): Promise<{

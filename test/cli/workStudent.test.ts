@@ -3,6 +3,12 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
+import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
+import { checkReplay } from "../../src/trajectory/replay.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
 import { requestStudentWork } from "./editor.ts";
@@ -90,4 +96,29 @@ test("a file without held-out tasks that fit is refused with what to do", async 
     what: expect.stringContaining("has no held-out tasks") as string,
     remedy: expect.stringContaining("synthesize") as string,
   });
+});
+
+test("a student attempts one task, and its attempt is a trajectory file that replays", async () => {
+  const tasks: Task[] = [];
+  for await (const it of readTasks(few)) tasks.push(it);
+  const file = join(emptyFolder(), "try.trajectory.jsonl");
+  const attempt = (task: Task) =>
+    requestStudentWork("attempt", { task, model: getModel("small"), file, fixtures });
+  await attempt(tasks[0]!);
+  const attempts: Trajectory[] = [];
+  for await (const it of readTrajectories(file)) attempts.push(it);
+  expect(attempts.map(it => it.header)).toMatchObject([
+    { task: tasks[0]!.id, policy: "student:small" },
+  ]);
+  expect(checkReplay(openCatalog(await loadServers(), fixtures), attempts[0]!)).toMatchObject({
+    verdict: "same",
+  });
+  for await (const it of readTasks(example))
+    if (it.servers.some(server => server.name === "crm")) {
+      await expect(attempt(it)).rejects.toMatchObject({
+        what: `small does not know the servers of task ${it.id}`,
+        remedy: expect.stringContaining("banking, calendar") as string,
+      });
+      break;
+    }
 });

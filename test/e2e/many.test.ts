@@ -173,6 +173,7 @@ test("the dependency graph of a server shows the inputs and outputs of a tool", 
 
 test("tasks are synthesized from the palette, and the page shows their transitions", async () => {
   await workbench.runCommand("PROVE: Synthesize Tasks…");
+  await workbench.choice("Other tasks…").click();
   await workbench.type("On which servers", "");
   await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
   await workbench.choice("banking").click();
@@ -203,6 +204,7 @@ test("tasks are synthesized from the palette, and the page shows their transitio
 
 test("before requests to another machine, the user sees their address and content", async () => {
   await workbench.runCommand("PROVE: Synthesize Tasks…");
+  await workbench.choice("Other tasks…").click();
   await workbench.answer("On which servers", "");
   await workbench.choice("An endpoint…").click();
   await workbench.answer("The endpoint's address", "https://models.invalid/v1");
@@ -230,6 +232,7 @@ test("an endpoint is used once its key is stored, the key is written nowhere, an
       : { status: 401, body: { error: { message: "no key" } } },
   );
   await workbench.runCommand("PROVE: Synthesize Tasks…");
+  await workbench.choice("Other tasks…").click();
   await workbench.type("On which servers", "");
   // from the two servers of the last synthesis to all, then to none
   for (let n = 0; n < 2; n++)

@@ -5,8 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repository } from "./packaged.ts";
 
-/** Returns the text of a file with tasks on the given servers, with short menus. */
-export function synthesizeTasks(count: number, servers: string): string {
+/**
+ * Returns the text of a file with tasks on the given servers, with short menus. The tasks of the
+ * preset `student` fit the shipped student, and a fifth of them is held out.
+ */
+export function synthesizeTasks(
+  count: number,
+  servers: string,
+  preset: "paper" | "student" = "paper",
+): string {
   const folder = mkdtempSync(join(tmpdir(), "prove-tasks-"));
   try {
     const file = join(folder, "made.tasks.jsonl");
@@ -22,6 +29,8 @@ export function synthesizeTasks(count: number, servers: string): string {
       servers,
       "--menu",
       "chain",
+      "--preset",
+      preset,
     ];
     execFileSync(process.execPath, [join(repository, "dist/cli.js"), ...args], {
       cwd: folder,

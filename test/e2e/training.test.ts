@@ -1,7 +1,12 @@
-/** Training from the workbench: it is started, plotted, cancelled, resumed and stopped. */
+/**
+ * Training from the workbench: it is started, plotted, cancelled, resumed, stopped and evaluated,
+ * and its run is compared, renamed and deleted.
+ */
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { readEvaluation } from "../../src/run/evaluation.ts";
+import { listRuns } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
@@ -21,27 +26,38 @@ const stepTimeout = { timeout: 150_000, interval: 250 };
 
 beforeAll(async () => {
   workbench = await Workbench.open({
-    "prove/tasks/few.tasks.jsonl": synthesizeTasks(24, "banking"),
+    "prove/tasks/few.tasks.jsonl": synthesizeTasks(24, "banking", "student"),
+    "prove/tasks/crm.tasks.jsonl": synthesizeTasks(3, "crm", "student"),
   });
   await workbench.showContainer("PROVE");
 });
 afterAll(async () => {
   // a trainer outlives the window, so one that a failed test left running must be ended
-  const trainer = readTrainerLock(run());
-  if (trainer) process.kill(trainer.pid, "SIGKILL");
+  for (const folder of listRuns(join(workbench.folder, "prove/runs"))) {
+    const trainer = readTrainerLock(folder);
+    if (trainer) process.kill(trainer.pid, "SIGKILL");
+  }
   await workbench.close();
 });
 
 test("training starts from the palette, and its curve grows", async () => {
   await workbench.runCommand("PROVE: Start Training");
   await workbench.choice("few").click();
+  await checkVisible(workbench.choice("careless"));
+  await workbench.takePicture("training-student");
+  await workbench.page.keyboard.press("Enter");
+  await workbench.choice("GRPO").click();
+  await workbench.choice("A number of steps…").click();
   await workbench.answer("How many steps", "1000");
   await checkVisible(workbench.notification("Training few-1"));
-  await checkVisible(state("training"));
+  await state("training").waitFor(stepTimeout);
   const curve = page().locator("figure svg path.line").first();
   await curve.waitFor(stepTimeout);
   const before = await curve.getAttribute("d");
   await vi.waitFor(async () => expect(await curve.getAttribute("d")).not.toBe(before), stepTimeout);
+  await checkVisible(
+    workbench.page.locator(".statusbar-item").filter({ hasText: /step \d+\/1000 · reward/ }),
+  );
   await workbench.takePicture("run");
 }, 360_000);
 
@@ -99,3 +115,27 @@ test("a run is renamed and deleted from the palette", async () => {
   await checkGone(row("second"));
   expect(existsSync(run())).toBe(true);
 });
+
+test("a training that ran to its end is evaluated, which its page and a notification show", async () => {
+  await workbench.runCommand("PROVE: Start Training");
+  // the answers of the last training come first
+  for (const question of ["Which tasks", "Which student", "Which objective", "How long"])
+    await workbench.answer(question, "");
+  await workbench.answer("How many steps", "1");
+  const ended = /few-2 has finished after 1 step: .*success.* \d+% → \d+% on \d+ held-out tasks/;
+  await workbench.notification(ended).waitFor(stepTimeout);
+  await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
+  await checkVisible(page().getByRole("cell", { name: "success", exact: true }));
+  const folder = join(workbench.folder, "prove/runs/few-2");
+  expect(readEvaluation(folder)).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
+  await workbench.takePicture("run-evaluated");
+}, 300_000);
+
+test("a file whose tasks do not fit the student is refused with what to do", async () => {
+  await workbench.runCommand("PROVE: Start Training");
+  await workbench.choice("crm").click();
+  await workbench.choice("careless").click();
+  await checkVisible(workbench.notification(/None of the \d+ tasks in crm.* fits careless/));
+  await workbench.takePicture("training-refused");
+}, 120_000);

@@ -7,6 +7,7 @@ import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
 import { createAlarmBox } from "./alarms.ts";
+import { createEvaluation } from "./evaluation.ts";
 import { createHeader, type RunActions } from "./header.ts";
 import { createKeyNumbers } from "./keyNumbers.ts";
 import { formatPlots } from "./plotExport.ts";
@@ -32,6 +33,7 @@ function start(loaded: RunView): void {
   const plots = createPlots(view.config.method, step => void channel.request("openStep", { step }));
   const header = element("div");
   const alarms = createAlarmBox();
+  const evaluation = element("section");
   const numbers = element("div");
   const curves = element("div", { class: "plots" }, ...plots.elements);
   const plotActions = createPlotActions({
@@ -46,11 +48,12 @@ function start(loaded: RunView): void {
   });
   const settings = element("section");
   page.setAttribute("aria-busy", "false");
-  page.replaceChildren(header, alarms.element, numbers, plotActions, curves, settings);
+  page.replaceChildren(header, alarms.element, evaluation, numbers, plotActions, curves, settings);
   const send = (name: "pause" | "resume" | "stop") => () => void channel.request(name, null);
   const actions: RunActions = { pause: send("pause"), resume: send("resume"), stop: send("stop") };
   const draw = () => {
     isDrawPending = false;
+    evaluation.replaceChildren(...createEvaluation(view.evaluation));
     const hasSteps = view.steps.length > 0;
     header.replaceChildren(createHeader(view, actions));
     alarms.update(view.steps);
@@ -73,6 +76,7 @@ function start(loaded: RunView): void {
     const first = steps[0]?.step ?? Infinity;
     change({ steps: [...view.steps.filter(it => it.step < first), ...steps] });
   });
+  channel.on("evaluated", it => change({ evaluation: it }));
   channel.on("checkpointSaved", step =>
     change({ checkpoints: [...view.checkpoints.filter(it => it !== step), step] }),
   );

@@ -7,13 +7,18 @@ import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
+import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
+import { Evaluations } from "./evaluations.ts";
+import { FailingAttempts } from "./failingAttempts.ts";
 import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
 import { RunPages } from "./runPages.ts";
 import { Runs } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
 import { RunsTree } from "./runsTree.ts";
+import { StudentAttempts } from "./studentAttempts.ts";
 import { Training } from "./training.ts";
+import { TrainingStatus } from "./trainingStatus.ts";
 
 export interface RunDependencies {
   readonly folder: ProveFolder;
@@ -26,16 +31,28 @@ export function registerRuns(
   context: ExtensionContext,
   { folder, tasks, transcripts, synthesis }: RunDependencies,
 ): Runs {
-  const { extensionUri, subscriptions } = context;
+  const { extensionUri, subscriptions, workspaceState } = context;
   const runs = new Runs(folder);
   const tree = new RunsTree(runs);
+  const getPages = () => pages;
+  const evaluations = new Evaluations({ extensionUri, folder, tasks, runs, getPages });
+  const attempts = new StudentAttempts({
+    extensionUri,
+    folder,
+    runs,
+    transcripts,
+    workspaceState,
+  });
+  const failingAttempts = new FailingAttempts({ folder, runs, transcripts, synthesis });
   const training = new Training({
     extensionUri,
     folder,
     tasks,
     synthesis,
     runs,
-    getPages: () => pages,
+    evaluations,
+    workspaceState,
+    getPages,
   });
   const pages = new RunPages({
     extensionUri,
@@ -47,6 +64,7 @@ export function registerRuns(
     runs,
     tree,
     pages,
+    new TrainingStatus(runs),
     createTree("prove.runs", tree),
     folder.onDidChange(part => {
       if (part === "runs") runs.refresh();
@@ -55,6 +73,9 @@ export function registerRuns(
   );
   registerCommands(context, {
     startTraining: (node?: TasksNode | Uri) => training.start(node),
+    showFailingAttempt: () => failingAttempts.show(),
+    tryStudent: (attempt?: AttemptNode | Uri) => attempts.start(attempt),
+    evaluate: (node?: RunsNode) => evaluations.start(node),
     showRun: (node?: RunsNode) => pages.open(node),
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),
     resumeTraining: (node?: RunsNode) => training.requestFor("resume", node),

@@ -6,6 +6,7 @@ import type { RunStatus } from "../../protocol/runPage.ts";
 import type { TrainerEvent, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../run/attach.ts";
 import type { RunConfig } from "../../run/config.ts";
+import { readEvaluation, writeEvaluation, type RunEvaluation } from "../../run/evaluation.ts";
 import { listCheckpoints, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
 import type { StepMetrics } from "../../run/metrics.ts";
 import { UserError } from "../../userError.ts";
@@ -14,6 +15,7 @@ export type RunChange =
   | { readonly kind: "status" }
   | { readonly kind: "steps"; readonly steps: readonly StepMetrics[] }
   | { readonly kind: "checkpoint"; readonly step: number }
+  | { readonly kind: "evaluated"; readonly evaluation: RunEvaluation }
   | { readonly kind: "finished"; readonly by: "steps" | "time" | "stop" }
   | { readonly kind: "failed"; readonly error: UserError };
 
@@ -23,6 +25,7 @@ export class RunMonitor {
   #config: RunConfig;
   #steps: readonly StepMetrics[] = [];
   #checkpoints: readonly number[] = [];
+  #evaluation: RunEvaluation | undefined;
   #trainerStatus: TrainerStatus | undefined;
   #end: RunEnd | undefined;
   #attachment: Attachment | undefined;
@@ -47,6 +50,11 @@ export class RunMonitor {
     return this.#checkpoints;
   }
 
+  /** What the student did on held-out tasks, if that was measured. */
+  get evaluation(): RunEvaluation | undefined {
+    return this.#evaluation;
+  }
+
   get isAttached(): boolean {
     return this.#attachment !== undefined;
   }
@@ -68,7 +76,15 @@ export class RunMonitor {
     this.#config = readRun(this.folder);
     this.#steps = readMetrics(this.folder).lines;
     this.#checkpoints = listCheckpoints(this.folder);
+    this.#evaluation = readEvaluation(this.folder);
     this.#end = readEnd(this.folder);
+  }
+
+  /** Writes an evaluation into the run's folder, in place of an earlier one. */
+  storeEvaluation(evaluation: RunEvaluation): void {
+    writeEvaluation(this.folder, evaluation);
+    this.#evaluation = evaluation;
+    this.#notify({ kind: "evaluated", evaluation });
   }
 
   /** Attaches to the run's trainer. The result is false if no trainer is running. */

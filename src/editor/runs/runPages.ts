@@ -154,6 +154,8 @@ const followRun = (monitor: RunMonitor, page: Page<RunPage>): { dispose(): void 
         return page.sendEvent("stepsDone", change.steps);
       case "checkpoint":
         return page.sendEvent("checkpointSaved", change.step);
+      case "evaluated":
+        return page.sendEvent("evaluated", change.evaluation);
       case "status":
       case "finished":
       case "failed":
@@ -170,4 +172,5 @@ const createRunView = (monitor: RunMonitor): RunView => ({
   config: monitor.config,
   steps: monitor.steps,
   checkpoints: monitor.checkpoints,
+  ...(monitor.evaluation ? { evaluation: monitor.evaluation } : {}),
 });

@@ -29,6 +29,11 @@ export class Runs implements Disposable {
       .toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
   }
 
+  /** The runs that a trainer works on. */
+  listAttached(): readonly RunMonitor[] {
+    return [...this.#monitors.values()].filter(it => it.isAttached);
+  }
+
   /** The monitor of a run folder. Throws a `UserError` if it is not a run folder. */
   getMonitor(folder: string): RunMonitor {
     const known = this.#monitors.get(folder);

@@ -2,9 +2,11 @@
 import { basename } from "node:path";
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { RunState } from "../../protocol/runPage.ts";
+import { getTrend } from "../../run/evaluation.ts";
 import { formatCount } from "../shared/count.ts";
-import { icons, outcomeIcon, runIcon } from "../shared/icons.ts";
+import { evaluatedRunIcon, icons, outcomeIcon, runIcon } from "../shared/icons.ts";
 import { createTreeItem } from "../shared/treeItem.ts";
+import { describeEvaluation } from "./evaluationText.ts";
 import type { Group } from "./groupIndex.ts";
 import { getRunName } from "./runs.ts";
 import type { NodeOf, RunsNode } from "./runsNode.ts";
@@ -63,16 +65,24 @@ export function createItem(node: RunsNode): TreeItem {
 }
 
 function createRunItem(node: NodeOf<"run">): TreeItem {
-  const { folder, status, steps: metrics, config } = node.monitor;
+  const { folder, status, steps: metrics, config, evaluation } = node.monitor;
   const { state, step, steps, activity } = status;
   const last = metrics.at(-1);
   const total = steps === undefined ? "" : ` of ${steps}`;
   const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
   const setup = `${config.method} on ${basename(config.tasks)}, reward ${config.profile}`;
   const item = createTreeItem(getRunName(node.monitor), Collapsed, {
-    icon: runIcon[state],
+    icon:
+      state === "finished" && evaluation
+        ? evaluatedRunIcon[getTrend(evaluation.change.success)]
+        : runIcon[state],
     description: `${state} · step ${step}${total}${reward}`,
-    tooltip: `${folder}\n\n${activity}\n\n${setup}`,
+    tooltip: [
+      folder,
+      activity,
+      setup,
+      ...(evaluation ? [describeEvaluation(evaluation)] : []),
+    ].join("\n\n"),
     context: runContexts[state],
   });
   item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };

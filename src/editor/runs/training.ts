@@ -3,32 +3,32 @@
  * window that opens the folder later attaches to it.
  */
 import { basename } from "node:path";
-import { Uri, workspace } from "vscode";
+import { CancellationError, Uri, workspace, type Memento } from "vscode";
+import type { FitResult } from "../../protocol/work.ts";
 import { createRunConfig } from "../../run/createRunConfig.ts";
 import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
+import { chooseGrpoSettings, type StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
-import { icons } from "../shared/icons.ts";
 import { showProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import { askText, pickOne, createWholeNumberValidator } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
+import { runStudentWork } from "../shared/work.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
-import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
+import type { Evaluations } from "./evaluations.ts";
+import { describeEvaluation } from "./evaluationText.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import type { RunPages, RunRequest } from "./runPages.ts";
 import { pickRun, type RunChoice } from "./runPrompts.ts";
 import { getRunName, type Runs } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
-import { announceEnd, reportProgress } from "./trainingProgress.ts";
-
-/** The model that is part of the extension. */
-const defaultModel = "small";
-
-const title = "Start Training";
+import { listStudents } from "./studentChoices.ts";
+import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
+import { promptForTraining, type TasksSource } from "./trainingPrompts.ts";
 
 /** The states in which each request is possible. */
 const requestStates: Readonly<Record<RunRequest, RunChoice["states"]>> = {
@@ -43,6 +43,8 @@ export interface TrainingDependencies {
   readonly tasks: TasksTree;
   readonly synthesis: Synthesis;
   readonly runs: Runs;
+  readonly evaluations: Evaluations;
+  readonly workspaceState: Memento;
   /** Returns the run pages, which in turn send requests to training. */
   readonly getPages: () => RunPages;
 }
@@ -57,23 +59,29 @@ export class Training {
   /** Starts a run on a tasks file and shows its page; without a file, the user chooses one. */
   async start(node: TasksNode | Uri | undefined): Promise<void> {
     requireTrust("training");
-    const { folder } = this.#dependencies;
-    const runs = folder.getPart("runs");
-    const tasks = await this.#resolveTasks(node);
-    const steps = await askText(
-      { title, text: "How many steps; training can be stopped and resumed at any time" },
-      { value: "100", validate: createWholeNumberValidator(1, 100_000) },
-    );
-    const runFolder = await findUnusedFolder(runs, basename(tasks.fsPath, ".tasks.jsonl"));
+    const { folder, tasks: tree, runs, workspaceState } = this.#dependencies;
+    const runsFolder = folder.getPart("runs");
+    const { tasks, student, onlyFitting, objective, profile, length } = await promptForTraining({
+      tasks: node instanceof Uri ? node : node?.kind === "taskFile" ? node.file : undefined,
+      listFiles: () => tree.listFiles(),
+      sources: this.#sources,
+      students: listStudents(Uri.joinPath(folder.resources, "models").fsPath, runs.list()),
+      checkFit: (file, model) => this.#checkFit(file, model),
+      workspaceState,
+    });
+    const runFolder = await findUnusedFolder(runsFolder, basename(tasks.fsPath, ".tasks.jsonl"));
     createRun(
       runFolder,
       createRunConfig({
         startedAt: new Date(),
         tasks: tasks.fsPath,
-        from: defaultModel,
-        steps: Number(steps),
+        from: student.name,
+        ...(onlyFitting ? { onlyFitting } : {}),
+        ...length,
+        profile,
+        grpo: { ...chooseGrpoSettings(student), objective },
       }),
-      Uri.joinPath(folder.resources, "models", defaultModel).fsPath,
+      student.folder,
     );
     await this.#runTrainer(runFolder);
   }
@@ -101,10 +109,11 @@ export class Training {
     await this.#runTrainer(monitor.folder);
   }
 
-  /** Starts the trainer on a run folder and shows its progress until it exits. */
+  /** Starts the trainer on a run folder, shows its progress until it exits, and evaluates it. */
   async #runTrainer(runFolder: string): Promise<void> {
     const { extensionUri, folder, runs, getPages } = this.#dependencies;
     const node = await findNode(getSetting("node"));
+    let end: "steps" | "time" | "stop" | undefined;
     await showProgress(`Training ${basename(runFolder)}`, async (progress, token) => {
       progress.report({ message: "starting", increment: 0 });
       const connection = await startTrainer({
@@ -118,8 +127,7 @@ export class Training {
       connection.close();
       const monitor = runs.getMonitor(runFolder);
       const subscription = monitor.onChange(change => {
-        if (change.kind === "finished")
-          announceEnd(monitor, change.by, () => getPages().show(monitor));
+        if (change.kind === "finished") end = change.by;
       });
       try {
         await monitor.attach();
@@ -129,27 +137,62 @@ export class Training {
         subscription.dispose();
       }
     });
+    if (end) await this.#announceEnd(runs.getMonitor(runFolder), end);
   }
 
-  async #resolveTasks(node: TasksNode | Uri | undefined): Promise<Uri> {
-    if (node instanceof Uri) return node;
-    if (node?.kind === "taskFile") return node.file;
-    const { tasks, synthesis } = this.#dependencies;
-    const question = { title, text: "Which tasks to train on" };
-    const files = await tasks.listFiles();
-    if (files.length > 0) return pickTasksFile(files, question);
-    const example = {
-      label: "The example tasks",
-      description: "copied into this folder",
-      iconPath: icons.taskFile,
-    };
-    await pickOne([example], question);
-    await synthesis.copyExample();
-    const [copy] = await tasks.listFiles();
-    if (!copy) throw new UserError("the example has no tasks", "synthesize some");
-    return copy;
+  /** Announces the end of a training. One that ran to its end is evaluated before. */
+  async #announceEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): Promise<void> {
+    const { evaluations } = this.#dependencies;
+    const end = describeTrainingEnd(monitor, by);
+    if (by === "stop")
+      return evaluations.announce(monitor, joinClauses(end, describeRewards(monitor)));
+    try {
+      await evaluations.evaluateRun(monitor);
+      evaluations.announce(monitor, `${end}: ${describeEvaluation(monitor.evaluation!)}.`);
+    } catch (error) {
+      if (!(error instanceof UserError || error instanceof CancellationError)) throw error;
+      const why = error instanceof UserError ? error.what : "you canceled it";
+      const rewards = joinClauses(end, describeRewards(monitor));
+      evaluations.announce(monitor, `${rewards} It was not evaluated: ${why}.`);
+    }
+  }
+
+  #checkFit(tasks: Uri, { name, folder: model }: StartModel): Promise<FitResult> {
+    const { extensionUri, folder } = this.#dependencies;
+    return runStudentWork(
+      "checkFit",
+      { tasks: tasks.fsPath, model, fixtures: folder.fixtureFolders },
+      `Checking which tasks fit ${name}`,
+      { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
+    );
+  }
+
+  /** Where the tasks of an empty folder come from. */
+  get #sources(): readonly TasksSource[] {
+    const { synthesis, tasks } = this.#dependencies;
+    return [
+      {
+        label: studentTasks.label,
+        description: studentTasks.description,
+        create: () => synthesis.createStudentTasks(),
+      },
+      {
+        label: "The example tasks",
+        description: "copied into this folder",
+        async create() {
+          await synthesis.copyExample();
+          const [copy] = await tasks.listFiles();
+          if (!copy) throw new UserError("the example has no tasks", "synthesize some");
+          return copy;
+        },
+      },
+    ];
   }
 }
+
+/** A sentence of the end of a training and, if there is more to say, a second clause. */
+const joinClauses = (first: string, second: string): string =>
+  `${first}${second && `: ${second}`}.`;
 
 async function findUnusedFolder(runs: Uri, name: string): Promise<string> {
   for (let n = 1; ; n++) {

@@ -1,7 +1,7 @@
-/** Shows the progress and the end of a training run in notifications. */
+/** Reports the progress of a training, and says how it ended. */
 import type { CancellationToken } from "vscode";
 import { formatCount } from "../shared/count.ts";
-import { showInformation, type ProgressReport } from "../shared/notifications.ts";
+import type { ProgressReport } from "../shared/notifications.ts";
 import { reportRejection } from "../shared/report.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName } from "./runs.ts";
@@ -38,19 +38,17 @@ export function reportProgress(
   });
 }
 
-/** Announces that a run has finished or was stopped, with a button that calls `showRun`. */
-export function announceEnd(
-  monitor: RunMonitor,
-  by: "steps" | "time" | "stop",
-  showRun: () => void,
-): void {
-  const rewards = monitor.steps.filter(it => it.method === "grpo").map(it => it.reward.mean);
-  const change = rewards.length
-    ? `: first reward ${rewards[0]!.toFixed(3)}, last reward ${rewards.at(-1)!.toFixed(3)}`
-    : "";
+/** Says how a training ended, such as "few-1 has finished after 52 steps". */
+export function describeTrainingEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): string {
   const n = monitor.steps.length;
   const when = n === 0 ? "before its first step" : `after ${formatCount(n, "step")}`;
-  const ended = by === "stop" ? "was stopped" : "has finished";
-  const message = `${getRunName(monitor)} ${ended} ${when}${change}.`;
-  reportRejection(showInformation(message, "Show Run").then(chosen => chosen && showRun()));
+  return `${getRunName(monitor)} ${by === "stop" ? "was stopped" : "has finished"} ${when}`;
+}
+
+/** The first and the last reward of a training, which tell less than an evaluation. */
+export function describeRewards({ steps }: RunMonitor): string {
+  const rewards = steps.filter(it => it.method === "grpo").map(it => it.reward.mean);
+  return rewards.length
+    ? `first reward ${rewards[0]!.toFixed(3)}, last reward ${rewards.at(-1)!.toFixed(3)}`
+    : "";
 }

@@ -17,7 +17,10 @@ export function registerCommands({ subscriptions }: ExtensionContext, table: Com
     subscriptions.push(
       commands.registerCommand(`prove.${name}`, async (...args: never[]) => {
         try {
-          return await run(...args);
+          const result: unknown = await run(...args);
+          // ticks the walkthrough's step; a command that was canceled or failed does not get here
+          await commands.executeCommand("setContext", `prove.done.${name}`, true);
+          return result;
         } catch (error) {
           reportError(error);
           return undefined;

@@ -2,6 +2,7 @@
 import { ThemeColor, ThemeIcon } from "vscode";
 import type { OutcomeKind } from "../../environment/outcome.ts";
 import type { RunState } from "../../protocol/runPage.ts";
+import type { Trend } from "../../run/evaluation.ts";
 
 const createIcon = (id: string, color?: string) =>
   color ? new ThemeIcon(id, new ThemeColor(color)) : new ThemeIcon(id);
@@ -42,6 +43,13 @@ export const runIcon: Readonly<Record<RunState, ThemeIcon>> = {
   paused: createIcon("debug-pause", "charts.yellow"),
   stopping: createIcon("loading~spin"),
   stopped: createIcon("circle-outline"),
-  finished: createIcon("pass", "testing.iconPassed"),
+  finished: createIcon("circle-filled"),
   failed: createIcon("error", "list.errorForeground"),
+};
+
+/** The icons of finished runs that were evaluated, by what became of success. */
+export const evaluatedRunIcon: Readonly<Record<Trend, ThemeIcon>> = {
+  higher: createIcon("pass", "testing.iconPassed"),
+  lower: createIcon("arrow-down", "list.errorForeground"),
+  unclear: createIcon("circle-filled"),
 };

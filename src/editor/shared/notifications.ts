@@ -1,16 +1,19 @@
 /**
- * Notifications, progress, input boxes, quick picks and hovers. All texts are shown as plain text:
- * text from outside never becomes a link or a command. No other file calls these editor functions.
+ * Notifications, progress, status bar items, input boxes, quick picks and hovers. All texts are
+ * shown as plain text: text from outside never becomes a link or a command. No other file calls
+ * these editor functions.
  */
 import {
   MarkdownString,
   ProgressLocation,
   window,
   type CancellationToken,
+  type Command,
   type InputBox,
   type Progress,
   type QuickPick,
   type QuickPickItem,
+  type StatusBarItem,
 } from "vscode";
 import { toPlainLine, toPlainText, truncateText } from "./plainText.ts";
 
@@ -69,6 +72,40 @@ export const showProgress = async <T>(
         token,
       ),
   );
+
+export interface StatusContent {
+  /** The name of a product icon. */
+  readonly icon: string;
+  readonly text: string;
+  readonly tooltip: string;
+  readonly command: Command;
+}
+
+/** An item of the status bar, hidden at first. */
+export interface StatusItem {
+  show(content: StatusContent): void;
+  hide(): void;
+  dispose(): void;
+}
+
+/** Creates an item of the status bar. `name` is its entry in the status bar's menu. */
+export function createStatusItem(id: string, name: string): StatusItem {
+  const item = window.createStatusBarItem(id);
+  item.name = name;
+  return {
+    show: ({ icon, text, tooltip, command }) =>
+      showStatus(item, { icon, text: toPlainLine(text), tooltip: toPlainText(tooltip), command }),
+    hide: () => item.hide(),
+    dispose: () => item.dispose(),
+  };
+}
+
+function showStatus(status: StatusBarItem, { icon, text, tooltip, command }: StatusContent): void {
+  status.text = `$(${icon}) ${text}`;
+  status.tooltip = tooltip;
+  status.command = command;
+  status.show();
+}
 
 export interface InputTexts {
   readonly title: string | undefined;

@@ -4,9 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { CancellationError, Uri, workspace, type Memento } from "vscode";
+import { commands, Uri, workspace, type Memento } from "vscode";
 import type { TeacherOptions } from "../../protocol/work.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
+import { readStartModel, shippedStart } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/count.ts";
@@ -21,7 +22,7 @@ import type { EndpointKeys } from "./endpointKeys.ts";
 import { listEditorModels } from "./languageModels.ts";
 import type { SynthesisPages } from "./synthesisPages.ts";
 import { synthesizeInProgram } from "./synthesisProgram.ts";
-import { promptForSynthesis } from "./synthesisPrompts.ts";
+import { createStudentSynthesis, promptForSynthesis } from "./synthesisPrompts.ts";
 import type { TeacherChoice } from "./teacherPrompts.ts";
 import { UnfinishedSyntheses, type UnfinishedSynthesis } from "./unfinishedSyntheses.ts";
 
@@ -50,15 +51,30 @@ export class Synthesis {
     const { folder, definitions, workspaceState } = this.#dependencies;
     const tasksFolder = folder.getPart("tasks");
     const unfinished = await this.#pickUnfinished();
-    if (unfinished) return this.#synthesize(unfinished, true);
+    if (unfinished) return this.#run(unfinished, true);
     const { choices, file } = await promptForSynthesis({
       servers: await definitions.loadServers(),
       models: await listEditorModels(),
       folder: tasksFolder,
       workspaceState,
       endpoint: { url: getSetting("endpoint.url"), model: getSetting("endpoint.model") },
+      studentServers: this.#studentServers,
     });
+    await this.#run({ file: file.fsPath, choices }, false);
+  }
+
+  /** Synthesizes the tasks for the shipped student, without questions, and returns their file. */
+  async createStudentTasks(): Promise<Uri> {
+    requireTrust("synthesizing tasks");
+    const tasksFolder = this.#dependencies.folder.getPart("tasks");
+    const { choices, file } = createStudentSynthesis(tasksFolder, this.#studentServers);
     await this.#synthesize({ file: file.fsPath, choices }, false);
+    return file;
+  }
+
+  get #studentServers(): readonly string[] {
+    const { resources } = this.#dependencies.folder;
+    return readStartModel(Uri.joinPath(resources, "models", shippedStart).fsPath).servers;
   }
 
   /** Copies the example's tasks into the workspace. */
@@ -92,7 +108,13 @@ export class Synthesis {
     return (await pickOne([newTasks, ...items], question)).unfinished;
   }
 
-  async #synthesize(unfinished: UnfinishedSynthesis, isResumed: boolean): Promise<void> {
+  /** Synthesizes tasks, and announces the result. */
+  async #run(unfinished: UnfinishedSynthesis, isResumed: boolean): Promise<void> {
+    this.#announceResult(await this.#synthesize(unfinished, isResumed));
+  }
+
+  /** Throws a `CancellationError` if the user cancels. */
+  async #synthesize(unfinished: UnfinishedSynthesis, isResumed: boolean): Promise<SynthesisResult> {
     const { file, choices } = unfinished;
     const { extensionUri, folder, definitions, tasks } = this.#dependencies;
     const teacher = await this.#resolveTeacher(choices.teacher);
@@ -116,10 +138,10 @@ export class Synthesis {
         { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
       );
       await this.#unfinished.remove(file);
-      this.#announceResult(result);
+      return result;
     } catch (error) {
       this.#announceUnfinished(unfinished);
-      if (!(error instanceof CancellationError)) throw addKeyButton(error, choices.teacher);
+      throw addKeyButton(error, choices.teacher);
     } finally {
       this.#unfinished.end(file);
       tasks.refresh();
@@ -138,8 +160,13 @@ export class Synthesis {
     const accepted = formatCount(report.accepted, "task");
     const rejected = formatCount(report.attempts - report.accepted, "attempt");
     const message = `${accepted} in ${workspace.asRelativePath(file)}; ${rejected} rejected.`;
-    const answer = showInformation(message, "Show Synthesis");
-    reportRejection(answer.then(chosen => chosen && this.#dependencies.pages.show(file)));
+    const announce = async () => {
+      const chosen = await showInformation(message, "Start Training", "Show Synthesis");
+      if (chosen === "Start Training")
+        await commands.executeCommand("prove.startTraining", Uri.file(file));
+      else if (chosen) this.#dependencies.pages.show(file);
+    };
+    reportRejection(announce());
   }
 
   #announceUnfinished(unfinished: UnfinishedSynthesis): void {
@@ -148,7 +175,7 @@ export class Synthesis {
       const progress = await this.#describeProgress(unfinished);
       const message = `${getName(unfinished)} is unfinished: ${progress}. The tasks are kept.`;
       const chosen = await showInformation(message, "Resume", "Show Synthesis");
-      if (chosen === "Resume") await this.#synthesize(unfinished, true);
+      if (chosen === "Resume") await this.#run(unfinished, true);
       else if (chosen) this.#dependencies.pages.show(unfinished.file);
     };
     reportRejection(announce());

@@ -40,10 +40,20 @@ export interface PromptContext {
   readonly workspaceState: Memento;
   /** The endpoint in the settings. */
   readonly endpoint: { readonly url: string; readonly model: string };
+  /** The servers that the shipped student was trained on. */
+  readonly studentServers: readonly string[];
 }
+
+/** The tasks that a first training needs. */
+export const studentTasks = {
+  label: "Tasks for the student that ships",
+  description: "1,000 short tasks on the servers that it knows; a fifth is held out",
+  count: 1000,
+} as const;
 
 /** The answers so far. */
 interface Draft {
+  isForStudent: boolean;
   servers: readonly string[];
   teacher: TeacherChoice;
   preset: "paper" | "student";
@@ -64,6 +74,7 @@ export async function promptForSynthesis(
 ): Promise<{ readonly choices: SynthesisChoices; readonly file: Uri }> {
   const stored = context.workspaceState.get<SynthesisChoices>(storedKey);
   const draft: Draft = {
+    isForStudent: false,
     servers: [],
     teacher: { kind: "graph" },
     preset: "paper",
@@ -72,7 +83,13 @@ export async function promptForSynthesis(
     ...stored,
     fileName: "",
   };
-  await askInSequence(questions.map(ask => (hasBack: boolean) => ask(draft, context, hasBack)));
+  await askInSequence([
+    (hasBack: boolean) => askKind(draft, context, hasBack),
+    ...questions.map(
+      ask => async (hasBack: boolean) => !draft.isForStudent && ask(draft, context, hasBack),
+    ),
+  ]);
+  if (draft.isForStudent) return createStudentSynthesis(context.folder, context.studentServers);
   const { servers, teacher, preset, count, seed, fileName } = draft;
   const choices = {
     servers,
@@ -84,6 +101,36 @@ export async function promptForSynthesis(
   await context.workspaceState.update(storedKey, choices);
   return { choices, file: getFile(context.folder, fileName) };
 }
+
+/** The synthesis of the tasks for the shipped student, without questions. */
+export function createStudentSynthesis(
+  folder: Uri,
+  servers: readonly string[],
+): { readonly choices: SynthesisChoices; readonly file: Uri } {
+  const { count } = studentTasks;
+  const choices = {
+    servers,
+    teacher: { kind: "graph" },
+    preset: "student",
+    count,
+    seed: 1,
+  } as const;
+  return { choices, file: getFile(folder, findUnusedName(folder, "student")) };
+}
+
+const askKind: AskQuestion = async (draft, { workspaceState }, hasBack) => {
+  const forStudent = { ...studentTasks, iconPath: icons.taskFile, isForStudent: true };
+  const other = {
+    label: "Other tasks…",
+    description: "choose servers, teacher, mixture and number",
+    isForStudent: false,
+  };
+  const wasOther = workspaceState.get(storedKey) !== undefined;
+  const items = wasOther ? [other, forStudent] : [forStudent, other];
+  const question = { title, hasBack, text: "Which tasks to synthesize" };
+  draft.isForStudent = (await pickOne(items, question)).isForStudent;
+  return true;
+};
 
 const askServers: AskQuestion = async (draft, { servers }, hasBack) => {
   const items = servers.map(it => ({
@@ -187,8 +234,12 @@ const questions: readonly AskQuestion[] = [
 function suggestName(folder: Uri, { servers, count, seed }: Draft): string {
   const more = servers.length > 3 ? `-and-${servers.length - 3}` : "";
   const serverNames = servers.length === 0 ? "all" : `${servers.slice(0, 3).join("-")}${more}`;
+  return findUnusedName(folder, `${serverNames}-${count}-seed-${seed}`);
+}
+
+function findUnusedName(folder: Uri, base: string): string {
   for (let n = 1; ; n++) {
-    const name = `${serverNames}-${count}-seed-${seed}${n === 1 ? "" : `-${n}`}`;
+    const name = n === 1 ? base : `${base}-${n}`;
     if (validateName(folder, name) === undefined) return name;
   }
 }

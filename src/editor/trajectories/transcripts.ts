@@ -59,8 +59,8 @@ export class Transcripts implements Disposable {
   }
 
   /** Shows the transcript of a node, a transcript or a trajectory file. */
-  async open(attempt: AttemptNode | Uri | undefined): Promise<void> {
-    await this.#show(this.resolveUri(attempt));
+  async open(attempt: AttemptNode | Uri | undefined, column?: ViewColumn): Promise<void> {
+    await this.#show(this.resolveUri(attempt), column);
   }
 
   /** The transcript of a node or a file; without one, that of the active editor. */
@@ -144,14 +144,17 @@ export class Transcripts implements Disposable {
     this.#refreshed.dispose();
   }
 
-  async #show(uri: Uri): Promise<TextEditor> {
+  /** Without a column, a transcript that is visible stays where it is. */
+  async #show(uri: Uri, column?: ViewColumn): Promise<TextEditor> {
     // an attempt that cannot be read throws here, before a document is opened
     await this.getAttempt(uri);
     const editor = window.visibleTextEditors.find(
       it => it.document.uri.toString() === uri.toString(),
     );
     const document = await workspace.openTextDocument(uri);
-    return window.showTextDocument(document, { viewColumn: editor?.viewColumn ?? chooseColumn() });
+    return window.showTextDocument(document, {
+      viewColumn: column ?? editor?.viewColumn ?? chooseColumn(),
+    });
   }
 }
 

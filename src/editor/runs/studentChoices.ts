@@ -1,0 +1,50 @@
+/** The students that a training can start from: those that ship, and the checkpoints of runs. */
+import { basename, join } from "node:path";
+import { readdirSync } from "node:fs";
+import { getCheckpointFolder } from "../../run/folder.ts";
+import { readStartModel } from "../../run/startModel.ts";
+import { formatList } from "../shared/count.ts";
+import type { RunMonitor } from "./runMonitor.ts";
+
+export interface StudentChoice {
+  /** Names the student; it is the same in other windows and versions. */
+  readonly label: string;
+  readonly description: string;
+  readonly folder: string;
+}
+
+/** The shipped students, the one that training improves most first, then the checkpoints. */
+export const listStudents = (
+  modelsFolder: string,
+  runs: readonly RunMonitor[],
+): readonly StudentChoice[] => [
+  ...listShippedStudents(modelsFolder),
+  ...runs.flatMap(listCheckpoints),
+];
+
+export function listShippedStudents(modelsFolder: string): readonly StudentChoice[] {
+  const students = readdirSync(modelsFolder)
+    .map(it => readStartModel(join(modelsFolder, it)))
+    .toSorted((a, b) => b.careless - a.careless);
+  return students.map(({ name, servers, careless, folder }) => {
+    const teacher = careless > 0 ? "improves within minutes" : "its teacher made no errors";
+    return { label: name, description: `${teacher} · ${formatList(servers)}`, folder };
+  });
+}
+
+/** The checkpoints after the start, newest first. */
+const listCheckpoints = ({ folder, checkpoints }: RunMonitor): readonly StudentChoice[] =>
+  checkpoints
+    .filter(it => it > 0)
+    .toReversed()
+    .map(step => ({
+      label: `${basename(folder)}, step ${step}`,
+      description: "checkpoint",
+      folder: getCheckpointFolder(folder, step),
+    }));
+
+/** The item that was chosen the last time first, then the others. */
+export const moveToFront = <Item>(
+  items: readonly Item[],
+  isLast: (item: Item) => boolean,
+): readonly Item[] => items.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)));

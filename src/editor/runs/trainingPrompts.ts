@@ -1,0 +1,252 @@
+/**
+ * Asks for the options of a training, question by question. The last answers come first, so that
+ * the same training is started again by pressing Enter.
+ */
+import { basename } from "node:path";
+import type { Memento, Uri } from "vscode";
+import type { FitResult } from "../../protocol/work.ts";
+import type { GrpoSettings } from "../../run/config.ts";
+import { readStartModel, type StartModel } from "../../run/startModel.ts";
+import { UserError } from "../../userError.ts";
+import { formatCount, formatList } from "../shared/count.ts";
+import { icons } from "../shared/icons.ts";
+import {
+  askInSequence,
+  askText,
+  createWholeNumberValidator,
+  pickOne,
+} from "../shared/quickInput.ts";
+import { ActionableError } from "../shared/report.ts";
+import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import { moveToFront, type StudentChoice } from "./studentChoices.ts";
+
+/** What to train, and for how long. */
+export interface TrainingChoices {
+  readonly tasks: Uri;
+  readonly student: StartModel;
+  readonly onlyFitting: boolean;
+  readonly objective: GrpoSettings["objective"];
+  readonly profile: string;
+  readonly length: TrainingLength;
+}
+
+export type TrainingLength = { readonly seconds: number } | { readonly steps: number };
+
+export interface TrainingPromptContext {
+  /** The tasks file, if the command was run on one. */
+  readonly tasks: Uri | undefined;
+  readonly listFiles: () => Promise<readonly Uri[]>;
+  /** What to do in a folder without tasks. */
+  readonly sources: readonly TasksSource[];
+  readonly students: readonly StudentChoice[];
+  readonly checkFit: (tasks: Uri, student: StartModel) => Promise<FitResult>;
+  readonly workspaceState: Memento;
+}
+
+/** A way to get a first tasks file. */
+export interface TasksSource {
+  readonly label: string;
+  readonly description: string;
+  readonly create: () => Promise<Uri>;
+}
+
+/** The answers, as they are stored for the next time. */
+interface StoredAnswers {
+  readonly tasks?: string;
+  readonly student?: string;
+  readonly preset?: string;
+  readonly length?: TrainingLength;
+}
+
+interface Draft {
+  tasks?: Uri;
+  student?: StudentChoice;
+  onlyFitting: boolean;
+  preset: Preset;
+  length: TrainingLength;
+}
+
+/** A question sets a field of the draft. It resolves to `false` if it does not apply. */
+type AskQuestion = (
+  draft: Draft,
+  context: TrainingPromptContext & { readonly stored: StoredAnswers },
+  hasBack: boolean,
+) => Promise<boolean>;
+
+const title = "Start Training";
+const storedKey = "prove.training.last";
+
+/**
+ * Asks the questions. Throws a `CancellationError` on Escape, and an `ActionableError` if no task
+ * fits the student.
+ */
+export async function promptForTraining(context: TrainingPromptContext): Promise<TrainingChoices> {
+  const stored = context.workspaceState.get<StoredAnswers>(storedKey) ?? {};
+  const draft: Draft = { onlyFitting: false, preset: presets[0]!, length: lengths[0]!.length };
+  const questions = [askTasks, askStudent, askFit, askPreset, askLength];
+  await askInSequence(
+    questions.map(ask => (hasBack: boolean) => ask(draft, { ...context, stored }, hasBack)),
+  );
+  const { onlyFitting, preset, length } = draft;
+  const [tasks, student] = [draft.tasks!, draft.student!];
+  await context.workspaceState.update(storedKey, {
+    tasks: tasks.fsPath,
+    student: student.label,
+    preset: preset.label,
+    length,
+  } satisfies StoredAnswers);
+  const { objective, profile } = preset;
+  return {
+    tasks,
+    student: readStartModel(student.folder),
+    onlyFitting,
+    objective,
+    profile,
+    length,
+  };
+}
+
+const askTasks: AskQuestion = async (draft, context, hasBack) => {
+  if (context.tasks) {
+    draft.tasks = context.tasks;
+    return false;
+  }
+  const question = { title, hasBack, text: "Which tasks to train on" };
+  const files = await context.listFiles();
+  if (files.length === 0) {
+    const items = context.sources.map(it => ({ ...it, iconPath: icons.taskFile }));
+    draft.tasks = await (await pickOne(items, question)).create();
+    return true;
+  }
+  draft.tasks = await pickTasksFile(files, question, context.stored.tasks);
+  return true;
+};
+
+const askStudent: AskQuestion = async (draft, { students, stored }, hasBack) => {
+  const items = students.map(it => ({ ...it, iconPath: icons.checkpoint }));
+  const question = { title, hasBack, text: "Which student to train" };
+  draft.student = await pickOne(
+    moveToFront(items, it => it.label === stored.student),
+    question,
+  );
+  return true;
+};
+
+const askFit: AskQuestion = async (draft, { checkFit }, hasBack) => {
+  const [tasks, student] = [draft.tasks!, readStartModel(draft.student!.folder)];
+  const { train } = await checkFit(tasks, student);
+  const file = basename(tasks.fsPath);
+  if (train.total === 0)
+    throw new UserError(
+      `${file} has no tasks to train on`,
+      "choose another file: the tasks of this one are held out for evaluation",
+    );
+  if (train.fitting === 0)
+    throw new ActionableError(
+      `none of the ${formatCount(train.total, "task")} in ${file} fits ${draft.student!.label}, which knows ${formatList(student.servers)}`,
+      "synthesize tasks for the student, or choose another file",
+      { title: "Synthesize Tasks…", command: "prove.synthesizeTasks" },
+    );
+  draft.onlyFitting = train.fitting < train.total;
+  if (!draft.onlyFitting) return false;
+  const reasons = [
+    ...(train.unknownServers ? [`${train.unknownServers} on servers that it does not know`] : []),
+    ...(train.tooLong ? [`${train.tooLong} too long for it`] : []),
+  ];
+  const items = [
+    {
+      label: `Train on the ${formatCount(train.fitting, "task")} that fit`,
+      description: `without ${formatList(reasons)}`,
+      onlyFitting: true,
+    },
+    {
+      label: `Train on all ${formatCount(train.total, "task")}`,
+      description: "attempts at the others hardly ever succeed",
+      onlyFitting: false,
+    },
+  ];
+  const text = `${train.fitting.toLocaleString("en")} of ${formatCount(train.total, "task")} fit ${draft.student!.label}`;
+  draft.onlyFitting = (await pickOne(items, { title, hasBack, text })).onlyFitting;
+  return true;
+};
+
+interface Preset {
+  readonly label: string;
+  readonly description: string;
+  readonly objective: GrpoSettings["objective"];
+  readonly profile: string;
+}
+
+const presets: readonly Preset[] = [
+  {
+    label: "GRPO",
+    description: "the paper's objective · reward prove-plus: the paper's five parts and success",
+    objective: "prove",
+    profile: "prove-plus",
+  },
+  {
+    label: "GRPO, the paper's reward",
+    description: "the paper's objective · reward paper: five parts",
+    objective: "prove",
+    profile: "paper",
+  },
+  {
+    label: "DAPO",
+    description: "resamples groups without a gradient, no KL term · reward prove-plus",
+    objective: "dapo",
+    profile: "prove-plus",
+  },
+  {
+    label: "Dr. GRPO",
+    description: "advantages that are not scaled, no KL term · reward prove-plus",
+    objective: "dr-grpo",
+    profile: "prove-plus",
+  },
+  {
+    label: "GSPO",
+    description: "one importance ratio per attempt, no KL term · reward prove-plus",
+    objective: "gspo",
+    profile: "prove-plus",
+  },
+];
+
+const askPreset: AskQuestion = async (draft, { stored }, hasBack) => {
+  const items = moveToFront(presets, it => it.label === stored.preset);
+  draft.preset = await pickOne(items, { title, hasBack, text: "Which objective and reward" });
+  return true;
+};
+
+const lengths: readonly {
+  readonly label: string;
+  readonly description?: string;
+  readonly length: { readonly seconds: number };
+}[] = [
+  { label: "2 minutes", description: "enough for a first look", length: { seconds: 120 } },
+  { label: "4 minutes", length: { seconds: 240 } },
+  { label: "10 minutes", length: { seconds: 600 } },
+  { label: "1 hour", length: { seconds: 3600 } },
+];
+
+const askLength: AskQuestion = async (draft, { stored }, hasBack) => {
+  const { length: last = lengths[0]!.length } = stored;
+  const wasSteps = "steps" in last;
+  const items = moveToFront(lengths, it => !wasSteps && it.length.seconds === last.seconds);
+  const steps = { label: "A number of steps…", length: undefined };
+  const { length } = await pickOne(wasSteps ? [steps, ...items] : [...items, steps], {
+    title,
+    hasBack,
+    text: "How long; training can be stopped and resumed at any time",
+  });
+  draft.length = length ?? {
+    steps: Number(
+      await askText(
+        { title, text: "How many steps" },
+        {
+          value: wasSteps ? String(last.steps) : "100",
+          validate: createWholeNumberValidator(1, 100_000),
+        },
+      ),
+    ),
+  };
+  return true;
+};

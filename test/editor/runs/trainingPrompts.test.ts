@@ -1,0 +1,174 @@
+/** The questions of Start Training, answered as in the editor by a fake of the VS Code API. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
+import type { Memento, Uri } from "vscode";
+import type {
+  TrainingChoices,
+  TrainingPromptContext,
+} from "../../../src/editor/runs/trainingPrompts.ts";
+import type { FitCounts } from "../../../src/protocol/work.ts";
+
+interface Question {
+  readonly text: string;
+  readonly labels: readonly string[];
+}
+
+const editor = vi.hoisted(() => {
+  const state = {
+    /** The questions that were asked. */
+    questions: [] as Question[],
+    /** The labels to choose; the first item otherwise. */
+    answers: [] as string[],
+  };
+  const createInput = () => {
+    const listeners: Record<string, () => void> = {};
+    const listen = (name: string) => (listener: () => void) => {
+      listeners[name] = listener;
+      return { dispose() {} };
+    };
+    return {
+      items: [] as { label: string }[],
+      selectedItems: [] as { label: string }[],
+      placeholder: "",
+      value: "",
+      onDidAccept: listen("accept"),
+      onDidHide: listen("hide"),
+      onDidTriggerButton: listen("button"),
+      onDidChangeValue: listen("change"),
+      hide() {
+        listeners["hide"]!();
+      },
+      dispose() {},
+      show() {
+        state.questions.push({ text: this.placeholder, labels: this.items.map(it => it.label) });
+        const chosen = this.items.find(it => state.answers.includes(it.label)) ?? this.items[0];
+        if (chosen) this.selectedItems = [chosen];
+        listeners["accept"]!();
+      },
+    };
+  };
+  const Shown = Object;
+  return {
+    state,
+    api: {
+      window: { createQuickPick: createInput, createInputBox: createInput },
+      workspace: { asRelativePath: (it: { fsPath: string }) => it.fsPath },
+      QuickInputButtons: { Back: {} },
+      CancellationError: class extends Error {},
+      ThemeIcon: Shown,
+      ThemeColor: Shown,
+      MarkdownString: Shown,
+      ProgressLocation: {},
+    },
+  };
+});
+vi.mock("vscode", () => editor.api);
+const { promptForTraining } = await import("../../../src/editor/runs/trainingPrompts.ts");
+
+const root = mkdtempSync(join(tmpdir(), "prove-prompts-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const createStudent = (name: string) => {
+  const folder = join(root, name);
+  mkdirSync(folder, { recursive: true });
+  const config = { name, saw: { servers: { banking: "1", calendar: "2" } } };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  return { label: name, description: "", folder };
+};
+const students = [createStudent("careless"), createStudent("small")];
+
+let stored: Record<string, unknown> = {};
+beforeEach(() => {
+  stored = {};
+  editor.state.questions = [];
+  editor.state.answers = [];
+});
+
+const createUri = (path: string) => ({ fsPath: path }) as Uri;
+
+async function prompt(
+  train: Partial<FitCounts>,
+  options: Partial<TrainingPromptContext> = {},
+): Promise<TrainingChoices> {
+  const counts = { total: 0, fitting: 0, unknownServers: 0, tooLong: 0 };
+  const workspaceState = {
+    get: (key: string) => stored[key],
+    update: (key: string, value: unknown) => Promise.resolve(void (stored[key] = value)),
+  } as unknown as Memento;
+  return promptForTraining({
+    tasks: undefined,
+    listFiles: () => Promise.resolve(["/a.tasks.jsonl", "/b.tasks.jsonl"].map(createUri)),
+    sources: [],
+    students,
+    checkFit: () =>
+      Promise.resolve({ train: { ...counts, ...train }, heldOut: counts, unknownServers: [] }),
+    workspaceState,
+    ...options,
+  });
+}
+
+test("pressing Enter starts two minutes of GRPO from the student that improves most", async () => {
+  const choices = await prompt({ total: 800, fitting: 800 });
+  expect(choices).toMatchObject({
+    tasks: { fsPath: "/a.tasks.jsonl" },
+    student: { name: "careless" },
+    onlyFitting: false,
+    objective: "prove",
+    profile: "prove-plus",
+    length: { seconds: 120 },
+  });
+  expect(editor.state.questions).toHaveLength(4);
+});
+
+test("the last answers come first", async () => {
+  editor.state.answers = ["b", "small", "DAPO", "1 hour"];
+  await prompt({ total: 8, fitting: 8 });
+  editor.state.answers = [];
+  expect(await prompt({ total: 8, fitting: 8 })).toMatchObject({
+    tasks: { fsPath: "/b.tasks.jsonl" },
+    student: { name: "small" },
+    objective: "dapo",
+    length: { seconds: 3600 },
+  });
+});
+
+test("if some tasks do not fit, it says how many do, and trains on these by default", async () => {
+  const counts = { total: 2500, fitting: 312, unknownServers: 2000, tooLong: 188 };
+  expect(await prompt(counts)).toMatchObject({ onlyFitting: true });
+  expect(editor.state.questions[2]).toEqual({
+    text: "312 of 2,500 tasks fit careless",
+    labels: ["Train on the 312 tasks that fit", "Train on all 2,500 tasks"],
+  });
+  editor.state.answers = ["Train on all 2,500 tasks"];
+  expect(await prompt(counts)).toMatchObject({ onlyFitting: false });
+});
+
+test("if none fits, the training is refused with what to do", async () => {
+  await expect(prompt({ total: 12, unknownServers: 12 })).rejects.toMatchObject({
+    what: "none of the 12 tasks in a.tasks.jsonl fits careless, which knows banking and calendar",
+    button: { command: "prove.synthesizeTasks" },
+  });
+  await expect(prompt({})).rejects.toThrow(/a\.tasks\.jsonl has no tasks to train on/);
+});
+
+test("in a folder without tasks, the first choice makes those for the student", async () => {
+  const create = (path: string) => () => Promise.resolve(createUri(path));
+  const choices = await prompt(
+    { total: 8, fitting: 8 },
+    {
+      listFiles: () => Promise.resolve([]),
+      sources: [
+        { label: "Tasks for the student", description: "", create: create("/made.tasks.jsonl") },
+        { label: "The example", description: "", create: create("/example.tasks.jsonl") },
+      ],
+    },
+  );
+  expect(choices.tasks.fsPath).toBe("/made.tasks.jsonl");
+});
+
+test("on a given file, the first question is about the student", async () => {
+  await prompt({ total: 8, fitting: 8 }, { tasks: createUri("/given.tasks.jsonl") });
+  expect(editor.state.questions[0]?.labels).toEqual(["careless", "small"]);
+});
