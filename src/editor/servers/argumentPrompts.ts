@@ -9,6 +9,7 @@ import { BackNavigation, askText, pickMany, pickOne, type Question } from "../sh
 import { formatJson } from "../shared/valueText.ts";
 import { describeType, parseField, readForm, type Field } from "./argumentForm.ts";
 import type { Entity } from "./entities.ts";
+import type { ArgumentDrafts } from "./storedSessions.ts";
 
 export interface ArgumentRequest {
   readonly tool: { readonly name: string; readonly inputSchema: JsonSchema };
@@ -16,6 +17,8 @@ export interface ArgumentRequest {
   readonly entities: (kind: string) => readonly Entity[];
   /** The session's time, `YYYY-MM-DDTHH:MM`, if it has one. */
   readonly now?: string;
+  /** Keeps what is typed until the form is finished. */
+  readonly drafts: ArgumentDrafts;
 }
 
 /** The part of a question that says where it belongs in the series. */
@@ -24,11 +27,13 @@ type QuestionFrame = Required<Pick<Question, "title" | "hasBack">>;
 type FieldOf<Kind extends Field["kind"]> = Extract<Field, { kind: Kind }>;
 
 /** Asks for all arguments of a tool. Throws a `CancellationError` on Escape. */
-export const askArguments = (request: ArgumentRequest): Promise<JsonObject> =>
-  new ArgumentPrompts(request).askFields(readForm(request.tool), {
-    title: request.tool.name,
-    hasBack: false,
-  });
+export async function askArguments(request: ArgumentRequest): Promise<JsonObject> {
+  const { tool, drafts } = request;
+  const frame = { title: tool.name, hasBack: false };
+  const args = await new ArgumentPrompts(request).askFields(readForm(tool), frame);
+  drafts.clear(tool.name);
+  return args;
+}
 
 class ArgumentPrompts {
   readonly #request: ArgumentRequest;
@@ -159,13 +164,15 @@ class ArgumentPrompts {
   }
 
   async #askTypedField(field: Field, question: Question, previous?: Json): Promise<Json> {
-    const { now } = this.#request;
+    const { now, tool, drafts } = this.#request;
     // a day or time is most often near the session's own
     const start = { day: now?.slice(0, 10), minute: now }[field.kind as string];
-    const value = previous === undefined ? start : formatJson(previous);
+    const draft = drafts.get(tool.name, field.key);
+    const value = previous === undefined ? (draft ?? start) : formatJson(previous);
     const text = await askText(question, {
       ...(value ? { value } : {}),
       ...createPlaceholder(field),
+      onType: it => drafts.set(tool.name, field.key, it),
       validate: it => findError(field, it),
     });
     return parseValidText(field, text);

@@ -18,6 +18,7 @@ import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import type { NodeOf, ServersNode } from "./serversNode.ts";
+import type { ArgumentDrafts } from "./storedSessions.ts";
 
 const exampleConfiguration = `{
   "servers": {
@@ -32,9 +33,11 @@ const exampleConfiguration = `{
 
 export class ConnectionCommands {
   readonly #connections: Connections;
+  readonly #drafts: ArgumentDrafts;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, drafts: ArgumentDrafts) {
     this.#connections = connections;
+    this.#drafts = drafts;
   }
 
   /** Opens the file that names third-party servers, and creates it with an example if missing. */
@@ -65,7 +68,7 @@ export class ConnectionCommands {
     requireTrust("calling a tool");
     const live = await this.#chooseConnection(node);
     const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
-    const args = await askArguments({ tool, entities: () => [] });
+    const args = await askArguments({ tool, entities: () => [], drafts: this.#drafts });
     const call = await this.#connections.call(live, tool.name, args);
     const { outcome } = call;
     const result = outcome.kind === "ok" ? JSON.stringify(outcome.value) : outcome.message;

@@ -2,47 +2,80 @@
  * The sessions that are open in this window, each with its owner and its last calls. The person
  * opens sessions from the editor, agents through the HTTP service.
  */
-import { EventEmitter, type Disposable, type Event } from "vscode";
+import { EventEmitter, workspace, type Disposable, type Event, type Memento } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
+import { computeDigest } from "../../environment/digest.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionTable } from "../../service/sessionTable.ts";
 import type { SessionChange, TableSession, SessionCall } from "../../service/tableSession.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/count.ts";
+import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
+import { reportError, reportRejection } from "../shared/report.ts";
+import {
+  readStoredSessions,
+  writeStoredSessions,
+  type MadeCall,
+  type StoredSession,
+} from "./storedSessions.ts";
 
 /** The owner of the sessions that the person opened. */
 export const personOwner = "you";
 
 export interface LiveSession {
-  /** The number in the title, counted from 1 in this window. */
+  /** The number in the title, counted from 1. It stays the same when the window is reloaded. */
   readonly number: number;
   readonly session: TableSession;
   /** The number of the session that it was forked from. */
   readonly forkOf?: number;
   /** The last calls since the session was opened or reset, in order. */
   readonly calls: readonly SessionCall[];
+  /** The calls that lead from the fixture to the state; undefined if they are too many to keep. */
+  readonly history: readonly MadeCall[] | undefined;
 }
+
+type WritableSession = { -readonly [Key in keyof LiveSession]: LiveSession[Key] } & {
+  readonly calls: SessionCall[];
+};
 
 /** The most calls kept of a session: an agent may call for hours. */
 const maxCalls = 500;
 
 export class LiveSessions implements Disposable {
   readonly #definitions: ServerDefinitions;
+  readonly #storage: Memento;
   readonly #changed = new EventEmitter<void>();
   /** Fires at most every 40 ms. */
   readonly onDidChange: Event<void> = this.#changed.event;
   readonly #sessionOpened = new EventEmitter<LiveSession>();
   /** Fires for the sessions that the person opens. */
   readonly onDidOpen: Event<LiveSession> = this.#sessionOpened.event;
-  readonly #sessions = new Map<TableSession, LiveSession & { calls: SessionCall[] }>();
+  readonly #sessions = new Map<TableSession, WritableSession>();
+  /** The stored sessions that are not open: not yet, or because their fixture is missing. */
+  #stored: readonly StoredSession[];
+  #storedText: string;
   #table: Promise<SessionTable> | undefined;
   #sessionCount = 0;
-  #forkSource: number | undefined;
+  /** The session that is being forked. */
+  #forkSource: LiveSession | undefined;
+  /** The stored session that is being opened again. */
+  #reopened: StoredSession | undefined;
   #pendingChange: NodeJS.Timeout | undefined;
+  #isDisposed = false;
 
-  constructor(definitions: ServerDefinitions) {
+  /** Sessions of the person are kept in the storage, and opened again from it. */
+  constructor(definitions: ServerDefinitions, storage: Memento) {
     this.#definitions = definitions;
+    this.#storage = storage;
+    this.#stored = readStoredSessions(storage);
+    this.#storedText = JSON.stringify(this.#stored);
+    this.#sessionCount = Math.max(0, ...this.#stored.map(it => it.number));
+  }
+
+  /** Opens the sessions again that were open before the window was reloaded. */
+  async reopenStored(): Promise<void> {
+    if (this.#stored.length > 0 && workspace.isTrusted) await this.openTable();
   }
 
   get all(): readonly LiveSession[] {
@@ -86,7 +119,7 @@ export class LiveSessions implements Disposable {
   async fork(live: LiveSession): Promise<LiveSession> {
     requireTrust("opening a session");
     const table = await this.openTable();
-    this.#forkSource = live.number;
+    this.#forkSource = live;
     try {
       return this.#findLive(
         table.fork(this.#requireOpen(live), { owner: personOwner, ttlMs: Infinity }),
@@ -101,7 +134,10 @@ export class LiveSessions implements Disposable {
   }
 
   dispose(): void {
+    if (this.#pendingChange) this.#store();
     clearTimeout(this.#pendingChange);
+    // the sessions that are closed now are opened again after the reload
+    this.#isDisposed = true;
     void this.#table?.then(it => it.closeAll());
     this.#sessions.clear();
     this.#changed.dispose();
@@ -115,7 +151,44 @@ export class LiveSessions implements Disposable {
     ]);
     const table = new Table({ catalog });
     table.onChange(it => this.#applyChange(it));
+    this.#reopenAll(table);
     return table;
+  }
+
+  /** Opens the stored sessions by repeating their calls. One that cannot be opened stays stored. */
+  #reopenAll(table: SessionTable): void {
+    const failed: StoredSession[] = [];
+    for (const stored of this.#stored)
+      try {
+        this.#reopen(table, stored);
+      } catch (error) {
+        failed.push(stored);
+        reportError(
+          error instanceof UserError
+            ? new UserError(
+                `session ${stored.number} could not be opened again: ${error.what}`,
+                error.remedy,
+              )
+            : error,
+        );
+      }
+    this.#stored = failed;
+  }
+
+  #reopen(table: SessionTable, stored: StoredSession): void {
+    const { number, servers, seed, menu, calls, digest } = stored;
+    const pins = { servers, seed, ...(menu ? { menu } : {}) };
+    this.#reopened = stored;
+    try {
+      const session = table.open({ ...pins, owner: personOwner, ttlMs: Infinity });
+      for (const it of calls) session.call(it.name, it.arguments);
+      if (session.digest !== digest)
+        void showWarning(
+          `Session ${number} was opened again on a fixture or tools that have changed. Its calls led to another state than before.`,
+        );
+    } finally {
+      this.#reopened = undefined;
+    }
   }
 
   /** Throws a `UserError` if the session was closed while the person answered a question. */
@@ -138,10 +211,11 @@ export class LiveSessions implements Disposable {
         this.#addSession(change.session);
         break;
       case "called":
-        if (live && live.calls.push(change.call) > maxCalls) live.calls.shift();
+        if (live) addCall(live, change.call);
         break;
       case "restored":
         live?.calls.splice(0);
+        if (live) live.history = isAsOpened(change.session) ? [] : undefined;
         break;
       case "closed":
         this.#sessions.delete(change.session);
@@ -156,22 +230,63 @@ export class LiveSessions implements Disposable {
   #fireChange(): void {
     clearTimeout(this.#pendingChange);
     this.#pendingChange = undefined;
+    this.#store();
     this.#changed.fire();
   }
 
+  #store(): void {
+    if (this.#isDisposed) return;
+    const sessions = [...this.#stored, ...[...this.#sessions.values()].flatMap(toStored)];
+    const text = JSON.stringify(sessions);
+    // calls of agents change nothing that is stored
+    if (text === this.#storedText) return;
+    this.#storedText = text;
+    reportRejection(Promise.resolve(writeStoredSessions(this.#storage, sessions)));
+  }
+
   #addSession(session: TableSession): void {
-    const live = {
-      number: ++this.#sessionCount,
+    const forkOf = this.#reopened ? this.#reopened.forkOf : this.#forkSource?.number;
+    const live: WritableSession = {
+      number: this.#reopened?.number ?? ++this.#sessionCount,
       session,
       calls: [],
-      ...(this.#forkSource === undefined ? {} : { forkOf: this.#forkSource }),
+      history: this.#forkSource ? this.#forkSource.history : [],
+      ...(forkOf === undefined ? {} : { forkOf }),
     };
     this.#sessions.set(session, live);
-    if (session.owner !== personOwner) return;
+    if (session.owner !== personOwner || this.#reopened) return;
     // the tree must be current before the session is revealed in it
     this.#fireChange();
     this.#sessionOpened.fire(live);
   }
+}
+
+/** Whether a session is in the state that it was opened with. An agent can restore any state. */
+const isAsOpened = ({ initialState, digest }: TableSession) =>
+  computeDigest(initialState) === digest;
+
+function addCall(live: WritableSession, call: SessionCall): void {
+  if (live.calls.push(call) > maxCalls) live.calls.shift();
+  const history = [...(live.history ?? []), { name: call.name, arguments: call.arguments }];
+  live.history = live.history && history.length <= maxCalls ? history : undefined;
+}
+
+/** A session of the person as it is stored; none if its calls are too many. */
+function toStored({ number, forkOf, session, history }: LiveSession): StoredSession[] {
+  if (session.owner !== personOwner || !history) return [];
+  const { origin, digest } = session;
+  const { servers, seed, menu } = origin;
+  return [
+    {
+      number,
+      servers,
+      seed,
+      calls: history,
+      digest,
+      ...(menu ? { menu } : {}),
+      ...(forkOf === undefined ? {} : { forkOf }),
+    },
+  ];
 }
 
 /** Formats the title of a session, such as "Session 3 on small". */

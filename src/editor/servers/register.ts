@@ -16,6 +16,7 @@ import { LiveSessions } from "./liveSessions.ts";
 import type { NodeOf, ServersNode } from "./serversNode.ts";
 import { ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
+import { ArgumentDrafts } from "./storedSessions.ts";
 
 export interface ServerDependencies {
   readonly folder: ProveFolder;
@@ -35,10 +36,11 @@ export function registerServers(
   context: ExtensionContext,
   { folder, files, definitions, fixtures }: ServerDependencies,
 ): ServersFeature {
-  const sessions = new LiveSessions(definitions);
+  const sessions = new LiveSessions(definitions, context.workspaceState);
+  const drafts = new ArgumentDrafts(context.workspaceState);
   const connections = new Connections(folder, context.workspaceState);
-  const sessionCommands = new SessionCommands({ definitions, fixtures, sessions });
-  const connectionCommands = new ConnectionCommands(connections);
+  const sessionCommands = new SessionCommands({ definitions, fixtures, sessions, drafts });
+  const connectionCommands = new ConnectionCommands(connections, drafts);
   const tree = new ServersTree({ definitions, fixtures, sessions, connections });
   const view = createTree("prove.servers", tree);
   files.provide("/sessions/", ({ path }) => sessionCommands.readDocument(path));
@@ -84,6 +86,7 @@ const subscribeTree = (
   { folder, sessions, connections }: TreeSources,
 ): Disposable[] => [
   sessions.onDidChange(() => tree.refresh()),
+  workspace.onDidGrantWorkspaceTrust(() => tree.refresh()),
   connections.onDidChange(() => tree.refresh()),
   folder.onDidChange(part => {
     if (part === "fixtures" || part === "mcp.json") tree.refresh();

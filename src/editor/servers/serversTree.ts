@@ -46,12 +46,13 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   async getChildren(node?: ServersNode): Promise<ServersNode[]> {
-    const { definitions, connections } = this.#dependencies;
+    const { definitions, connections, sessions } = this.#dependencies;
     if (node)
       return isConnectedNode(node)
         ? listConnectedChildren(node, connections)
         : this.#listOwnChildren(node);
     const servers = await definitions.loadServers();
+    await sessions.reopenStored();
     return [
       ...servers.map(server => ({ kind: "server" as const, server })),
       ...listConnections(connections),

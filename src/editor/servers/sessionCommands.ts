@@ -22,11 +22,13 @@ import {
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversNode.ts";
+import type { ArgumentDrafts } from "./storedSessions.ts";
 
 export interface SessionDependencies {
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
   readonly sessions: LiveSessions;
+  readonly drafts: ArgumentDrafts;
 }
 
 export class SessionCommands {
@@ -56,6 +58,7 @@ export class SessionCommands {
       tool,
       entities: kind => listEntities(kind, tool.server, session),
       now: session.state[tool.server]!.clock,
+      drafts: this.#dependencies.drafts,
     });
     await this.#showOutcome(live, this.#dependencies.sessions.call(live, tool.name, args));
   }

@@ -78,6 +78,8 @@ export interface TextOptions {
   readonly placeholder?: string;
   /** Returns what is wrong with a text, or undefined; shown as the person types. */
   readonly validate: (text: string) => string | undefined;
+  /** Is told each text that is typed, so that none is lost on Escape. */
+  readonly onType?: (text: string) => void;
   /** Hides the typed text. */
   readonly isSecret?: boolean;
 }
@@ -85,14 +87,17 @@ export interface TextOptions {
 /** Asks the person to type a text. Only a valid text is accepted. */
 export function askText(
   question: Question,
-  { value = "", placeholder, validate, isSecret = false }: TextOptions,
+  { value = "", placeholder, validate, onType, isSecret = false }: TextOptions,
 ): Promise<string> {
   const box = createInput(question.text, { title: question.title, placeholder });
   box.value = value;
   box.password = isSecret;
   if (value) box.valueSelection = [0, value.length];
   return showInput(box, question, accept => [
-    box.onDidChangeValue(text => setProblem(box, validate(text))),
+    box.onDidChangeValue(text => {
+      setProblem(box, validate(text));
+      onType?.(text);
+    }),
     box.onDidAccept(() => {
       const problem = validate(box.value);
       if (problem === undefined) accept(box.value);
