@@ -85,7 +85,7 @@ function createColumnHead(it: GroupColumn, column: number): HTMLElement {
   };
   const compare = element(
     "button",
-    { class: "link", type: "button", "aria-label": `Compare ${name} with the teacher's` },
+    { class: "link", type: "button", "aria-label": `Compare with Teacher: ${name}` },
     "Compare with Teacher",
   );
   compare.addEventListener("click", () => void channel.request("compare", { column }));

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import { formatCount } from "../shared/count.ts";
-import { icons } from "../shared/icons.ts";
+import { icons, outcomeIcon } from "../shared/icons.ts";
 import { createTreeItem } from "../shared/treeItem.ts";
 import type { TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
@@ -85,7 +85,8 @@ export function createTaskItem(node: NodeOf<"task">, score: TaskScore | undefine
     ...(score?.success === false ? ["no success"] : []),
   ];
   const item = createTreeItem(label, None, {
-    icon: goals.length ? icons.task : icons.abstention,
+    icon:
+      score?.success === false ? outcomeIcon.refused : goals.length ? icons.task : icons.abstention,
     description: facts.filter(it => it !== "").join(" · "),
     tooltip: `${request}\n\n${facts.join(", ")}\n${id}, ${split}\n${goals.join(" → ")}`,
     context: "task",
