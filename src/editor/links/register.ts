@@ -1,8 +1,9 @@
-/** Registers links to attempts. */
+/** Registers links to attempts, and their export. */
 import { window, type ExtensionContext, type Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
 import { reportRejection } from "../shared/report.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import { exportAttempt } from "./attemptExport.ts";
 import { AttemptLinks, type AttemptLinkDependencies } from "./attemptLinks.ts";
 
 export function registerLinks(
@@ -15,5 +16,7 @@ export function registerLinks(
   );
   registerCommands(context, {
     copyLink: (attempt?: AttemptNode | Uri) => links.copy(attempt),
+    exportAttempt: (attempt?: AttemptNode | Uri) =>
+      exportAttempt(dependencies.transcripts, attempt),
   });
 }
