@@ -164,6 +164,9 @@ function formatCallEvent(event: CallEvent, note: string | undefined): string[] {
   return lines;
 }
 
+/** Whether the last line of a call is the note on it. */
+export const isCallNote = (line: string): boolean => line.startsWith(indent(["= "])[0]!);
+
 /** A call as a person would write it. */
 export function formatCall(name: string, args: Json): string {
   if (name === "") return `(not parsed) ${typeof args === "string" ? args : JSON.stringify(args)}`;

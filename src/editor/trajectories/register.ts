@@ -12,6 +12,7 @@ import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "./attemptLocation.ts";
 import { FixtureEntities } from "./fixtureEntities.ts";
 import { registerIdFeatures } from "./idFeatures.ts";
+import { provideOfferedTools } from "./offeredToolsFiles.ts";
 import { RewardPages } from "./rewardPages.ts";
 import type { FindTask } from "./storedAttempt.ts";
 import { TrajectoryDebugger } from "./trajectoryDebugger.ts";
@@ -44,13 +45,15 @@ export function registerTrajectories(
     ),
     onDidChangeRewardProfile(() => transcripts.refresh()),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
-    ...registerTranscriptFeatures(transcripts, definitions),
+    ...registerTranscriptFeatures(transcripts),
     ...registerIdFeatures(transcripts, new FixtureEntities(fixtures, files, definitions)),
   );
+  const showOfferedTools = provideOfferedTools(files, transcripts);
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
     stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
     showReward: (attempt?: AttemptNode | Uri) => rewardPages.open(attempt),
+    showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),
     selectRewardProfile: () => selectRewardProfile(),
   });
   return transcripts;

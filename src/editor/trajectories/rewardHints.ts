@@ -1,6 +1,8 @@
 /** The reward after each call as hints in the transcript, under the profile on screen. */
 import type { Breakdown } from "../../reward/breakdown.ts";
+import { describeCall } from "../../reward/breakdownText.ts";
 import { formatChange, formatPartChange, listPartChanges } from "../../reward/partChanges.ts";
+import { countPrefix } from "../../reward/prefixReward.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { Transcript } from "../../trajectory/transcript.ts";
 import {
@@ -34,6 +36,20 @@ export function listRewardHints(
     const text = `${total.toFixed(4)} (${formatChange(change)})`;
     return [{ line: ranges[index]!.first, prefix, text }];
   });
+}
+
+/** How a call was scored, and what it changed; undefined for an attempt without a reward. */
+export function describeCallReward(
+  { events }: Trajectory,
+  reward: AttemptReward,
+  index: number,
+): string | undefined {
+  if ("unscorable" in reward) return undefined;
+  const prefix = countPrefix(events, index + 1);
+  const [breakdown] = reward.breakdowns;
+  const note = describeCall(breakdown, prefix - 1);
+  const hint = breakdown.calls[prefix - 1]?.given ? undefined : describeRewardHint(reward, prefix);
+  return [note, hint].filter(it => it !== undefined).join("\n");
 }
 
 /** Says which parts the last call of a prefix changed, one per line. */

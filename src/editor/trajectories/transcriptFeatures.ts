@@ -1,6 +1,6 @@
 /**
- * Language features of transcripts: code lenses, hovers on tool names, hints with the reward,
- * expressions for the debugger, the outline and folding.
+ * Language features of transcripts: code lenses, hovers on tools and calls, hints with the reward,
+ * expressions for the debugger, the outline and folding. Those of ids are in idFeatures.ts.
  */
 import {
   CodeLens,
@@ -20,23 +20,22 @@ import {
   type HoverProvider,
   type InlayHintsProvider,
   type Position,
+  type TextDocument,
   type Uri,
 } from "vscode";
-import type { Event } from "../../trajectory/trajectory.ts";
+import { isCallNote } from "../../trajectory/transcript.ts";
 import { createHoverText } from "../shared/notifications.ts";
 import { toPlainLine, truncateText } from "../shared/plainText.ts";
-import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { describeRewardHint, listRewardHints } from "./rewardHints.ts";
-import type { Transcripts } from "./transcripts.ts";
+import { describeCallReward, describeRewardHint, listRewardHints } from "./rewardHints.ts";
+import { describeTool, formatSignature } from "./toolDescription.ts";
+import { listFolds, listOutline, type OutlineKind, type OutlineNode } from "./transcriptOutline.ts";
+import type { OpenAttempt, Transcripts } from "./transcripts.ts";
 
 const language = { language: "prove-trajectory" };
 
-export const registerTranscriptFeatures = (
-  transcripts: Transcripts,
-  definitions: ServerDefinitions,
-): Disposable[] => [
+export const registerTranscriptFeatures = (transcripts: Transcripts): Disposable[] => [
   languages.registerCodeLensProvider(language, createCodeLensProvider(transcripts)),
-  languages.registerHoverProvider(language, createToolHoverProvider(definitions)),
+  languages.registerHoverProvider(language, createHoverProvider(transcripts)),
   languages.registerInlayHintsProvider(language, createHintsProvider(transcripts)),
   languages.registerEvaluatableExpressionProvider(language, expressionProvider),
   languages.registerDocumentSymbolProvider(language, createSymbolProvider(transcripts)),
@@ -45,7 +44,8 @@ export const registerTranscriptFeatures = (
 
 const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => ({
   async provideCodeLenses({ uri }) {
-    const { reward, rejected } = await transcripts.getAttempt(uri);
+    const { reward, rejected, trajectory } = await transcripts.getAttempt(uri);
+    const { menu } = trajectory.header;
     const top = new Range(0, 0, 0, 0);
     if (rejected)
       return [
@@ -66,19 +66,43 @@ const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => (
         command: "prove.showReward",
         arguments: [uri],
       }),
+      new CodeLens(top, {
+        title: `$(tools) Show Offered Tools (${menu.length})`,
+        command: "prove.showOfferedTools",
+        arguments: [uri],
+      }),
     ];
   },
 });
 
-const createToolHoverProvider = (definitions: ServerDefinitions): HoverProvider => ({
+/** A tool's name shows what the tool does; a call also its reward, as does the note below it. */
+const createHoverProvider = (transcripts: Transcripts): HoverProvider => ({
   async provideHover(document, position) {
-    const range = document.getWordRangeAtPosition(position, /[a-z][a-z0-9_]{2,63}(?=\()/);
-    const tool = range && (await definitions.openCatalog()).tools.get(document.getText(range));
-    if (!tool) return undefined;
-    const effect = tool.effect === "read" ? "Reads." : "Writes.";
-    return new Hover(createHoverText(`${tool.name}: ${tool.summary}\n${effect}`), range);
+    const attempt = await transcripts.getAttempt(document.uri);
+    const range = document.getWordRangeAtPosition(position, /\w+/);
+    const tool = range && attempt.catalog.tools.get(document.getText(range));
+    const call = describeCallAt(attempt, position);
+    const texts = [
+      ...(tool ? [createHoverText(describeTool(tool), formatSignature(tool))] : []),
+      ...(call === undefined ? [] : [createHoverText(call)]),
+    ];
+    return texts.length > 0 ? new Hover(texts, tool ? range : undefined) : undefined;
   },
 });
+
+/** The reward of the call whose name or note is at a position. */
+function describeCallAt(
+  { trajectory, transcript, reward }: OpenAttempt,
+  { line, character }: Position,
+): string | undefined {
+  const index = transcript.eventAt(line);
+  const event = index === undefined ? undefined : trajectory.events[index];
+  if (index === undefined || event?.kind !== "call") return undefined;
+  const { first, last } = transcript.ranges[index]!;
+  const isName = line === first && character <= event.name.length + "✓ ".length;
+  const isNote = line === last && isCallNote(transcript.text.split("\n")[line]!);
+  return isName || isNote ? describeCallReward(trajectory, reward, index) : undefined;
+}
 
 /** A hint of a call, with what its tooltip is created from. */
 class CallHint extends InlayHint {
@@ -118,43 +142,40 @@ const expressionProvider: EvaluatableExpressionProvider = {
   },
 };
 
+const symbolKinds: Readonly<Record<OutlineKind, SymbolKind>> = {
+  turn: SymbolKind.Module,
+  user: SymbolKind.String,
+  assistant: SymbolKind.String,
+  call: SymbolKind.Function,
+  refusal: SymbolKind.Function,
+  end: SymbolKind.Event,
+};
+
 const createSymbolProvider = (transcripts: Transcripts): DocumentSymbolProvider => ({
   async provideDocumentSymbols(document) {
     const { trajectory, transcript } = await transcripts.getAttempt(document.uri);
-    return trajectory.events.flatMap((event, i) => {
-      const { first, last } = transcript.ranges[i]!;
-      const symbol = describeSymbol(event);
-      if (!symbol) return [];
-      const firstLine = document.lineAt(first).range;
-      const lastLine = document.lineAt(Math.min(last, document.lineCount - 1)).range;
-      return [new DocumentSymbol(...symbol, lastLine.with(firstLine.start), firstLine)];
-    });
+    return listOutline(trajectory, transcript).map(it => createSymbol(document, it));
   },
 });
+
+function createSymbol(document: TextDocument, node: OutlineNode): DocumentSymbol {
+  const { kind, name, detail, lines, children } = node;
+  const first = document.lineAt(lines.first).range;
+  const last = document.lineAt(Math.min(lines.last, document.lineCount - 1)).range;
+  const symbol = new DocumentSymbol(
+    toPlainLine(name),
+    toPlainLine(truncateText(detail, 80)),
+    symbolKinds[kind],
+    last.with(first.start),
+    first,
+  );
+  symbol.children = children.map(it => createSymbol(document, it));
+  return symbol;
+}
 
 const createFoldingProvider = (transcripts: Transcripts): FoldingRangeProvider => ({
   async provideFoldingRanges({ uri }) {
-    const { transcript } = await transcripts.getAttempt(uri);
-    return transcript.ranges
-      .filter(it => it.last > it.first)
-      .map(it => new FoldingRange(it.first, it.last));
+    const { trajectory, transcript } = await transcripts.getAttempt(uri);
+    return listFolds(trajectory, transcript).map(it => new FoldingRange(it.first, it.last));
   },
 });
-
-/** The name, the detail and the kind of an event's symbol. */
-function describeSymbol(event: Event): [string, string, SymbolKind] | undefined {
-  switch (event.kind) {
-    case "user":
-      return ["user", toPlainLine(truncateText(event.text, 80)), SymbolKind.String];
-    case "assistant":
-      return event.text
-        ? ["assistant", toPlainLine(truncateText(event.text, 80)), SymbolKind.String]
-        : undefined;
-    case "call":
-      return [toPlainLine(event.name) || "(not parsed)", event.outcome.kind, SymbolKind.Function];
-    case "ended":
-      return ["end", event.by, SymbolKind.Event];
-    default:
-      throw new Error(`no symbol for ${JSON.stringify(event satisfies never)}`);
-  }
-}

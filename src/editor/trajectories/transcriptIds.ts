@@ -9,7 +9,7 @@ import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { findEntityValues } from "../../trajectory/resultEntities.ts";
 import { listScalars } from "../../trajectory/scalars.ts";
 import type { Event, Trajectory } from "../../trajectory/trajectory.ts";
-import type { Transcript } from "../../trajectory/transcript.ts";
+import { isCallNote, type Transcript } from "../../trajectory/transcript.ts";
 import { hasEntity } from "../../trajectory/worldEntities.ts";
 import { UserError } from "../../userError.ts";
 
@@ -207,6 +207,5 @@ function getPlace(event: Event, text: string, isFirstLine: boolean): IdPlace {
   if (event.kind === "user" || event.kind === "assistant") return event.kind;
   if (event.kind === "ended") return "other";
   if (isFirstLine) return "argument";
-  // the note with the call's part of the reward
-  return text.startsWith("    = ") ? "other" : "result";
+  return isCallNote(text) ? "other" : "result";
 }
