@@ -10,6 +10,7 @@ import { readEvaluation, writeEvaluation, type RunEvaluation } from "../../run/e
 import { listCheckpoints, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
 import type { StepMetrics } from "../../run/metrics.ts";
 import { UserError } from "../../userError.ts";
+import { formatCount } from "../shared/count.ts";
 
 export type RunChange =
   | { readonly kind: "status" }
@@ -183,7 +184,7 @@ function describeEnd(end: RunEnd | undefined, step: number): Pick<RunStatus, "st
     case "stop":
       return { state: "stopped", activity: `stopped after step ${step}` };
     case "steps":
-      return { state: "finished", activity: `all ${step} steps are done` };
+      return { state: "finished", activity: `${formatCount(step, "step")} done` };
     case "time":
       return { state: "finished", activity: `${step} steps in its time` };
     case "failed":

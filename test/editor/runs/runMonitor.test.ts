@@ -65,7 +65,7 @@ test("the status of a run whose trainer was killed", () =>
 test("the status of a run that was stopped", () =>
   check(3, { by: "stop", step: 3 }, { state: "stopped", activity: "stopped after step 3" }));
 test("the status of a run that has done its steps", () =>
-  check(5, { by: "steps", step: 5 }, { state: "finished", activity: "all 5 steps are done" }));
+  check(5, { by: "steps", step: 5 }, { state: "finished", activity: "5 steps done" }));
 test("the status of a run that has used its time", () =>
   check(4, { by: "time", step: 4 }, { state: "finished", activity: "4 steps in its time" }));
 test("the status of a run that failed has the error and its remedy", () =>
