@@ -3,6 +3,7 @@ import { commands, type ExtensionContext, type TreeView } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import { reportRejection } from "../shared/report.ts";
 import { onDidChangeRewardProfile } from "../shared/rewardProfile.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { createTree } from "../shared/treeView.ts";
@@ -30,12 +31,12 @@ export function registerTasks(
   const grouping = saved !== undefined && groupings.includes(saved) ? saved : "none";
   const tree = new TasksTree(folder, scores, grouping);
   const view = createTree("prove.tasks", tree);
-  showState(view, tree);
+  reportRejection(showState(view, tree));
   context.subscriptions.push(
     tree,
     scores,
     view,
-    tree.onDidChangeTreeData(() => showState(view, tree)),
+    tree.onDidChangeTreeData(() => reportRejection(showState(view, tree))),
     folder.onDidChange(part => {
       if (part === "tasks") tree.refresh();
       if (part === "fixtures") tree.refreshScores();
@@ -55,8 +56,12 @@ export function registerTasks(
   return tree;
 }
 
-/** Shows the filter above the tasks, and the grouping beside the view's title. */
-function showState(view: TreeView<TasksNode>, { filterText, grouping }: TasksTree): void {
-  view.message = filterText === "" ? "" : `Filter: ${toPlainLine(filterText)}`;
+/** Shows the grouping beside the view's title, and the filter above the tasks. */
+async function showState(view: TreeView<TasksNode>, tree: TasksTree): Promise<void> {
+  const { filterText, grouping } = tree;
   view.description = grouping === "none" ? "" : `by ${grouping}`;
+  // without tasks, the view says that none matches, but only if it has no message
+  const isShown = filterText !== "" && (await tree.hasMatches());
+  if (tree.filterText === filterText)
+    view.message = isShown ? `Filter: ${toPlainLine(filterText)}` : "";
 }

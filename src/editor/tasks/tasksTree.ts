@@ -67,6 +67,11 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     return this.#grouping;
   }
 
+  /** Whether a task of any file matches the filter. */
+  async hasMatches(): Promise<boolean> {
+    return (await this.#listFileNodes()).length > 0;
+  }
+
   /** Groups the tasks of each file. */
   group(grouping: Grouping): void {
     this.#grouping = grouping;
