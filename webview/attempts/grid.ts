@@ -13,6 +13,8 @@ export interface GridContent {
   /** Identifies a row while rows are sorted and filtered. */
   readonly getKey: (position: number) => number;
   readonly createCell: (position: number, column: Column) => HTMLElement;
+  /** In pixels. */
+  readonly actionsWidth: number;
   /** The cell with the row's buttons, which comes second. */
   readonly createActions: (position: number) => HTMLElement;
 }
@@ -27,7 +29,6 @@ const rowHeight = 26;
 const headHeight = 28;
 /** Rows beyond the visible ones on each side. */
 const overscan = 8;
-const actionsWidth = 236;
 
 export class Grid {
   readonly element: HTMLElement;
@@ -70,14 +71,14 @@ export class Grid {
     this.#columnGroup.replaceChildren(
       ...insertSecond(
         content.columns.map(it => it.width),
-        actionsWidth,
+        content.actionsWidth,
       ).map(width => {
         const column = element("col");
         column.style.width = `${width}px`;
         return column;
       }),
     );
-    const width = content.columns.reduce((sum, it) => sum + it.width, actionsWidth);
+    const width = content.columns.reduce((sum, it) => sum + it.width, content.actionsWidth);
     this.#table.style.width = `${width}px`;
     this.#table.setAttribute("aria-rowcount", String(content.count + 1));
     this.#drawHead(content);

@@ -149,6 +149,7 @@ function update(): void {
     sort,
     getKey: position => order[position]!,
     createCell,
+    actionsWidth: rows.some(it => it.step !== undefined) ? 236 : 180,
     createActions,
   });
 }
