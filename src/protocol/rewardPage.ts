@@ -65,6 +65,8 @@ export interface RewardView {
   readonly totals: readonly number[];
   /** Present while the attempt is stepped through. */
   readonly prefix?: ShownPrefix;
+  /** The call that the page goes to. */
+  readonly call?: number;
   readonly unscorable?: string;
   /** `reasons`: why not, one line per reason. Absent before the end, where it is decided. */
   readonly success?: { readonly value: boolean; readonly reasons: readonly string[] };
@@ -77,6 +79,8 @@ export interface RewardPage extends PageContract {
     reveal: { params: { call: number }; result: null };
     /** Shows everything under the profile with that name. */
     setProfile: { params: { name: string }; result: null };
+    /** The page has gone to the call of `RewardView.call`. */
+    arrived: { params: null; result: null };
     /** Starts the debugger on the attempt. */
     step: { params: null; result: null };
   };

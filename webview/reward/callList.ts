@@ -31,7 +31,12 @@ function createCallItem(
 ): HTMLElement {
   const name = element(
     "button",
-    { class: "link", type: "button", title: "Show in the transcript" },
+    {
+      class: "link",
+      type: "button",
+      title: "Show in the transcript",
+      id: `call-${evidence.call}`,
+    },
     escapeInvisible(line.name || "(not parsed)"),
   );
   name.addEventListener("click", () => reveal(evidence.call));

@@ -35,7 +35,15 @@ function draw(view: RewardView): void {
   stepping.textContent = view.prefix ? `Stepping through: ${view.prefix.text}` : "";
   const focused = document.activeElement?.id;
   content.replaceChildren(createHeader(view), ...createBody(view));
-  if (focused) document.getElementById(focused)?.focus();
+  if (view.call !== undefined) goToCall(view.call);
+  else if (focused) document.getElementById(focused)?.focus();
+}
+
+function goToCall(call: number): void {
+  const link = document.getElementById(`call-${call}`);
+  link?.scrollIntoView({ block: "center" });
+  link?.focus();
+  void channel.request("arrived", null);
 }
 
 function createBody(view: RewardView): HTMLElement[] {

@@ -52,7 +52,8 @@ export function registerTrajectories(
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
     stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
-    showReward: (attempt?: AttemptNode | Uri) => rewardPages.open(attempt),
+    showReward: (attempt?: AttemptNode | Uri, call?: unknown) => rewardPages.open(attempt, call),
+    copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),
     showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),
     selectRewardProfile: () => selectRewardProfile(),
   });

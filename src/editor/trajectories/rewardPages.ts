@@ -22,6 +22,8 @@ export class RewardPages implements Disposable {
   /** By the address of the transcript. */
   readonly #pages: PageCollection<RewardPage>;
   readonly #stepped = new SteppedAttempts();
+  /** The call that a page goes to when it is shown next, by address. */
+  readonly #wantedCalls = new Map<string, number>();
   readonly #subscription: Disposable;
 
   constructor(extensionUri: Uri, transcripts: Transcripts, trajectoryDebugger: TrajectoryDebugger) {
@@ -35,12 +37,18 @@ export class RewardPages implements Disposable {
     );
   }
 
-  /** Shows the reward of the attempt of a node or a transcript, or of the active transcript. */
-  async open(attempt: AttemptNode | Uri | undefined): Promise<void> {
+  /**
+   * Shows the reward of the attempt of a node or a transcript, or of the active transcript. `call`:
+   * the position of a call to go to; anything else that a menu passes is ignored.
+   */
+  async open(attempt: AttemptNode | Uri | undefined, call?: unknown): Promise<void> {
     const uri = this.#transcripts.resolveUri(attempt);
     // an attempt that cannot be read throws here, before a page is opened
     await this.#transcripts.getAttempt(uri);
-    this.#pages.show(uri.toString());
+    const address = uri.toString();
+    if (typeof call === "number") this.#wantedCalls.set(address, call);
+    this.#pages.show(address);
+    this.#update(address);
   }
 
   /** Fills a panel that was restored after the window was reloaded. */
@@ -66,6 +74,10 @@ export class RewardPages implements Disposable {
       },
       answers: {
         load: answerPlain(() => this.#loadView(address)),
+        arrived: answerPlain(() => {
+          this.#wantedCalls.delete(address);
+          return null;
+        }),
         reveal: answer(z.object({ call: z.int().min(0) }), async ({ call }) => {
           await this.#transcripts.reveal(uri, call);
           return null;
@@ -90,6 +102,8 @@ export class RewardPages implements Disposable {
   async #loadView(address: string): Promise<RewardView> {
     const attempt = await this.#transcripts.getAttempt(Uri.parse(address, true));
     const position = this.#stepped.getPosition(address);
-    return createRewardView(address, attempt, getRewardProfile().name, position);
+    const view = createRewardView(address, attempt, getRewardProfile().name, position);
+    const call = this.#wantedCalls.get(address);
+    return call === undefined ? view : { ...view, call };
   }
 }

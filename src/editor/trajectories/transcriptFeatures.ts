@@ -44,7 +44,8 @@ export const registerTranscriptFeatures = (transcripts: Transcripts): Disposable
 
 const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => ({
   async provideCodeLenses({ uri }) {
-    const { reward, rejected, trajectory } = await transcripts.getAttempt(uri);
+    const attempt = await transcripts.getAttempt(uri);
+    const { reward, rejected, trajectory } = attempt;
     const { menu } = trajectory.header;
     const top = new Range(0, 0, 0, 0);
     if (rejected)
@@ -71,9 +72,21 @@ const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => (
         command: "prove.showOfferedTools",
         arguments: [uri],
       }),
+      ...createCallLenses(uri, attempt),
     ];
   },
 });
+
+/** The lenses above each call. */
+const createCallLenses = (uri: Uri, { trajectory, transcript, reward }: OpenAttempt): CodeLens[] =>
+  trajectory.events
+    .flatMap((it, index) => (it.kind === "call" ? [transcript.ranges[index]!.first] : []))
+    .flatMap((line, call) => {
+      const range = new Range(line, 0, line, 0);
+      const copy = { title: "Copy Call", command: "prove.copyCall", arguments: [uri, call] };
+      const show = { title: "Show Reward", command: "prove.showReward", arguments: [uri, call] };
+      return ("breakdowns" in reward ? [show, copy] : [copy]).map(it => new CodeLens(range, it));
+    });
 
 /** A tool's name shows what the tool does; a call also its reward, as does the note below it. */
 const createHoverProvider = (transcripts: Transcripts): HoverProvider => ({

@@ -11,14 +11,17 @@ import {
   TextEditorRevealType,
   Uri,
   ViewColumn,
+  env,
   window,
   workspace,
   type Disposable,
   type TextEditor,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
+import { listCalls } from "../../trajectory/trajectory.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
+import { showInformation } from "../shared/notifications.ts";
 import { getRewardProfile } from "../shared/rewardProfile.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
@@ -128,6 +131,13 @@ export class Transcripts implements Disposable {
       new Range(first, 0, last, 0),
       TextEditorRevealType.InCenterIfOutsideViewport,
     );
+  }
+
+  /** Copies a call, by its position among the calls, as JSON to the clipboard. */
+  async copyCall(uri: Uri, call: number): Promise<void> {
+    const { name, arguments: args } = listCalls((await this.getAttempt(uri)).trajectory)[call]!;
+    await env.clipboard.writeText(JSON.stringify({ name, arguments: args }, null, 2));
+    void showInformation("The call is on the clipboard, as JSON.");
   }
 
   /** Reads and scores the open attempts again, after a fixture or the profile has changed. */
