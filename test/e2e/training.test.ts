@@ -132,6 +132,19 @@ test("a training that ran to its end is evaluated, which its page and a notifica
   await workbench.takePicture("run-evaluated");
 }, 300_000);
 
+test("a failing attempt is shown with its reward, and a student tries its task again", async () => {
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Show Me a Failing Attempt");
+  await checkVisible(workbench.tab(/attempt \d+\.transcript/));
+  await checkVisible(page().getByRole("heading").first());
+  await workbench.takePicture("failing-attempt");
+  // the page of the reward is active now, not the transcript
+  await workbench.runCommand("PROVE: Try Student on This Task");
+  await workbench.choice("small").click();
+  await checkVisible(workbench.tab(/small-1\.transcript/));
+  await workbench.takePicture("student-attempt");
+}, 240_000);
+
 test("a file whose tasks do not fit the student is refused with what to do", async () => {
   await workbench.runCommand("PROVE: Start Training");
   await workbench.choice("crm").click();

@@ -220,7 +220,7 @@ export class Workbench {
   }
 
   /** A tab of the editor area. */
-  tab(title: string): Locator {
+  tab(title: string | RegExp): Locator {
     return this.page.locator(".tabs-container .tab", { hasText: title }).first();
   }
 

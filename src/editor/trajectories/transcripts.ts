@@ -52,6 +52,7 @@ export class Transcripts implements Disposable {
   /** By the address of the transcript. */
   readonly #attempts = new Map<string, Promise<OpenAttempt>>();
   readonly #subscription: Disposable;
+  #lastShown: Uri | undefined;
 
   constructor(definitions: ServerDefinitions, findTask: FindTask) {
     this.#definitions = definitions;
@@ -66,14 +67,19 @@ export class Transcripts implements Disposable {
     await this.#show(this.resolveUri(attempt), column);
   }
 
-  /** The transcript of a node or a file; without one, that of the active editor. */
+  /**
+   * The transcript of a node or a file; without one, that of the active editor. While a page is
+   * active, such as the walkthrough, it is the transcript that was shown last.
+   */
   resolveUri(attempt: AttemptNode | Uri | undefined): Uri {
     const uri =
       attempt instanceof Uri
         ? attempt
         : attempt
           ? getNodeUri(attempt)
-          : window.activeTextEditor?.document.uri;
+          : window.activeTextEditor
+            ? window.activeTextEditor.document.uri
+            : this.#lastShown;
     if (uri && isTranscript(uri)) return uri;
     if (uri?.path.endsWith(".trajectory.jsonl"))
       return createTranscriptUri(
@@ -162,6 +168,7 @@ export class Transcripts implements Disposable {
       it => it.document.uri.toString() === uri.toString(),
     );
     const document = await workspace.openTextDocument(uri);
+    this.#lastShown = uri;
     return window.showTextDocument(document, {
       viewColumn: column ?? editor?.viewColumn ?? chooseColumn(),
     });
