@@ -50,7 +50,10 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
   writeFileAtomicallySync(getRunFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
 
-/** Reads a run's configuration. Throws a `UserError` if there is none or it is not valid. */
+/**
+ * Reads a run's configuration. The path of the tasks file may be relative to the run's folder in
+ * run.json; it is absolute in the result. Throws a `UserError` if there is none or it is not valid.
+ */
 export function readRun(folder: string): RunConfig {
   const file = getRunFile(folder);
   let text: string;
@@ -63,12 +66,13 @@ export function readRun(folder: string): RunConfig {
       { cause },
     );
   }
-  return parseJson(runConfig, text, {
+  const config = parseJson(runConfig, text, {
     file,
     noun: "a run",
     format: runFormat,
     remedy: "correct that value, or start a new run",
   });
+  return { ...config, tasks: resolve(folder, config.tasks) };
 }
 
 /** The completed steps of a run, in order, and the lines that could not be read. */

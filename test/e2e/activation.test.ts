@@ -13,7 +13,7 @@ test("its container shows servers, tasks and runs", async () => {
   await workbench.showContainer("PROVE");
   await checkVisible(workbench.rows("Servers").filter({ hasText: "banking" }));
   expect(await workbench.rows("Servers").count()).toBeGreaterThan(2);
-  await checkVisible(workbench.pane("Tasks").getByText("Copy Example Tasks"));
+  await checkVisible(workbench.pane("Tasks").getByText("Copy Example"));
   await checkVisible(workbench.pane("Runs").getByText("Start Training"));
   await workbench.takePicture("views");
 });

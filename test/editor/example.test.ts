@@ -1,11 +1,16 @@
 /**
- * The example workspace has tasks that replay, and an attempt with several errors. `node
- * test/example.ts` creates it again.
+ * The example workspace has tasks that replay, an attempt with several errors, and a run. `node
+ * test/example.ts` creates the first two again, test/exampleRun.ts the run.
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { computeReward } from "../../src/editor/trajectories/attemptReward.ts";
+import { indexGroups } from "../../src/editor/runs/groupIndex.ts";
+import { RunMonitor } from "../../src/editor/runs/runMonitor.ts";
+import { listRecordedSteps } from "../../src/editor/runs/runsNode.ts";
+import { getTrend } from "../../src/run/evaluation.ts";
+import { getGroupsFile } from "../../src/run/folder.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
@@ -52,4 +57,21 @@ test("the beginner's attempt has each kind of error that the reward page explain
   expect(reward.success.achieved).toBe(false);
   expect(paper.goals.some(it => !it.matched)).toBe(true);
   expect(paper.calls.flatMap(it => it.arguments).some(it => !it.equal)).toBe(true);
+});
+
+test("the run is finished and evaluated, and its attempts succeed and fail at tasks that are there", async () => {
+  const run = new RunMonitor(join(root, "resources/example/prove/runs/example"));
+  expect(run.status.state).toBe("finished");
+  expect(getTrend(run.evaluation!.change.success)).toBe("higher");
+  const ids = new Set((await collect(readTasks(run.config.tasks))).map(it => it.id));
+  const steps = listRecordedSteps(run.folder);
+  expect(steps).toHaveLength(2);
+  for (const step of steps) {
+    const { groups } = await indexGroups(getGroupsFile(run.folder, step));
+    expect(groups.map(it => ids.has(it.task))).toEqual([true]);
+    const successes = groups[0]!.entries.filter(it => it.success).length;
+    expect(successes).toBeGreaterThan(0);
+    expect(successes).toBeLessThan(groups[0]!.entries.length);
+  }
+  run.dispose();
 });

@@ -77,17 +77,17 @@ export class Synthesis {
     return readStartModel(Uri.joinPath(resources, "models", shippedStart).fsPath).servers;
   }
 
-  /** Copies the example's tasks into the workspace. */
+  /** Copies the example's tasks and its run into the workspace. A run of its name is kept. */
   async copyExample(): Promise<void> {
     requireTrust("copying the example");
     const { folder, tasks } = this.#dependencies;
-    const from = Uri.joinPath(folder.resources, "example", "prove", "tasks");
-    for (const [name] of await workspace.fs.readDirectory(from))
-      await workspace.fs.copy(
-        Uri.joinPath(from, name),
-        Uri.joinPath(folder.getPart("tasks"), name),
-        { overwrite: true },
-      );
+    const example = Uri.joinPath(folder.resources, "example", "prove");
+    for (const part of ["tasks", "runs"] as const)
+      for (const [name] of await workspace.fs.readDirectory(Uri.joinPath(example, part))) {
+        const target = Uri.joinPath(folder.getPart(part), name);
+        if (part === "runs" && existsSync(target.fsPath)) continue;
+        await workspace.fs.copy(Uri.joinPath(example, part, name), target, { overwrite: true });
+      }
     tasks.refresh();
   }
 
