@@ -35,6 +35,7 @@ export function activate(context: ExtensionContext): void {
     files,
     definitions,
     fixtures,
+    sessions: servers.sessions,
     findTask,
   });
   registerReplayOffer(context, { files, definitions, fixtures, transcripts });

@@ -5,6 +5,7 @@
 import { EventEmitter, workspace, type Disposable, type Event, type Memento } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { computeDigest } from "../../environment/digest.ts";
+import { listAddedTools, type Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionTable } from "../../service/sessionTable.ts";
 import type { SessionChange, TableSession, SessionCall } from "../../service/tableSession.ts";
@@ -13,6 +14,7 @@ import { formatCount } from "../shared/count.ts";
 import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { reportError, reportRejection } from "../shared/report.ts";
+import { createSessionTrajectory, type AttemptPosition } from "./sessionTrajectory.ts";
 import {
   readStoredSessions,
   writeStoredSessions,
@@ -27,8 +29,10 @@ export interface LiveSession {
   /** The number in the title, counted from 1. It stays the same when the window is reloaded. */
   readonly number: number;
   readonly session: TableSession;
-  /** The number of the session that it was forked from. */
-  readonly forkOf?: number;
+  /** The number of the session, or the title of the attempt, that it was forked from. */
+  readonly forkOf?: number | string;
+  /** The attempt that it goes on from, until the window is reloaded. */
+  readonly attempt?: AttemptPosition;
   /** The last calls since the session was opened or reset, in order. */
   readonly calls: readonly SessionCall[];
   /** The calls that lead from the fixture to the state; undefined if they are too many to keep. */
@@ -59,6 +63,8 @@ export class LiveSessions implements Disposable {
   #sessionCount = 0;
   /** The session that is being forked. */
   #forkSource: LiveSession | undefined;
+  /** The attempt that is being forked. */
+  #attempt: AttemptPosition | undefined;
   /** The stored session that is being opened again. */
   #reopened: StoredSession | undefined;
   #pendingChange: NodeJS.Timeout | undefined;
@@ -127,6 +133,39 @@ export class LiveSessions implements Disposable {
     } finally {
       this.#forkSource = undefined;
     }
+  }
+
+  /**
+   * Opens a session of the person's that goes on from a position in an attempt, by making the
+   * attempt's calls. Throws a `UserError` if they lead to another state than `digest`.
+   */
+  async forkAttempt(attempt: AttemptPosition, digest: string): Promise<LiveSession> {
+    requireTrust("opening a session");
+    const table = await this.openTable();
+    const { header, events } = attempt;
+    const { servers, seed } = header;
+    const menu = [...new Set([...header.menu, ...listAddedTools(events)])];
+    this.#attempt = attempt;
+    try {
+      const session = table.open({ servers, seed, menu, owner: personOwner, ttlMs: Infinity });
+      for (const it of events) if (it.kind === "call") session.call(it.name, it.arguments);
+      if (session.digest === digest) return this.#findLive(session);
+      table.close(session.id);
+    } finally {
+      this.#attempt = undefined;
+    }
+    throw new UserError(
+      `the calls of ${attempt.title} lead to another state in a session`,
+      "start Step Through Trajectory again, or fork at an earlier position",
+    );
+  }
+
+  /** The trajectory of a session. Throws a `UserError` if its calls do not lead to its state. */
+  async createTrajectory(live: LiveSession): Promise<Trajectory> {
+    return createSessionTrajectory(
+      await this.#definitions.openCatalog(),
+      this.#findLive(live.session),
+    );
   }
 
   async close(live: LiveSession): Promise<void> {
@@ -245,13 +284,17 @@ export class LiveSessions implements Disposable {
   }
 
   #addSession(session: TableSession): void {
-    const forkOf = this.#reopened ? this.#reopened.forkOf : this.#forkSource?.number;
+    const forkOf = this.#reopened
+      ? this.#reopened.forkOf
+      : (this.#forkSource?.number ?? this.#attempt?.title);
+    const attempt = this.#attempt ?? this.#forkSource?.attempt;
     const live: WritableSession = {
       number: this.#reopened?.number ?? ++this.#sessionCount,
       session,
       calls: [],
       history: this.#forkSource ? this.#forkSource.history : [],
       ...(forkOf === undefined ? {} : { forkOf }),
+      ...(attempt ? { attempt } : {}),
     };
     this.#sessions.set(session, live);
     if (session.owner !== personOwner || this.#reopened) return;

@@ -65,6 +65,7 @@ export function registerServers(
     resetSession: (node?: ServersNode) => getCommands(node).reset(node),
     forkSession: (node?: ServersNode) => getCommands(node).fork(node),
     closeSession: (node?: ServersNode) => getCommands(node).close(node),
+    saveSession: (node?: ServersNode) => sessionCommands.save(node),
     connectServer: () => connectionCommands.openConfiguration(),
     showCall: (node: CallNode) =>
       node.kind === "call"

@@ -2,9 +2,10 @@
  * The commands on live sessions: open one, call a tool in it, show the result of a call and its
  * changes as read-only documents, fork it, reset it and close it.
  */
-import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
+import { Uri, commands, window, workspace, type TextDocumentShowOptions } from "vscode";
 import { canonicalJson } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
+import { writeTrajectory } from "../../trajectory/file.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionCall } from "../../service/tableSession.ts";
 import { askArguments } from "./argumentPrompts.ts";
@@ -73,6 +74,22 @@ export class SessionCommands {
 
   async close(node: ServersNode | undefined): Promise<void> {
     await this.#dependencies.sessions.close(await this.#chooseSession(node));
+  }
+
+  /** Writes the calls of a session to a trajectory file and opens its transcript. */
+  async save(node: ServersNode | undefined): Promise<void> {
+    const live = await this.#chooseSession(node);
+    const trajectory = await this.#dependencies.sessions.createTrajectory(live);
+    const root = workspace.workspaceFolders?.[0]?.uri;
+    const name = `${trajectory.header.task}-${live.number}`.replace(/[^\w.-]+/g, "-");
+    const file = await window.showSaveDialog({
+      title: "Save Session as Trajectory",
+      filters: { "PROVE Trajectory": ["trajectory.jsonl"] },
+      ...(root ? { defaultUri: Uri.joinPath(root, `${name}.trajectory.jsonl`) } : {}),
+    });
+    if (!file) return;
+    await writeTrajectory(file.fsPath, trajectory);
+    await commands.executeCommand("prove.openTranscript", file);
   }
 
   /** Shows a call: its record, or a diff of the state if the call changed it. */

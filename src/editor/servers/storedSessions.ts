@@ -8,7 +8,7 @@ import type { Json } from "../../environment/json.ts";
 
 const storedSessionSchema = z.object({
   number: z.int().min(1),
-  forkOf: z.int().min(1).optional(),
+  forkOf: z.union([z.int().min(1), z.string()]).optional(),
   servers: z.array(z.object({ name: z.string(), fixture: z.string() })).min(1),
   seed: z.int().min(0),
   menu: z.array(z.string()).optional(),
@@ -25,8 +25,8 @@ export interface MadeCall {
 
 export interface StoredSession {
   readonly number: number;
-  /** The number of the session that it was forked from. */
-  readonly forkOf?: number | undefined;
+  /** The number of the session, or the title of the attempt, that it was forked from. */
+  readonly forkOf?: number | string | undefined;
   readonly servers: readonly { readonly name: string; readonly fixture: string }[];
   readonly seed: number;
   readonly menu?: readonly string[] | undefined;

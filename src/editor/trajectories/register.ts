@@ -5,6 +5,7 @@
 import { workspace, type ExtensionContext, type Uri } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/rewardProfile.ts";
+import type { LiveSessions } from "../servers/liveSessions.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
@@ -23,15 +24,16 @@ export interface TrajectoryDependencies {
   readonly files: ReadOnlyFiles;
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
+  readonly sessions: LiveSessions;
   readonly findTask: FindTask;
 }
 
 export function registerTrajectories(
   context: ExtensionContext,
-  { files, definitions, fixtures, findTask }: TrajectoryDependencies,
+  { files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
 ): Transcripts {
   const transcripts = new Transcripts(definitions, findTask);
-  const trajectoryDebugger = new TrajectoryDebugger(transcripts);
+  const trajectoryDebugger = new TrajectoryDebugger(transcripts, sessions);
   const rewardPages = new RewardPages(context.extensionUri, transcripts, trajectoryDebugger);
   files.provide("/transcripts/", uri => transcripts.getText(uri));
   context.subscriptions.push(
@@ -52,6 +54,7 @@ export function registerTrajectories(
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
     stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
+    forkAttempt: () => trajectoryDebugger.forkAttempt(),
     showReward: (attempt?: AttemptNode | Uri, call?: unknown) => rewardPages.open(attempt, call),
     copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),
     showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),

@@ -1,9 +1,11 @@
 /** Starts debug sessions on trajectories. The debug adapter runs in the extension host. */
 import { DebugAdapterInlineImplementation, Uri, commands, debug, type Disposable } from "vscode";
+import { computeDigest } from "../../environment/digest.ts";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import { UserError } from "../../userError.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import { reportRejection } from "../shared/report.ts";
+import type { LiveSessions } from "../servers/liveSessions.ts";
 import { getTranscriptTitle, isTranscript, type AttemptNode } from "./attemptLocation.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./debugTarget.ts";
@@ -21,17 +23,26 @@ const showDebugViews = async () => {
 
 export class TrajectoryDebugger implements Disposable {
   readonly #transcripts: Transcripts;
+  readonly #sessions: LiveSessions;
+  /** The attempts that are stepped through, by the id of the debug session. */
+  readonly #targets = new Map<string, DebugTarget>();
   readonly #registrations: Disposable[];
 
-  constructor(transcripts: Transcripts) {
+  constructor(transcripts: Transcripts, sessions: LiveSessions) {
+    this.#sessions = sessions;
     this.#transcripts = transcripts;
     this.#registrations = [
       debug.registerDebugAdapterDescriptorFactory("prove", {
-        createDebugAdapterDescriptor: () =>
+        createDebugAdapterDescriptor: ({ id }) =>
           new DebugAdapterInlineImplementation(
-            new TrajectoryDebugSession(it => this.#loadTarget(it)),
+            new TrajectoryDebugSession(async address => {
+              const target = await this.#loadTarget(address);
+              this.#targets.set(id, target);
+              return target;
+            }),
           ),
       }),
+      debug.onDidTerminateDebugSession(({ id }) => void this.#targets.delete(id)),
       // the views that show the state; the editor opens them by itself at breakpoints only
       debug.onDidStartDebugSession(({ type }) => {
         if (type === "prove") reportRejection(showDebugViews());
@@ -69,6 +80,18 @@ export class TrajectoryDebugger implements Disposable {
     );
     if (!hasStarted)
       throw new UserError("the debug session did not start", "see the Debug Console");
+  }
+
+  /** Opens a live session that goes on from where the debugger stands. */
+  async forkAttempt(): Promise<void> {
+    const target = this.#targets.get(debug.activeDebugSession?.id ?? "");
+    if (!target)
+      throw new UserError("no trajectory is being debugged", "start Step Through Trajectory first");
+    const { title, cursor } = target;
+    const { header, events } = cursor.trajectory;
+    const { position, state } = cursor.current;
+    const attempt = { title, header, events: events.slice(0, position) };
+    await this.#sessions.forkAttempt(attempt, computeDigest(state));
   }
 
   dispose(): void {

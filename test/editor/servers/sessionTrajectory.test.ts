@@ -1,0 +1,108 @@
+/** Live sessions that go on from an attempt, and their trajectories. */
+import { expect, test, vi } from "vitest";
+import type { Memento } from "vscode";
+import type { ServerDefinitions } from "../../../src/editor/shared/serverDefinitions.ts";
+import { computeDigest } from "../../../src/environment/digest.ts";
+import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
+import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
+import { checkReplay } from "../../../src/trajectory/replay.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
+import { catalog, lookUp, moveFifty, transfer } from "../../trajectory/sampleTasks.ts";
+
+vi.mock("vscode", () => ({
+  EventEmitter: class {
+    readonly event = () => ({ dispose() {} });
+    fire() {}
+    dispose() {}
+  },
+  CancellationError: class extends Error {},
+  commands: {},
+  window: {},
+  workspace: { isTrusted: true },
+}));
+
+const { LiveSessions, formatSessionTitle } =
+  await import("../../../src/editor/servers/liveSessions.ts");
+
+const openSessions = () =>
+  new LiveSessions(
+    {
+      openCatalog: async () => catalog,
+      openLiveCatalog: async () => catalog,
+    } as Partial<ServerDefinitions> as ServerDefinitions,
+    {
+      keys: () => [],
+      get: (_: string, fallback?: unknown) => fallback,
+      update: async () => {},
+    } as Memento,
+  );
+
+/** A session forked from the teacher's attempt after its first call, before the transfer. */
+async function forkAttempt(sessions = openSessions()) {
+  const task = await moveFifty();
+  const { header, events } = task.trajectory;
+  const cursor = new TrajectoryCursor(catalog, task.trajectory);
+  const { position, state } = cursor.goTo(events.findIndex(it => it.kind === "call") + 1);
+  const live = await sessions.forkAttempt(
+    { title: task.id, header, events: events.slice(0, position) },
+    computeDigest(state),
+  );
+  return { sessions, live, task };
+}
+
+const args = (amount: number) => transfer("acc_108", amount).arguments as Record<string, never>;
+
+test("a session forked from an attempt has made its calls, and a reset returns to the fixture", async () => {
+  const { sessions, live, task } = await forkAttempt();
+  expect(formatSessionTitle(live)).toBe("Session 1 forked from t-move");
+  expect([...live.session.tools.keys()]).toEqual(task.trajectory.header.menu);
+  expect(live.calls.map(it => it.name)).toEqual([lookUp.name]);
+  sessions.reset(live);
+  expect(live.session.digest).toBe((await openSessions().open("banking", "small")).session.digest);
+});
+
+test("the trajectory of a forked session has the attempt's steps, replays, and is scored", async () => {
+  const { sessions, live, task } = await forkAttempt();
+  sessions.call(live, "banking_transfer", args(1e6));
+  sessions.call(live, "banking_transfer", args(50));
+  const trajectory = await sessions.createTrajectory(live);
+  expect(trajectory.header).toMatchObject({ task: "t-move", policy: "you" });
+  expect(listCalls(trajectory).map(it => [it.name, it.outcome.kind])).toEqual([
+    [lookUp.name, "ok"],
+    ["banking_transfer", "refused"],
+    ["banking_transfer", "ok"],
+  ]);
+  expect(checkReplay(catalog, trajectory).verdict).toBe("same");
+  expect(computeReward(catalog, task, trajectory)).toMatchObject({ success: { achieved: true } });
+});
+
+test("after a reset, the trajectory begins with the attempt's request", async () => {
+  const { sessions, live } = await forkAttempt();
+  sessions.reset(live);
+  await expect(sessions.createTrajectory(live)).rejects.toThrow("it has no calls");
+  sessions.call(live, "banking_transfer", args(50));
+  const { events } = await sessions.createTrajectory(live);
+  expect(events.map(it => it.kind)).toEqual(["user", "assistant", "call", "ended"]);
+});
+
+test("the fork of a session takes its calls along", async () => {
+  const { sessions, live } = await forkAttempt();
+  sessions.call(live, "banking_transfer", args(50));
+  const fork = await sessions.fork(live);
+  sessions.call(fork, "banking_transfer", args(5));
+  expect(listCalls(await sessions.createTrajectory(fork))).toHaveLength(3);
+});
+
+test("a session on a fixture is saved too, but not one whose state was replaced", async () => {
+  const sessions = openSessions();
+  const live = await sessions.open("banking", "small");
+  sessions.call(live, "banking_transfer", args(50));
+  const trajectory = await sessions.createTrajectory(live);
+  expect(trajectory.header.servers).toMatchObject([{ name: "banking", fixture: "small" }]);
+  expect(checkReplay(catalog, trajectory)).toMatchObject({ verdict: "same", steps: 1 });
+  live.session.restore(live.session.state);
+  sessions.call(live, "banking_transfer", args(5));
+  await expect(sessions.createTrajectory(live)).rejects.toThrow(
+    "session 1 cannot be saved, because its calls do not lead from its fixture to its state",
+  );
+});
