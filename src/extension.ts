@@ -9,6 +9,7 @@ import { registerFixtures } from "./editor/fixtures/register.ts";
 import { registerReplayOffer } from "./editor/fixtures/replayOffer.ts";
 import { registerGraph } from "./editor/graph/register.ts";
 import { registerLinks } from "./editor/links/register.ts";
+import { registerTaskMigration } from "./editor/migration/register.ts";
 import { registerRuns } from "./editor/runs/register.ts";
 import { ServerDefinitions } from "./editor/shared/serverDefinitions.ts";
 import { registerServers } from "./editor/servers/register.ts";
@@ -39,6 +40,7 @@ export function activate(context: ExtensionContext): void {
     findTask,
   });
   registerReplayOffer(context, { files, definitions, fixtures, transcripts });
+  registerTaskMigration(context, { files, definitions, transcripts });
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
   const runs = registerRuns(context, { folder, tasks, transcripts, synthesis });
   registerAttempts(context, { folder, definitions, tasks, runs, transcripts });
