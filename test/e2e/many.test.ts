@@ -135,7 +135,7 @@ test("a search result opens as a transcript with its debugger and its reward", a
   await checkVisible(workbench.variable("ended by"));
   await workbench.debugButton("stop").click();
   await workbench.runCommand("PROVE: Show Reward");
-  await checkVisible(workbench.webview().getByText("validity").first());
+  await checkVisible(workbench.webview().getByText("validity", { exact: true }).first());
   const { block } = await endMeter(workbench);
   printMeasure(
     "longest block of the extension host while a task is opened, stepped and scored",

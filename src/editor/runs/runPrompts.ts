@@ -31,5 +31,6 @@ export async function pickRun(
     description: monitor.status.activity,
     monitor,
   }));
-  return (await pickOne(items, question)).monitor;
+  // with a title, the question survives a page that takes the focus
+  return (await pickOne(items, { title: "Runs", text: question })).monitor;
 }
