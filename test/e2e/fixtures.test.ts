@@ -64,6 +64,31 @@ test("an invalid fixture is marked at its line, and no session opens on it", asy
   await workbench.takePicture("fixture-that-does-not-fit");
 });
 
+test("an id that leads nowhere is repaired, and the copy is compared with the shipped one", async () => {
+  const { page } = workbench;
+  await workbench.replaceLine(7, `    "customer": "Bo Lind",`);
+  await workbench.replaceLine(
+    16,
+    `      "card_211": {"name": "Everyday debit", "account_id": "acc_1o1", "last_digits": "4417", "status": "active", "daily_limit": 400},`,
+  );
+  await checkVisible(page.locator(".squiggly-error").first());
+  await workbench.runCommand("Go to Next Problem (Error, Warning, Info)");
+  await checkVisible(page.locator(".marker-widget", { hasText: "there is no account acc_1o1" }));
+  await workbench.takePicture("fixture-dangling-id");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+.");
+  await page.locator(".action-widget").getByText("Replace with acc_101").click();
+  await page.keyboard.press("Control+S");
+  await vi.waitFor(
+    () => expect(readFileSync(copy(), "utf8")).not.toContain("acc_1o1"),
+    waitOptions,
+  );
+  await workbench.runCommand("PROVE: Compare with Shipped");
+  await checkVisible(workbench.tab("banking/small: shipped ↔ your copy"));
+  await workbench.takePicture("fixture-compared");
+  await page.keyboard.press("Control+W");
+});
+
 test("restoring deletes the copy", async () => {
   await workbench.runCommand("PROVE: Restore Fixture");
   await workbench.page
@@ -71,4 +96,11 @@ test("restoring deletes the copy", async () => {
     .getByRole("button", { name: "Restore" })
     .click();
   await checkVisible(servers().filter({ hasText: /^small.*shipped/ }));
+});
+
+test("the sessions are still open after a reload", async () => {
+  await workbench.page.reload({ waitUntil: "domcontentloaded" });
+  await workbench.expand(servers().filter({ hasText: "banking" }).first());
+  await checkVisible(servers().filter({ hasText: /^Session 1 on small.*1 call/ }));
+  await checkVisible(servers().filter({ hasText: /^Session 2 on small/ }));
 });
