@@ -123,7 +123,31 @@ test("a breakpoint stops in both directions", async () => {
   await checkVisible(workbench.variable("ended by"));
   await workbench.debugButton("reverse-continue").click();
   await checkVisible(toolVariable(0));
-  await workbench.debugButton("stop").click();
+});
+
+test("the console calls a tool on a copy of the state, and a fork goes on from there", async () => {
+  const { name, arguments: args } = task.goals[2]!.calls[0]!;
+  const { keyboard } = workbench.page;
+  await workbench.runCommand("Debug Console: Focus on Debug Console View");
+  await keyboard.type("banking.world.ca");
+  await checkVisible(workbench.page.locator(".suggest-widget .monaco-list-row").first());
+  await workbench.takePicture("console-completions");
+  await keyboard.press("Escape");
+  await keyboard.press("ControlOrMeta+A");
+  await keyboard.insertText(`${name}(${JSON.stringify(args)})`);
+  await keyboard.press("Escape");
+  await keyboard.press("Enter");
+  const results = workbench.page.locator(".repl-tree .monaco-list-row");
+  await checkVisible(results.filter({ hasText: /ok, \d+ changes?:/ }).first());
+  await checkVisible(toolVariable(0));
+  await workbench.takePicture("console-call");
+  await workbench.page.locator("a.action-label.codicon-repo-forked").first().click();
+  const session = workbench.rows("Servers").filter({ hasText: /^Session 1 forked from/ });
+  await checkVisible(session.first());
+  await workbench.takePicture("fork-from-here");
+  await workbench.collapseViews("Servers");
+  await workbench.runCommand("View: Toggle Panel Visibility");
+  await workbench.runCommand("Debug: Stop");
   await checkGone(workbench.debugButton("stop"));
 });
 
