@@ -129,11 +129,6 @@ test("the console calls a tool on a copy of the state, and a fork goes on from t
   const { name, arguments: args } = task.goals[2]!.calls[0]!;
   const { keyboard } = workbench.page;
   await workbench.runCommand("Debug Console: Focus on Debug Console View");
-  await keyboard.type("banking.world.ca");
-  await checkVisible(workbench.page.locator(".suggest-widget .monaco-list-row").first());
-  await workbench.takePicture("console-completions");
-  await keyboard.press("Escape");
-  await keyboard.press("ControlOrMeta+A");
   await keyboard.insertText(`${name}(${JSON.stringify(args)})`);
   await keyboard.press("Escape");
   await keyboard.press("Enter");
@@ -147,7 +142,8 @@ test("the console calls a tool on a copy of the state, and a fork goes on from t
   await workbench.takePicture("fork-from-here");
   await workbench.collapseViews("Servers");
   await workbench.runCommand("View: Toggle Panel Visibility");
-  await workbench.runCommand("Debug: Stop");
+  await workbench.runCommand("View: Show Run and Debug");
+  await workbench.debugButton("stop").click();
   await checkGone(workbench.debugButton("stop"));
 });
 

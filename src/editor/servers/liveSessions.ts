@@ -247,7 +247,8 @@ export class LiveSessions implements Disposable {
     const live = this.#sessions.get(change.session);
     switch (change.kind) {
       case "opened":
-        this.#addSession(change.session);
+        // a refresh while the session is revealed would end the reveal
+        if (this.#addSession(change.session)) return;
         break;
       case "called":
         if (live) addCall(live, change.call);
@@ -283,7 +284,8 @@ export class LiveSessions implements Disposable {
     reportRejection(Promise.resolve(writeStoredSessions(this.#storage, sessions)));
   }
 
-  #addSession(session: TableSession): void {
+  /** Whether the person opened the session, which is shown in the tree at once. */
+  #addSession(session: TableSession): boolean {
     const forkOf = this.#reopened
       ? this.#reopened.forkOf
       : (this.#forkSource?.number ?? this.#attempt?.title);
@@ -297,10 +299,11 @@ export class LiveSessions implements Disposable {
       ...(attempt ? { attempt } : {}),
     };
     this.#sessions.set(session, live);
-    if (session.owner !== personOwner || this.#reopened) return;
+    if (session.owner !== personOwner || this.#reopened) return false;
     // the tree must be current before the session is revealed in it
     this.#fireChange();
     this.#sessionOpened.fire(live);
+    return true;
   }
 }
 
