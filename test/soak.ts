@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 const vitest = spawn("vitest", ["run", "test/contracts/storm.test.ts"], {
   cwd: join(import.meta.dirname, ".."),
-  env: { ...process.env, STORM: "5" },
+  env: { ...process.env, STORM: "50" },
   stdio: "inherit",
   shell: process.platform === "win32",
 });
