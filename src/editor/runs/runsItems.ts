@@ -5,7 +5,8 @@ import type { RunState } from "../../protocol/runPage.ts";
 import { getTrend } from "../../run/evaluation.ts";
 import { formatCount } from "../shared/count.ts";
 import { evaluatedRunIcon, icons, outcomeIcon, runIcon } from "../shared/icons.ts";
-import { createTreeItem } from "../shared/treeItem.ts";
+import { createOpenCommand, createTreeItem } from "../shared/treeItem.ts";
+import { getNodeUri } from "../trajectories/attemptLocation.ts";
 import { describeEvaluation } from "./evaluationText.ts";
 import type { Group } from "./groupIndex.ts";
 import { getRunName } from "./runs.ts";
@@ -110,6 +111,6 @@ function createAttemptItem(node: NodeOf<"attempt">): TreeItem {
       : "no success",
     context: "attempt",
   });
-  item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
+  item.command = createOpenCommand(getNodeUri(node));
   return item;
 }

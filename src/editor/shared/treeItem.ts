@@ -1,6 +1,7 @@
 /** Creates items of trees and of the Test Explorer, whose texts are shown as plain text. */
 import {
   TreeItem,
+  type Command,
   type TestController,
   type TestItem,
   type TreeItemCollapsibleState,
@@ -30,6 +31,16 @@ export function createTreeItem(
   item.contextValue = context;
   return item;
 }
+
+/**
+ * Opens a document when a row is clicked. A command of the extension would be lost on a click
+ * while the row is refreshed: the editor forgets the arguments of the row's earlier command.
+ */
+export const createOpenCommand = (uri: Uri): Command => ({
+  command: "vscode.open",
+  title: "Open",
+  arguments: [uri],
+});
 
 export interface TestItemOptions {
   readonly id: string;

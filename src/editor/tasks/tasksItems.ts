@@ -3,7 +3,8 @@ import { basename } from "node:path";
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import { formatCount } from "../shared/count.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
-import { createTreeItem } from "../shared/treeItem.ts";
+import { createOpenCommand, createTreeItem } from "../shared/treeItem.ts";
+import { getNodeUri } from "../trajectories/attemptLocation.ts";
 import type { TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 import type { TaskScore } from "./taskScores.ts";
@@ -92,7 +93,7 @@ export function createTaskItem(node: NodeOf<"task">, score: TaskScore | undefine
     context: "task",
   });
   item.id = `${node.file.toString()}#${offset}${formatGroup(node.group)}`;
-  item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
+  item.command = createOpenCommand(getNodeUri(node));
   return item;
 }
 

@@ -51,15 +51,18 @@ export class Transcripts implements Disposable {
   readonly onDidRefresh = this.#refreshed.event;
   /** By the address of the transcript. */
   readonly #attempts = new Map<string, Promise<OpenAttempt>>();
-  readonly #subscription: Disposable;
+  readonly #subscriptions: readonly Disposable[];
   #lastShown: Uri | undefined;
 
   constructor(definitions: ServerDefinitions, findTask: FindTask) {
     this.#definitions = definitions;
     this.#findTask = findTask;
-    this.#subscription = workspace.onDidCloseTextDocument(it =>
-      this.#attempts.delete(it.uri.toString()),
-    );
+    this.#subscriptions = [
+      workspace.onDidCloseTextDocument(it => this.#attempts.delete(it.uri.toString())),
+      window.onDidChangeActiveTextEditor(it => {
+        if (it && isTranscript(it.document.uri)) this.#lastShown = it.document.uri;
+      }),
+    ];
   }
 
   /** Shows the transcript of a node, a transcript or a trajectory file. */
@@ -119,8 +122,14 @@ export class Transcripts implements Disposable {
     return { ...attempt, transcript, reward, catalog };
   }
 
+  /** The text of the document; the reason if the attempt cannot be read. */
   async getText(uri: Uri): Promise<string> {
-    return (await this.getAttempt(uri)).transcript.text;
+    try {
+      return (await this.getAttempt(uri)).transcript.text;
+    } catch (error) {
+      if (error instanceof UserError) return `This attempt cannot be shown.\n\n${error.message}\n`;
+      throw error;
+    }
   }
 
   /** Shows a call, by its position among the calls, in the transcript. */
@@ -155,7 +164,7 @@ export class Transcripts implements Disposable {
   }
 
   dispose(): void {
-    this.#subscription.dispose();
+    for (const it of this.#subscriptions) it.dispose();
     this.#changed.dispose();
     this.#refreshed.dispose();
   }
@@ -168,7 +177,6 @@ export class Transcripts implements Disposable {
       it => it.document.uri.toString() === uri.toString(),
     );
     const document = await workspace.openTextDocument(uri);
-    this.#lastShown = uri;
     return window.showTextDocument(document, {
       viewColumn: column ?? editor?.viewColumn ?? chooseColumn(),
     });
