@@ -36,7 +36,7 @@ export const createVscode = () => ({
   TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   ThemeIcon: FakeIcon,
   ThemeColor: FakeIcon,
-  Uri: {},
+  Uri: { from: (parts: object) => parts },
   CancellationError: Error,
   QuickInputButtons: {},
   ProgressLocation: {},
