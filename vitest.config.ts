@@ -1,6 +1,10 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
+/** Tests that replace modules, such as the editor's API. */
+const isolated = ["test/editor/**/*.test.ts", "test/compute/fallback.test.ts"];
+const others = ["test/e2e/**", "test/engines/**", "node_modules/**", "dist/**"];
+
 export default defineConfig({
   // tfjs-core keeps its gradients in ES modules inside a CommonJS package: all of it is loaded as
   // ES modules, as the built programs do
@@ -11,12 +15,24 @@ export default defineConfig({
     })),
   },
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/e2e/**", "test/engines/**", "node_modules/**", "dist/**"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     server: { deps: { inline: [/@tensorflow/] } },
+    // loading the modules takes longer than most tests: a worker keeps them for its next file,
+    // except where a test replaces modules
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: ["test/**/*.test.ts"],
+          exclude: [...others, ...isolated],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: "isolated", include: isolated } },
+    ],
   },
 });

@@ -12,10 +12,8 @@ describe.runIf(process.platform !== "win32")("an interruption", () => {
     ["serve", ["--port", "0"], /Ctrl-C stops/, "SIGTERM"],
     ["graph", ["--verify"], /pairs run/, "SIGINT"],
     ["loop", [], /heldout-chain: \d/, "SIGINT"],
-    // while calls are recorded, while one figure is measured, and while child processes are
-    // measured
+    // while calls are recorded, and while one figure is measured
     ["bench", ["environment"], /recording calls/, "SIGINT"],
-    ["bench", ["environment"], /environment\.open/, "SIGINT"],
     ["bench", ["environment"], /environment\.calls\.in-process/, "SIGTERM"],
     // while edges are run, and while tasks are synthesized
     ["bench", ["synthesis"], /running the edges/, "SIGINT"],

@@ -81,10 +81,14 @@ for (const server of servers) {
     });
   });
 
+  // the last tests compare every server's answers over the wire with those in process
+  const isTestedOverWire = servers.indexOf(server) % 4 === 0;
   const transports: Record<string, () => Transport | Promise<Transport>> = {
     "in process": () => inProcess(server.name),
-    "over stdio": () => overStdio(server.name),
-    "over HTTP": () => overHttp(server.name),
+    ...(isTestedOverWire && {
+      "over stdio": () => overStdio(server.name),
+      "over HTTP": () => overHttp(server.name),
+    }),
   };
   for (const [way, open] of Object.entries(transports)) {
     describe(`${server.name} ${way}`, () => {

@@ -302,8 +302,8 @@ describe("a run of grpo", () => {
 
   test("attempts variants of undecided tasks instead of the tasks, also when it is resumed", async () => {
     const config = grpo({
-      steps: 12,
-      saveEvery: 6,
+      steps: 8,
+      saveEvery: 4,
       grpo: {
         ...defaultGrpoSettings,
         prompts: 2,
@@ -335,10 +335,10 @@ describe("a run of grpo", () => {
 
     const interrupted = createRunFolder(config, small);
     await readEvents(await startOn(interrupted));
-    rmSync(getCheckpointFolder(interrupted, 12), { recursive: true });
+    rmSync(getCheckpointFolder(interrupted, 8), { recursive: true });
     await readEvents(await startOn(interrupted));
     expect(readResults(interrupted)).toEqual(readResults(uninterrupted));
-    expect(readGroups(interrupted, 12)).toEqual(readGroups(uninterrupted, 12));
+    expect(readGroups(interrupted, 8)).toEqual(readGroups(uninterrupted, 8));
   });
 
   test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {
