@@ -26,6 +26,12 @@ export interface StartOptions {
 export const getLogFile = (folder: string) => join(folder, "trainer.log");
 
 /**
+ * Limits the space for new objects, in MB. With the default of Node, a run of the default settings
+ * takes 1.22 instead of 0.95 GB at its peak, and is no faster.
+ */
+const youngGeneration = "--max-semi-space-size=8";
+
+/**
  * Starts training from the newest checkpoint of a run folder. Resolves once the trainer accepts
  * requests; throws a `UserError` if it could not start.
  */
@@ -45,7 +51,7 @@ export async function startTrainer({
   readRun(folder);
   clearEnd(folder);
   const log = withWriteErrors(getLogFile(folder), () => openSync(getLogFile(folder), "a"));
-  const child = spawn(node, [program, folder, ...fixtures], {
+  const child = spawn(node, [youngGeneration, program, folder, ...fixtures], {
     detached: true,
     stdio: ["ignore", log, log],
     env,

@@ -59,7 +59,7 @@ export const measuredEvery = 4;
 /**
  * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
  */
-const tokensPerBatch = 3_000;
+const tokensPerBatch = 2_000;
 
 /** Batches of about `tokensPerBatch` tokens. Groups without a sampled token are left out. */
 export function splitIntoBatches(
