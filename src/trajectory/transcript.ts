@@ -148,19 +148,24 @@ const outcomeSigns = {
 } as const;
 
 function formatCallEvent(event: CallEvent, note: string | undefined): string[] {
-  const { outcome } = event;
-  const lines = [
-    `${outcomeSigns[outcome.kind]} ${escapeInvisible(formatCall(event.name, event.arguments))}`,
-  ];
-  if (outcome.kind === "ok") lines.push(...indent(formatValue(outcome.value)));
+  const lines = formatCompletedCall(event, maxValueLines);
+  return note === undefined ? lines : [...lines, ...indent([`= ${escapeInvisible(note)}`])];
+}
+
+/** A call and its outcome as the lines of a transcript. A longer result is cut off. */
+export function formatCompletedCall(
+  { name, arguments: args, outcome }: Pick<CallEvent, "name" | "arguments" | "outcome">,
+  maxLines = Infinity,
+): string[] {
+  const lines = [`${outcomeSigns[outcome.kind]} ${escapeInvisible(formatCall(name, args))}`];
+  if (outcome.kind === "ok") lines.push(...indent(formatValue(outcome.value, maxLines)));
   else {
     const { kind, type, message, hint } = outcome;
     const what = kind === "refused" && type ? `refused (${type})` : kind;
-    const reason = event.name === "" ? "this block is not a call" : message;
+    const reason = name === "" ? "this block is not a call" : message;
     lines.push(...indent([reason ? `${what}: ${escapeInvisible(reason)}` : what]));
     if (hint) lines.push(...indent([`hint: ${escapeInvisible(hint)}`]));
   }
-  if (note !== undefined) lines.push(...indent([`= ${escapeInvisible(note)}`]));
   return lines;
 }
 
@@ -196,11 +201,11 @@ const maxWidth = 100;
 const maxValueLines = 60;
 
 /** A value in few lines; a part that fits on one line is not split. */
-function formatValue(value: Json): string[] {
+function formatValue(value: Json, maxLines: number): string[] {
   const lines = formatValueLines(value, "", "");
-  return lines.length <= maxValueLines
+  return lines.length <= maxLines
     ? lines
-    : [...lines.slice(0, maxValueLines - 1), `… ${lines.length - maxValueLines + 1} more lines`];
+    : [...lines.slice(0, maxLines - 1), `… ${lines.length - maxLines + 1} more lines`];
 }
 
 function formatValueLines(value: Json, lead: string, margin: string): string[] {
@@ -225,7 +230,7 @@ function formatValueLines(value: Json, lead: string, margin: string): string[] {
 }
 
 /** JSON with spaces between its parts and without quotes around keys. */
-function formatInline(value: Json): string {
+export function formatInline(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(formatInline).join(", ")}]`;
   const entries = Object.entries<Json>(value).map(([key, it]) => `${key}: ${formatInline(it)}`);

@@ -35,7 +35,9 @@ test("opening a session starts the server and lists its tools", async () => {
   await checkVisible(servers().filter({ hasText: /^Session 1.*as started/ }));
   await workbench.expand(servers().filter({ hasText: /^Tools.*9/ }));
   await workbench.clickAction(servers().filter({ hasText: /^read_graph/ }), "Call Tool…");
-  await checkVisible(workbench.notification('read_graph: ok — {"entities":[],"relations":[]}'));
+  await checkVisible(
+    workbench.page.locator(".view-line", { hasText: "{ entities: [], relations: [] }" }),
+  );
   await checkVisible(servers().filter({ hasText: /^1 read_graph.*ok/ }));
   await workbench.takePicture("connected");
 });
@@ -59,7 +61,7 @@ test("a disposable server is started after the person confirms", async () => {
   await workbench.takePicture("form-list");
   await workbench.page.keyboard.press("Enter");
   await workbench.choice("Done").click();
-  await checkVisible(workbench.notification("create_entities: ok"));
+  await checkVisible(workbench.page.locator(".view-line", { hasText: "✓ create_entities(" }));
   expect(readFileSync(join(workbench.folder, "memory.jsonl"), "utf8")).toContain("likes tea");
   await workbench.clickAction(session, "Close Session");
   await checkGone(session);

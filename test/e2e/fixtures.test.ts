@@ -28,7 +28,7 @@ test("a call shows its result", async () => {
   await workbench.runCommand("PROVE: Call Tool…");
   await workbench.answer("Which tool to call", "banking_list_accounts");
   await workbench.answer("Which optional arguments", "");
-  await checkVisible(workbench.notification("banking_list_accounts: ok"));
+  await checkVisible(workbench.tab("Session 1.calls"));
   await workbench.takePicture("call");
 });
 

@@ -81,8 +81,16 @@ test("the form asks for each argument by its type, and validates as it is typed"
   await workbench.answer("amount", "12.5");
 });
 
-test("the changes of a call are shown as a diff and marked in the tree", async () => {
-  await checkVisible(workbench.notification("banking_transfer: ok"));
+test("the calls are listed in a document, and their changes in a diff and in the tree", async () => {
+  await checkVisible(workbench.tab("Session 1.calls"));
+  const line = (text: string) => workbench.page.locator(".view-line", { hasText: text });
+  await checkVisible(line("banking_transfer(from_account:"));
+  await checkVisible(line("accounts.acc_101.balance: 3148.95 → 3136.45"));
+  await workbench.takePicture("session-calls");
+  await workbench.expand(servers().filter({ hasText: /^Calls/ }));
+  await servers()
+    .filter({ hasText: /^1 banking_transfer/ })
+    .click();
   await checkVisible(workbench.tab("banking_transfer: changes"));
   await checkVisible(
     workbench.page

@@ -2,14 +2,13 @@
  * The commands on third-party servers: edit the file that names them, start one, call its tools,
  * restart it, fork it and end it.
  */
-import { FileSystemError, Uri, window, workspace } from "vscode";
-import type { CompletedCall } from "../../environment/outcome.ts";
+import { FileSystemError, window, workspace } from "vscode";
 import type { ConnectedTool } from "../../mcp/serverConnection.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { isConnectedNode } from "./connectedNodes.ts";
-import { shorten, showOutcome } from "./callResult.ts";
+import type { CallDocuments } from "./callDocuments.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
@@ -34,10 +33,12 @@ const exampleConfiguration = `{
 export class ConnectionCommands {
   readonly #connections: Connections;
   readonly #drafts: ArgumentDrafts;
+  readonly #documents: CallDocuments;
 
-  constructor(connections: Connections, drafts: ArgumentDrafts) {
+  constructor(connections: Connections, drafts: ArgumentDrafts, documents: CallDocuments) {
     this.#connections = connections;
     this.#drafts = drafts;
+    this.#documents = documents;
   }
 
   /** Opens the file that names third-party servers, and creates it with an example if missing. */
@@ -70,14 +71,7 @@ export class ConnectionCommands {
     const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
     const args = await askArguments({ tool, entities: () => [], drafts: this.#drafts });
     const call = await this.#connections.call(live, tool.name, args);
-    const { outcome } = call;
-    const result = outcome.kind === "ok" ? JSON.stringify(outcome.value) : outcome.message;
-    const number = live.session.calls.indexOf(call) + 1;
-    showOutcome(outcome.kind, {
-      message: `${tool.name}: ${outcome.kind} — ${shorten(result)}`,
-      button: "Show Call",
-      show: () => this.showCall({ kind: "connectedCall", live, call, number }),
-    });
+    await this.#documents.showNewCall(live.number, call);
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
@@ -98,25 +92,8 @@ export class ConnectionCommands {
     await this.#connections.close(getConnection(node));
   }
 
-  async showCall({ live, number, call }: NodeOf<"connectedCall">): Promise<void> {
-    await window.showTextDocument(
-      Uri.from({
-        scheme: "prove",
-        path: `/connected/${live.number}/${number}/${call.name.replaceAll(/[^\w.-]/g, "_")}.json`,
-      }),
-      { preview: true, preserveFocus: true },
-    );
-  }
-
-  /** Builds the text of the read-only document of a call. */
-  readDocument(path: string): string {
-    const [, session, number] = /^\/connected\/(\d+)\/(\d+)\//.exec(path) ?? [];
-    const call: CompletedCall | undefined = this.#connections.get(Number(session))?.session.calls[
-      Number(number) - 1
-    ];
-    return call
-      ? `${JSON.stringify({ call: call.name, arguments: call.arguments, outcome: call.outcome }, null, 2)}\n`
-      : "// this session was closed or restarted\n";
+  async showCall({ live, call }: NodeOf<"connectedCall">): Promise<void> {
+    await this.#documents.showCall(live.number, call);
   }
 
   async #chooseConnection(node: ServersNode | undefined): Promise<Connection> {

@@ -9,10 +9,12 @@ import { createTree } from "../shared/treeView.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { reportRejection } from "../shared/report.ts";
+import { CallDocuments } from "./callDocuments.ts";
+import { formatCallList } from "./callList.ts";
 import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { LiveSessions } from "./liveSessions.ts";
+import { LiveSessions, formatSessionTitle } from "./liveSessions.ts";
 import type { NodeOf, ServersNode } from "./serversNode.ts";
 import { ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
@@ -39,17 +41,33 @@ export function registerServers(
   const sessions = new LiveSessions(definitions, context.workspaceState);
   const drafts = new ArgumentDrafts(context.workspaceState);
   const connections = new Connections(folder, context.workspaceState);
-  const sessionCommands = new SessionCommands({ definitions, fixtures, sessions, drafts });
-  const connectionCommands = new ConnectionCommands(connections, drafts);
+  const sessionDocuments = new CallDocuments("sessions", files, number => {
+    const live = sessions.get(number);
+    return live && formatCallList(formatSessionTitle(live), live.calls);
+  });
+  const connectedDocuments = new CallDocuments("connected", files, number => {
+    const live = connections.get(number);
+    return live && formatCallList(`Session ${number} on ${live.entry.name}`, live.session.calls);
+  });
+  const sessionCommands = new SessionCommands({
+    definitions,
+    fixtures,
+    sessions,
+    drafts,
+    documents: sessionDocuments,
+  });
+  const connectionCommands = new ConnectionCommands(connections, drafts, connectedDocuments);
   const tree = new ServersTree({ definitions, fixtures, sessions, connections });
   const view = createTree("prove.servers", tree);
   files.provide("/sessions/", ({ path }) => sessionCommands.readDocument(path));
-  files.provide("/connected/", ({ path }) => connectionCommands.readDocument(path));
+  files.provide("/connected/", ({ path }) => connectedDocuments.read(path) ?? "");
   context.subscriptions.push(
     sessions,
     connections,
     tree,
     view,
+    sessions.onDidChange(() => sessionDocuments.refresh()),
+    connections.onDidChange(() => connectedDocuments.refresh()),
     ...subscribeTree(tree, { folder, sessions, connections }),
     sessions.onDidOpen(live => {
       const row = { kind: "session", live, server: live.session.servers[0]!.name } as const;

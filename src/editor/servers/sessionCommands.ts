@@ -3,13 +3,12 @@
  * changes as read-only documents, fork it, reset it and close it.
  */
 import { Uri, commands, window, workspace, type TextDocumentShowOptions } from "vscode";
-import { canonicalJson } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { writeTrajectory } from "../../trajectory/file.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionCall } from "../../service/tableSession.ts";
 import { askArguments } from "./argumentPrompts.ts";
-import { shorten, showOutcome } from "./callResult.ts";
+import type { CallDocuments } from "./callDocuments.ts";
 import { listEntities } from "./entities.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
@@ -30,6 +29,7 @@ export interface SessionDependencies {
   readonly fixtures: FixtureFiles;
   readonly sessions: LiveSessions;
   readonly drafts: ArgumentDrafts;
+  readonly documents: CallDocuments;
 }
 
 export class SessionCommands {
@@ -61,7 +61,8 @@ export class SessionCommands {
       now: session.state[tool.server]!.clock,
       drafts: this.#dependencies.drafts,
     });
-    await this.#showOutcome(live, this.#dependencies.sessions.call(live, tool.name, args));
+    const { sessions, documents } = this.#dependencies;
+    await documents.showNewCall(live.number, sessions.call(live, tool.name, args));
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
@@ -92,44 +93,29 @@ export class SessionCommands {
     await commands.executeCommand("prove.openTranscript", file);
   }
 
-  /** Shows a call: its record, or a diff of the state if the call changed it. */
-  async showCall(live: LiveSession, call: SessionCall): Promise<void> {
+  /** Shows a diff of the state if the call changed it, else the call among those of its session. */
+  async showCall({ number }: LiveSession, call: SessionCall): Promise<void> {
+    if (call.patches.length === 0) return this.#dependencies.documents.showCall(number, call);
     const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
     const createUri = (document: string) =>
-      Uri.from({
-        scheme: "prove",
-        path: `/sessions/${live.number}/${call.number}/${document}.json`,
-      });
-    if (call.patches.length)
-      await commands.executeCommand(
-        "vscode.diff",
-        createUri("before"),
-        createUri("after"),
-        `${call.name}: changes`,
-        options,
-      );
-    else await window.showTextDocument(createUri(call.name), options);
+      Uri.from({ scheme: "prove", path: `/sessions/${number}/${call.number}/${document}.json` });
+    await commands.executeCommand(
+      "vscode.diff",
+      createUri("before"),
+      createUri("after"),
+      `${call.name}: changes`,
+      options,
+    );
   }
 
-  /** Builds the text of a read-only document of a session. */
+  /** Builds the text of a read-only document of a session: its calls, or the state around one. */
   readDocument(path: string): string {
-    const [, session, number, document] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
-    const call = this.#dependencies.sessions
-      .get(Number(session))
-      ?.calls.find(it => it.number === Number(number));
-    if (!call) return "// this session was closed or reset\n";
-    if (document === "before" || document === "after") return formatIndented(call[document]);
-    const { name, arguments: args, outcome, patches, digest } = call;
-    return formatIndented({ call: name, arguments: args, outcome, patches, digest });
-  }
-
-  async #showOutcome(live: LiveSession, call: SessionCall): Promise<void> {
-    const { outcome, patches } = call;
-    const result = outcome.kind === "ok" ? shorten(canonicalJson(outcome.value)) : outcome.message;
-    const button = patches.length ? "Show Change" : "Show Call";
-    const message = `${call.name}: ${outcome.kind} — ${result}`;
-    showOutcome(outcome.kind, { message, button, show: () => this.showCall(live, call) });
-    if (patches.length) await this.showCall(live, call);
+    const { documents, sessions } = this.#dependencies;
+    const [, session, number, document] =
+      /^\/sessions\/(\d+)\/(\d+)\/(before|after)\.json$/.exec(path) ?? [];
+    const call = sessions.get(Number(session))?.calls.find(it => it.number === Number(number));
+    if (!call) return documents.read(path) ?? "// this session was closed or reset\n";
+    return formatIndented(call[document as "before" | "after"]);
   }
 
   /** The session to call a tool in: the node's, the only open one, or a new one if none is open. */

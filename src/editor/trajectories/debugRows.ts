@@ -1,10 +1,11 @@
 /** Creates the rows of the debugger's Variables view: the step, the state and the reward. */
-import type { Json, JsonObject } from "../../environment/json.ts";
+import type { Json } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
+import { formatPatchPath, getValueAt, splitPointer } from "../shared/jsonPointer.ts";
 import { createCheckRow } from "./checkRows.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { createRewardRows, createStepRewardRows } from "./rewardRows.ts";
@@ -77,11 +78,10 @@ function createCallRows(event: CallEvent, { step }: CursorPosition): readonly Va
 }
 
 function createPatchRow({ op, path, value }: Patch, { before }: CursorPosition): ValueRow {
-  const key = path.slice(1).replace(/^[^/]+\/world\//, "");
   const hasChildren = value !== undefined && value !== null && typeof value === "object";
   const expression = pointerToPath(path);
   return {
-    name: `Δ ${key.replaceAll("/", ".")}`,
+    name: `Δ ${formatPatchPath(path)}`,
     text: formatChange(op, getValueAt(before, path), value),
     path: expression,
     ...(hasChildren ? { rows: () => createChildRows(value, expression) } : {}),
@@ -114,25 +114,7 @@ function createServerRow(server: string, state: State[string]): ValueRow {
   };
 }
 
-/** The keys of a JSON Pointer. */
-const splitPointer = (pointer: string): readonly string[] =>
-  pointer
-    .slice(1)
-    .split("/")
-    .map(it => it.replaceAll("~1", "/").replaceAll("~0", "~"));
-
 const pointerToPath = (pointer: string) => {
   const [server, ...keys] = splitPointer(pointer);
   return keys.reduce(appendKey, server!);
 };
-
-/** The value at a JSON Pointer. */
-function getValueAt(state: State, pointer: string): Json | undefined {
-  let value: Json | undefined = state as unknown as Json;
-  for (const key of splitPointer(pointer))
-    value =
-      value !== null && typeof value === "object" && Object.hasOwn(value, key)
-        ? (value as JsonObject)[key]
-        : undefined;
-  return value;
-}
