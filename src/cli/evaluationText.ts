@@ -117,6 +117,7 @@ export const comparedMetrics: readonly { readonly name: string; readonly read: R
 export function formatDifference(metric: string, change: Interval | undefined): string {
   if (!change) return `${metric}: the tasks are too few to compare`;
   const { mean, low, high, runs } = change;
+  if (mean === 0 && low === 0 && high === 0) return `${metric}: unchanged`;
   const basis = runs > 1 ? `, ${runs} runs` : "";
   return `${metric} ${formatSigned(mean)} (95% ${formatSigned(low)} … ${formatSigned(high)}${basis}): ${getVerdict(change)}`;
 }

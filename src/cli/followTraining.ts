@@ -5,7 +5,7 @@
 import { UserError } from "../userError.ts";
 import type { TrainerEvent } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
-import { findAlarms, formatAlarm, formatFinalAlarms } from "../run/alarms.ts";
+import { findFinalAlarms, formatAlarm, formatFinalAlarms } from "../run/alarms.ts";
 import { readMetrics } from "../run/folder.ts";
 import type { Alarm, StepMetrics } from "../run/metrics.ts";
 import type { CliContext } from "./command.ts";
@@ -65,7 +65,7 @@ export async function followTraining(
 }
 
 function checkAlarms(steps: readonly StepMetrics[]): Pick<FollowedTraining, "alarms" | "warning"> {
-  const alarms = findAlarms(steps);
+  const alarms = findFinalAlarms(steps);
   return { alarms, ...(alarms.length > 0 ? { warning: formatFinalAlarms(alarms, steps) } : {}) };
 }
 

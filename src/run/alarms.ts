@@ -8,7 +8,14 @@ import type { Alarm, GrpoStep, StepMetrics } from "./metrics.ts";
 const window = 5;
 const longWindow = 10;
 
-const limits = { flat: 0.8, entropy: 0.01, cut: 0.3, tool: 0.2, kl: 0.5 };
+const limits = { flat: 0.8, manyFlat: 0.5, entropy: 0.01, cut: 0.3, tool: 0.2, kl: 0.5 };
+
+/** Alarms that tell what could be better, after which a run has still gone well. */
+const hints: ReadonlySet<Alarm["kind"]> = new Set(["many-flat-groups"]);
+
+/** The alarms because of which a run that ends after these steps has not gone well. */
+export const findFinalAlarms = (steps: readonly StepMetrics[]): readonly Alarm[] =>
+  findAlarms(steps).filter(it => !hints.has(it.kind));
 
 /** The alarms that hold after these steps, which are all steps of the run so far. */
 export function findAlarms(steps: readonly StepMetrics[]): readonly Alarm[] {
@@ -33,6 +40,11 @@ function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
     raise(
       "flat-groups",
       `${formatShare(flat)} of the groups give no gradient, because all attempts earn the same: the tasks are too easy or too hard for the student`,
+    );
+  else if (flat > limits.manyFlat)
+    raise(
+      "many-flat-groups",
+      `${formatShare(flat)} of the groups give no gradient, because all attempts earn the same: tasks that are undecided for the student would train it faster (grpo.curriculum)`,
     );
   if (entropy < limits.entropy)
     raise(

@@ -7,6 +7,7 @@ const share = z.number().min(0).max(1);
 const alarm = z.object({
   kind: z.enum([
     "flat-groups",
+    "many-flat-groups",
     "entropy",
     "cut",
     "unknown-tools",

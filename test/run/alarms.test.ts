@@ -1,6 +1,11 @@
 /** The alarms of a training, from made-up metrics. */
 import { expect, test } from "vitest";
-import { findAlarms, formatFinalAlarms, replaceInvalidNumbers } from "../../src/run/alarms.ts";
+import {
+  findAlarms,
+  findFinalAlarms,
+  formatFinalAlarms,
+  replaceInvalidNumbers,
+} from "../../src/run/alarms.ts";
 import { stepMetrics, type GrpoStep, type SftStep } from "../../src/run/metrics.ts";
 
 const healthy: GrpoStep = {
@@ -45,6 +50,16 @@ check(
   steps(5, () => ({ zeroVariance: 0.9 })),
   ["flat-groups"],
 );
+check(
+  "many flat groups",
+  steps(5, () => ({ zeroVariance: 0.6 })),
+  ["many-flat-groups"],
+);
+test("many flat groups do not make a run fail, more of them do", () => {
+  const list = (zeroVariance: number) => steps(5, () => ({ zeroVariance }));
+  expect(findFinalAlarms(list(0.6))).toEqual([]);
+  expect(findFinalAlarms(list(0.9)).map(it => it.kind)).toEqual(["flat-groups"]);
+});
 check(
   "four steps are too few to tell",
   steps(4, () => ({ zeroVariance: 0.9 })),
