@@ -1,6 +1,6 @@
 /**
- * `schemas`: writes the JSON Schemas of fixtures, tasks, trajectories and mcp.json. The editor
- * completes and validates these files with them.
+ * `schemas`: writes the JSON Schemas of fixtures, tasks, trajectories, mcp.json and training files.
+ * The editor completes and validates these files with them.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -8,6 +8,7 @@ import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { mcpConfigSchema } from "../mcp/mcpConfig.ts";
+import { trainingFileSchema } from "../run/trainingFile.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
 import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
@@ -17,7 +18,7 @@ import { outputPath } from "./parsers.ts";
 export const schemas = defineCommand({
   name: "schemas",
   description:
-    "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json, with which the editor completes and validates these files. Prints the path of each.",
+    "Write the JSON Schemas of fixtures, tasks, trajectories, mcp.json and training files, with which the editor completes and validates these files. Prints the path of each.",
   arguments: [],
   options: {
     out: option("--out <folder>", "folder to write to (default: the product's own resources)", {
@@ -39,7 +40,8 @@ export const schemas = defineCommand({
 
 /**
  * The text of each schema file, by its path in the resources folder: one schema for the fixtures of
- * each server, one each for a line of a tasks file, a line of a trajectory file, and mcp.json.
+ * each server, one each for a line of a tasks file, a line of a trajectory file, mcp.json, and a
+ * training file.
  */
 export function createSchemaFiles(catalog: Catalog): Record<string, string> {
   const fixtureSchemas = [...catalog.servers.values()].map(
@@ -66,6 +68,13 @@ export function createSchemaFiles(catalog: Catalog): Record<string, string> {
       mcpConfigSchema.meta({
         title: "PROVE connected servers",
         description: "prove/mcp.json: third-party MCP servers to use as environments.",
+      }),
+    ],
+    [
+      "schemas/training.schema.json",
+      trainingFileSchema.meta({
+        title: "PROVE training",
+        description: "A *.train.json file: what to train, on which tasks, how, and for how long.",
       }),
     ],
   ] as const;

@@ -3,24 +3,37 @@
  * process.
  */
 import { join, resolve } from "node:path";
+import { omitUndefined } from "../environment/json.ts";
 import { UserError } from "../userError.ts";
 import { attachTrainer } from "../run/attach.ts";
-import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
+import { backends } from "../run/config.ts";
+import { createRunConfigFrom } from "../run/createRunConfig.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
+import { readStartModel } from "../run/startModel.ts";
+import { readTrainingFile } from "../run/trainingFile.ts";
 import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { followTraining, formatStep } from "./followTraining.ts";
-import { countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
+import {
+  countOf,
+  existingPath,
+  oneOf,
+  outputPath,
+  positiveNumber,
+  wholeNumber,
+} from "./parsers.ts";
 import { findShippedModel, listFixtureFolders } from "./resources.ts";
-import { jsonFlag, seedOption } from "./sharedOptions.ts";
-
-const backends = ["auto", "tensorflow", "wasm", "cpu"] as const;
+import { jsonFlag } from "./sharedOptions.ts";
 
 const trainOptions = {
-  tasks: option("--tasks <file>", "tasks file to train on; required, except with --resume", {
-    parser: existingPath("a tasks file, such as prove-rl synthesize writes"),
-  }),
+  tasks: option(
+    "--tasks <file>",
+    "tasks file to train on; required, unless --config names one, or with --resume",
+    {
+      parser: existingPath("a tasks file, such as prove-rl synthesize writes"),
+    },
+  ),
   run: option("--run <folder>", "run folder to write", {
     parser: outputPath("prove/runs/first"),
     required: "a run folder",
@@ -31,26 +44,23 @@ const trainOptions = {
   }),
   method: option(
     "--method <method>",
-    "GRPO on groups of attempts, or SFT on teachers' conversations",
-    {
-      parser: oneOf(["grpo", "sft"], "there is no method"),
-      default: "grpo",
-    },
+    "GRPO on groups of attempts, or SFT on teachers' conversations (default: grpo)",
+    { parser: oneOf(["grpo", "sft"], "there is no method") },
   ),
-  config: option("--config <file>", "JSON file of training settings", {
-    parser: existingPath("a JSON file of training settings; docs/training.md lists them"),
-  }),
-  split: option("--split <split>", "split of the tasks to train on", {
+  config: option(
+    "--config <file>",
+    "training file (*.train.json) with tasks, model and settings; other options replace its own",
+    { parser: existingPath("a training file; docs/training.md lists the settings") },
+  ),
+  split: option("--split <split>", "split of the tasks to train on (default: train)", {
     parser: oneOf(splits, "there is no split"),
-    default: "train",
   }),
   onlyFitting: flag(
     "--only-fitting",
     "train only on tasks that fit the student: on servers it was trained on, and within its limits",
   ),
-  backend: option("--backend <backend>", "TensorFlow.js backend", {
+  backend: option("--backend <backend>", "TensorFlow.js backend (default: auto)", {
     parser: oneOf(backends, "the run's backend cannot be used:"),
-    default: "auto",
   }),
   steps: option("--steps <n>", "stop after this many steps (default: 200, if without --seconds)", {
     parser: countOf("a number of steps"),
@@ -58,10 +68,11 @@ const trainOptions = {
   seconds: option("--seconds <n>", "stop after this many seconds of training", {
     parser: positiveNumber,
   }),
-  seed: seedOption,
-  workers: option("--workers <n>", "worker processes of the trainer", {
+  seed: option("--seed <n>", "seed of every random choice (default: 1)", {
+    parser: wholeNumber(),
+  }),
+  workers: option("--workers <n>", "worker processes of the trainer (default: 2)", {
     parser: countOf("a number of workers"),
-    default: 2,
   }),
   resume: flag("--resume", "continue the run from its last checkpoint"),
   json: jsonFlag,
@@ -76,6 +87,7 @@ export const train = defineCommand({
   examples: [
     "train --tasks small.tasks.jsonl --run prove/runs/first",
     "train --tasks small.tasks.jsonl --run prove/runs/sft --method sft --seconds 600",
+    "train --config first.train.json --run prove/runs/second --seed 2",
     "train --run prove/runs/first --resume",
   ],
   async run(context, _positionals, options) {
@@ -108,30 +120,32 @@ export const train = defineCommand({
 async function createNewRun(
   folder: string,
   { cwd, resources }: CliContext,
-  options: OptionValues<typeof trainOptions>,
+  { config, from, onlyFitting, tasks: givenTasks, ...given }: OptionValues<typeof trainOptions>,
 ): Promise<void> {
-  const { tasks, from, config, method, split, seed, backend, workers, steps, seconds } = options;
-  const { onlyFitting } = options;
+  const { model: startFolder, ...file } =
+    config === undefined
+      ? { model: findShippedModel(resources) }
+      : readTrainingFile(resolve(cwd, config), join(resources, "models"));
+  const tasks = givenTasks === undefined ? file.tasks : resolve(cwd, givenTasks);
   if (tasks === undefined)
     throw new UserError(
       "train needs a tasks file",
       "make one with prove-rl synthesize, or go on with a run by --resume",
     );
+  const model = from === undefined ? startFolder : resolve(cwd, from);
   const { readModelFolder } = await import("../model/modelFolder.ts");
-  const model = from === undefined ? findShippedModel(resources) : resolve(cwd, from);
-  const runConfig = createRunConfig({
-    startedAt: new Date(),
-    tasks: resolve(cwd, tasks),
-    from: readModelFolder(model).config.name,
-    method,
-    split,
+  readModelFolder(model); // a folder without usable weights is refused here
+  const { method, split, seed, backend, workers } = given;
+  const { steps, seconds } =
+    given.steps === undefined && given.seconds === undefined ? file : given;
+  const runConfig = createRunConfigFrom(readStartModel(model), {
+    ...file,
+    ...omitUndefined({ method, split, seed, backend, workers }),
     ...(onlyFitting ? { onlyFitting } : {}),
-    seed,
-    backend,
-    workers,
+    startedAt: new Date(),
+    tasks,
     steps,
     seconds,
-    ...(config === undefined ? {} : readRunSettings(resolve(cwd, config))),
   });
   createRun(folder, runConfig, model);
 }

@@ -6,7 +6,8 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
-import { createRunConfig, readRunSettings, type RunOptions } from "../run/createRunConfig.ts";
+import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
+import { readTrainingFile } from "../run/trainingFile.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { defineCommand, option, type CliContext } from "./command.ts";
@@ -64,8 +65,8 @@ export const warmStart = defineCommand({
       "share of turns in which the teacher is careless, from 0 to 1",
       { parser: share, default: 0 },
     ),
-    config: option("--config <file>", "JSON file of training settings", {
-      parser: existingPath("a JSON file of training settings; docs/training.md lists them"),
+    config: option("--config <file>", "training file whose settings of SFT to use", {
+      parser: existingPath("a training file; docs/training.md lists the settings"),
     }),
   },
   examples: [
@@ -76,7 +77,10 @@ export const warmStart = defineCommand({
     const { cwd, resources, print } = context;
     const [tasks, run] = [resolve(cwd, paths.tasks), resolve(cwd, paths.run)];
     const out = paths.out === undefined ? findShippedModel(resources) : resolve(cwd, paths.out);
-    const sft = config === undefined ? {} : readRunSettings(resolve(cwd, config)).sft;
+    const sft =
+      config === undefined
+        ? {}
+        : readTrainingFile(resolve(cwd, config), join(resources, "models")).sft;
     const { by, step, warning } = await trainWarmStart(
       {
         tasks,

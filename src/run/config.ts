@@ -13,6 +13,9 @@ import {
 
 export const runFormat = "prove/run@1";
 
+/** `auto` is the fastest one that passes its self-test. */
+export const backends = ["auto", "tensorflow", "wasm", "cpu"] as const;
+
 const positive = z.number().positive();
 const count = z.int().min(1);
 
@@ -94,7 +97,7 @@ const common = {
   /** The model folder that it starts from; absent for random weights. */
   from: z.string().optional(),
   seed: z.int().min(0),
-  backend: z.enum(["auto", "tensorflow", "wasm", "cpu"]),
+  backend: z.enum(backends),
   workers: z.int().min(1).max(64),
   /** The run ends after these steps or seconds of training, whichever comes first. */
   steps: count.optional(),

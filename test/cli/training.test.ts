@@ -12,7 +12,7 @@ import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
 import { warmStart } from "../../src/cli/warmStart.ts";
-import { findLatestCheckpoint, listRuns, readMetrics } from "../../src/run/folder.ts";
+import { findLatestCheckpoint, listRuns, readMetrics, readRun } from "../../src/run/folder.ts";
 import type { GrpoStep } from "../../src/run/metrics.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { root } from "../contracts/transports.ts";
@@ -109,7 +109,7 @@ describe("the loop", () => {
     expect(text).toMatch(/success +mean@8 +pass@8/);
     expect(text).toMatch(/^before +[\d.]+% +[\d.]+%/m);
     expect(text).toMatch(/^after GRPO, differences from before/m);
-    expect(text).toMatch(/^ {2}mean@8 [+−]0\.\d+ \(95% /m);
+    expect(text).toMatch(/^ {2}mean@8(: unchanged| [+−]0\.\d+ \(95% )/m);
     expect(text).toContain(`open ${folder} in VS Code`);
   });
 });
@@ -218,12 +218,20 @@ describe("train", () => {
 
   test("exits with 1 and one line about the alarm if the learning rate spoils the weights", async () => {
     const settings = { learningRate: 1000, prompts: 2, group: 2 };
-    writeFileSync(join(cwd, "high.json"), JSON.stringify({ grpo: settings }));
+    const file = { tasks: "tasks/loop-1.tasks.jsonl", model: "careless", seed: 5, seconds: 600 };
+    writeFileSync(join(cwd, "prove/high.train.json"), JSON.stringify({ ...file, grpo: settings }));
     const { code, out } = await runCommand(
       train,
-      ["--tasks", tasks(), "--run", "spoiled", "--config", "high.json", "--steps", "40"],
+      ["--run", "spoiled", "--config", "prove/high.train.json", "--steps", "40"],
       { cwd },
     );
+    const { tasks: trained, from, seed, steps, seconds } = readRun(join(cwd, "spoiled"));
+    expect({ trained, from, seed, steps, seconds }).toEqual({
+      trained: tasks(),
+      from: "careless",
+      seed: 5,
+      steps: 40,
+    });
     expect(code).toBe(1);
     expect(out.at(-1)).toMatch(
       /^the training ended with .*\. To do: start a new run with a lower learning rate$/,

@@ -116,12 +116,15 @@ test("a run is renamed and deleted from the palette", async () => {
   expect(existsSync(run())).toBe(true);
 });
 
-test("a training that ran to its end is evaluated, which its page and a notification show", async () => {
-  await workbench.runCommand("PROVE: Start Training");
+test("a training from a file that ran to its end is evaluated, which its page shows", async () => {
+  await workbench.runCommand("PROVE: Create Training File…");
   // the answers of the last training come first
   for (const question of ["Which tasks", "Which student", "Which objective", "How long"])
     await workbench.answer(question, "");
   await workbench.answer("How many steps", "1");
+  await checkVisible(workbench.tab("few.train.json"));
+  await workbench.takePicture("training-file");
+  await workbench.runCommand("PROVE: Start Training From File…");
   const ended = /few-2 has finished after 1 step: .*success.* \d+% → \d+% on \d+ held-out tasks/;
   await workbench.notification(ended).waitFor(stepTimeout);
   await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));

@@ -1,7 +1,7 @@
 /** The configuration of a run: defaults, choices, and values that cannot be used. */
 import { describe, expect, test } from "vitest";
 import { defaultGrpoSettings, defaultSftSettings, runConfig } from "../../src/run/config.ts";
-import { createRunConfig } from "../../src/run/createRunConfig.ts";
+import { createRunConfig, type RunOptions } from "../../src/run/createRunConfig.ts";
 
 const base = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "/t.tasks.jsonl" };
 
@@ -74,6 +74,6 @@ describe("an invalid value is named in the error", () => {
     [{ steps: Number.NaN }, /the run's steps cannot be used/],
     [{ profile: "mine" }, /there is no reward profile mine: choose one of paper, prove-plus/],
   ])("%o", (choice, message) =>
-    expect(() => createRunConfig({ ...base, ...choice })).toThrow(message),
+    expect(() => createRunConfig({ ...base, ...choice } as RunOptions)).toThrow(message),
   );
 });

@@ -73,6 +73,8 @@ export function registerRuns(
   );
   registerCommands(context, {
     startTraining: (node?: TasksNode | Uri) => training.start(node),
+    startTrainingFromFile: () => training.startFromFile(),
+    createTrainingFile: () => training.createFile(),
     showFailingAttempt: () => failingAttempts.show(),
     tryStudent: (attempt?: AttemptNode | Uri) => attempts.start(attempt),
     evaluate: (node?: RunsNode) => evaluations.start(node),

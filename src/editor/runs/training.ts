@@ -2,13 +2,19 @@
  * Starts and controls training. The trainer runs in its own process and outlives the window; a
  * window that opens the folder later attaches to it.
  */
-import { basename } from "node:path";
-import { CancellationError, Uri, workspace, type Memento } from "vscode";
+import { basename, dirname } from "node:path";
+import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
-import { createRunConfig } from "../../run/createRunConfig.ts";
+import { createRunConfigFrom } from "../../run/createRunConfig.ts";
 import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
-import { chooseGrpoSettings, type StartModel } from "../../run/startModel.ts";
+import { readStartModel, type StartModel } from "../../run/startModel.ts";
+import {
+  formatTrainingFile,
+  readTrainingFile,
+  trainingFileExtension,
+  type TrainingSettings,
+} from "../../run/trainingFile.ts";
 import { UserError } from "../../userError.ts";
 import { showProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
@@ -28,6 +34,7 @@ import { getRunName, type Runs } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
 import { listStudents } from "./studentChoices.ts";
 import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
+import { pickTrainingFile } from "./trainingFiles.ts";
 import { promptForTraining, type TasksSource } from "./trainingPrompts.ts";
 
 /** The states in which each request is possible. */
@@ -56,34 +63,93 @@ export class Training {
     this.#dependencies = dependencies;
   }
 
-  /** Starts a run on a tasks file and shows its page; without a file, the user chooses one. */
+  /**
+   * Starts a run on a tasks file or from a training file and shows its page; without a file, the
+   * user chooses a tasks file.
+   */
   async start(node: TasksNode | Uri | undefined): Promise<void> {
     requireTrust("training");
-    const { folder, tasks: tree, runs, workspaceState } = this.#dependencies;
-    const runsFolder = folder.getPart("runs");
+    if (node instanceof Uri && node.fsPath.endsWith(trainingFileExtension))
+      return this.#startFromFile(node);
+    const tasks = node instanceof Uri ? node : node?.kind === "taskFile" ? node.file : undefined;
+    const settings = await this.#askForSettings("Start Training", tasks);
+    await this.#createRun(basename(settings.tasks, ".tasks.jsonl"), settings);
+  }
+
+  /** Starts a run from the training file in the active editor, or from one that the user chooses. */
+  async startFromFile(): Promise<void> {
+    requireTrust("training");
+    const active = window.activeTextEditor?.document.uri;
+    const isActive = active?.scheme === "file" && active.fsPath.endsWith(trainingFileExtension);
+    await this.#startFromFile(isActive ? active : await pickTrainingFile());
+  }
+
+  /** Asks what Start Training asks, and writes the answers to a training file, which it opens. */
+  async createFile(): Promise<void> {
+    const { folder } = this.#dependencies;
+    const settings = await this.#askForSettings("Create Training File", undefined);
+    const name = basename(settings.tasks, ".tasks.jsonl");
+    const file = await findUnused(n =>
+      Uri.joinPath(
+        folder.getPart("runs"),
+        "..",
+        `${n === 1 ? name : `${name}-${n}`}${trainingFileExtension}`,
+      ),
+    );
+    const text = formatTrainingFile(settings, {
+      folder: dirname(file.fsPath),
+      models: this.#models,
+    });
+    await workspace.fs.writeFile(file, new TextEncoder().encode(text));
+    await window.showTextDocument(file);
+  }
+
+  async #askForSettings(
+    title: string,
+    file: Uri | undefined,
+  ): Promise<TrainingSettings & { readonly tasks: string }> {
+    const { tasks: tree, runs, workspaceState } = this.#dependencies;
     const { tasks, student, onlyFitting, objective, profile, length } = await promptForTraining({
-      tasks: node instanceof Uri ? node : node?.kind === "taskFile" ? node.file : undefined,
+      title,
+      tasks: file,
       listFiles: () => tree.listFiles(),
       sources: this.#sources,
-      students: listStudents(Uri.joinPath(folder.resources, "models").fsPath, runs.list()),
+      students: listStudents(this.#models, runs.list()),
       checkFit: (file, model) => this.#checkFit(file, model),
       workspaceState,
     });
-    const runFolder = await findUnusedFolder(runsFolder, basename(tasks.fsPath, ".tasks.jsonl"));
-    createRun(
-      runFolder,
-      createRunConfig({
-        startedAt: new Date(),
-        tasks: tasks.fsPath,
-        from: student.name,
-        ...(onlyFitting ? { onlyFitting } : {}),
-        ...length,
-        profile,
-        grpo: { ...chooseGrpoSettings(student), objective },
-      }),
-      student.folder,
-    );
-    await this.#runTrainer(runFolder);
+    return {
+      tasks: tasks.fsPath,
+      model: student.folder,
+      ...(onlyFitting ? { onlyFitting } : {}),
+      ...length,
+      profile,
+      grpo: { objective },
+    };
+  }
+
+  async #startFromFile(file: Uri): Promise<void> {
+    await workspace.textDocuments.find(it => it.uri.fsPath === file.fsPath && it.isDirty)?.save();
+    const settings = readTrainingFile(file.fsPath, this.#models);
+    const { tasks } = settings;
+    if (tasks === undefined)
+      throw new UserError(
+        `${basename(file.fsPath)} names no tasks to train on`,
+        'add "tasks", the path of a tasks file relative to this file',
+      );
+    const name = basename(file.fsPath, trainingFileExtension);
+    await this.#createRun(name, { ...settings, tasks });
+  }
+
+  async #createRun(
+    name: string,
+    { model, ...settings }: TrainingSettings & { readonly tasks: string },
+  ): Promise<void> {
+    const runs = this.#dependencies.folder.getPart("runs");
+    const { fsPath } = await findUnused(n => Uri.joinPath(runs, `${name}-${n}`));
+    const options = { startedAt: new Date(), ...settings };
+    createRun(fsPath, createRunConfigFrom(readStartModel(model), options), model);
+    await this.#runTrainer(fsPath);
   }
 
   /** Sends a request for the run of a node; without a node, the user chooses the run. */
@@ -157,6 +223,11 @@ export class Training {
     }
   }
 
+  /** The folder of the models that ship. */
+  get #models(): string {
+    return Uri.joinPath(this.#dependencies.folder.resources, "models").fsPath;
+  }
+
   #checkFit(tasks: Uri, { name, folder: model }: StartModel): Promise<FitResult> {
     const { extensionUri, folder } = this.#dependencies;
     return runStudentWork(
@@ -194,13 +265,13 @@ export class Training {
 const joinClauses = (first: string, second: string): string =>
   `${first}${second && `: ${second}`}.`;
 
-async function findUnusedFolder(runs: Uri, name: string): Promise<string> {
+/** The first path of a row that nothing has yet. */
+async function findUnused(getPath: (n: number) => Uri): Promise<Uri> {
   for (let n = 1; ; n++) {
-    const folder = Uri.joinPath(runs, `${name}-${n}`);
-    const exists = await workspace.fs.stat(folder).then(
+    const exists = await workspace.fs.stat(getPath(n)).then(
       () => true,
       () => false,
     );
-    if (!exists) return folder.fsPath;
+    if (!exists) return getPath(n);
   }
 }

@@ -33,6 +33,8 @@ export interface TrainingChoices {
 export type TrainingLength = { readonly seconds: number } | { readonly steps: number };
 
 export interface TrainingPromptContext {
+  /** What the answers are for. */
+  readonly title: string;
   /** The tasks file, if the command was run on one. */
   readonly tasks: Uri | undefined;
   readonly listFiles: () => Promise<readonly Uri[]>;
@@ -73,7 +75,6 @@ type AskQuestion = (
   hasBack: boolean,
 ) => Promise<boolean>;
 
-const title = "Start Training";
 const storedKey = "prove.training.last";
 
 /**
@@ -111,7 +112,7 @@ const askTasks: AskQuestion = async (draft, context, hasBack) => {
     draft.tasks = context.tasks;
     return false;
   }
-  const question = { title, hasBack, text: "Which tasks to train on" };
+  const question = { title: context.title, hasBack, text: "Which tasks to train on" };
   const files = await context.listFiles();
   if (files.length === 0) {
     const items = context.sources.map(it => ({ ...it, iconPath: icons.taskFile }));
@@ -122,7 +123,7 @@ const askTasks: AskQuestion = async (draft, context, hasBack) => {
   return true;
 };
 
-const askStudent: AskQuestion = async (draft, { students, stored }, hasBack) => {
+const askStudent: AskQuestion = async (draft, { title, students, stored }, hasBack) => {
   const items = students.map(it => ({ ...it, iconPath: icons.checkpoint }));
   const question = { title, hasBack, text: "Which student to train" };
   draft.student = await pickOne(
@@ -132,7 +133,7 @@ const askStudent: AskQuestion = async (draft, { students, stored }, hasBack) => 
   return true;
 };
 
-const askFit: AskQuestion = async (draft, { checkFit }, hasBack) => {
+const askFit: AskQuestion = async (draft, { title, checkFit }, hasBack) => {
   const [tasks, student] = [draft.tasks!, readStartModel(draft.student!.folder)];
   const { train } = await checkFit(tasks, student);
   const file = basename(tasks.fsPath);
@@ -210,7 +211,7 @@ const presets: readonly Preset[] = [
   },
 ];
 
-const askPreset: AskQuestion = async (draft, { stored }, hasBack) => {
+const askPreset: AskQuestion = async (draft, { title, stored }, hasBack) => {
   const items = moveToFront(presets, it => it.label === stored.preset);
   draft.preset = await pickOne(items, { title, hasBack, text: "Which objective and reward" });
   return true;
@@ -227,7 +228,7 @@ const lengths: readonly {
   { label: "1 hour", length: { seconds: 3600 } },
 ];
 
-const askLength: AskQuestion = async (draft, { stored }, hasBack) => {
+const askLength: AskQuestion = async (draft, { title, stored }, hasBack) => {
   const { length: last = lengths[0]!.length } = stored;
   const wasSteps = "steps" in last;
   const items = moveToFront(lengths, it => !wasSteps && it.length.seconds === last.seconds);

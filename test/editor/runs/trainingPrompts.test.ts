@@ -99,6 +99,7 @@ async function prompt(
   } as unknown as Memento;
   return promptForTraining({
     tasks: undefined,
+    title: "Start Training",
     listFiles: () => Promise.resolve(["/a.tasks.jsonl", "/b.tasks.jsonl"].map(createUri)),
     sources: [],
     students,
