@@ -27,7 +27,7 @@ export const getLogFile = (folder: string) => join(folder, "trainer.log");
 
 /**
  * Limits the space for new objects, in MB. With the default of Node, a run of the default settings
- * takes 1.22 instead of 0.95 GB at its peak, and is no faster.
+ * takes a quarter of a gigabyte more and is no faster.
  */
 const youngGeneration = "--max-semi-space-size=8";
 
