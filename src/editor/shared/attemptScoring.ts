@@ -2,7 +2,6 @@
  * Scores the attempts of a table in the command-line program, so that the extension host stays
  * free. In a workspace that is not trusted nothing is started: they are scored here, in slices.
  */
-import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,12 +12,12 @@ import type { EditorMessages, ProgramMessages } from "../../protocol/work.ts";
 import type { Profile } from "../../reward/profiles.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { scoreInBatches, type ScoredRows, type ScoringResult } from "../../run/scoreInBatches.ts";
-import { UserError } from "../../userError.ts";
 import { findNode, forkProgram } from "./program.ts";
 import type { ProveFolder } from "./proveFolder.ts";
 import type { ServerDefinitions } from "./serverDefinitions.ts";
 import { getSetting } from "./settings.ts";
 import { sliceMilliseconds } from "./timeSlices.ts";
+import { rejectOnExit } from "./work.ts";
 
 export interface ScoringDependencies {
   readonly extensionUri: Uri;
@@ -77,31 +76,6 @@ async function scoreInProgram(
   } finally {
     program.kill();
   }
-}
-
-/** Rejects when the program ends before it has answered. */
-function rejectOnExit(program: ChildProcess): Promise<never> {
-  let stderr = "";
-  program.stderr?.on("data", (it: Buffer) => (stderr = (stderr + it.toString()).slice(-2000)));
-  return new Promise((_, reject) => {
-    program.once("error", cause =>
-      reject(
-        new UserError(
-          `the command-line program did not start (${cause.message})`,
-          "check the setting prove.node",
-          { cause },
-        ),
-      ),
-    );
-    program.once("exit", code =>
-      reject(
-        new UserError(
-          `the command-line program ended with code ${code} before all attempts were scored`,
-          stderr.trim() || "refresh the table",
-        ),
-      ),
-    );
-  });
 }
 
 const rejectOnAbort = (signal: AbortSignal): Promise<never> =>

@@ -76,8 +76,8 @@ export const runStudentWork = <Method extends "checkFit" | "evaluate" | "attempt
     return result as ProgramMessages["requests"][Method]["result"];
   });
 
-/** Rejects when the program ends before it has answered. */
-function rejectOnExit(program: ChildProcess): Promise<never> {
+/** Rejects with a `UserError` when the program ends before it has answered. */
+export function rejectOnExit(program: ChildProcess): Promise<never> {
   let stderr = "";
   program.stderr?.on(
     "data",
