@@ -30,7 +30,8 @@ import {
   type CliContext,
   type Parser,
 } from "./command.ts";
-import { existingPath } from "./parsers.ts";
+import { AttemptPages } from "./attemptPages.ts";
+import { existingPath, outputPath } from "./parsers.ts";
 import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "./scoreCalls.ts";
 import { suggestName } from "./suggestion.ts";
 
@@ -62,12 +63,16 @@ export const score = defineCommand({
       default: "paper",
     }),
     show: flag("--show", "print each attempt with what each call earned"),
+    html: option("--html <folder>", "also write each attempt as an HTML page to this folder", {
+      parser: outputPath("pages"),
+    }),
     evidence: flag("--evidence", "add the evidence of each part to the JSON"),
     json: flag("--json", "print JSON Lines, one for each attempt"),
   },
   examples: [
     "score my.tasks.jsonl",
     "score prove/runs/first/groups --tasks my.tasks.jsonl --show",
+    "score prove/runs/first/groups/10.jsonl --tasks my.tasks.jsonl --html pages",
     "score --calls --json < attempts.jsonl",
   ],
   async run(context, [files], options) {
@@ -109,18 +114,20 @@ interface ScoreOptions {
   readonly evidence: boolean;
   readonly show: boolean;
   readonly tasks: string | undefined;
+  readonly html: string | undefined;
 }
 
 async function scoreFiles(
   context: CliContext,
   files: readonly string[],
-  { profile, json, evidence, show, tasks }: ScoreOptions,
+  { profile, json, evidence, show, tasks, html }: ScoreOptions,
 ): Promise<number> {
   const { cwd, printAndDrain, printNote, showProgress, signal } = context;
   const taskById =
     tasks === undefined
       ? new Map<string, Task>()
       : await readTasksById(resolve(cwd, tasks), printNote);
+  const pages = html === undefined ? undefined : new AttemptPages(resolve(cwd, html));
   const tally = new Tally();
   const scoreAttempt = createScorer(context, profile, tally);
   let unreadable = 0;
@@ -137,6 +144,10 @@ async function scoreFiles(
     const attempt = task ? { ...recorded, task } : recorded;
     const result = scoreAttempt(attempt);
     tally.add(result);
+    pages?.write({
+      ...attempt,
+      reward: "why" in result ? { unscorable: result.why } : result,
+    });
     await printAndDrain(
       json
         ? JSON.stringify(toJson(attempt, result, evidence))
@@ -147,6 +158,7 @@ async function scoreFiles(
     showProgress(`scored ${tally.count}`);
   }
   for (const line of tally.format(profile.name)) printNote(line);
+  if (pages) printNote(`pages in ${html}: ${pages.count}`);
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
 }
 

@@ -54,7 +54,7 @@ test("says how long it will take before it starts, and compares the profiles", (
   expect(text).toMatch(/^start +1 +[\d.]+% +[\d.]+% +[\d.]+$/m);
   expect(text).toMatch(/^paper-no-name +2 /m);
   expect(text).toMatch(
-    /^paper-no-name compared with paper\n {2}success [+−].*, 2 runs\): .*\n {2}mean@8 .*\n {2}calls /m,
+    /^paper-no-name compared with paper\n {2}success(?:: unchanged| [+−].*, 2 runs\): .*)\n {2}mean@8.*\n {2}calls.*$/m,
   );
   expect(
     listRuns(join(out, "runs"))

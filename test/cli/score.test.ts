@@ -1,5 +1,5 @@
 /** `score` with calls on stdin, and `score` and `replay` with tasks and trajectories from files. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -355,6 +355,28 @@ describe("files of all kinds", () => {
     );
     expect(out).toContain("reward by paper: 1.2833");
     expect(out).toContain("goals");
+  });
+  test("--html writes a page for each attempt, also for those without a score", async () => {
+    const { out, notes } = await runCommand(
+      score,
+      [attemptsFile, attemptsFile, tasksFile, "--html", "pages"],
+      inFolder,
+    );
+    expect(out).toHaveLength(7);
+    expect(notes.at(-1)).toBe("pages in pages: 7");
+    const names = readdirSync(join(folder, "pages"));
+    expect(names.toSorted()).toEqual([
+      "t-move-teacher.html",
+      "t-move-wrong-2.html",
+      "t-move-wrong.html",
+      "t-read-scripted-idle-2.html",
+      "t-read-scripted-idle.html",
+      "t-read-teacher.html",
+      "t-twice-teacher.html",
+    ]);
+    const read = (name: string) => readFileSync(join(folder, "pages", name), "utf8");
+    expect(read("t-move-teacher.html")).toMatch(/1\.30*\b[\s\S]*banking_transfer/);
+    expect(read("t-move-wrong.html")).toContain("its task t-move is not at hand");
   });
 });
 
