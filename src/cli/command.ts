@@ -22,6 +22,8 @@ export interface CliContext {
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Aborted by Ctrl-C, by SIGTERM, and when the editor cancels. */
   readonly signal: AbortSignal;
+  /** Lets the command take more than two seconds to end after `signal` was aborted. */
+  readonly allowLateEnd: () => void;
   /** The current folder, against which paths are resolved. */
   readonly cwd: string;
   /** The product's own `resources` folder. */

@@ -21,6 +21,8 @@ const terminal = createTerminal(process.stdout, process.stderr);
 /** Aborted by Ctrl-C and by SIGTERM. */
 const interruption = new AbortController();
 let hasReportedInterruption = false;
+/** The command ends itself after an interruption, and may need long. */
+let endsItself = false;
 
 async function main(args: readonly string[]): Promise<number> {
   handleSignals();
@@ -44,6 +46,7 @@ function handleSignals(): void {
   const interrupt = (signal: NodeJS.Signals) => {
     interruption.abort(new UserError(`stopped by ${signal}`, "run it again"));
     setTimeout(() => {
+      if (endsItself) return;
       report(interruption.signal.reason);
       process.exit(130);
     }, 1_800).unref();
@@ -74,6 +77,7 @@ async function createContext(cwd: string): Promise<CliContext> {
     stdin: process.stdin,
     ...(confirm ? { confirm } : {}),
     signal,
+    allowLateEnd: () => (endsItself = true),
     cwd,
     resources,
     program: fileURLToPath(import.meta.url),

@@ -1,4 +1,6 @@
 /** `serve`: runs the HTTP service in this process until it is interrupted. */
+import { resolve } from "node:path";
+import { openTaskStore } from "../service/taskStore.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
 import { defineCommand, option } from "./command.ts";
@@ -7,7 +9,7 @@ import { commaList, wholeNumber } from "./parsers.ts";
 export const serve = defineCommand({
   name: "serve",
   description:
-    "Serve sessions over HTTP until Ctrl-C: /v1 for trainers, /s/{session}/{server}/mcp for MCP clients. The first line on stdout is JSON with the url. A host other than this machine needs a token, from PROVE_TOKEN or --token-file.",
+    "Serve sessions and tasks over HTTP until Ctrl-C: /v1 for trainers, /s/{session}/{server}/mcp for MCP clients. /openapi.json describes the API. The first line on stdout is JSON with the url. A host other than this machine needs a token, from PROVE_TOKEN or --token-file.",
   arguments: [],
   options: {
     port: option("--port <n>", "port to listen on; 0 for any free one", {
@@ -24,12 +26,33 @@ export const serve = defineCommand({
       parser: wholeNumber({ min: 1, max: 1_000_000 }),
       default: 16_384,
     }),
+    tasks: option("--tasks <files>", "tasks files whose tasks sessions can be opened for", {
+      parser: commaList,
+    }),
+    drain: option(
+      "--drain <seconds>",
+      "on Ctrl-C, wait up to this long for sessions to be closed",
+      {
+        parser: wholeNumber({ max: 86_400 }),
+        default: 0,
+      },
+    ),
     tokenFile: option("--token-file <file>", "file with the token, which only you can read"),
   },
-  examples: ["serve", "serve --port 0", "serve --host 0.0.0.0 --token-file ~/.prove-token"],
-  async run({ catalog, print, printNote, signal }, _positionals, options) {
+  examples: [
+    "serve",
+    "serve --tasks my.tasks.jsonl --port 0",
+    "serve --host 0.0.0.0 --token-file ~/.prove-token",
+  ],
+  async run({ catalog, cwd, print, printNote, signal, allowLateEnd }, _positionals, options) {
+    if (options.drain > 0) allowLateEnd();
+    const tasks = await openTaskStore(
+      (options.tasks ?? []).map(it => resolve(cwd, it)),
+      printNote,
+    );
     const service = await startHttpServer({
       catalog,
+      tasks,
       host: options.host,
       port: options.port,
       allowedHosts: options.allowHosts ?? [],
@@ -43,10 +66,18 @@ export const serve = defineCommand({
         printNote(it.call.outcome.message);
     });
     print(JSON.stringify({ url: service.url }));
+    const offered = tasks.size > 0 ? ` and ${tasks.size} tasks` : "";
     printNote(
-      `serving ${catalog.servers.size} servers with ${catalog.tools.size} tools; Ctrl-C stops`,
+      `serving ${catalog.servers.size} servers with ${catalog.tools.size} tools${offered}; Ctrl-C stops`,
     );
     await waitForAbort(signal);
+    if (options.drain > 0 && service.sessions.size > 0) {
+      const { size } = service.sessions;
+      printNote(
+        `waiting up to ${options.drain} s for ${size} open ${size === 1 ? "session" : "sessions"}; Ctrl-C again stops at once`,
+      );
+      await service.drain(options.drain * 1_000);
+    }
     await service.close();
     return 0;
   },

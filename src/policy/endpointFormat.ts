@@ -1,7 +1,7 @@
 /** Formats requests to `/v1/chat/completions` and parses the answers. Sends nothing. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
-import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest } from "./chatModel.ts";
+import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest, ChatTool } from "./chatModel.ts";
 import { EndpointFault } from "./endpointFault.ts";
 import { describeSchemaInPrompt } from "./structuredOutput.ts";
 
@@ -21,14 +21,11 @@ export function createRequestBody(
     : request.messages;
   return {
     model,
-    messages: messages.map(formatMessage),
+    messages: messages.map(formatChatMessage),
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, parameters }) => ({
-            type: "function",
-            function: { name, description, parameters },
-          })),
+          tools: tools.map(formatChatTool),
         }),
     ...(schema && !schemaInPrompt
       ? {
@@ -45,7 +42,14 @@ export function createRequestBody(
   };
 }
 
-function formatMessage(message: ChatMessage): JsonObject {
+/** A tool as endpoints read it. */
+export const formatChatTool = ({ name, description, parameters }: ChatTool): JsonObject => ({
+  type: "function",
+  function: { name, description, parameters },
+});
+
+/** A message as endpoints read it. */
+export function formatChatMessage(message: ChatMessage): JsonObject {
   if (message.role === "tool")
     return { role: "tool", tool_call_id: message.call, content: message.content };
   if (message.role !== "assistant" || !message.calls?.length)
@@ -74,21 +78,25 @@ export function findUnsupportedOption(
 }
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
+
+/** A message of the assistant, as chat endpoints write it. */
+export const assistantMessageSchema = z.looseObject({
+  content: z.union([z.string(), z.array(part)]).nullish(),
+  tool_calls: z
+    .array(
+      z.looseObject({
+        id: z.string().nullish(),
+        function: z.looseObject({ name: z.string(), arguments: z.json().optional() }),
+      }),
+    )
+    .nullish(),
+  refusal: z.string().nullish(),
+});
+
 const completion = z.looseObject({
   choices: z.array(
     z.looseObject({
-      message: z.looseObject({
-        content: z.union([z.string(), z.array(part)]).nullish(),
-        tool_calls: z
-          .array(
-            z.looseObject({
-              id: z.string().nullish(),
-              function: z.looseObject({ name: z.string(), arguments: z.json().optional() }),
-            }),
-          )
-          .nullish(),
-        refusal: z.string().nullish(),
-      }),
+      message: assistantMessageSchema,
       finish_reason: z.string().nullish(),
     }),
   ),
@@ -118,16 +126,7 @@ export function parseAnswer(json: Json): ChatAnswer {
       { isRetryable: true },
     );
   const { message, finish_reason } = choice;
-  const text = removeThinking(
-    typeof message.content === "string"
-      ? message.content
-      : (message.content ?? []).map(it => it.text ?? "").join(""),
-  );
-  const calls = (message.tool_calls ?? []).map((it, i): ChatCall => ({
-    id: it.id ?? `call${i}`,
-    name: it.function.name,
-    arguments: parseArguments(it.function.arguments as Json | undefined),
-  }));
+  const { text, calls } = parseAssistantMessage(message);
   if (finish_reason === "content_filter" && text === "" && calls.length === 0)
     throw new EndpointFault(
       "withheld",
@@ -140,6 +139,22 @@ export function parseAnswer(json: Json): ChatAnswer {
     tokens: { read: usage?.prompt_tokens ?? 0, written: usage?.completion_tokens ?? 0 },
     ...(finish_reason === "length" ? { cut: true } : {}),
   };
+}
+
+/** The text, without a leading block of thinking, and the calls of a message. */
+export function parseAssistantMessage({
+  content,
+  tool_calls,
+}: z.infer<typeof assistantMessageSchema>): Pick<ChatAnswer, "text" | "calls"> {
+  const text = removeThinking(
+    typeof content === "string" ? content : (content ?? []).map(it => it.text ?? "").join(""),
+  );
+  const calls = (tool_calls ?? []).map((it, i): ChatCall => ({
+    id: it.id ?? `call${i}`,
+    name: it.function.name,
+    arguments: parseArguments(it.function.arguments as Json | undefined),
+  }));
+  return { text, calls };
 }
 
 /** What the user can do about an answer in another format. */

@@ -92,7 +92,8 @@ const findCalls = (events: readonly Event[], message: number): (readonly [number
 /** Nine letters and digits, a format that every endpoint accepts as a call's id. */
 const formatCallId = (at: number): string => `call${String(at).padStart(5, "0")}`;
 
-function formatResult({ outcome }: CallEvent): string {
+/** The result of a call, or why it failed, as a policy reads it. */
+export function formatResult({ outcome }: Pick<CallEvent, "outcome">): string {
   if (outcome.kind === "ok") return excerptJson(outcome.value).text;
   const { kind, type, message, hint } = outcome;
   return excerptJson({

@@ -19,7 +19,7 @@ import {
 export function runTeacherTurns(
   task: Task,
   turn: number,
-  session: Session,
+  session: Pick<Session, "call">,
   append: (event: Event) => void,
 ): void {
   endTaskAfter(task, turn);

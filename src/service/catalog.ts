@@ -3,11 +3,18 @@ import type { Catalog } from "../environment/catalog.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { version } from "../version.ts";
 import type { SessionTable } from "./sessionTable.ts";
+import type { TaskStore } from "./taskStore.ts";
 
-export const describeHealth = (catalog: Catalog, table: SessionTable): object => ({
-  status: "healthy",
+export const describeHealth = (
+  catalog: Catalog,
+  table: SessionTable,
+  tasks: TaskStore,
+  isDraining: boolean,
+): object => ({
+  status: isDraining ? "draining" : "healthy",
   sessions: table.size,
   capacity: table.capacity,
+  tasks: tasks.size,
   version,
   catalog_hash: computeCatalogHash(catalog),
 });

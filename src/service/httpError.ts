@@ -1,4 +1,5 @@
 /** The error of a request: a status, a code and a message, in one format for all routes. */
+import { UserError } from "../userError.ts";
 
 const statuses = {
   INVALID_REQUEST: 400,
@@ -10,25 +11,32 @@ const statuses = {
   UNKNOWN_ROUTE: 404,
   METHOD_NOT_ALLOWED: 405,
   OUT_OF_ORDER: 409,
+  ENDED: 409,
   TOO_LARGE: 413,
   NOT_JSON: 415,
   INTERNAL: 500,
   CAPACITY_REACHED: 503,
+  DRAINING: 503,
 } as const;
 
 export type HttpErrorCode = keyof typeof statuses;
 
-/** Thrown to refuse a request; the response is `{"error":{"code","message"}}`. */
-export class HttpError extends Error {
+export const httpErrorCodes = Object.keys(statuses) as readonly HttpErrorCode[];
+
+export const getStatus = (code: HttpErrorCode): number => statuses[code];
+
+/** Thrown to refuse a request: what happened, to what, and what the client can do. */
+export class HttpError extends UserError {
   readonly code: HttpErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: HttpErrorCode,
-    message: string,
+    what: string,
+    remedy: string,
     headers: Readonly<Record<string, string>> = {},
   ) {
-    super(message);
+    super(what, remedy);
     this.code = code;
     this.headers = headers;
   }
@@ -38,7 +46,12 @@ export class HttpError extends Error {
   }
 
   /** The body of the response. */
+  get body() {
+    const { code, message } = this;
+    return { error: { code, message } };
+  }
+
   get text(): string {
-    return JSON.stringify({ error: { code: this.code, message: this.message } });
+    return JSON.stringify(this.body);
   }
 }

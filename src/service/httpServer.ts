@@ -9,8 +9,12 @@ import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { HttpError } from "./httpError.ts";
 import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
-import { Routes, sendJson } from "./routes.ts";
+import { sendJson } from "./jsonResponse.ts";
+import { McpRoutes } from "./mcpRoutes.ts";
+import { Router } from "./router.ts";
+import { createApi } from "./routes.ts";
 import { SessionTable } from "./sessionTable.ts";
+import { TaskStore } from "./taskStore.ts";
 
 export interface HttpServerOptions {
   readonly catalog: Catalog;
@@ -27,6 +31,8 @@ export interface HttpServerOptions {
   readonly capacity?: number;
   /** A table to share, which is not closed with the server; a new table if absent. */
   readonly sessions?: SessionTable;
+  /** The tasks for which sessions can be opened; none if absent. */
+  readonly tasks?: TaskStore;
   /** Milliseconds from any starting point, used to find idle sessions. */
   readonly clock?: () => number;
   /** Receives unexpected errors, which clients see as `INTERNAL`. */
@@ -39,6 +45,10 @@ export interface RunningHttpServer {
   readonly sessions: SessionTable;
   /** The path under `url` at which a server of a session is exposed over MCP. */
   readonly mcpPath: (session: string, server: string) => string;
+  /**
+   * Opens no more sessions from now on. Resolves when none is open any more, or the time is over.
+   */
+  readonly drain: (milliseconds: number) => Promise<void>;
   /** Closes all connections, and all sessions unless the table is shared. */
   readonly close: () => Promise<void>;
 }
@@ -62,12 +72,14 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       ...(capacity === undefined ? {} : { capacity }),
       ...(clock ? { clock } : {}),
     });
-  const routes = new Routes(catalog, table);
+  const { sessions, routes } = createApi(catalog, table, options.tasks ?? new TaskStore());
+  const mcp = new McpRoutes(catalog, sessions);
+  const router = new Router(routes, mcp);
   const checkRequest = createRequestGuard(host, token, options.allowedHosts);
   const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       checkRequest(request);
-      await routes.answer(request, response);
+      await router.answer(request, response);
     } catch (error) {
       const httpError = toHttpError(error, options.onBug);
       if (response.headersSent) response.destroy();
@@ -86,15 +98,32 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     url: `http://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     sessions: table,
     mcpPath: (session, name) => `/s/${session}/${name}/mcp`,
+    async drain(milliseconds) {
+      sessions.isDraining = true;
+      await waitUntilEmpty(table, milliseconds);
+    },
     async close() {
       clearInterval(timer);
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
-      await routes.close();
+      await mcp.close();
       server.closeAllConnections();
       if (!options.sessions) table.closeAll();
       await closed;
     },
   };
+}
+
+function waitUntilEmpty(table: SessionTable, milliseconds: number): Promise<void> {
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer);
+      removeListener();
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    const removeListener = table.onChange(() => table.size === 0 && end());
+    if (table.size === 0) end();
+  });
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -117,10 +146,11 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 /** The error that the client receives. Only errors that the client can fix are described. */
 function toHttpError(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof UserError) return new HttpError("INVALID_REQUEST", error.message);
+  if (error instanceof UserError) return new HttpError("INVALID_REQUEST", error.what, error.remedy);
   onBug?.(error);
   return new HttpError(
     "INTERNAL",
-    "this is a fault of the service, and the call is not to be scored",
+    "the service has a fault, and the call is not to be scored",
+    "report it with what the service printed",
   );
 }

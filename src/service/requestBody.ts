@@ -11,7 +11,11 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new HttpError("INVALID_REQUEST", `the body is not JSON (${(cause as Error).message})`);
+    throw new HttpError(
+      "INVALID_REQUEST",
+      `the body is not JSON (${(cause as Error).message})`,
+      "send one JSON value",
+    );
   }
 }
 
@@ -29,7 +33,8 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     });
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     // the client has disconnected and will not see the response
-    const rejectCutOff = () => reject(new HttpError("INVALID_REQUEST", "the body ended early"));
+    const rejectCutOff = () =>
+      reject(new HttpError("INVALID_REQUEST", "the body ended early", "send the request again"));
     request.once("error", rejectCutOff);
     request.once("close", () => {
       if (!request.complete) rejectCutOff();
@@ -38,4 +43,6 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
 }
 
 const createTooLargeError = () =>
-  new HttpError("TOO_LARGE", `a body may have ${maxBodyBytes} bytes`, { connection: "close" });
+  new HttpError("TOO_LARGE", `the body has more than ${maxBodyBytes} bytes`, "send it in parts", {
+    connection: "close",
+  });

@@ -32,23 +32,33 @@ export function createRequestGuard(
     // a web page can make a browser send almost any request, but only with the page's own Host or
     // Origin
     if (!isOwnHost(parseHostName(headers.host ?? "") ?? ""))
-      throw new HttpError("FORBIDDEN", "the Host header does not name this server");
+      throw new HttpError(
+        "FORBIDDEN",
+        "the Host header does not name this server",
+        "use its address, or a name given with --allow-hosts",
+      );
     if (
       headers.origin !== undefined &&
       !isOwnHost(parseHostName(headers.origin.replace(/^https?:\/\//, "")) ?? "")
     )
       throw new HttpError(
         "FORBIDDEN",
-        "requests from web pages of another origin are not answered",
+        "the request comes from a web page of another origin",
+        "send it from a program",
       );
     if (tokenDigest && !timingSafeEqual(tokenDigest, computeDigest(headers.authorization ?? "")))
       throw new HttpError(
         "UNAUTHORIZED",
-        "the token is missing or wrong; send it as Authorization: Bearer",
+        "the token is missing or wrong",
+        "send it as Authorization: Bearer",
         { "www-authenticate": "Bearer" },
       );
     if ((method === "POST" || method === "PUT") && !isJsonType(headers["content-type"]))
-      throw new HttpError("NOT_JSON", "a body must have the content type application/json");
+      throw new HttpError(
+        "NOT_JSON",
+        "the body does not have the content type application/json",
+        "send JSON, and say so in Content-Type",
+      );
   };
 }
 

@@ -1,138 +1,193 @@
-/** Routes requests by path and method. The caller has validated them (`requestGuard.ts`). */
-import type { IncomingMessage, ServerResponse } from "node:http";
+/** The routes of the service with their schemas, from which its OpenAPI document is generated. */
+import type { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
-import { exposeServer } from "../mcp/exposedServer.ts";
-import { HttpTransport, sendMethodNotAllowed } from "../mcp/httpTransport.ts";
-import { readJsonBody } from "./requestBody.ts";
+import { answerBatch } from "./batch.ts";
 import { describeCatalog, describeHealth } from "./catalog.ts";
-import { HttpError } from "./httpError.ts";
-import { SessionApi, type JsonResponse } from "./sessionApi.ts";
+import { createOkResponse, type JsonResponse } from "./jsonResponse.ts";
+import * as schemas from "./schemas.ts";
+import { SessionApi } from "./sessionApi.ts";
 import type { SessionTable } from "./sessionTable.ts";
+import { hasTaskId, TaskApi } from "./taskApi.ts";
+import type { TaskStore } from "./taskStore.ts";
 
-export class Routes {
-  readonly #catalog: Catalog;
-  readonly #table: SessionTable;
-  readonly #sessions: SessionApi;
-  /** One transport for each server, shared by all sessions and created on first use. */
-  readonly #transports = new Map<string, HttpTransport>();
-
-  constructor(catalog: Catalog, table: SessionTable) {
-    this.#catalog = catalog;
-    this.#table = table;
-    this.#sessions = new SessionApi(catalog, table);
-  }
-
-  /** Answers a request. Throws an `HttpError`. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path, query] = (request.url ?? "").split("?", 2) as [string, string | undefined];
-    const parts = path.split("/").slice(1);
-    if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
-      return this.#answerMcp(parts[1]!, parts[2]!, request, response);
-    sendJson(response, await this.#answerJson(request, parts, new URLSearchParams(query)));
-  }
-
-  async close(): Promise<void> {
-    for (const it of this.#transports.values()) await it.close();
-  }
-
-  async #answerJson(
-    request: IncomingMessage,
-    parts: readonly string[],
-    query: URLSearchParams,
-  ): Promise<JsonResponse> {
-    const [first, second, id, action, ...rest] = parts;
-    if (first === "health" && parts.length === 1)
-      return answerMethod(request, "GET", () => ({
-        status: 200,
-        text: JSON.stringify(describeHealth(this.#catalog, this.#table)),
-      }));
-    if (first === "v1" && second === "catalog" && parts.length === 2)
-      return answerMethod(request, "GET", () => ({
-        status: 200,
-        text: JSON.stringify(describeCatalog(this.#catalog)),
-      }));
-    if (first === "v1" && second === "sessions" && id && rest.length === 0)
-      return this.#answerSession(request, id, action, query);
-    throw new HttpError("UNKNOWN_ROUTE", "nothing is served at this address");
-  }
-
-  async #answerSession(
-    request: IncomingMessage,
-    id: string,
-    action: string | undefined,
-    query: URLSearchParams,
-  ): Promise<JsonResponse> {
-    const sessions = this.#sessions;
-    switch (action) {
-      case undefined:
-        if (request.method === "DELETE") return sessions.delete(id);
-        return answerMethod(
-          request,
-          "PUT",
-          async () => sessions.open(id, await readJsonBody(request)),
-          "PUT, DELETE",
-        );
-      case "state":
-        return answerMethod(request, "GET", () => sessions.state(id, query.get("server")));
-      case "call":
-      case "fork":
-      case "restore":
-      case "reset":
-      case "tools":
-        return answerMethod(request, "POST", async () =>
-          sessions[action](id, await readJsonBody(request)),
-        );
-      default:
-        throw new HttpError("UNKNOWN_ROUTE", `a session has no ${action}`);
-    }
-  }
-
-  async #answerMcp(
-    id: string,
-    name: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    if (!this.#sessions.get(id).servers.some(it => it.name === name))
-      throw new HttpError("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
-    if (request.method !== "POST") return sendMethodNotAllowed(response);
-    const body = await readJsonBody(request);
-    const transport = await this.#openTransport(name);
-    transport.handlePost({ headers: request.headers, body, sessionId: id }, response);
-  }
-
-  async #openTransport(name: string): Promise<HttpTransport> {
-    const existing = this.#transports.get(name);
-    if (existing) return existing;
-    const exposed = exposeServer(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
-    const transport = new HttpTransport(exposed.answer);
-    this.#transports.set(name, transport);
-    await exposed.sdkServer.connect(transport);
-    return transport;
-  }
+export interface ApiRequest {
+  /** The id in the path, decoded; empty if the path has none. */
+  readonly id: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** The parsed JSON of the body; undefined if the route takes none. */
+  readonly body: unknown;
 }
 
-/** Answers requests with one method; refuses others and lists the allowed methods. */
-async function answerMethod(
-  request: IncomingMessage,
-  method: string,
-  answer: () => JsonResponse | Promise<JsonResponse>,
-  allow = method,
-): Promise<JsonResponse> {
-  if (request.method === method) return answer();
-  throw new HttpError("METHOD_NOT_ALLOWED", `this address answers ${allow}`, { allow });
+export interface Route {
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
+  /** `{id}` stands for an id. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly response: z.ZodType;
+  readonly answer: (request: ApiRequest) => JsonResponse | Promise<JsonResponse>;
 }
 
-export function sendJson(
-  response: ServerResponse,
-  { status, text }: JsonResponse,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response
-    .writeHead(status, {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(text),
-      ...headers,
-    })
-    .end(text);
+export interface Api {
+  readonly sessions: SessionApi;
+  readonly routes: readonly Route[];
+}
+
+/** Creates the routes of a service that offers these tasks. */
+export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStore): Api {
+  const sessions = new SessionApi(catalog, table);
+  const attempts = new TaskApi(catalog, sessions, tasks);
+  const open = (id: string, body: unknown) =>
+    hasTaskId(body) ? attempts.open(id, body) : sessions.open(id, body);
+  const routes: Route[] = [
+    {
+      method: "GET",
+      path: "/health",
+      summary: "Whether the service is healthy, and how many sessions are open",
+      response: schemas.healthResponse,
+      answer: () => createOkResponse(describeHealth(catalog, table, tasks, sessions.isDraining)),
+    },
+    {
+      method: "GET",
+      path: "/v1/catalog",
+      summary: "All servers and tools",
+      response: schemas.catalogResponse,
+      answer: () => createOkResponse(describeCatalog(catalog)),
+    },
+    {
+      method: "GET",
+      path: "/v1/tasks",
+      summary: "The tasks that the service offers",
+      query: schemas.tasksQuery,
+      response: schemas.tasksResponse,
+      answer: ({ query }) => attempts.list(query),
+    },
+    {
+      method: "GET",
+      path: "/v1/tasks/{id}",
+      summary: "A task as a policy sees it at its start",
+      response: schemas.taskResponse,
+      answer: ({ id }) => attempts.task(id),
+    },
+    {
+      method: "PUT",
+      path: "/v1/sessions/{id}",
+      summary: "Open a session, for a task or on fixtures",
+      body: schemas.openBody.or(schemas.openTaskBody),
+      response: schemas.openResponse,
+      answer: ({ id, body }) => open(id, body),
+    },
+    {
+      method: "DELETE",
+      path: "/v1/sessions/{id}",
+      summary: "Close a session, if it exists",
+      response: schemas.emptyResponse,
+      answer: ({ id }) => sessions.delete(id),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/call",
+      summary: "Execute a call",
+      body: schemas.callBody,
+      response: schemas.callResponse,
+      answer: ({ id, body }) => sessions.call(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/message",
+      summary: "Give the policy's message: execute its calls, or let the user answer",
+      body: schemas.messageBody,
+      response: schemas.messageResponse,
+      answer: ({ id, body }) => attempts.message(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/user",
+      summary: "Give the policy's text: what the user answers",
+      body: schemas.userBody,
+      response: schemas.userResponse,
+      answer: ({ id, body }) => attempts.user(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/score",
+      summary: "Score the attempt, without changing it",
+      body: schemas.scoreBody,
+      response: schemas.scoreResponse,
+      answer: ({ id, body }) => attempts.score(id, body),
+    },
+    {
+      method: "GET",
+      path: "/v1/sessions/{id}/trajectory",
+      summary: "The attempt as trajectory files contain it",
+      response: schemas.trajectoryResponse,
+      answer: ({ id }) => attempts.trajectory(id),
+    },
+    {
+      method: "GET",
+      path: "/v1/sessions/{id}/state",
+      summary: "The state of the session, or of one server",
+      query: schemas.stateQuery,
+      response: schemas.stateResponse,
+      answer: ({ id, query }) => sessions.state(id, query),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/fork",
+      summary: "Open another session that starts from this one's state",
+      body: schemas.forkBody,
+      response: schemas.openResponse,
+      answer: ({ id, body }) => sessions.fork(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/restore",
+      summary: "Replace the state",
+      body: schemas.restoreBody,
+      response: schemas.openResponse,
+      answer: ({ id, body }) => sessions.restore(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/reset",
+      summary: "Go back to the fixtures",
+      body: schemas.emptyBody,
+      response: schemas.openResponse,
+      answer: ({ id, body }) => sessions.reset(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions/{id}/tools",
+      summary: "Put more tools on the menu",
+      body: schemas.toolsBody,
+      response: schemas.openResponse,
+      answer: ({ id, body }) => sessions.tools(id, body),
+    },
+    {
+      method: "POST",
+      path: "/v1/sessions:batch",
+      summary: "Many requests to sessions, executed in their order",
+      body: schemas.batchBody,
+      response: schemas.batchResponse,
+      answer: ({ body }) =>
+        answerBatch(body, {
+          open,
+          call: (id, it) => sessions.call(id, it),
+          message: (id, it) => attempts.message(id, it),
+          user: (id, it) => attempts.user(id, it),
+          score: (id, it) => attempts.score(id, it),
+          delete: id => sessions.delete(id),
+        }),
+    },
+    {
+      method: "POST",
+      path: "/v1/scores",
+      summary: "Score recorded attempts",
+      body: schemas.scoresBody,
+      response: schemas.scoresResponse,
+      answer: ({ body }) => attempts.scores(body),
+    },
+  ];
+  return { sessions, routes };
 }

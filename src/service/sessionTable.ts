@@ -4,12 +4,20 @@
  */
 import { LRUCache } from "lru-cache";
 import { openSessionByName, type Catalog, type SessionPins } from "../environment/catalog.ts";
-import { canonicalJson } from "../environment/json.ts";
+import { canonicalJson, type JsonObject } from "../environment/json.ts";
 import type { Session } from "../environment/session.ts";
+import type { AttemptSession, TaskConversation } from "../policy/taskConversation.ts";
 import { createSessionId } from "./sessionId.ts";
 import { TableSession, type SessionChange, type TableSessionOptions } from "./tableSession.ts";
 
 export interface OpenOptions extends SessionPins {
+  /** The attempt at a task that the session is for. */
+  readonly attempt?: {
+    /** What was asked for, to tell a repeated request from a different one. */
+    readonly key: JsonObject;
+    /** Throws a `UserError` if the task cannot be attempted. */
+    readonly start: (session: AttemptSession) => TaskConversation;
+  };
   /** At least 128 random bits; a new id if absent. */
   readonly id?: string;
   /** Who opens the session, as text for people: `agent`, `trl`, … */
@@ -94,12 +102,22 @@ export class SessionTable {
    * Opens a session. Repeating a request with the same id and options returns the same session.
    * Throws a `CapacityError`, a `SessionIdConflict` or a `UserError`.
    */
-  open({ id = createSessionId(), owner, ttlMs, ...origin }: OpenOptions): TableSession {
-    const key = canonicalJson({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
-    return (
-      this.#findOpen(id, key) ??
-      this.#add({ id, key, owner, origin, ttlMs }, () => openSessionByName(this.#catalog, origin))
+  open({ id = createSessionId(), owner, ttlMs, attempt, ...origin }: OpenOptions): TableSession {
+    const { servers, seed, menu } = origin;
+    const key = canonicalJson({ servers, seed, menu, attempt: attempt?.key });
+    const open = this.#findOpen(id, key);
+    if (open) return open;
+    const session = this.#add({ id, key, owner, origin, ttlMs }, () =>
+      openSessionByName(this.#catalog, origin),
     );
+    if (!attempt) return session;
+    try {
+      session.startAttempt(attempt.start);
+      return session;
+    } catch (error) {
+      this.#close(session, "deleted");
+      throw error;
+    }
   }
 
   /**

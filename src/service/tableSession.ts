@@ -9,6 +9,8 @@ import type { CallResult, CompletedCall } from "../environment/outcome.ts";
 import type { Server } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
 import { parseState, type State } from "../environment/state.ts";
+import type { AttemptSession, TaskConversation } from "../policy/taskConversation.ts";
+import { HttpError } from "./httpError.ts";
 
 /** One call in a session, with the states before and after it, which are shared values. */
 export interface SessionCall extends CompletedCall, CallResult {
@@ -58,6 +60,7 @@ export class TableSession {
   readonly #session: Session;
   readonly #notify: (change: SessionChange) => void;
   #callCount = 0;
+  #attempt: TaskConversation | undefined;
 
   constructor(
     options: TableSessionOptions,
@@ -94,7 +97,59 @@ export class TableSession {
     return this.#callCount;
   }
 
-  call(name: string, args: unknown): CallResult {
+  /** The attempt at a task that the session is for; undefined for a session without a task. */
+  get attempt(): TaskConversation | undefined {
+    return this.#attempt;
+  }
+
+  /** Begins the attempt that the session is for. Calls are part of it from now on. */
+  startAttempt(start: (session: AttemptSession) => TaskConversation): void {
+    const session = this.#session;
+    this.#attempt = start({
+      get tools() {
+        return session.tools;
+      },
+      get state() {
+        return session.state;
+      },
+      addTools: names => session.addTools(names),
+      call: (name, args) => this.#execute(name, args),
+    });
+  }
+
+  /**
+   * The attempt, ready for a new message. Throws an `HttpError` if the session has none, or the
+   * attempt has ended.
+   */
+  continueAttempt(): TaskConversation {
+    if (!this.#attempt)
+      throw new HttpError(
+        "INVALID_REQUEST",
+        `session ${this.id} was opened without a task`,
+        "open a session with a task_id",
+      );
+    this.#attempt.finishMessage();
+    if (this.#attempt.end)
+      throw new HttpError(
+        "ENDED",
+        `the attempt in session ${this.id} has ended (${this.#attempt.end.by})`,
+        "score it, or open another session",
+      );
+    return this.#attempt;
+  }
+
+  /**
+   * Executes a call. In an attempt, it is a message of its own or, with `parallel`, belongs to the
+   * message of the call before. Throws an `HttpError` if the attempt has ended.
+   */
+  call(name: string, args: unknown, { parallel = false } = {}): CallResult {
+    if (!this.#attempt) return this.#execute(name, args);
+    if (!parallel || !this.#attempt.isMessageOpen)
+      this.continueAttempt().startMessage({ text: "" });
+    return this.#attempt.call(name, args as Json);
+  }
+
+  #execute(name: string, args: unknown): CallResult {
     const before = this.state;
     const result = this.#session.call(name, args);
     this.#notify({

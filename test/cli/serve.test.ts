@@ -9,6 +9,8 @@ import { root } from "../contracts/transports.ts";
 import { sendRequest } from "../service/countingService.ts";
 import { emptyFolder, run } from "./program.ts";
 
+const example = join(root, "resources/example/prove/tasks/example.tasks.jsonl");
+
 interface RunningService {
   readonly child: ChildProcess;
   readonly url: string;
@@ -90,6 +92,37 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     await cut;
   },
 );
+
+test("with --drain it opens no more sessions, and ends when the last one is closed", async () => {
+  const { child, url, ended, printed } = await start(["--drain", "60", "--tasks", example]);
+  const at = `${url}/v1/sessions/${createSessionId()}`;
+  await sendRequest(at, "PUT", { body: { task_id: "banking-11-1" } });
+  child.kill("SIGTERM");
+  await expect
+    .poll(async () => (await sendRequest(`${url}/health`, "GET")).json)
+    .toMatchObject({ status: "draining", sessions: 1, tasks: 40 });
+  const other = await sendRequest(`${url}/v1/sessions/${createSessionId()}`, "PUT", { body: {} });
+  expect(other).toMatchObject({ status: 503, json: { error: { code: "DRAINING" } } });
+  expect(await sendRequest(`${at}/score`, "POST", { body: {} })).toMatchObject({ status: 200 });
+  await sendRequest(at, "DELETE");
+  expect(await ended).toBe(0);
+  expect(printed()).toMatch(/waiting up to 60 s for 1 open session;/);
+});
+
+test.each([
+  ["a file without tasks", "empty.tasks.jsonl", "", /empty\.tasks\.jsonl has no tasks/],
+  ["a file that does not exist", "none.tasks.jsonl", undefined, /none\.tasks\.jsonl/],
+])("refuses %s", async (_, name, text, message) => {
+  const cwd = emptyFolder();
+  if (text !== undefined) writeFileSync(join(cwd, name), text);
+  const { code, stderr } = await run(["serve", "--port", "0", "--tasks", name], { cwd });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+});
+
+test("refuses two tasks of one id, and names lines that are not tasks", async () => {
+  const { code, stderr } = await run(["serve", "--port", "0", "--tasks", `${example},${example}`]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/is in .* and in /) });
+});
 
 test("other machines reach the service under the names in --allow-hosts only", async () => {
   const token = "planted-token-0123456789";

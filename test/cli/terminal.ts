@@ -42,6 +42,7 @@ export async function runCommand(
       yield Buffer.from(stdin);
     })(),
     signal: new AbortController().signal,
+    allowLateEnd: () => {},
     cwd,
     resources: join(root, "resources"),
     program: join(root, "src", "cli", "main.ts"),

@@ -30,7 +30,7 @@ import { HttpTransport, sendMethodNotAllowed } from "../../src/mcp/httpTransport
 import { readJsonBody } from "../../src/service/requestBody.ts";
 import { HttpError } from "../../src/service/httpError.ts";
 import { createRequestGuard } from "../../src/service/requestGuard.ts";
-import { sendJson } from "../../src/service/routes.ts";
+import { sendJson } from "../../src/service/jsonResponse.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Args = Readonly<Record<string, unknown>>;

@@ -248,7 +248,12 @@ describe("the session", () => {
       await sendRequest(address().replace("/counting/", "/banking/"), "POST", { body: add(1, 1) }),
     ).toMatchObject({
       status: 404,
-      json: { error: { code: "UNKNOWN_SERVER", message: `session ${id} has no server banking` } },
+      json: {
+        error: {
+          code: "UNKNOWN_SERVER",
+          message: `session ${id} has no server banking: choose one of counting`,
+        },
+      },
     });
     await sendRequest(`${serving.url}/v1/sessions/${id}`, "DELETE");
     expect((await post(add(1, 1))).status).toBe(404);

@@ -37,7 +37,7 @@ describe("capacity", () => {
     expect(full.status).toBe(503);
     expect(full.json.error).toEqual({
       code: "CAPACITY_REACHED",
-      message: "all 2 sessions are in use; delete one, or try again later",
+      message: "all 2 sessions are in use: delete one, or try again later",
     });
     expect(full.headers["retry-after"]).toBe("5");
     const forked = await sendRequest(`${serving.url}/v1/sessions/${a}/fork`, "POST", {

@@ -1,0 +1,54 @@
+/** Serves each server of a session over MCP, at `/s/{session}/{server}/mcp`. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Catalog } from "../environment/catalog.ts";
+import { exposeServer } from "../mcp/exposedServer.ts";
+import { HttpTransport, sendMethodNotAllowed } from "../mcp/httpTransport.ts";
+import { HttpError } from "./httpError.ts";
+import { readJsonBody } from "./requestBody.ts";
+import type { SessionApi } from "./sessionApi.ts";
+
+export class McpRoutes {
+  readonly #catalog: Catalog;
+  readonly #sessions: SessionApi;
+  /** One transport for each server, shared by all sessions and created on first use. */
+  readonly #transports = new Map<string, HttpTransport>();
+
+  constructor(catalog: Catalog, sessions: SessionApi) {
+    this.#catalog = catalog;
+    this.#sessions = sessions;
+  }
+
+  /** Answers a request to a server of a session. Rejects with an `HttpError`. */
+  async answer(
+    id: string,
+    name: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { servers } = this.#sessions.get(id);
+    if (!servers.some(it => it.name === name))
+      throw new HttpError(
+        "UNKNOWN_SERVER",
+        `session ${id} has no server ${name}`,
+        `choose one of ${servers.map(it => it.name).join(", ")}`,
+      );
+    if (request.method !== "POST") return sendMethodNotAllowed(response);
+    const body = await readJsonBody(request);
+    const transport = await this.#openTransport(name);
+    transport.handlePost({ headers: request.headers, body, sessionId: id }, response);
+  }
+
+  async close(): Promise<void> {
+    for (const it of this.#transports.values()) await it.close();
+  }
+
+  async #openTransport(name: string): Promise<HttpTransport> {
+    const existing = this.#transports.get(name);
+    if (existing) return existing;
+    const exposed = exposeServer(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
+    const transport = new HttpTransport(exposed.answer);
+    this.#transports.set(name, transport);
+    await exposed.sdkServer.connect(transport);
+    return transport;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Finds the route of a request by path and method, and answers it. The caller has checked who sends
+ * it (`requestGuard.ts`).
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HttpError } from "./httpError.ts";
+import { sendJson, type JsonResponse } from "./jsonResponse.ts";
+import type { McpRoutes } from "./mcpRoutes.ts";
+import { createOpenApi } from "./openApi.ts";
+import { readJsonBody } from "./requestBody.ts";
+import type { Route } from "./routes.ts";
+
+/** The segment of a path that may be an id: `/v1/sessions/{id}`. */
+const idIndex = 2;
+
+export class Router {
+  /** By path, with `{id}` in place of an id, and method. */
+  readonly #routes = new Map<string, Map<string, Route>>();
+  readonly #mcp: McpRoutes;
+  readonly #document: () => JsonResponse;
+
+  constructor(routes: readonly Route[], mcp: McpRoutes) {
+    for (const route of routes) {
+      const methods = this.#routes.get(route.path) ?? new Map<string, Route>();
+      this.#routes.set(route.path, methods.set(route.method, route));
+    }
+    this.#mcp = mcp;
+    let text: string | undefined;
+    this.#document = () => ({
+      status: 200,
+      text: (text ??= JSON.stringify(createOpenApi(routes))),
+    });
+  }
+
+  /** Answers a request. Rejects with an `HttpError`. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path, search] = (request.url ?? "").split("?", 2) as [string, string | undefined];
+    const parts = path.split("/").slice(1);
+    if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
+      return this.#mcp.answer(parts[1]!, parts[2]!, request, response);
+    if (path === "/openapi.json" && request.method === "GET")
+      return sendJson(response, this.#document());
+    const { route, id } = this.#find(request.method ?? "", parts);
+    const body = route.body ? await readJsonBody(request) : undefined;
+    const query = Object.fromEntries(new URLSearchParams(search));
+    sendJson(response, await route.answer({ id, query, body }));
+  }
+
+  #find(method: string, parts: readonly string[]): { readonly route: Route; readonly id: string } {
+    const exact = this.#routes.get(`/${parts.join("/")}`);
+    const methods =
+      exact ??
+      (parts[idIndex]
+        ? this.#routes.get(`/${parts.map((it, i) => (i === idIndex ? "{id}" : it)).join("/")}`)
+        : undefined);
+    if (!methods)
+      throw new HttpError(
+        "UNKNOWN_ROUTE",
+        "nothing is served at this address",
+        "GET /openapi.json lists the addresses",
+      );
+    const route = methods.get(method);
+    if (route) return { route, id: exact ? "" : decodeId(parts[idIndex]!) };
+    const allow = [...methods.keys()].join(", ");
+    throw new HttpError(
+      "METHOD_NOT_ALLOWED",
+      `this address does not answer ${method}`,
+      `use ${allow}`,
+      { allow },
+    );
+  }
+}
+
+function decodeId(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new HttpError(
+      "INVALID_REQUEST",
+      "the id in the address is not percent-encoded UTF-8",
+      "encode it",
+    );
+  }
+}

@@ -1,0 +1,48 @@
+/** The score of an attempt as the service reports it. */
+import type { Attempt } from "../trajectory/attempt.ts";
+import { getEnd, listCalls } from "../trajectory/trajectory.ts";
+import { partNames } from "../reward/breakdown.ts";
+import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
+import { paperProfile, profiles } from "../reward/profiles.ts";
+import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { getSuccess } from "../reward/success.ts";
+
+export interface ScoreOptions {
+  /** The name of a profile; `paper` if absent. */
+  readonly profile?: string | undefined;
+  readonly evidence?: boolean | undefined;
+  readonly prefix?: number | undefined;
+  readonly prefixes?: boolean | undefined;
+}
+
+/** The parts of a score are null if the attempt cannot be scored, and success in a prefix, too. */
+export function createScore(
+  attempt: Attempt,
+  { profile: name, evidence, prefix, prefixes }: ScoreOptions,
+  notes: readonly string[] = [],
+): object {
+  const { header } = attempt.trajectory;
+  const profile = profiles.find(it => it.name === name) ?? paperProfile;
+  const isPrefix = prefix !== undefined && prefix <= listCalls(attempt.trajectory).length;
+  const result = isPrefix ? scorePrefix(attempt, profile, prefix) : scoreAttempt(attempt, profile);
+  const isComplete = isScored(result);
+  const success = isComplete && !isPrefix ? getSuccess(attempt) : undefined;
+  const totals = prefixes ? listPrefixTotals(attempt, profile) : undefined;
+  return {
+    task_id: header.task,
+    trajectory_id: header.id,
+    ended: getEnd(attempt.trajectory).by,
+    profile: profile.name,
+    reward: isComplete ? result.total : null,
+    unscorable: isComplete ? null : result.unscorable,
+    rule: isComplete ? result.rule : null,
+    components: Object.fromEntries(
+      partNames.map(it => [it, isComplete ? result.parts[it].score : null]),
+    ),
+    success: success?.achieved ?? null,
+    reasons: success?.reasons ?? [],
+    notes,
+    ...(evidence && isComplete ? { breakdown: result } : {}),
+    ...(Array.isArray(totals) ? { prefix_rewards: totals } : {}),
+  };
+}

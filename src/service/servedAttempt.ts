@@ -1,0 +1,101 @@
+/** Attempts at tasks in sessions of the service: how they begin, what clients see, and replays. */
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
+import { canonicalJson, type JsonObject } from "../environment/json.ts";
+import type { State } from "../environment/state.ts";
+import { createChatMessages, createChatTool } from "../policy/endpointPolicy.ts";
+import { formatChatMessage, formatChatTool } from "../policy/endpointFormat.ts";
+import type { AssistantMessage } from "../policy/policy.ts";
+import { createAttemptHeader, TaskConversation } from "../policy/taskConversation.ts";
+import type { Tool } from "../environment/server.ts";
+import type { Task } from "../trajectory/task.ts";
+import { listOwnCalls } from "../trajectory/oneTurn.ts";
+import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
+
+/** An attempt that a session is for. */
+export interface ServedAttempt {
+  readonly task: Task;
+  readonly conversation: TaskConversation;
+  readonly maxMessages: number | undefined;
+}
+
+export interface AttemptOptions {
+  readonly turn?: number | undefined;
+  readonly trajectory_id?: string | undefined;
+  readonly policy?: string | undefined;
+  readonly max_messages?: number | undefined;
+}
+
+/** The header of a new attempt. */
+export const createServedHeader = (
+  task: Task,
+  catalog: Catalog,
+  { turn, trajectory_id: id, policy = "client" }: AttemptOptions,
+) => createAttemptHeader(task, catalog, policy, { turn, ...(id === undefined ? {} : { id }) });
+
+/** What a client needs to begin: the conversation so far, and the tools. */
+export function describeAttempt({ task, conversation: attempt }: ServedAttempt): JsonObject {
+  const { header, tools } = attempt.conversation;
+  return {
+    task_id: task.id,
+    turn: header.turn ?? null,
+    trajectory_id: header.id,
+    messages: createChatMessages(attempt.conversation).map(formatChatMessage),
+    tools: tools.map(formatTool),
+    ...describeProgress(attempt),
+  };
+}
+
+/** How many messages the policy may still write, and how the attempt ended. */
+export const describeProgress = (attempt: TaskConversation) => ({
+  messages_left: attempt.messagesLeft,
+  ended: attempt.end?.by ?? null,
+});
+
+export const formatTool = (tool: Tool): JsonObject => formatChatTool(createChatTool(tool));
+
+export interface ReplayedAttempt {
+  readonly trajectory: Finished<Trajectory>;
+  readonly finalState: State;
+  /** Where the messages and what the session executed differ. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The attempt that consists of these messages, executed in a new session. Engines do not send calls
+ * that they cannot parse or whose tool they do not know, and drop messages that are too long after
+ * their calls were executed; the messages are what the policy is trained on.
+ */
+export function replayMessages(
+  { task, conversation: served, maxMessages }: ServedAttempt,
+  messages: readonly AssistantMessage[],
+  catalog: Catalog,
+): ReplayedAttempt {
+  const { header } = served.conversation;
+  const session = openSessionByName(catalog, header);
+  const attempt = new TaskConversation(
+    task,
+    header,
+    session,
+    maxMessages === undefined ? {} : { maxMessages },
+  );
+  let used = 0;
+  for (const message of messages) {
+    if (attempt.end) break;
+    attempt.addMessage(message);
+    used++;
+  }
+  const trajectory = attempt.createTrajectory();
+  const notes: string[] = [];
+  if (used < messages.length)
+    notes.push(
+      `the attempt ends (${attempt.end!.by}) after ${used} of ${messages.length} messages, and the others are not scored`,
+    );
+  const [executed, written] = [served.createTrajectory(), trajectory].map(it =>
+    listOwnCalls(it).map(({ name, arguments: args }) => canonicalJson([name, args])),
+  ) as [string[], string[]];
+  if (executed.join("\n") !== written.join("\n"))
+    notes.push(
+      `the session executed ${executed.length} calls and the messages contain ${written.length}, not all the same; the messages are scored`,
+    );
+  return { trajectory, finalState: session.state, notes };
+}
