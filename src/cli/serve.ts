@@ -1,6 +1,7 @@
 /** `serve`: runs the HTTP service in this process until it is interrupted. */
 import { resolve } from "node:path";
 import { openTaskStore } from "../service/taskStore.ts";
+import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
 import { defineCommand, option } from "./command.ts";
@@ -53,6 +54,7 @@ export const serve = defineCommand({
     const service = await startHttpServer({
       catalog,
       tasks,
+      metrics: createMetrics(),
       host: options.host,
       port: options.port,
       allowedHosts: options.allowHosts ?? [],

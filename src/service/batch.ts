@@ -1,7 +1,6 @@
 /** Answers a batch: many requests to sessions in one, executed in their order. */
 import type { z } from "zod";
-import { UserError } from "../userError.ts";
-import { HttpError } from "./httpError.ts";
+import { toHttpError } from "./httpError.ts";
 import { parseBody, type JsonResponse } from "./jsonResponse.ts";
 import { batchBody } from "./schemas.ts";
 
@@ -37,7 +36,7 @@ function answerOne(
 
 /** The response to an error that the client can fix. Any other error ends the batch. */
 function toResponse(error: unknown): JsonResponse {
-  if (error instanceof HttpError) return { status: error.status, text: error.text };
-  if (!(error instanceof UserError)) throw error;
-  return toResponse(new HttpError("INVALID_REQUEST", error.what, error.remedy));
+  const known = toHttpError(error);
+  if (!known) throw error;
+  return { status: known.status, text: known.text };
 }

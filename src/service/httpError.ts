@@ -55,3 +55,11 @@ export class HttpError extends UserError {
     return JSON.stringify(this.body);
   }
 }
+
+/** The error that the client receives; undefined for a bug, which is not described to clients. */
+export function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  return error instanceof UserError
+    ? new HttpError("INVALID_REQUEST", error.what, error.remedy)
+    : undefined;
+}

@@ -7,9 +7,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { HttpError } from "./httpError.ts";
+import { HttpError, toHttpError } from "./httpError.ts";
 import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
 import { sendJson } from "./jsonResponse.ts";
+import type { Metrics } from "./metrics.ts";
 import { McpRoutes } from "./mcpRoutes.ts";
 import { Router } from "./router.ts";
 import { createApi } from "./routes.ts";
@@ -33,6 +34,8 @@ export interface HttpServerOptions {
   readonly sessions?: SessionTable;
   /** The tasks for which sessions can be opened; none if absent. */
   readonly tasks?: TaskStore;
+  /** Counts what the service does and is served at `/metrics`; nothing is counted if absent. */
+  readonly metrics?: Metrics;
   /** Milliseconds from any starting point, used to find idle sessions. */
   readonly clock?: () => number;
   /** Receives unexpected errors, which clients see as `INTERNAL`. */
@@ -74,14 +77,16 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     });
   const { sessions, routes } = createApi(catalog, table, options.tasks ?? new TaskStore());
   const mcp = new McpRoutes(catalog, sessions);
-  const router = new Router(routes, mcp);
+  const { metrics } = options;
+  metrics?.watch(table);
+  const router = new Router(routes, mcp, metrics);
   const checkRequest = createRequestGuard(host, token, options.allowedHosts);
   const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       checkRequest(request);
       await router.answer(request, response);
     } catch (error) {
-      const httpError = toHttpError(error, options.onBug);
+      const httpError = describeError(error, options.onBug);
       if (response.headersSent) response.destroy();
       else sendJson(response, httpError, httpError.headers);
     }
@@ -143,10 +148,10 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** The error that the client receives. Only errors that the client can fix are described. */
-function toHttpError(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
-  if (error instanceof HttpError) return error;
-  if (error instanceof UserError) return new HttpError("INVALID_REQUEST", error.what, error.remedy);
+/** The error that the client receives. A bug is reported to `onBug` and not described. */
+function describeError(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
+  const known = toHttpError(error);
+  if (known) return known;
   onBug?.(error);
   return new HttpError(
     "INTERNAL",

@@ -3,9 +3,10 @@
  * it (`requestGuard.ts`).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HttpError } from "./httpError.ts";
+import { HttpError, toHttpError } from "./httpError.ts";
 import { sendJson, type JsonResponse } from "./jsonResponse.ts";
 import type { McpRoutes } from "./mcpRoutes.ts";
+import type { Metrics } from "./metrics.ts";
 import { createOpenApi } from "./openApi.ts";
 import { readJsonBody } from "./requestBody.ts";
 import type { Route } from "./routes.ts";
@@ -17,9 +18,11 @@ export class Router {
   /** By path, with `{id}` in place of an id, and method. */
   readonly #routes = new Map<string, Map<string, Route>>();
   readonly #mcp: McpRoutes;
+  readonly #metrics: Metrics | undefined;
   readonly #document: () => JsonResponse;
 
-  constructor(routes: readonly Route[], mcp: McpRoutes) {
+  constructor(routes: readonly Route[], mcp: McpRoutes, metrics?: Metrics) {
+    this.#metrics = metrics;
     for (const route of routes) {
       const methods = this.#routes.get(route.path) ?? new Map<string, Route>();
       this.#routes.set(route.path, methods.set(route.method, route));
@@ -40,10 +43,27 @@ export class Router {
       return this.#mcp.answer(parts[1]!, parts[2]!, request, response);
     if (path === "/openapi.json" && request.method === "GET")
       return sendJson(response, this.#document());
+    if (path === "/metrics" && request.method === "GET" && this.#metrics)
+      return sendMetrics(response, this.#metrics);
     const { route, id } = this.#find(request.method ?? "", parts);
     const body = route.body ? await readJsonBody(request) : undefined;
     const query = Object.fromEntries(new URLSearchParams(search));
-    sendJson(response, await route.answer({ id, query, body }));
+    const start = performance.now();
+    let status = 0;
+    try {
+      const answer = await route.answer({ id, query, body });
+      status = answer.status;
+      sendJson(response, answer);
+    } catch (error) {
+      status = toHttpError(error)?.status ?? 500;
+      throw error;
+    } finally {
+      this.#metrics?.countRequest(
+        `${route.method} ${route.path}`,
+        status,
+        (performance.now() - start) / 1_000,
+      );
+    }
   }
 
   #find(method: string, parts: readonly string[]): { readonly route: Route; readonly id: string } {
@@ -69,6 +89,11 @@ export class Router {
       { allow },
     );
   }
+}
+
+async function sendMetrics(response: ServerResponse, metrics: Metrics): Promise<void> {
+  const { text, type } = await metrics.format();
+  response.writeHead(200, { "content-type": type }).end(text);
 }
 
 function decodeId(segment: string): string {

@@ -16,8 +16,7 @@ import { findChange } from "../trajectory/replay.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished, type Event } from "../trajectory/trajectory.ts";
 import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
-import { UserError } from "../userError.ts";
-import { HttpError } from "./httpError.ts";
+import { HttpError, toHttpError } from "./httpError.ts";
 import { createOkResponse, parseBody, type JsonResponse } from "./jsonResponse.ts";
 import {
   messageBody,
@@ -220,11 +219,8 @@ export class TaskApi {
       const task = await this.#find(trajectory.header.task);
       return createScore(this.#createAttempt(task, finished), options);
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      const known =
-        error instanceof HttpError
-          ? error
-          : new HttpError("INVALID_REQUEST", error.what, error.remedy);
+      const known = toHttpError(error);
+      if (!known) throw error;
       return known.body;
     }
   }

@@ -20,6 +20,7 @@ import { profiles } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { getSuccess } from "../../src/reward/success.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
+import { createMetrics } from "../../src/service/metrics.ts";
 import * as schemas from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
@@ -211,6 +212,43 @@ describe("an attempt has the same score as in this process, with", () => {
     }
     serving.sessions.closeAll();
   });
+});
+
+test("the metrics count sessions, calls by outcome and requests by route", async () => {
+  const counted = await startHttpServer({
+    catalog,
+    metrics: createMetrics(),
+    capacity: 9,
+  });
+  const ids = [createSessionId(), createSessionId()];
+  const put = (id: string, body: object) =>
+    sendRequest(`${counted.url}/v1/sessions/${id}`, "PUT", { body });
+  for (const id of ids) await put(id, { servers: ["banking"], fixture: "small" });
+  await put(createSessionId(), { servers: ["bank"] });
+  for (const [i, it] of [balance, balance, call("fly")].entries())
+    await sendRequest(`${counted.url}/v1/sessions/${ids[0]}/call`, "POST", {
+      body: { seq: i + 1, ...it },
+    });
+  await sendRequest(`${counted.url}/v1/sessions/${ids[1]}`, "DELETE");
+  const { text, headers } = await sendRequest(`${counted.url}/metrics`, "GET");
+  await counted.close();
+  expect(headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
+  const lines = text.split("\n");
+  for (const line of [
+    "prove_sessions 1",
+    "prove_sessions_capacity 9",
+    "prove_sessions_opened_total 2",
+    'prove_sessions_closed_total{why="deleted"} 1',
+    'prove_calls_total{outcome="ok"} 2',
+    'prove_calls_total{outcome="unknown-tool"} 1',
+    'prove_request_duration_seconds_count{route="PUT /v1/sessions/{id}",status="200"} 2',
+    'prove_request_duration_seconds_count{route="PUT /v1/sessions/{id}",status="400"} 1',
+    'prove_request_duration_seconds_count{route="POST /v1/sessions/{id}/call",status="200"} 3',
+  ])
+    expect(lines).toContain(line);
+  expect(text).toMatch(/^process_resident_memory_bytes \d/m);
+  // no id of a session, which gives access to it
+  for (const id of ids) expect(text).not.toContain(id);
 });
 
 test("recorded attempts are scored anew, and one that cannot be has an error in its place", async () => {
