@@ -8,12 +8,12 @@ import { solvers } from "../evaluation/solvers/solvers.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { parseTask, readTasks } from "../trajectory/file.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { findChange } from "../trajectory/replay.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
 import { countOf, existingPath, oneOf } from "./parsers.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
+import { formatTaskCount, TaskChanges } from "./taskChanges.ts";
 
 const solverNames = solvers.map(it => it.name);
 
@@ -49,11 +49,12 @@ export const audit = defineCommand({
     const { cwd, print, printNote, showProgress, signal, catalog } = context;
     const selected = solvers.filter(it => solver === undefined || it.name === solver);
     const tally = new AuditTally(selected);
-    const changes = new ChangeCounts(context);
+    const changes = new TaskChanges(context);
     const auditTask = createAuditor(catalog, selected, signal);
     for await (const task of selectTasks(resolve(cwd, file), { limit, count, seed }, context)) {
       signal.throwIfAborted();
-      const result: TaskAudit = changes.add(task) ?? (await auditTask(task));
+      const why = changes.add(task);
+      const result: TaskAudit = why === undefined ? await auditTask(task) : { kind: "gone", why };
       tally.add(task.id, result);
       showProgress(`audited ${formatTaskCount(tally.count)}`);
       // lets an interruption be noticed
@@ -64,7 +65,7 @@ export const audit = defineCommand({
     const summary = tally.summarize();
     if (json) print(JSON.stringify({ file, ...summary, changed: changes.count }));
     else for (const it of formatSummary(summary)) print(it);
-    for (const it of changes.format()) printNote(it);
+    for (const it of changes.format("they are judged by what it is now")) printNote(it);
     return summary.audited === summary.tasks ? 0 : 1;
   },
 });
@@ -101,46 +102,6 @@ async function* selectTasks(
   for (const { json, number } of kept.toSorted((a, b) => a.number - b.number))
     yield parseTask(json, { file, line: number });
 }
-
-/** Counts the tasks whose servers or fixtures have changed since they were made. */
-class ChangeCounts {
-  readonly #context: CliContext;
-  readonly #counts = new Map<string, { tasks: number; remedy: string }>();
-  count = 0;
-
-  constructor(context: CliContext) {
-    this.#context = context;
-  }
-
-  /** Notes a change of a task's servers. Returns an audit if the task cannot be opened at all. */
-  add({ id, servers, catalog }: Task): TaskAudit | undefined {
-    if (servers.length === 0) return undefined;
-    try {
-      const { what, remedy } = findChange(this.#context.catalog, {
-        servers: [...servers],
-        catalog,
-      });
-      if (what === undefined) return undefined;
-      this.count++;
-      const counted = this.#counts.get(what) ?? { tasks: 0, remedy };
-      this.#counts.set(what, counted);
-      if (counted.tasks++ === 0) this.#context.printNote(`${escapeInvisible(id)}: ${what}`);
-      return undefined;
-    } catch (error) {
-      if (error instanceof UserError) return { kind: "gone", why: error.what };
-      throw error;
-    }
-  }
-
-  format(): string[] {
-    return [...this.#counts].map(
-      ([what, { tasks, remedy }]) =>
-        `${tasks} ${tasks === 1 ? "task" : "tasks"}: ${what}, and they are judged by what it is now: ${remedy}`,
-    );
-  }
-}
-
-const formatTaskCount = (n: number): string => `${n} ${n === 1 ? "task" : "tasks"}`;
 
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
 

@@ -87,6 +87,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./replay.ts")).replay,
   },
   {
+    name: "export",
+    group: "Tasks",
+    summary: "write tasks as a data set for other training engines",
+    load: async () => (await import("./export.ts")).exportTasks,
+  },
+  {
     name: "train",
     group: "Training",
     summary: "start or resume a run",
