@@ -62,7 +62,7 @@ test("a number that is used again does not return the result of another call", a
     expect(response.status).toBe(409);
     expect(response.json.error).toEqual({
       code: "OUT_OF_ORDER",
-      message: "seq 1 was used for another call: the next call is 2",
+      message: expect.stringContaining("seq 1 was used for another request: the next number is 2"),
     });
   }
 });
