@@ -1,0 +1,315 @@
+"""Trains with TRL's `GRPOTrainer` on the tasks of `prove-rl serve`.
+
+    prove = Prove("http://127.0.0.1:8970", eos_token_id=tokenizer.eos_token_id)
+    prove.add_menus(tokenizer)
+    trainer = GRPOTrainer(
+        model=...,
+        processing_class=tokenizer,
+        train_dataset=prove.load_dataset("datasets/trl/train.jsonl"),
+        environment_factory=prove.create_environment,
+        reward_funcs=prove.reward_functions,
+        args=GRPOConfig(reward_weights=prove.reward_weights, ...),
+    )
+
+The data set is written by `prove-rl export --to trl`. The rewards are those of `prove-rl score`: the
+reward itself, which is trained on, and its five parts, which are logged. Nothing here imports TRL.
+It was tested with TRL 1.9.0; `AsyncGRPOTrainer`, which runs attempts in another process, was not.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prove_client import BUSY, Client, Json, create_error, create_session_id
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+RewardFunction = Callable[..., list[float | None]]
+
+WHOLE_TASK = -1
+"""The turn of a row that is for the whole task."""
+
+BATCH_BYTES = 4_000_000
+"""The size of a request with many scores; the service reads up to 8 MB."""
+
+
+class Prove:
+    """The service at a URL, as the parts that `GRPOTrainer` needs.
+
+    `eos_token_id` is the token that ends a message, or several such tokens: a completion without
+    it was cut off by the limit of tokens. `profile` names the weights of the reward, `paper` if
+    absent. `options` are those of `prove_client.Client`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        eos_token_id: int | Sequence[int],
+        profile: str | None = None,
+        max_messages: int = 1_000,
+        patience: float = 60,
+        **options: Any,
+    ) -> None:
+        self.client = Client(url, patience=patience, **options)
+        catalog = self.client.catalog()
+        self.components: list[str] = catalog["components"]
+        self._ends = {eos_token_id} if isinstance(eos_token_id, int) else set(eos_token_id)
+        self._profile = {} if profile is None else {"profile": profile}
+        self._environment = create_environment_class(catalog["tools"])
+        self._opening = {"policy": "trl", "max_messages": max_messages}
+        self._patience = patience
+
+    def create_environment(self) -> Environment:
+        """The `environment_factory`. Each rollout has an environment, which TRL uses again."""
+        return self._environment(self.client, self._opening, self._patience)
+
+    @property
+    def reward_functions(self) -> list[RewardFunction]:
+        """The `reward_funcs`: the reward, then its parts. A batch is scored once for all."""
+        names = ["reward", *self.components]
+        return [create_reward_function(name, self._score) for name in names]
+
+    @property
+    def reward_weights(self) -> list[float]:
+        """The `reward_weights`: only the reward counts, because it is the sum of its parts."""
+        return [1.0] + [0.0] * len(self.components)
+
+    def load_dataset(self, file: str | Path) -> Dataset:
+        """The rows of `load_rows` as a data set."""
+        from datasets import Dataset
+
+        return Dataset.from_list(self.load_rows(file))
+
+    def load_rows(self, file: str | Path) -> list[Json]:
+        """The rows that `prove-rl export --to trl` wrote, each menu on the first message."""
+        with open(file, encoding="utf-8") as lines:
+            rows: list[Json] = [json.loads(line) for line in lines if line.strip()]
+        for row in rows:
+            first, *others = row["prompt"]
+            row["prompt"] = [{**first, "menu": row["menu"]}, *others]
+        return rows
+
+    def add_menus(self, tokenizer: Any) -> None:
+        """Make the tokenizer's chat template show each row's own tools.
+
+        TRL shows all tools of an environment in every prompt. Arguments of earlier calls, which
+        the rows have as texts, become objects, as all chat templates accept them.
+        """
+        render = tokenizer.apply_chat_template
+
+        def apply_chat_template(conversation: Any, tools: Any = None, **options: Any) -> Any:
+            is_one = len(conversation) > 0 and isinstance(conversation[0], Mapping)
+            conversations = [conversation] if is_one else conversation
+            menus = [menu for it in conversations if (menu := find_menu(it)) is not None]
+            if len(set(menus)) > 1:
+                raise ValueError("a chat template shows one menu at a time: render row by row")
+            if menus:
+                tools = json.loads(menus[0]) or None
+            clean = [[clean_message(message) for message in it] for it in conversations]
+            return render(clean[0] if is_one else clean, tools=tools, **options)
+
+        tokenizer.apply_chat_template = apply_chat_template
+
+    def _score(
+        self,
+        environments: Sequence[Environment],
+        completions: Sequence[Sequence[Json]],
+        completion_ids: Sequence[Sequence[int]],
+    ) -> list[Json]:
+        """The scores of a batch, which closes its sessions."""
+        if any(
+            it._scored is not completion
+            for it, completion in zip(environments, completions, strict=True)
+        ):
+            bodies = [
+                {
+                    **self._profile,
+                    "messages": [it for it in completion if it["role"] == "assistant"],
+                    "cut": len(ids) == 0 or ids[-1] not in self._ends,
+                }
+                for completion, ids in zip(completions, completion_ids, strict=True)
+            ]
+            for batch in split_batches(environments, bodies):
+                results = self.client.batch(
+                    [it for environment, body in batch for it in environment._finish(body)]
+                )
+                for i, (environment, _) in enumerate(batch):
+                    # the results of open, score and delete
+                    environment._score = read_result(results[3 * i + 1])
+            for environment, completion in zip(environments, completions, strict=True):
+                environment._scored = completion
+        return [it._score for it in environments]
+
+
+class Environment:
+    """One rollout at a time. Its public methods are the tools, which subclasses add.
+
+    A session is opened with the first call, so that a rollout without calls needs none.
+    """
+
+    def __init__(self, client: Client, opening: Json, patience: float) -> None:
+        self._client = client
+        self._opening = opening
+        self._patience = patience
+        self._session_id = create_session_id()
+        self._task: Json = {}
+        self._seq = 0
+        self._fault: str | None = None
+        self._score: Json = {}
+        self._scored: object = None
+
+    def reset(self, **row: Any) -> None:
+        """Begin an attempt at the task of a row."""
+        turn = row["turn"]
+        self._task = {
+            "task_id": row["task_id"],
+            "trajectory_id": row["trajectory_id"],
+            **({} if turn == WHOLE_TASK else {"turn": turn}),
+            **self._opening,
+        }
+        self._session_id = create_session_id()
+        self._seq = 0
+        self._fault = None
+
+    def _open(self) -> Json:
+        return {"do": "open", "session_id": self._session_id, "body": self._task}
+
+    def _call(self, name: str, arguments: Json) -> str:
+        """The result of a call, as the model should see it."""
+        call = {"seq": self._seq + 1, "name": name, "arguments": arguments}
+        requests = [{"do": "call", "session_id": self._session_id, "body": call}]
+        if self._seq == 0:
+            requests.insert(0, self._open())
+        try:
+            result = self._run(requests)
+        except Exception as error:
+            # TRL shows the error to the model and goes on
+            self._fault = str(error)
+            raise
+        self._seq += 1
+        text: str = result["text"]
+        return text
+
+    def _run(self, requests: list[Json]) -> Json:
+        """The result of the last request. Waits while the service has too many sessions."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            results = self._client.batch(requests)
+            is_busy = any(it["status"] == BUSY for it in results)
+            if not is_busy or time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
+        return [read_result(it) for it in results][-1]
+
+    def _finish(self, score: Json) -> list[Json]:
+        """The requests that score the attempt and close its session.
+
+        The messages are executed anew, so it does not matter if the session had to be opened
+        again. An attempt in which the service failed is not scored.
+        """
+        requests = [self._open(), {"do": "score", "session_id": self._session_id, "body": score}]
+        return [*requests, {"do": "delete", "session_id": self._session_id}]
+
+
+def create_environment_class(tools: Sequence[Json]) -> type[Environment]:
+    """An environment that has these tools as methods, as TRL expects them."""
+
+    def create_method(name: str) -> Callable[..., str]:
+        # a tool may have an argument named self
+        def call(self: Environment, /, **arguments: Any) -> str:
+            return self._call(name, arguments)
+
+        call.__name__ = name
+        return call
+
+    names = [it["function"]["name"] for it in tools]
+    return type("ProveEnvironment", (Environment,), {name: create_method(name) for name in names})
+
+
+def create_reward_function(
+    name: str, score: Callable[[Any, Any, Any], list[Json]]
+) -> RewardFunction:
+    """A function for `reward_funcs`: one value of the scores, None if an attempt has no score."""
+
+    def get_values(
+        completions: Sequence[Any],
+        completion_ids: Sequence[Any],
+        environments: Sequence[Environment],
+        log_metric: Callable[[str, float], None] | None = None,
+        **_: Any,
+    ) -> list[float | None]:
+        scores = score(environments, completions, completion_ids)
+        scored = [
+            None if environment._fault else it
+            for environment, it in zip(environments, scores, strict=True)
+        ]
+        if name == "reward" and log_metric is not None:
+            successes = [it["success"] for it in scored if it and it["success"] is not None]
+            if successes:
+                log_metric("success", sum(successes) / len(successes))
+            log_metric("unscorable", sum(not it or it["reward"] is None for it in scored))
+        return [get_value(it) for it in scored]
+
+    def get_value(it: Json | None) -> float | None:
+        if it is None:
+            return None
+        value: float | None = it["reward"] if name == "reward" else it["components"][name]
+        return value
+
+    get_values.__name__ = name
+    return get_values
+
+
+def split_batches(
+    environments: Sequence[Environment], bodies: Sequence[Json]
+) -> Iterator[list[tuple[Environment, Json]]]:
+    """The attempts in batches that the service accepts."""
+    batch: list[tuple[Environment, Json]] = []
+    size = 0
+    for environment, body in zip(environments, bodies, strict=True):
+        length = len(json.dumps(body))
+        if batch and (size + length > BATCH_BYTES or len(batch) == 1_000):
+            yield batch
+            batch, size = [], 0
+        batch.append((environment, body))
+        size += length
+    if batch:
+        yield batch
+
+
+def read_result(result: Json) -> Json:
+    """The body of a batch's result. Raises a `ProveError` if the request was refused."""
+    body: Json = result["body"]
+    if result["status"] >= 300:
+        raise create_error(result["status"], json.dumps(body).encode())
+    return body
+
+
+def find_menu(conversation: Sequence[Json]) -> str | None:
+    menu: str | None = conversation[0].get("menu") if conversation else None
+    return menu
+
+
+def clean_message(message: Json) -> Json:
+    """A message without what only the rows need, and without columns of other messages."""
+    cleaned = {key: it for key, it in message.items() if key != "menu" and it is not None}
+    if "tool_calls" in cleaned:
+        cleaned["tool_calls"] = [parse_call(it) for it in cleaned["tool_calls"]]
+    return cleaned
+
+
+def parse_call(call: Json) -> Json:
+    function = call.get("function", {})
+    if not isinstance(function.get("arguments"), str):
+        return call
+    try:
+        arguments = json.loads(function["arguments"])
+    except ValueError:
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}

@@ -1,0 +1,46 @@
+"""What the tests of the engines share: a service with tasks, as a user starts it."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from prove_client import Client
+
+ROOT = Path(__file__).parents[2]
+TASKS = ROOT / "resources/example/prove/tasks/example.tasks.jsonl"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running service, and the tasks file that it offers."""
+
+    url: str
+    tasks: Path
+
+    def count_sessions(self) -> int:
+        count: int = Client(self.url).health()["sessions"]
+        return count
+
+
+@pytest.fixture(scope="session", name="served")
+def serve_tasks() -> Iterator[Served]:
+    command = ["node", "dist/cli.js", "serve", "--port", "0", "--tasks", str(TASKS)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first, "the service did not start; npm run build creates the program"
+        yield Served(json.loads(first)["url"], TASKS)
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+def export_tasks(served: Served, out: Path) -> Path:
+    """The folder with the tasks as a data set for TRL."""
+    command = ["node", "dist/cli.js", "export", "--to", "trl"]
+    subprocess.run(
+        [*command, "--tasks", str(served.tasks), "--out", str(out)], cwd=ROOT, check=True
+    )
+    return out

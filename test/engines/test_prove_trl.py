@@ -1,0 +1,192 @@
+"""prove_trl.py in TRL's own `GRPOTrainer`, with the service that `prove-rl serve` starts."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from conftest import ROOT, Served, export_tasks
+from prove_client import Client
+from prove_trl import Prove
+
+os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import torch  # noqa: E402
+from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer  # noqa: E402
+from trl import GRPOConfig, GRPOTrainer  # noqa: E402
+
+PARTS = ["validity", "coverage", "efficiency", "name", "argument"]
+
+
+@pytest.fixture(scope="module", name="rows")
+def export_rows(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's tasks of the split `train`, as `prove-rl export --to trl` writes them."""
+    return export_tasks(served, tmp_path_factory.mktemp("trl") / "out") / "train.jsonl"
+
+
+def create_trainer(served: Served, rows: Path, out: Path, count: int, **options: Any) -> Any:
+    texts = rows.read_text().splitlines()
+    tokenizer = create_tokenizer(texts[:10])
+    prove = Prove(served.url, eos_token_id=tokenizer.eos_token_id)
+    prove.add_menus(tokenizer)
+    return GRPOTrainer(
+        model=create_model(tokenizer),
+        processing_class=tokenizer,
+        train_dataset=prove.load_dataset(rows).select(range(count)),
+        environment_factory=prove.create_environment,
+        reward_funcs=prove.reward_functions,
+        args=GRPOConfig(
+            output_dir=str(out),
+            reward_weights=prove.reward_weights,
+            use_cpu=True,
+            bf16=False,
+            report_to="none",
+            save_strategy="no",
+            logging_steps=1,
+            learning_rate=0.1,
+            per_device_train_batch_size=6,
+            num_generations=6,
+            max_completion_length=4_000,
+            max_tool_calling_iterations=12,
+            chat_template_kwargs={"enable_thinking": False},
+            **options,
+        ),
+    )
+
+
+def test_steps_on_real_tasks(served: Served, rows: Path, tmp_path: Path) -> None:
+    trainer = create_trainer(served, rows, tmp_path, 3, max_steps=3)
+    before = {name: it.detach().clone() for name, it in trainer.model.named_parameters()}
+    generation = ScriptedGeneration(trainer.processing_class, served.tasks)
+    with patch.object(trainer.model, "generate", side_effect=generation):
+        trainer.train()
+
+    steps = [it for it in trainer.state.log_history if "loss" in it]
+    assert len(steps) == 3
+    for step in steps:
+        assert math.isfinite(step["loss"])
+        assert step["grad_norm"] > 0
+        parts = {name: step[f"rewards/{name}/mean"] for name in PARTS}
+        assert all(0 <= it <= 1 for it in parts.values()), parts
+        assert step["reward"] == pytest.approx(step["rewards/reward/mean"])
+        assert step["rewards/reward/std"] > 0.1
+        # of six attempts, one, two and four are those of the teacher without errors
+        assert 0.3 < step["success"] < 0.7
+        assert step["unscorable"] == 0
+    moved = [
+        name for name, it in trainer.model.named_parameters() if not torch.equal(it, before[name])
+    ]
+    assert len(moved) == len(before)
+    assert served.count_sessions() == 0
+
+
+def test_prompts_show_the_menu_of_their_row(served: Served, rows: Path) -> None:
+    prove = Prove(served.url, eos_token_id=0)
+    all_rows = prove.load_rows(rows)
+    tokenizer = create_tokenizer(rows.read_text().splitlines()[:5])
+    prove.add_menus(tokenizer)
+    everything = [it["function"]["name"] for it in Client(served.url).catalog()["tools"]]
+    for row in all_rows[:5]:
+        text = tokenizer.apply_chat_template(
+            conversation=[row["prompt"]], tools=[print], tokenize=False
+        )[0]
+        offered = [it["function"]["name"] for it in json.loads(row["menu"])]
+        assert [name for name in everything if f'"name": "{name}"' in text.split("</tools>")[0]] == [
+            name for name in everything if name in offered
+        ]
+        assert row["prompt"][-1]["content"] in text
+        assert '"menu"' not in text
+
+
+def test_scores_are_those_of_the_service(served: Served, rows: Path) -> None:
+    """The same calls have the same parts through TRL's environment and over HTTP."""
+    client = Client(served.url)
+    prove = Prove(served.url, eos_token_id=7)
+    turns = {
+        (it["task_id"], it["turn"]): it["prompt"][-1]["content"] for it in prove.load_rows(rows)
+    }
+    compared = 0
+    for row in prove.load_rows(rows):
+        messages = list_teacher_messages(served, turns[row["task_id"], row["turn"]])
+        environment: Any = prove.create_environment()
+        environment.reset(**row)
+        completion = []
+        for message in messages:
+            completion.append(message)
+            for call in message.get("tool_calls", []):
+                function = call["function"]
+                text = getattr(environment, function["name"])(**function["arguments"])
+                completion.append({"role": "tool", "name": function["name"], "content": text})
+        values = {
+            it.__name__: it([completion], [[1, 7]], [environment])[0]
+            for it in prove.reward_functions
+        }
+        options = {} if row["turn"] == -1 else {"turn": row["turn"]}
+        with client.open(row["task_id"], **options) as session:
+            for message in messages:
+                session.message(message)
+            score = session.score()
+        assert values == {"reward": score["reward"], **score["components"]}
+        compared += 1
+    assert compared > 20
+    assert served.count_sessions() == 0
+
+
+def test_an_attempt_in_which_the_service_fails_is_not_scored(served: Served, rows: Path) -> None:
+    prove = Prove(served.url, eos_token_id=7)
+    row = prove.load_rows(rows)[0]
+    environment: Any = prove.create_environment()
+    environment.reset(**{**row, "task_id": "gone-1"})
+    name = json.loads(row["menu"])[0]["function"]["name"]
+    with pytest.raises(Exception, match="UNKNOWN_TASK"):
+        getattr(environment, name)()
+    # the service knows the task again
+    environment._task["task_id"] = row["task_id"]
+    completion = [{"role": "assistant", "content": "Done."}]
+    assert prove.reward_functions[0]([completion], [[7]], [environment]) == [None]
+
+
+def test_two_processes(served: Served, rows: Path, tmp_path: Path) -> None:
+    """`accelerate launch` with two processes, each with its own sessions."""
+    program = [str(Path(__file__).parent / "train_tiny.py"), served.url, str(rows), str(tmp_path)]
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
+    paths = [str(ROOT / "resources/engines"), str(ROOT / "test/engines")]
+    result = subprocess.run(
+        [*launch, "--num_machines", "1", "--mixed_precision", "no", *program, str(served.tasks)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr[-4_000:]
+    logs = [json.loads((tmp_path / f"rank{rank}.json").read_text()) for rank in (0, 1)]
+    assert [it["processes"] for it in logs] == [2, 2]
+    # the weights are the same in both, and not those from before
+    assert logs[0]["after"] == logs[1]["after"] != logs[0]["before"]
+    steps = [it for it in logs[0]["history"] if "loss" in it]
+    assert len(steps) == 2
+    assert all(math.isfinite(it["loss"]) and it["rewards/coverage/mean"] > 0 for it in steps)
+    assert served.count_sessions() == 0
+
+
+def list_teacher_messages(served: Served, said: str) -> list[Any]:
+    """The teacher's messages in one turn, as TRL has them."""
+    from tiny_qwen import list_turns
+
+    lines = served.tasks.read_text().splitlines()
+    turn = next(it for line in lines for it in list_turns(line) if it["user"] == said)
+    return [
+        {
+            "role": "assistant",
+            "content": it["text"],
+            "tool_calls": [{"type": "function", "function": call} for call in it["calls"]],
+        }
+        for it in turn["messages"]
+    ]
