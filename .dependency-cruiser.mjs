@@ -52,7 +52,7 @@ const modules = {
   },
   service: {
     modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"],
-    packages: ["lru-cache", "prom-client"],
+    packages: ["lru-cache", "prom-client", "ws"],
   },
   protocol: {
     modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],

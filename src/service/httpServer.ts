@@ -1,10 +1,17 @@
 /**
- * The HTTP server for external trainers (`/v1`) and for MCP clients (`/s/{session}/{server}/mcp`),
- * which share one table of sessions. The command-line program and the editor both run it. It serves
- * no files.
+ * The HTTP server for external trainers (`/v1`), for MCP clients (`/s/{session}/{server}/mcp`) and
+ * for OpenEnv clients (`/ws`), which share one table of sessions. The command-line program and the
+ * editor both run it. It serves no files.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
@@ -12,6 +19,7 @@ import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
 import { sendJson } from "./jsonResponse.ts";
 import type { Metrics } from "./metrics.ts";
 import { McpRoutes } from "./mcpRoutes.ts";
+import { OpenEnvSockets } from "./openEnvSocket.ts";
 import { Router } from "./router.ts";
 import { createApi } from "./routes.ts";
 import { SessionTable } from "./sessionTable.ts";
@@ -75,7 +83,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       ...(capacity === undefined ? {} : { capacity }),
       ...(clock ? { clock } : {}),
     });
-  const { sessions, routes } = createApi(catalog, table, options.tasks ?? new TaskStore());
+  const { sessions, attempts, rpc, routes } = createApi(
+    catalog,
+    table,
+    options.tasks ?? new TaskStore(),
+  );
   const mcp = new McpRoutes(catalog, sessions);
   const { metrics } = options;
   metrics?.watch(table);
@@ -92,11 +104,32 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     }
   };
   const server = createServer(
-    { keepAliveTimeout: keepAliveMs },
+    // other upgrades are ignored and their requests answered, by versions of Node that can
+    { keepAliveTimeout: keepAliveMs, shouldUpgradeCallback: isWebSocketRequest },
     (request, response) => void handleRequest(request, response),
   );
+  const sockets = new OpenEnvSockets({
+    catalog,
+    sessions,
+    attempts,
+    rpc,
+    clock: clock ?? (() => performance.now()),
+    onBug: options.onBug,
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    try {
+      checkRequest(request);
+      checkSocketPath(request);
+      sockets.accept(request, socket, head);
+    } catch (error) {
+      refuseUpgrade(socket, describeError(error, options.onBug));
+    }
+  });
   await listen(server, host, port);
-  const timer = setInterval(() => table.closeIdle(), closeIdleEveryMs);
+  const timer = setInterval(() => {
+    table.closeIdle();
+    sockets.checkSilent();
+  }, closeIdleEveryMs);
   timer.unref();
   const { port: actualPort } = server.address() as AddressInfo;
   return {
@@ -111,11 +144,35 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       clearInterval(timer);
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       await mcp.close();
+      sockets.close();
       server.closeAllConnections();
       if (!options.sessions) table.closeAll();
       await closed;
     },
   };
+}
+
+const isWebSocketRequest = ({ headers }: IncomingMessage) =>
+  headers.upgrade?.toLowerCase() === "websocket";
+
+function checkSocketPath({ url }: IncomingMessage): void {
+  if (url?.split("?", 1)[0] !== "/ws")
+    throw new HttpError("UNKNOWN_ROUTE", "there is no WebSocket at this address", "use /ws");
+}
+
+/** Answers a request for a WebSocket as it would be answered without one. */
+function refuseUpgrade(socket: Duplex, { status, text, headers }: HttpError): void {
+  // the client has disconnected already
+  socket.once("error", () => socket.destroy());
+  const lines = Object.entries({
+    connection: "close",
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${text}`, () =>
+    socket.destroy(),
+  );
 }
 
 function waitUntilEmpty(table: SessionTable, milliseconds: number): Promise<void> {

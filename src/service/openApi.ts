@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../environment/json.ts";
 import { version } from "../version.ts";
-import type { Route } from "./routes.ts";
+import type { Route } from "./route.ts";
 import { errorResponse } from "./schemas.ts";
 
 /** Creates the document, in version 3.1 of OpenAPI. */
@@ -63,7 +63,7 @@ const toContent = (schema: z.ZodType, io: "input" | "output"): JsonObject => ({
  * The JSON Schema of a schema. A recursive one, which stands for any JSON, accepts anything here,
  * because a reference into a part of the document is not portable.
  */
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
+export function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
   const {
     $schema: _,
     $defs: _defs,

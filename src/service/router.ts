@@ -9,7 +9,7 @@ import type { McpRoutes } from "./mcpRoutes.ts";
 import type { Metrics } from "./metrics.ts";
 import { createOpenApi } from "./openApi.ts";
 import { readJsonBody } from "./requestBody.ts";
-import type { Route } from "./routes.ts";
+import type { Route } from "./route.ts";
 
 /** The segment of a path that may be an id: `/v1/sessions/{id}`. */
 const idIndex = 2;

@@ -1,43 +1,31 @@
 /** The routes of the service with their schemas, from which its OpenAPI document is generated. */
-import type { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
+import { Attempts } from "./attempts.ts";
 import { answerBatch } from "./batch.ts";
 import { describeCatalog, describeHealth } from "./catalog.ts";
-import { createOkResponse, type JsonResponse } from "./jsonResponse.ts";
+import { createOkResponse } from "./jsonResponse.ts";
+import { createOpenEnvRoutes } from "./openEnvRoutes.ts";
+import { OpenEnvRpc } from "./openEnvRpc.ts";
+import type { Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { SessionApi } from "./sessionApi.ts";
 import type { SessionTable } from "./sessionTable.ts";
 import { hasTaskId, TaskApi } from "./taskApi.ts";
 import type { TaskStore } from "./taskStore.ts";
 
-export interface ApiRequest {
-  /** The id in the path, decoded; empty if the path has none. */
-  readonly id: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** The parsed JSON of the body; undefined if the route takes none. */
-  readonly body: unknown;
-}
-
-export interface Route {
-  readonly method: "GET" | "PUT" | "POST" | "DELETE";
-  /** `{id}` stands for an id. */
-  readonly path: string;
-  readonly summary: string;
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
-  readonly response: z.ZodType;
-  readonly answer: (request: ApiRequest) => JsonResponse | Promise<JsonResponse>;
-}
-
 export interface Api {
   readonly sessions: SessionApi;
+  readonly attempts: Attempts;
+  readonly rpc: OpenEnvRpc;
   readonly routes: readonly Route[];
 }
 
 /** Creates the routes of a service that offers these tasks. */
 export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStore): Api {
   const sessions = new SessionApi(catalog, table);
-  const attempts = new TaskApi(catalog, sessions, tasks);
+  const core = new Attempts(catalog, sessions, tasks);
+  const attempts = new TaskApi(catalog, sessions, core);
+  const rpc = new OpenEnvRpc(catalog, sessions);
   const open = (id: string, body: unknown) =>
     hasTaskId(body) ? attempts.open(id, body) : sessions.open(id, body);
   const routes: Route[] = [
@@ -188,6 +176,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       response: schemas.scoresResponse,
       answer: ({ body }) => attempts.scores(body),
     },
+    ...createOpenEnvRoutes({ catalog, sessions, attempts: core }, rpc),
   ];
-  return { sessions, routes };
+  return { sessions, attempts: core, rpc, routes };
 }

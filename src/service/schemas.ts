@@ -14,7 +14,7 @@ const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 /** Becomes part of a file name, so it must not be a path. */
 const fixtureName = z.string().regex(/^[a-z][a-z0-9-]{0,40}(@[1-9]\d{0,5})?(~[1-9]\d{0,5})?$/);
 const id = z.string().max(200);
-const printable = z.string().regex(/^[^\p{C}]{1,200}$/u);
+export const printable = z.string().regex(/^[^\p{C}]{1,200}$/u);
 const ttl = z.number().min(1).max(86_400).describe("seconds without use").optional();
 const owner = z
   .string()
@@ -22,7 +22,7 @@ const owner = z
   .describe("who uses the session, as text for people")
   .optional();
 const seq = z.int().min(1).describe("1 for the first call or message, then one more each time");
-const cutOff = z
+export const cutOff = z
   .boolean()
   .describe("a token limit cut the message off, which ends the attempt")
   .optional();
@@ -81,14 +81,14 @@ export const restoreBody = z.strictObject({ state: object });
 export const toolsBody = z.strictObject({ add: z.array(name).min(1).max(1_000) });
 export const emptyBody = z.strictObject({});
 
-const profileName = z.enum(profiles.map(it => it.name) as [string, ...string[]]);
+export const profileName = z.enum(profiles.map(it => it.name) as [string, ...string[]]);
 const scoreOptions = {
   profile: profileName.describe("weights of the reward; paper if absent").optional(),
   evidence: z.boolean().describe("add the breakdown with its evidence").optional(),
   prefix: z.int().min(0).describe("score the attempt after this number of calls").optional(),
   prefixes: z.boolean().describe("add the rewards after 0, 1, … calls and at the end").optional(),
 };
-const roleMessage = assistantMessageSchema.extend({ role: z.string() });
+export const roleMessage = assistantMessageSchema.extend({ role: z.string() });
 export const scoreBody = z.strictObject({
   ...scoreOptions,
   messages: z
@@ -133,7 +133,7 @@ const functionTool = z.strictObject({
   function: z.strictObject({ name: z.string(), description: z.string(), parameters: object }),
 });
 const ended = z.enum(["policy", "limit", "fault"]).nullable();
-const chatMessage = z.looseObject({ role: z.string() });
+export const chatMessage = z.looseObject({ role: z.string() });
 
 export const healthResponse = z.strictObject({
   status: z.enum(["healthy", "draining"]),
@@ -172,7 +172,7 @@ export const tasksResponse = z.strictObject({
   total: z.int(),
   next_offset: z.int().nullable(),
 });
-const progress = {
+export const progress = {
   messages_left: z.int().describe("how many messages the policy may still write"),
   ended: ended.describe("how the attempt ended; null as long as it goes on"),
 };

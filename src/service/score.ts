@@ -15,12 +15,19 @@ export interface ScoreOptions {
   readonly prefixes?: boolean | undefined;
 }
 
+/** A score as clients receive it. */
+export interface Score {
+  /** Null if the attempt cannot be scored. */
+  readonly reward: number | null;
+  readonly [field: string]: unknown;
+}
+
 /** The parts of a score are null if the attempt cannot be scored, and success in a prefix, too. */
 export function createScore(
   attempt: Attempt,
   { profile: name, evidence, prefix, prefixes }: ScoreOptions,
   notes: readonly string[] = [],
-): object {
+): Score {
   const { header } = attempt.trajectory;
   const profile = profiles.find(it => it.name === name) ?? paperProfile;
   const isPrefix = prefix !== undefined && prefix <= listCalls(attempt.trajectory).length;

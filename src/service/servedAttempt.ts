@@ -2,14 +2,15 @@
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type JsonObject } from "../environment/json.ts";
 import type { State } from "../environment/state.ts";
-import { createChatMessages, createChatTool } from "../policy/endpointPolicy.ts";
+import type { ChatCall } from "../policy/chatModel.ts";
+import { createChatMessages, createChatTool, formatResult } from "../policy/endpointPolicy.ts";
 import { formatChatMessage, formatChatTool } from "../policy/endpointFormat.ts";
 import type { AssistantMessage } from "../policy/policy.ts";
 import { createAttemptHeader, TaskConversation } from "../policy/taskConversation.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
-import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
+import type { Event, Finished, Trajectory } from "../trajectory/trajectory.ts";
 
 /** An attempt that a session is for. */
 export interface ServedAttempt {
@@ -52,6 +53,29 @@ export const describeProgress = (attempt: TaskConversation) => ({
 });
 
 export const formatTool = (tool: Tool): JsonObject => formatChatTool(createChatTool(tool));
+
+/** The events that a message caused, as chat messages: results of calls, or the user's answer. */
+export function formatAnswers(
+  added: readonly Event[],
+  calls: readonly Pick<ChatCall, "id">[],
+): readonly JsonObject[] {
+  let made = 0;
+  return added.flatMap(it => {
+    if (it.kind === "user") return [formatChatMessage({ role: "user", content: it.text })];
+    if (it.kind !== "call") return [];
+    const call = calls[made++]!.id;
+    return [formatChatMessage({ role: "tool", call, content: formatResult(it) })];
+  });
+}
+
+/** The tools that came onto the menu with these events. */
+export function listAddedTools(
+  { conversation }: TaskConversation,
+  added: readonly Event[],
+): readonly Tool[] {
+  const names = new Set(added.flatMap(it => (it.kind === "user" ? (it.adds ?? []) : [])));
+  return conversation.tools.filter(it => names.has(it.name));
+}
 
 export interface ReplayedAttempt {
   readonly trajectory: Finished<Trajectory>;

@@ -34,6 +34,7 @@ const maxParsedTasks = 512;
 
 export class TaskStore {
   readonly #tasks: ReadonlyMap<string, StoredTask>;
+  #ids: readonly string[] | undefined;
   readonly #parsed = new LRUCache<string, Promise<Task>>({ max: maxParsedTasks });
 
   constructor(tasks: ReadonlyMap<string, StoredTask> = new Map()) {
@@ -42,6 +43,11 @@ export class TaskStore {
 
   get size(): number {
     return this.#tasks.size;
+  }
+
+  /** The ids of the tasks in the order of the files. */
+  get ids(): readonly string[] {
+    return (this.#ids ??= [...this.#tasks.keys()]);
   }
 
   /** The tasks in the order of the files, of one split or of all. */

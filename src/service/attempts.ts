@@ -1,0 +1,139 @@
+/**
+ * Attempts at tasks in sessions of the table: opens, continues and scores them, for all protocols
+ * through which clients make them.
+ */
+import type { z } from "zod";
+import type { Catalog } from "../environment/catalog.ts";
+import type { JsonObject } from "../environment/json.ts";
+import { parseAssistantMessage } from "../policy/endpointFormat.ts";
+import type { AssistantMessage } from "../policy/policy.ts";
+import { TaskConversation } from "../policy/taskConversation.ts";
+import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Event, Finished, Trajectory } from "../trajectory/trajectory.ts";
+import { HttpError } from "./httpError.ts";
+import type { openTaskBody, scoreBody } from "./schemas.ts";
+import { createScore, type Score, type ScoreOptions } from "./score.ts";
+import { createServedHeader, replayMessages, type ServedAttempt } from "./servedAttempt.ts";
+import { createTtl, type SessionApi } from "./sessionApi.ts";
+import type { TableSession } from "./tableSession.ts";
+import type { TaskStore } from "./taskStore.ts";
+
+export class Attempts {
+  readonly tasks: TaskStore;
+  readonly #catalog: Catalog;
+  readonly #sessions: SessionApi;
+  readonly #createAttempt: CreateAttempt;
+  readonly #served = new WeakMap<TaskConversation, ServedAttempt>();
+
+  constructor(catalog: Catalog, sessions: SessionApi, tasks: TaskStore) {
+    this.#catalog = catalog;
+    this.#sessions = sessions;
+    this.tasks = tasks;
+    this.#createAttempt = createAttemptFactory(catalog);
+  }
+
+  /** Opens a session for an attempt. Repeating the request returns the same session. */
+  async open(
+    sessionId: string,
+    { owner = "client", ttl_s, ...options }: z.infer<typeof openTaskBody>,
+  ): Promise<TableSession> {
+    const task = await this.findTask(options.task_id);
+    if (options.seed !== undefined && options.seed !== task.seed)
+      throw new HttpError(
+        "INVALID_REQUEST",
+        `the seed of task ${task.id} is ${task.seed}, not ${options.seed}`,
+        "leave the seed out",
+      );
+    const { max_messages: maxMessages } = options;
+    const header = createServedHeader(task, this.#catalog, options);
+    const { servers, seed, menu } = header;
+    return this.#sessions.addSession(sessionId, {
+      owner,
+      ...createTtl(ttl_s),
+      servers: servers.map(({ name, fixture }) => ({ name, fixture })),
+      seed,
+      menu,
+      attempt: {
+        key: { ...options } as JsonObject,
+        start: own => {
+          const conversation = new TaskConversation(
+            task,
+            header,
+            own,
+            maxMessages === undefined ? {} : { maxMessages },
+          );
+          this.#served.set(conversation, { task, conversation, maxMessages });
+          return conversation;
+        },
+      },
+    });
+  }
+
+  /** The attempt that a session is for. Throws an `HttpError` if it was opened without a task. */
+  get(session: TableSession): ServedAttempt {
+    const served = session.attempt && this.#served.get(session.attempt);
+    if (served) return served;
+    throw new HttpError(
+      "INVALID_REQUEST",
+      `session ${session.id} was opened without a task`,
+      "open a session with a task_id",
+    );
+  }
+
+  /**
+   * Adds a message of the policy, executes its calls, and lets the user answer. Returns the events
+   * that it caused. Throws an `HttpError` if the attempt has ended.
+   */
+  addMessage(session: TableSession, message: AssistantMessage): readonly Event[] {
+    const attempt = session.continueAttempt();
+    const count = attempt.conversation.events.length;
+    attempt.addMessage(message);
+    return attempt.conversation.events.slice(count);
+  }
+
+  /** The score of an attempt so far; one that has not ended counts as one that hit a limit. */
+  score(session: TableSession, { messages, cut, ...options }: z.infer<typeof scoreBody>): Score {
+    const served = this.get(session);
+    if (!messages) {
+      const trajectory = served.conversation.createTrajectory();
+      return createScore(this.#createAttempt(served.task, trajectory, session.state), options);
+    }
+    const { trajectory, finalState, notes } = replayMessages(
+      served,
+      parseMessages(messages, cut),
+      this.#catalog,
+    );
+    return createScore(this.#createAttempt(served.task, trajectory, finalState), options, notes);
+  }
+
+  /** The score of a recorded attempt. Rejects with an `HttpError` if its task is not offered. */
+  async scoreRecorded(trajectory: Finished<Trajectory>, options: ScoreOptions): Promise<Score> {
+    const task = await this.findTask(trajectory.header.task);
+    return createScore(this.#createAttempt(task, trajectory), options);
+  }
+
+  /** The task with that id. Rejects with an `HttpError` if there is none. */
+  async findTask(id: string): Promise<Task> {
+    const task = await this.tasks.find(id);
+    if (task) return task;
+    throw new HttpError(
+      "UNKNOWN_TASK",
+      `there is no task ${id}`,
+      this.tasks.size === 0 ? "start the service with --tasks" : "GET /v1/tasks lists the tasks",
+    );
+  }
+}
+
+/** The policy's messages among those of a conversation. */
+function parseMessages(
+  messages: NonNullable<z.infer<typeof scoreBody>["messages"]>,
+  cut: boolean | undefined,
+): readonly AssistantMessage[] {
+  const own = messages.filter(it => it.role === "assistant").map(parseAssistantMessage);
+  return own.map(({ text, calls }, i) => ({
+    text,
+    calls,
+    ...(cut && i === own.length - 1 ? { cut } : {}),
+  }));
+}

@@ -1,0 +1,122 @@
+/**
+ * The reduced JSON-RPC of OpenEnv, which lists and calls tools without rewards. Clients of MCP use
+ * `/s/{session}/{server}/mcp` instead.
+ */
+import { z } from "zod";
+import type { Catalog } from "../environment/catalog.ts";
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import { HttpError, toHttpError } from "./httpError.ts";
+import { formatTool } from "./openEnvEpisode.ts";
+import { formatOutcome, type SessionApi } from "./sessionApi.ts";
+import { createSessionId } from "./sessionId.ts";
+import type { TableSession } from "./tableSession.ts";
+
+const request = z.object({
+  jsonrpc: z.literal("2.0"),
+  method: z.string(),
+  params: z.record(z.string(), z.unknown()).optional(),
+  id: z.union([z.string(), z.number()]).nullish(),
+});
+
+const codes = { invalidRequest: -32_600, noMethod: -32_601, invalidParams: -32_602 };
+const serverError = -32_000;
+
+export class OpenEnvRpc {
+  readonly #catalog: Catalog;
+  readonly #sessions: SessionApi;
+
+  constructor(catalog: Catalog, sessions: SessionApi) {
+    this.#catalog = catalog;
+    this.#sessions = sessions;
+  }
+
+  /** Answers a request; `own` is the session of the socket through which it came. */
+  answer(body: unknown, own?: TableSession): JsonObject {
+    const parsed = request.safeParse(body);
+    if (!parsed.success)
+      return createError(null, codes.invalidRequest, "the request is not JSON-RPC 2.0");
+    const { id = null, method, params = {} } = parsed.data;
+    const run = this.#methods[method];
+    if (!run) return createError(id, codes.noMethod, `there is no method ${method}`);
+    try {
+      return { jsonrpc: "2.0", id, result: run(params, own) as Json };
+    } catch (error) {
+      const known = toHttpError(error);
+      if (!known) throw error;
+      const isInvalid = known.code === "INVALID_REQUEST" || known.code === "UNKNOWN_SESSION";
+      return createError(id, isInvalid ? codes.invalidParams : serverError, known.message);
+    }
+  }
+
+  readonly #methods: Readonly<
+    Record<string, (params: Readonly<Record<string, unknown>>, own?: TableSession) => object>
+  > = {
+    "openenv/session/create": (_, own) => {
+      if (own) return { session_id: own.id };
+      const sessionId = createSessionId();
+      this.#sessions.open(sessionId, { owner: "openenv" });
+      return { session_id: sessionId };
+    },
+    "openenv/session/close": ({ session_id: id }, own) => {
+      const session = this.#find(id);
+      if (!session || session === own)
+        throw new HttpError(
+          "INVALID_REQUEST",
+          session ? "the session belongs to this connection" : "session_id is missing",
+          session ? "close the connection" : "send the session_id to close",
+        );
+      this.#sessions.delete(session.id);
+      return { session_id: session.id, closed: true };
+    },
+    "tools/list": ({ session_id: id }, own) => {
+      const session = this.#find(id) ?? own;
+      const offered = session?.attempt?.conversation.tools ?? [
+        ...(session ?? this.#catalog).tools.values(),
+      ];
+      return {
+        tools: offered.map(it => {
+          const { name, description, input_schema: inputSchema } = formatTool(it);
+          return { name, description, inputSchema };
+        }),
+      };
+    },
+    "tools/call": ({ session_id: id, name, arguments: args = {} }, own) => {
+      if (typeof name !== "string")
+        throw new HttpError("INVALID_REQUEST", "name is missing", "send the name of the tool");
+      const session = this.#find(id) ?? own;
+      if (session) return call(session, name, args);
+      // as if the session had been created and closed around the call
+      const created = createSessionId();
+      this.#sessions.open(created, { owner: "openenv" });
+      try {
+        return call(this.#sessions.get(created), name, args);
+      } finally {
+        this.#sessions.delete(created);
+      }
+    },
+  };
+
+  #find(id: unknown): TableSession | undefined {
+    return id === undefined
+      ? undefined
+      : this.#sessions.get(typeof id === "string" ? id : JSON.stringify(id));
+  }
+}
+
+function call(session: TableSession, name: string, args: unknown): object {
+  const { outcome } = session.call(name, args);
+  session.attempt?.finishMessage();
+  const { text, structured } = formatOutcome(outcome);
+  return {
+    content: [{ type: "text", text }],
+    structured_content: isJsonObject(structured) ? structured : null,
+    data: text,
+    is_error: outcome.kind !== "ok",
+  };
+}
+
+const createError = (id: string | number | null, code: number, message: string): JsonObject => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message },
+});
