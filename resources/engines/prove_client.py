@@ -34,9 +34,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-if sys.version_info < (3, 10):
+python = sys.version_info[:2]
+if python < (3, 10):
     raise ImportError(
-        "prove_client needs Python 3.10 or later, and this is %d.%d" % sys.version_info[:2]
+        f"prove_client needs Python 3.10 or later, and this is {python[0]}.{python[1]}"
     )
 
 Json = dict[str, Any]

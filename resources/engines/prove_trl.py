@@ -70,7 +70,7 @@ class Prove:
         return self._environment(self.client, self._opening, self._patience)
 
     @property
-    def reward_functions(self) -> list[RewardFunction]:
+    def reward_functions(self) -> list[Any]:
         """The `reward_funcs`: the reward, then its parts. A batch is scored once for all."""
         names = ["reward", *self.components]
         return [create_reward_function(name, self._score) for name in names]

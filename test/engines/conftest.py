@@ -1,6 +1,7 @@
 """What the tests of the engines share: a service with tasks, as a user starts it."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from prove_client import Client
+
+# read when these packages are imported
+os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 ROOT = Path(__file__).parents[2]
 TASKS = ROOT / "resources/example/prove/tasks/example.tasks.jsonl"

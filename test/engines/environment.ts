@@ -11,6 +11,7 @@ const folder = join(root, ".engines");
 const requirements = [
   { file: join(import.meta.dirname, "requirements.txt"), options: ["--no-deps"] },
   { file: join(import.meta.dirname, "requirements-torch.txt"), options: [] },
+  { file: join(import.meta.dirname, "requirements-trl.txt"), options: [] },
 ];
 /** Says what is installed. It is written last, so that an interrupted installation is repeated. */
 const marker = join(folder, "installed.txt");

@@ -22,8 +22,8 @@ try {
   run(ruff, ["check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(python, ["-m", "mypy", "--config-file", config, "--cache-dir", ".engines/mypy", ...sources]);
-  run(python, ["-m", "pytest", "-c", config, "test/engines"]);
   run("npm", ["run", "--silent", "build"]);
+  run(python, ["-m", "pytest", "-c", config, "test/engines"]);
   run("vitest", ["run", "--config", "test/engines/vitest.config.ts"]);
 } catch (error) {
   if (!(error instanceof UserError)) throw error;

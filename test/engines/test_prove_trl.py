@@ -10,16 +10,12 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+import torch
 from conftest import ROOT, Served, export_tasks
 from prove_client import Client
 from prove_trl import Prove
-
-os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-import torch  # noqa: E402
-from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer  # noqa: E402
-from trl import GRPOConfig, GRPOTrainer  # noqa: E402
+from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer, list_turns
+from trl import GRPOConfig, GRPOTrainer
 
 PARTS = ["validity", "coverage", "efficiency", "name", "argument"]
 
@@ -50,8 +46,8 @@ def create_trainer(served: Served, rows: Path, out: Path, count: int, **options:
             save_strategy="no",
             logging_steps=1,
             learning_rate=0.1,
-            per_device_train_batch_size=6,
-            num_generations=6,
+            per_device_train_batch_size=4,
+            num_generations=4,
             max_completion_length=4_000,
             max_tool_calling_iterations=12,
             chat_template_kwargs={"enable_thinking": False},
@@ -76,8 +72,8 @@ def test_steps_on_real_tasks(served: Served, rows: Path, tmp_path: Path) -> None
         assert all(0 <= it <= 1 for it in parts.values()), parts
         assert step["reward"] == pytest.approx(step["rewards/reward/mean"])
         assert step["rewards/reward/std"] > 0.1
-        # of six attempts, one, two and four are those of the teacher without errors
-        assert 0.3 < step["success"] < 0.7
+        # of four attempts, the first is the teacher's without errors
+        assert 0.25 <= step["success"] < 1
         assert step["unscorable"] == 0
     moved = [
         name for name, it in trainer.model.named_parameters() if not torch.equal(it, before[name])
@@ -91,15 +87,12 @@ def test_prompts_show_the_menu_of_their_row(served: Served, rows: Path) -> None:
     all_rows = prove.load_rows(rows)
     tokenizer = create_tokenizer(rows.read_text().splitlines()[:5])
     prove.add_menus(tokenizer)
-    everything = [it["function"]["name"] for it in Client(served.url).catalog()["tools"]]
     for row in all_rows[:5]:
         text = tokenizer.apply_chat_template(
             conversation=[row["prompt"]], tools=[print], tokenize=False
         )[0]
-        offered = [it["function"]["name"] for it in json.loads(row["menu"])]
-        assert [name for name in everything if f'"name": "{name}"' in text.split("</tools>")[0]] == [
-            name for name in everything if name in offered
-        ]
+        shown = text.split("<tools>\n")[1].split("\n</tools>")[0].splitlines()
+        assert [json.loads(it) for it in shown] == json.loads(row["menu"])
         assert row["prompt"][-1]["content"] in text
         assert '"menu"' not in text
 
@@ -155,10 +148,13 @@ def test_an_attempt_in_which_the_service_fails_is_not_scored(served: Served, row
 def test_two_processes(served: Served, rows: Path, tmp_path: Path) -> None:
     """`accelerate launch` with two processes, each with its own sessions."""
     program = [str(Path(__file__).parent / "train_tiny.py"), served.url, str(rows), str(tmp_path)]
-    launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", "2"]
+    # the processes find no GPU and use the CPU
+    options = ["--multi_gpu", "--num_machines", "1", "--mixed_precision", "no"]
+    options += ["--dynamo_backend", "no", "--main_process_port", "0"]
     paths = [str(ROOT / "resources/engines"), str(ROOT / "test/engines")]
     result = subprocess.run(
-        [*launch, "--num_machines", "1", "--mixed_precision", "no", *program, str(served.tasks)],
+        [*launch, *options, *program, str(served.tasks)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         check=False,
@@ -178,8 +174,6 @@ def test_two_processes(served: Served, rows: Path, tmp_path: Path) -> None:
 
 def list_teacher_messages(served: Served, said: str) -> list[Any]:
     """The teacher's messages in one turn, as TRL has them."""
-    from tiny_qwen import list_turns
-
     lines = served.tasks.read_text().splitlines()
     turn = next(it for line in lines for it in list_turns(line) if it["user"] == said)
     return [

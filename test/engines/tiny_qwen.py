@@ -22,7 +22,7 @@ def create_tokenizer(texts: Iterable[str]) -> Any:
     tokenizer.train_from_iterator(
         texts,
         trainers.BpeTrainer(
-            vocab_size=1_500,
+            vocab_size=4_000,
             show_progress=False,
             special_tokens=[PAD, "<|im_start|>", END],
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
@@ -31,7 +31,8 @@ def create_tokenizer(texts: Iterable[str]) -> Any:
     # texts to the templates, as they are in Qwen's own tokenizer
     tokenizer.add_tokens(["<tool_call>", "</tool_call>", "<think>", "</think>"])
     template = Path(trl.__file__).parent / "chat_templates/qwen3.jinja"
-    return PreTrainedTokenizerFast(
+    create: Any = PreTrainedTokenizerFast
+    return create(
         tokenizer_object=tokenizer,
         eos_token=END,
         pad_token=PAD,
@@ -61,7 +62,7 @@ class ScriptedGeneration:
 
     A random model writes no calls, and without calls there is nothing to test. The messages are
     those of the tasks' teachers. Every second attempt of a batch guesses a wrong argument, and
-    every third stops before its first call. `prompts` has all prompts as text.
+    the third stops before its first call. `prompts` has all prompts as text.
     """
 
     def __init__(self, tokenizer: Any, tasks: Path) -> None:
