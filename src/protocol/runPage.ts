@@ -8,9 +8,12 @@ export type { RunConfig } from "../run/config.ts";
 export type { Estimate, RunEvaluation } from "../run/evaluation.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
-/** `stopped`: no trainer works on the run, and the run is not complete. */
+/**
+ * `queued`: it is trained when the training before it has ended. `stopped`: no trainer works on the
+ * run, and the run is not complete.
+ */
 export type RunState =
-  "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+  "queued" | "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
 
 export interface RunStatus {
   readonly state: RunState;

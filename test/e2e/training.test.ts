@@ -49,6 +49,7 @@ test("training starts from the palette, and its curve grows", async () => {
   await workbench.choice("GRPO").click();
   await workbench.choice("A number of steps…").click();
   await workbench.answer("How many steps", "1000");
+  await workbench.choice("Automatic").click();
   await checkVisible(workbench.notification("Training few-1"));
   await state("training").waitFor(stepTimeout);
   const curve = page().locator("figure svg path.line").first();
@@ -60,6 +61,28 @@ test("training starts from the palette, and its curve grows", async () => {
   );
   await workbench.takePicture("run");
 }, 360_000);
+
+test("a second training is queued behind the first one, and removed from the queue", async () => {
+  await workbench.runCommand("PROVE: Start Training");
+  await workbench.answer("Which tasks", "few");
+  // the answers of the last training come first
+  for (const question of ["Which student", "Which objective", "How long"])
+    await workbench.answer(question, "");
+  await workbench.answer("How many steps", "1");
+  await workbench.answer("Which backend", "");
+  await checkVisible(workbench.choice("Stop few-1"));
+  await workbench.takePicture("training-queue-question");
+  await workbench.choice("Add to Queue").click();
+  const row = workbench.rows("Runs").filter({ hasText: "few-2" });
+  await checkVisible(row.filter({ hasText: "queued · starts when the training before it" }));
+  await checkVisible(workbench.page.locator(".statusbar-item").filter({ hasText: /1 queued/ }));
+  await row.click();
+  await checkVisible(state("queued"));
+  await workbench.takePicture("run-queued");
+  await page().getByText("Remove from Queue").click();
+  await checkVisible(row.filter({ hasText: "stopped" }));
+  await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
+}, 120_000);
 
 test("cancelling the notification stops the training and keeps its files", async () => {
   await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
@@ -122,14 +145,15 @@ test("a training from a file that ran to its end is evaluated, which its page sh
   for (const question of ["Which tasks", "Which student", "Which objective", "How long"])
     await workbench.answer(question, "");
   await workbench.answer("How many steps", "1");
+  await workbench.answer("Which backend", "");
   await checkVisible(workbench.tab("few.train.json"));
   await workbench.takePicture("training-file");
   await workbench.runCommand("PROVE: Start Training From File…");
-  const ended = /few-2 has finished after 1 step: .*success.* \d+% → \d+% on \d+ held-out tasks/;
+  const ended = /few-3 has finished after 1 step: .*success.* \d+% → \d+% on \d+ held-out tasks/;
   await workbench.notification(ended).waitFor(stepTimeout);
   await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
   await checkVisible(page().getByRole("cell", { name: "success", exact: true }));
-  const folder = join(workbench.folder, "prove/runs/few-2");
+  const folder = join(workbench.folder, "prove/runs/few-3");
   expect(readEvaluation(folder)).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
   await workbench.takePicture("run-evaluated");

@@ -39,8 +39,8 @@ function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
 function createProgressBar(status: RunStatus): HTMLElement | undefined {
   const { step, steps, elapsedSeconds, limitSeconds, state } = status;
   // how far a training got that has ended says its step; a bar would look like one that waits
-  const hasEnded = state === "finished" || state === "stopped" || state === "failed";
-  if (hasEnded || (!steps && !limitSeconds)) return undefined;
+  const isIdle = ["queued", "finished", "stopped", "failed"].includes(state);
+  if (isIdle || (!steps && !limitSeconds)) return undefined;
   const share = Math.max(
     steps ? step / steps : 0,
     limitSeconds && elapsedSeconds ? elapsedSeconds / limitSeconds : 0,
@@ -63,6 +63,11 @@ function createProgressBar(status: RunStatus): HTMLElement | undefined {
 
 function createButtons(state: RunState, { pause, resume, stop }: RunActions): HTMLElement[] {
   switch (state) {
+    case "queued":
+      return [
+        createButton("Start Now", "primary", resume),
+        createButton("Remove from Queue", "secondary", stop),
+      ];
     case "training":
       return [createButton("Pause", "secondary", pause), createButton("Stop", "secondary", stop)];
     case "paused":

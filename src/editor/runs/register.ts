@@ -1,6 +1,7 @@
 /** Registers runs: the Runs view, the run pages and training. */
-import type { ExtensionContext, Uri } from "vscode";
+import { workspace, type ExtensionContext, type Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
+import { reportRejection } from "../shared/report.ts";
 import { createTree } from "../shared/treeView.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -18,6 +19,7 @@ import type { RunsNode } from "./runsNode.ts";
 import { RunsTree } from "./runsTree.ts";
 import { StudentAttempts } from "./studentAttempts.ts";
 import { Training } from "./training.ts";
+import { TrainingQueue } from "./trainingQueue.ts";
 import { TrainingStatus } from "./trainingStatus.ts";
 
 export interface RunDependencies {
@@ -52,7 +54,13 @@ export function registerRuns(
     runs,
     evaluations,
     workspaceState,
+    getQueue: () => queue,
     getPages,
+  });
+  const queue = new TrainingQueue({
+    runs,
+    storage: workspaceState,
+    train: folder => training.train(folder),
   });
   const pages = new RunPages({
     extensionUri,
@@ -64,11 +72,13 @@ export function registerRuns(
     runs,
     tree,
     pages,
-    new TrainingStatus(runs),
+    queue,
+    new TrainingStatus(runs, queue),
     createTree("prove.runs", tree),
     folder.onDidChange(part => {
       if (part === "runs") runs.refresh();
     }),
+    workspace.onDidGrantWorkspaceTrust(() => reportRejection(queue.resume())),
     registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"])),
   );
   registerCommands(context, {
@@ -82,9 +92,12 @@ export function registerRuns(
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),
     resumeTraining: (node?: RunsNode) => training.requestFor("resume", node),
     stopTraining: (node?: RunsNode) => training.requestFor("stop", node),
+    startQueued: (node?: RunsNode) => training.startQueued(node),
+    removeFromQueue: (node?: RunsNode) => training.removeFromQueue(node),
     exportMetrics: (node?: RunsNode) => exportMetrics(runs, node),
     renameRun: (node?: RunsNode) => renameRun(runs, node),
     deleteRun: (node?: RunsNode) => deleteRun(runs, node),
   });
+  reportRejection(queue.resume());
   return runs;
 }

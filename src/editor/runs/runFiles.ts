@@ -121,8 +121,8 @@ async function deleteFolder(folder: Uri, name: string): Promise<void> {
 
 function checkIdle(monitor: RunMonitor, what: string): void {
   if (idleStates.includes(monitor.status.state) && !readTrainerLock(monitor.folder)) return;
-  throw new UserError(
-    `${getRunName(monitor)} is training and cannot be ${what}`,
-    "stop its training first",
-  );
+  const name = getRunName(monitor);
+  throw monitor.status.state === "queued"
+    ? new UserError(`${name} is queued and cannot be ${what}`, "remove it from the queue first")
+    : new UserError(`${name} is training and cannot be ${what}`, "stop its training first");
 }

@@ -31,6 +31,7 @@ export class RunMonitor {
   #end: RunEnd | undefined;
   #attachment: Attachment | undefined;
   #attaching: Promise<boolean> | undefined;
+  #queuePosition: number | undefined;
 
   /** Throws a `UserError` if the folder is not a run folder. */
   constructor(folder: string) {
@@ -64,7 +65,22 @@ export class RunMonitor {
     if (this.#trainerStatus) return this.#createActiveStatus(this.#trainerStatus);
     const step = this.#lastStep;
     const { steps } = this.#config;
-    return { ...describeEnd(this.#end, step), step, ...(steps === undefined ? {} : { steps }) };
+    const description =
+      this.#queuePosition === undefined
+        ? describeEnd(this.#end, step)
+        : describeQueued(this.#queuePosition);
+    return { ...description, step, ...(steps === undefined ? {} : { steps }) };
+  }
+
+  /** The place in the queue of trainings, counted from 1. */
+  get queuePosition(): number | undefined {
+    return this.#queuePosition;
+  }
+
+  setQueuePosition(position: number | undefined): void {
+    if (position === this.#queuePosition) return;
+    this.#queuePosition = position;
+    this.#notify({ kind: "status" });
   }
 
   onChange(listener: (change: RunChange) => void): { dispose(): void } {
@@ -123,7 +139,12 @@ export class RunMonitor {
     for await (const event of attachment.events) this.#handleEvent(event);
     this.#attachment = undefined;
     this.#trainerStatus = undefined;
-    this.readFiles();
+    try {
+      this.readFiles();
+    } catch (error) {
+      // the folder was deleted, which the list of runs finds
+      if (!(error instanceof UserError)) throw error;
+    }
     this.#notify({ kind: "status" });
   }
 
@@ -172,6 +193,12 @@ export class RunMonitor {
     for (const listener of this.#listeners) listener(change);
   }
 }
+
+const describeQueued = (position: number): Pick<RunStatus, "state" | "activity"> => ({
+  state: "queued",
+  activity:
+    position === 1 ? "starts when the training before it has ended" : `${position} in the queue`,
+});
 
 /** The status of a run without a trainer. Without an end in its files, it was interrupted. */
 function describeEnd(end: RunEnd | undefined, step: number): Pick<RunStatus, "state" | "activity"> {

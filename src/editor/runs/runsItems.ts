@@ -16,6 +16,7 @@ const { Collapsed, None } = TreeItemCollapsibleState;
 
 /** The context values of runs, which the menus are bound to. */
 const runContexts: Readonly<Record<RunState, string>> = {
+  queued: "run.queued",
   starting: "run.training",
   training: "run.training",
   paused: "run.paused",
@@ -77,7 +78,8 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
       state === "finished" && evaluation
         ? evaluatedRunIcon[getTrend(evaluation.change.success)]
         : runIcon[state],
-    description: `${state} · step ${step}${total}${reward}`,
+    description:
+      state === "queued" ? `queued · ${activity}` : `${state} · step ${step}${total}${reward}`,
     tooltip: [
       folder,
       activity,

@@ -2,6 +2,7 @@
 import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
 import { getGroupsFile } from "../../run/folder.ts";
 import { indexGroups } from "./groupIndex.ts";
+import type { RunMonitor } from "./runMonitor.ts";
 import type { Runs } from "./runs.ts";
 import { createItem } from "./runsItems.ts";
 import { createMetricNodes, createRunChildren, type RunsNode } from "./runsNode.ts";
@@ -33,7 +34,7 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
   }
 
   async getChildren(node?: RunsNode): Promise<RunsNode[]> {
-    if (!node) return this.#runs.list().map(monitor => ({ kind: "run", monitor }));
+    if (!node) return sortRuns(this.#runs.list()).map(monitor => ({ kind: "run", monitor }));
     const { monitor } = node;
     switch (node.kind) {
       case "run":
@@ -77,3 +78,10 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
     return item;
   }
 }
+
+/** The runs that are being trained first, then the queue in its order, then the others. */
+const sortRuns = (runs: readonly RunMonitor[]): readonly RunMonitor[] => {
+  const getRank = ({ isAttached, queuePosition }: RunMonitor) =>
+    isAttached ? 0 : (queuePosition ?? Infinity);
+  return runs.toSorted((a, b) => (getRank(a) < getRank(b) ? -1 : getRank(a) > getRank(b) ? 1 : 0));
+};

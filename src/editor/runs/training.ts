@@ -3,55 +3,51 @@
  * window that opens the folder later attaches to it.
  */
 import { basename, dirname } from "node:path";
-import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
-import type { FitResult } from "../../protocol/work.ts";
+import { CancellationError, Uri, window, workspace } from "vscode";
 import { createRunConfigFrom } from "../../run/createRunConfig.ts";
 import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
-import { readStartModel, type StartModel } from "../../run/startModel.ts";
+import { readStartModel } from "../../run/startModel.ts";
 import {
   formatTrainingFile,
   readTrainingFile,
   trainingFileExtension,
-  type TrainingSettings,
 } from "../../run/trainingFile.ts";
 import { UserError } from "../../userError.ts";
-import { showProgress } from "../shared/notifications.ts";
+import { showInformation, showProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
-import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
 import { getSetting } from "../shared/settings.ts";
-import { runStudentWork } from "../shared/work.ts";
-import type { Synthesis } from "../synthesis/synthesis.ts";
-import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
-import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { Evaluations } from "./evaluations.ts";
 import { describeEvaluation } from "./evaluationText.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import type { RunPages, RunRequest } from "./runPages.ts";
 import { pickRun, type RunChoice } from "./runPrompts.ts";
-import { getRunName, type Runs } from "./runs.ts";
+import { getRunName } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
-import { listStudents } from "./studentChoices.ts";
+import { askStartTime, type StartTime } from "./startTime.ts";
 import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
 import { pickTrainingFile } from "./trainingFiles.ts";
-import { promptForTraining, type TasksSource } from "./trainingPrompts.ts";
+import type { TrainingQueue } from "./trainingQueue.ts";
+import {
+  askForSettings,
+  getModelsFolder,
+  type SettingsDependencies,
+  type SettingsWithTasks,
+} from "./trainingSettings.ts";
 
 /** The states in which each request is possible. */
 const requestStates: Readonly<Record<RunRequest, RunChoice["states"]>> = {
   pause: ["training"],
-  resume: ["paused", "stopped", "failed"],
+  resume: ["paused", "stopped", "failed", "queued"],
   stop: ["starting", "training", "paused"],
 };
 
-export interface TrainingDependencies {
-  readonly extensionUri: Uri;
-  readonly folder: ProveFolder;
-  readonly tasks: TasksTree;
-  readonly synthesis: Synthesis;
-  readonly runs: Runs;
+export interface TrainingDependencies extends SettingsDependencies {
   readonly evaluations: Evaluations;
-  readonly workspaceState: Memento;
+  /** Returns the queue, which in turn has its runs trained. */
+  readonly getQueue: () => TrainingQueue;
   /** Returns the run pages, which in turn send requests to training. */
   readonly getPages: () => RunPages;
 }
@@ -72,7 +68,7 @@ export class Training {
     if (node instanceof Uri && node.fsPath.endsWith(trainingFileExtension))
       return this.#startFromFile(node);
     const tasks = node instanceof Uri ? node : node?.kind === "taskFile" ? node.file : undefined;
-    const settings = await this.#askForSettings("Start Training", tasks);
+    const settings = await askForSettings(this.#dependencies, "Start Training", tasks);
     await this.#createRun(basename(settings.tasks, ".tasks.jsonl"), settings);
   }
 
@@ -87,7 +83,7 @@ export class Training {
   /** Asks what Start Training asks, and writes the answers to a training file, which it opens. */
   async createFile(): Promise<void> {
     const { folder } = this.#dependencies;
-    const settings = await this.#askForSettings("Create Training File", undefined);
+    const settings = await askForSettings(this.#dependencies, "Create Training File", undefined);
     const name = basename(settings.tasks, ".tasks.jsonl");
     const file = await findUnused(n =>
       Uri.joinPath(
@@ -104,30 +100,6 @@ export class Training {
     await window.showTextDocument(file);
   }
 
-  async #askForSettings(
-    title: string,
-    file: Uri | undefined,
-  ): Promise<TrainingSettings & { readonly tasks: string }> {
-    const { tasks: tree, runs, workspaceState } = this.#dependencies;
-    const { tasks, student, onlyFitting, objective, profile, length } = await promptForTraining({
-      title,
-      tasks: file,
-      listFiles: () => tree.listFiles(),
-      sources: this.#sources,
-      students: listStudents(this.#models, runs.list()),
-      checkFit: (file, model) => this.#checkFit(file, model),
-      workspaceState,
-    });
-    return {
-      tasks: tasks.fsPath,
-      model: student.folder,
-      ...(onlyFitting ? { onlyFitting } : {}),
-      ...length,
-      profile,
-      grpo: { objective },
-    };
-  }
-
   async #startFromFile(file: Uri): Promise<void> {
     await workspace.textDocuments.find(it => it.uri.fsPath === file.fsPath && it.isDirty)?.save();
     const settings = readTrainingFile(file.fsPath, this.#models);
@@ -141,15 +113,13 @@ export class Training {
     await this.#createRun(name, { ...settings, tasks });
   }
 
-  async #createRun(
-    name: string,
-    { model, ...settings }: TrainingSettings & { readonly tasks: string },
-  ): Promise<void> {
+  async #createRun(name: string, { model, ...settings }: SettingsWithTasks): Promise<void> {
     const runs = this.#dependencies.folder.getPart("runs");
     const { fsPath } = await findUnused(n => Uri.joinPath(runs, `${name}-${n}`));
+    const time = await this.#askStartTime(fsPath);
     const options = { startedAt: new Date(), ...settings };
     createRun(fsPath, createRunConfigFrom(readStartModel(model), options), model);
-    await this.#runTrainer(fsPath);
+    await this.#begin(fsPath, time);
   }
 
   /** Sends a request for the run of a node; without a node, the user chooses the run. */
@@ -163,20 +133,74 @@ export class Training {
     await this.request(request, monitor);
   }
 
-  /** Sends a request to the trainer; resuming a run without a trainer starts one. */
+  /**
+   * Sends a request to the trainer; resuming a run without a trainer starts one. A queued run is
+   * started or removed from the queue.
+   */
   async request(request: RunRequest, monitor: RunMonitor): Promise<void> {
     requireTrust("training");
     if (await monitor.attach()) return monitor.request(request);
+    const { folder } = monitor;
+    if (request === "stop" && monitor.queuePosition !== undefined)
+      return this.#dependencies.getQueue().remove(folder);
     if (request !== "resume")
       throw new UserError(
         `${getRunName(monitor)} is not being trained`,
         "resume it, or choose a run that is being trained",
       );
-    await this.#runTrainer(monitor.folder);
+    await this.#begin(folder, await this.#askStartTime(folder));
   }
 
-  /** Starts the trainer on a run folder, shows its progress until it exits, and evaluates it. */
-  async #runTrainer(runFolder: string): Promise<void> {
+  /** Starts a queued run, after a question if another one is being trained. */
+  async startQueued(node: RunsNode | undefined): Promise<void> {
+    await this.request("resume", node?.monitor ?? (await this.#pickQueued("start")));
+  }
+
+  /** Removes a run from the queue. It can be resumed later. */
+  async removeFromQueue(node: RunsNode | undefined): Promise<void> {
+    const monitor = node?.monitor ?? (await this.#pickQueued("remove from the queue"));
+    this.#dependencies.getQueue().remove(monitor.folder);
+  }
+
+  #pickQueued(action: string): Promise<RunMonitor> {
+    return pickRun(this.#dependencies.runs, `Which queued run to ${action}`, {
+      states: ["queued"],
+      whenNone: "no training is queued",
+    });
+  }
+
+  #askStartTime(runFolder: string): Promise<StartTime> {
+    const { runs, getQueue } = this.#dependencies;
+    const isQueued = getQueue().has(runFolder);
+    return askStartTime(basename(runFolder), runs.listAttached(), { isQueued });
+  }
+
+  async #begin(runFolder: string, time: StartTime): Promise<void> {
+    const { runs, getQueue } = this.#dependencies;
+    const queue = getQueue();
+    switch (time) {
+      case "now":
+        return queue.train(runFolder);
+      case "queued":
+        queue.add(runFolder, "last");
+        void showInformation(
+          `${basename(runFolder)} is queued. It starts when the trainings before it have ended.`,
+        );
+        return;
+      case "afterStop":
+        queue.add(runFolder, "first");
+        for (const it of runs.listAttached()) await it.request("stop");
+        return;
+      default:
+        throw new Error(`unknown start time ${JSON.stringify(time satisfies never)}`);
+    }
+  }
+
+  /**
+   * Starts the trainer on a run folder, shows its progress until it exits, evaluates it and
+   * announces its end. The result is false if there was no end to announce.
+   */
+  async train(runFolder: string): Promise<boolean> {
     const { extensionUri, folder, runs, getPages } = this.#dependencies;
     const node = await findNode(getSetting("node"));
     let end: "steps" | "time" | "stop" | undefined;
@@ -204,60 +228,32 @@ export class Training {
       }
     });
     if (end) await this.#announceEnd(runs.getMonitor(runFolder), end);
+    return end !== undefined;
   }
 
   /** Announces the end of a training. One that ran to its end is evaluated before. */
   async #announceEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): Promise<void> {
-    const { evaluations } = this.#dependencies;
+    const { evaluations, getQueue } = this.#dependencies;
+    const announce = (text: string) => {
+      const { next } = getQueue();
+      evaluations.announce(monitor, next === undefined ? text : `${text} ${next} is next.`);
+    };
     const end = describeTrainingEnd(monitor, by);
-    if (by === "stop")
-      return evaluations.announce(monitor, joinClauses(end, describeRewards(monitor)));
+    if (by === "stop") return announce(joinClauses(end, describeRewards(monitor)));
     try {
       await evaluations.evaluateRun(monitor);
-      evaluations.announce(monitor, `${end}: ${describeEvaluation(monitor.evaluation!)}.`);
+      announce(`${end}: ${describeEvaluation(monitor.evaluation!)}.`);
     } catch (error) {
       if (!(error instanceof UserError || error instanceof CancellationError)) throw error;
       const why = error instanceof UserError ? error.what : "you canceled it";
       const rewards = joinClauses(end, describeRewards(monitor));
-      evaluations.announce(monitor, `${rewards} It was not evaluated: ${why}.`);
+      announce(`${rewards} It was not evaluated: ${why}.`);
     }
   }
 
   /** The folder of the models that ship. */
   get #models(): string {
-    return Uri.joinPath(this.#dependencies.folder.resources, "models").fsPath;
-  }
-
-  #checkFit(tasks: Uri, { name, folder: model }: StartModel): Promise<FitResult> {
-    const { extensionUri, folder } = this.#dependencies;
-    return runStudentWork(
-      "checkFit",
-      { tasks: tasks.fsPath, model, fixtures: folder.fixtureFolders },
-      `Checking which tasks fit ${name}`,
-      { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
-    );
-  }
-
-  /** Where the tasks of an empty folder come from. */
-  get #sources(): readonly TasksSource[] {
-    const { synthesis, tasks } = this.#dependencies;
-    return [
-      {
-        label: studentTasks.label,
-        description: studentTasks.description,
-        create: () => synthesis.createStudentTasks(),
-      },
-      {
-        label: "The example tasks",
-        description: "copied into this folder",
-        async create() {
-          await synthesis.copyExample();
-          const [copy] = await tasks.listFiles();
-          if (!copy) throw new UserError("the example has no tasks", "synthesize some");
-          return copy;
-        },
-      },
-    ];
+    return getModelsFolder(this.#dependencies.folder);
   }
 }
 

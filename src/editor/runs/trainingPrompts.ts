@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
-import type { GrpoSettings } from "../../run/config.ts";
+import type { GrpoSettings, RunConfig } from "../../run/config.ts";
 import { readStartModel, type StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount, formatList } from "../shared/count.ts";
@@ -28,6 +28,7 @@ export interface TrainingChoices {
   readonly objective: GrpoSettings["objective"];
   readonly profile: string;
   readonly length: TrainingLength;
+  readonly backend: RunConfig["backend"];
 }
 
 export type TrainingLength = { readonly seconds: number } | { readonly steps: number };
@@ -58,6 +59,7 @@ interface StoredAnswers {
   readonly student?: string;
   readonly preset?: string;
   readonly length?: TrainingLength;
+  readonly backend?: string;
 }
 
 interface Draft {
@@ -66,6 +68,7 @@ interface Draft {
   onlyFitting: boolean;
   preset: Preset;
   length: TrainingLength;
+  backend: BackendChoice;
 }
 
 /** A question sets a field of the draft. It resolves to `false` if it does not apply. */
@@ -83,18 +86,24 @@ const storedKey = "prove.training.last";
  */
 export async function promptForTraining(context: TrainingPromptContext): Promise<TrainingChoices> {
   const stored = context.workspaceState.get<StoredAnswers>(storedKey) ?? {};
-  const draft: Draft = { onlyFitting: false, preset: presets[0]!, length: lengths[0]!.length };
-  const questions = [askTasks, askStudent, askFit, askPreset, askLength];
+  const draft: Draft = {
+    onlyFitting: false,
+    preset: presets[0]!,
+    length: lengths[0]!.length,
+    backend: backends[0]!,
+  };
+  const questions = [askTasks, askStudent, askFit, askPreset, askLength, askBackend];
   await askInSequence(
     questions.map(ask => (hasBack: boolean) => ask(draft, { ...context, stored }, hasBack)),
   );
-  const { onlyFitting, preset, length } = draft;
+  const { onlyFitting, preset, length, backend } = draft;
   const [tasks, student] = [draft.tasks!, draft.student!];
   await context.workspaceState.update(storedKey, {
     tasks: tasks.fsPath,
     student: student.label,
     preset: preset.label,
     length,
+    backend: backend.label,
   } satisfies StoredAnswers);
   const { objective, profile } = preset;
   return {
@@ -104,6 +113,7 @@ export async function promptForTraining(context: TrainingPromptContext): Promise
     objective,
     profile,
     length,
+    backend: backend.backend,
   };
 }
 
@@ -249,5 +259,32 @@ const askLength: AskQuestion = async (draft, { title, stored }, hasBack) => {
       ),
     ),
   };
+  return true;
+};
+
+interface BackendChoice {
+  readonly label: string;
+  readonly description: string;
+  readonly backend: RunConfig["backend"];
+}
+
+/** The backends that come with the extension. Training files can name others. */
+const backends: readonly BackendChoice[] = [
+  { label: "Automatic", description: "the fastest that works here", backend: "auto" },
+  {
+    label: "WebAssembly",
+    description: "fails if it does not work here, instead of being slow",
+    backend: "wasm",
+  },
+  {
+    label: "JavaScript",
+    description: "about 200 times slower, to compare results with",
+    backend: "cpu",
+  },
+];
+
+const askBackend: AskQuestion = async (draft, { title, stored }, hasBack) => {
+  const items = moveToFront(backends, it => it.label === stored.backend);
+  draft.backend = await pickOne(items, { title, hasBack, text: "Which backend computes" });
   return true;
 };

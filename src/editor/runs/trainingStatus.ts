@@ -3,15 +3,18 @@ import type { Disposable } from "vscode";
 import { createStatusItem, type StatusItem } from "../shared/notifications.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName, type Runs } from "./runs.ts";
+import type { TrainingQueue } from "./trainingQueue.ts";
 import { estimateSecondsLeft, formatTimeLeft } from "./timeLeft.ts";
 
 export class TrainingStatus implements Disposable {
   readonly #item: StatusItem = createStatusItem("prove.training", "PROVE Training");
   readonly #runs: Runs;
+  readonly #queue: TrainingQueue;
   readonly #subscription: Disposable;
 
-  constructor(runs: Runs) {
+  constructor(runs: Runs, queue: TrainingQueue) {
     this.#runs = runs;
+    this.#queue = queue;
     this.#subscription = runs.onDidChange(() => this.#update());
   }
 
@@ -24,7 +27,11 @@ export class TrainingStatus implements Disposable {
     const active = this.#runs.listAttached();
     const [monitor] = active;
     if (!monitor) return this.#item.hide();
-    const others = active.length > 1 ? ` · ${active.length - 1} more` : "";
+    const { size } = this.#queue;
+    const others = [
+      ...(active.length > 1 ? [` · ${active.length - 1} more`] : []),
+      ...(size > 0 ? [` · ${size} queued`] : []),
+    ].join("");
     this.#item.show({
       icon: monitor.status.state === "paused" ? "debug-pause" : "sync~spin",
       text: `${describeTraining(monitor)}${others}`,

@@ -38,6 +38,7 @@ export const outcomeIcon: Readonly<Record<OutcomeKind, ThemeIcon>> = {
 };
 
 export const runIcon: Readonly<Record<RunState, ThemeIcon>> = {
+  queued: createIcon("watch"),
   starting: createIcon("loading~spin"),
   training: createIcon("sync~spin", "charts.blue"),
   paused: createIcon("debug-pause", "charts.yellow"),

@@ -119,12 +119,13 @@ test("pressing Enter starts two minutes of GRPO from the student that improves m
     objective: "prove",
     profile: "prove-plus",
     length: { seconds: 120 },
+    backend: "auto",
   });
-  expect(editor.state.questions).toHaveLength(4);
+  expect(editor.state.questions).toHaveLength(5);
 });
 
 test("the last answers come first", async () => {
-  editor.state.answers = ["b", "small", "DAPO", "1 hour"];
+  editor.state.answers = ["b", "small", "DAPO", "1 hour", "WebAssembly"];
   await prompt({ total: 8, fitting: 8 });
   editor.state.answers = [];
   expect(await prompt({ total: 8, fitting: 8 })).toMatchObject({
@@ -132,6 +133,7 @@ test("the last answers come first", async () => {
     student: { name: "small" },
     objective: "dapo",
     length: { seconds: 3600 },
+    backend: "wasm",
   });
 });
 

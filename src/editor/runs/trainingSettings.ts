@@ -1,0 +1,88 @@
+/** Asks for the settings of a training, with the tasks, the students and the checks to choose by. */
+import { Uri, type Memento } from "vscode";
+import type { FitResult } from "../../protocol/work.ts";
+import type { StartModel } from "../../run/startModel.ts";
+import type { TrainingSettings } from "../../run/trainingFile.ts";
+import { UserError } from "../../userError.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import { runStudentWork } from "../shared/work.ts";
+import type { Synthesis } from "../synthesis/synthesis.ts";
+import { studentTasks } from "../synthesis/synthesisPrompts.ts";
+import type { TasksTree } from "../tasks/tasksTree.ts";
+import type { Runs } from "./runs.ts";
+import { listStudents } from "./studentChoices.ts";
+import { promptForTraining, type TasksSource } from "./trainingPrompts.ts";
+
+export interface SettingsDependencies {
+  readonly extensionUri: Uri;
+  readonly folder: ProveFolder;
+  readonly tasks: TasksTree;
+  readonly synthesis: Synthesis;
+  readonly runs: Runs;
+  readonly workspaceState: Memento;
+}
+
+/** The settings of a training on known tasks. */
+export type SettingsWithTasks = TrainingSettings & { readonly tasks: string };
+
+/** The folder of the models that ship. */
+export const getModelsFolder = ({ resources }: ProveFolder): string =>
+  Uri.joinPath(resources, "models").fsPath;
+
+/** Asks for the settings of a training; `file`: the tasks file, if it is known. */
+export async function askForSettings(
+  dependencies: SettingsDependencies,
+  title: string,
+  file: Uri | undefined,
+): Promise<SettingsWithTasks> {
+  const { folder, tasks: tree, runs, workspaceState } = dependencies;
+  const { tasks, student, objective, ...choices } = await promptForTraining({
+    title,
+    tasks: file,
+    listFiles: () => tree.listFiles(),
+    sources: listSources(dependencies),
+    students: listStudents(getModelsFolder(folder), runs.list()),
+    checkFit: (chosen, model) => checkFit(dependencies, chosen, model),
+    workspaceState,
+  });
+  return {
+    tasks: tasks.fsPath,
+    model: student.folder,
+    ...(choices.onlyFitting ? { onlyFitting: true } : {}),
+    ...choices.length,
+    ...(choices.backend === "auto" ? {} : { backend: choices.backend }),
+    profile: choices.profile,
+    grpo: { objective },
+  };
+}
+
+const checkFit = (
+  { extensionUri, folder }: SettingsDependencies,
+  tasks: Uri,
+  { name, folder: model }: StartModel,
+): Promise<FitResult> =>
+  runStudentWork(
+    "checkFit",
+    { tasks: tasks.fsPath, model, fixtures: folder.fixtureFolders },
+    `Checking which tasks fit ${name}`,
+    { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
+  );
+
+/** Where the tasks of an empty folder come from. */
+const listSources = ({ synthesis, tasks }: SettingsDependencies): readonly TasksSource[] => [
+  {
+    label: studentTasks.label,
+    description: studentTasks.description,
+    create: () => synthesis.createStudentTasks(),
+  },
+  {
+    label: "The example tasks",
+    description: "copied into this folder",
+    async create() {
+      await synthesis.copyExample();
+      const [copy] = await tasks.listFiles();
+      if (!copy) throw new UserError("the example has no tasks", "synthesize some");
+      return copy;
+    },
+  },
+];

@@ -1,0 +1,202 @@
+/**
+ * The queue of trainings: what starts next, after which ends, and after a reload of the window. A
+ * fake of the VS Code API stands in for the editor, and a socket for a trainer.
+ */
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Memento, Uri } from "vscode";
+import type { ProveFolder } from "../../../src/editor/shared/proveFolder.ts";
+import { createRunConfig } from "../../../src/run/createRunConfig.ts";
+import { acquireTrainerLock } from "../../../src/run/trainerLock.ts";
+import { openTrainerSocket } from "../../../src/train/trainerSocket.ts";
+import { createVscode } from "../fakeVscode.ts";
+
+const editor = vi.hoisted(() => ({ isTrusted: true, messages: [] as string[] }));
+vi.mock("vscode", () => {
+  const api = createVscode();
+  const show = async (message: string) => void editor.messages.push(message);
+  return {
+    ...api,
+    window: {
+      ...api.window,
+      showInformationMessage: show,
+      showWarningMessage: show,
+      showErrorMessage: show,
+      createOutputChannel: () => ({ warn() {}, error() {} }),
+    },
+    workspace: {
+      ...api.workspace,
+      get isTrusted() {
+        return editor.isTrusted;
+      },
+      onDidGrantWorkspaceTrust: () => ({ dispose() {} }),
+    },
+  };
+});
+const { Runs } = await import("../../../src/editor/runs/runs.ts");
+const { RunsTree } = await import("../../../src/editor/runs/runsTree.ts");
+const { TrainingQueue } = await import("../../../src/editor/runs/trainingQueue.ts");
+
+type Window = ReturnType<typeof openWindow>;
+
+let root = "";
+let stored: Record<string, unknown>;
+let window: Window;
+const createUri = (path: string) => ({ fsPath: path, path }) as Uri;
+const getFolder = (name: string) => join(root, "runs", name);
+
+/** A window on the workspace, whose trainings end when the test says so. */
+function openWindow() {
+  const folder = { uri: createUri(root), getPart: () => createUri(join(root, "runs")) };
+  const runs = new Runs(folder as unknown as ProveFolder);
+  const trainings: { readonly folder: string; end: (isAnnounced: boolean | Error) => void }[] = [];
+  const storage = {
+    get: (key: string) => stored[key],
+    update: (key: string, value: unknown) => Promise.resolve(void (stored[key] = value)),
+  } as unknown as Memento;
+  const queue = new TrainingQueue({
+    runs,
+    storage,
+    train: it =>
+      new Promise((resolve, reject) =>
+        trainings.push({
+          folder: it,
+          end: how => (how instanceof Error ? reject(how) : resolve(how)),
+        }),
+      ),
+  });
+  return { runs, queue, trainings, tree: new RunsTree(runs) };
+}
+
+function closeWindow({ runs, queue, tree }: Window): void {
+  tree.dispose();
+  queue.dispose();
+  runs.dispose();
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "prove-queue-"));
+  for (const [i, name] of ["first", "second", "third"].entries()) {
+    mkdirSync(getFolder(name), { recursive: true });
+    const options = { tasks: "/gone.tasks.jsonl", startedAt: new Date(Date.UTC(2026, 2, i + 1)) };
+    writeFileSync(join(getFolder(name), "run.json"), JSON.stringify(createRunConfig(options)));
+  }
+  editor.isTrusted = true;
+  editor.messages = [];
+  stored = {};
+  window = openWindow();
+});
+afterEach(() => {
+  closeWindow(window);
+  rmSync(root, { recursive: true });
+});
+
+const queueAll = (...names: string[]) => {
+  for (const it of names) window.queue.add(getFolder(it), "last");
+};
+const checkStarted = (...names: string[]) =>
+  vi.waitFor(() => expect(window.trainings.map(it => it.folder)).toEqual(names.map(getFolder)));
+const listRows = async () =>
+  (await window.tree.getChildren()).map(it => {
+    const { label, description } = window.tree.getTreeItem(it) as Record<string, unknown>;
+    return `${label as string}: ${description as string}`;
+  });
+
+test("the next training starts when the one before has ended, however it ended", async () => {
+  const failing = window.queue.train(getFolder("first"));
+  queueAll("second", "third");
+  await checkStarted("first");
+  window.trainings[0]!.end(new Error("no memory"));
+  await expect(failing).rejects.toThrow("no memory");
+  await checkStarted("first", "second");
+  expect(editor.messages).toEqual(["second was queued, and starts now."]);
+  window.trainings[1]!.end(true);
+  await checkStarted("first", "second", "third");
+  // its end said which training is next
+  expect(editor.messages).toHaveLength(1);
+  expect(window.queue.size).toBe(0);
+});
+
+test("the Runs view shows queued runs in their order", async () => {
+  void window.queue.train(getFolder("second"));
+  queueAll("third");
+  window.queue.add(getFolder("first"), "first");
+  expect(await listRows()).toEqual([
+    "first: queued · starts when the training before it has ended",
+    "third: queued · 2 in the queue",
+    "second: stopped · step 0 of 200",
+  ]);
+  window.queue.remove(getFolder("first"));
+  expect(await listRows()).toEqual([
+    "third: queued · starts when the training before it has ended",
+    "second: stopped · step 0 of 200",
+    "first: stopped · step 0 of 200",
+  ]);
+  window.trainings[0]!.end(true);
+  await checkStarted("second", "third");
+});
+
+test("the queue survives a reload, and goes on when the trainer that still runs has exited", async () => {
+  const socket = await openTrainerSocket(
+    () => ({
+      state: "training",
+      run: getFolder("first"),
+      pid: process.pid,
+      method: "grpo",
+      step: 3,
+      spent: 1,
+      doing: "step 3",
+    }),
+    () => {},
+  );
+  const releaseLock = acquireTrainerLock(getFolder("first"), socket.address);
+  void window.queue.train(getFolder("first"));
+  queueAll("third", "second");
+  closeWindow(window);
+  window = openWindow();
+  await window.queue.resume();
+  await vi.waitFor(async () =>
+    expect(await listRows()).toEqual([
+      "first: training · step 3",
+      "third: queued · starts when the training before it has ended",
+      "second: queued · 2 in the queue",
+    ]),
+  );
+  expect(window.trainings).toEqual([]);
+  releaseLock();
+  await socket.close();
+  await checkStarted("third");
+});
+
+test("a training that ended while no window was open is followed by the next one", async () => {
+  void window.queue.train(getFolder("first"));
+  queueAll("second");
+  closeWindow(window);
+  editor.isTrusted = false;
+  window = openWindow();
+  await window.queue.resume();
+  expect(window.trainings).toEqual([]);
+  editor.isTrusted = true;
+  await window.queue.resume();
+  await checkStarted("second");
+});
+
+test("a queued run whose folder is gone is left out with a warning", async () => {
+  void window.queue.train(getFolder("first"));
+  queueAll("second", "third");
+  renameSync(getFolder("second"), join(root, "elsewhere"));
+  window.runs.refresh();
+  expect(editor.messages).toEqual(["second was queued, but there is no such run any more."]);
+  window.trainings[0]!.end(true);
+  await checkStarted("first", "third");
+});
+
+test("what another version stored in another form is ignored", async () => {
+  stored["prove.training.queue"] = { runs: 3 };
+  closeWindow(window);
+  window = openWindow();
+  await window.queue.resume();
+  expect(window.queue.next).toBeUndefined();
+});
