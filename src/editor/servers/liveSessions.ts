@@ -14,10 +14,11 @@ import { formatCount } from "../shared/count.ts";
 import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { reportError, reportRejection } from "../shared/report.ts";
-import { createSessionTrajectory, type AttemptPosition } from "./sessionTrajectory.ts";
+import { createSessionTrajectory } from "./sessionTrajectory.ts";
 import {
   readStoredSessions,
   writeStoredSessions,
+  type AttemptPosition,
   type MadeCall,
   type StoredSession,
 } from "./storedSessions.ts";
@@ -31,7 +32,7 @@ export interface LiveSession {
   readonly session: TableSession;
   /** The number of the session, or the title of the attempt, that it was forked from. */
   readonly forkOf?: number | string;
-  /** The attempt that it goes on from, until the window is reloaded. */
+  /** The attempt that it goes on from. */
   readonly attempt?: AttemptPosition;
   /** The last calls since the session was opened or reset, in order. */
   readonly calls: readonly SessionCall[];
@@ -289,7 +290,7 @@ export class LiveSessions implements Disposable {
     const forkOf = this.#reopened
       ? this.#reopened.forkOf
       : (this.#forkSource?.number ?? this.#attempt?.title);
-    const attempt = this.#attempt ?? this.#forkSource?.attempt;
+    const attempt = this.#attempt ?? this.#forkSource?.attempt ?? this.#reopened?.attempt;
     const live: WritableSession = {
       number: this.#reopened?.number ?? ++this.#sessionCount,
       session,
@@ -318,7 +319,7 @@ function addCall(live: WritableSession, call: SessionCall): void {
 }
 
 /** A session of the person as it is stored; none if its calls are too many. */
-function toStored({ number, forkOf, session, history }: LiveSession): StoredSession[] {
+function toStored({ number, forkOf, attempt, session, history }: LiveSession): StoredSession[] {
   if (session.owner !== personOwner || !history) return [];
   const { origin, digest } = session;
   const { servers, seed, menu } = origin;
@@ -331,6 +332,7 @@ function toStored({ number, forkOf, session, history }: LiveSession): StoredSess
       digest,
       ...(menu ? { menu } : {}),
       ...(forkOf === undefined ? {} : { forkOf }),
+      ...(attempt ? { attempt } : {}),
     },
   ];
 }

@@ -11,15 +11,7 @@ import {
 } from "../../trajectory/trajectory.ts";
 import type { TableSession } from "../../service/tableSession.ts";
 import { UserError } from "../../userError.ts";
-import type { MadeCall } from "./storedSessions.ts";
-
-/** A position in an attempt, from which a session goes on. */
-export interface AttemptPosition {
-  readonly title: string;
-  readonly header: Header;
-  /** The events before the position. */
-  readonly events: readonly Event[];
-}
+import type { AttemptPosition, MadeCall } from "./storedSessions.ts";
 
 /** A session with the calls that lead from its fixture to its state, if they are known. */
 export interface SessionRecord {

@@ -1,10 +1,18 @@
 /**
  * The sessions of the person as they are kept over a reload of the window: the fixture and the
- * calls, from which the state follows.
+ * calls, from which the state follows, and the attempt that a session was forked from.
  */
 import type { Memento } from "vscode";
 import { z } from "zod";
 import type { Json } from "../../environment/json.ts";
+import { headerSchema, type Event, type Header } from "../../trajectory/trajectory.ts";
+import { eventSchema, formatTrajectoryLine } from "../../trajectory/trajectoryLine.ts";
+
+const attemptSchema = z.object({
+  title: z.string(),
+  header: headerSchema,
+  events: z.array(eventSchema),
+});
 
 const storedSessionSchema = z.object({
   number: z.int().min(1),
@@ -16,7 +24,17 @@ const storedSessionSchema = z.object({
   calls: z.array(z.object({ name: z.string(), arguments: z.json() })),
   /** Of the state after the calls. */
   digest: z.string(),
+  /** One that another version has stored in another form is left out. */
+  attempt: attemptSchema.optional().catch(undefined),
 });
+
+/** A position in an attempt, from which a session goes on. */
+export interface AttemptPosition {
+  readonly title: string;
+  readonly header: Header;
+  /** The events before the position. */
+  readonly events: readonly Event[];
+}
 
 export interface MadeCall {
   readonly name: string;
@@ -32,6 +50,8 @@ export interface StoredSession {
   readonly menu?: readonly string[] | undefined;
   readonly calls: readonly MadeCall[];
   readonly digest: string;
+  /** The attempt that it goes on from, whose task it belongs to. */
+  readonly attempt?: AttemptPosition | undefined;
 }
 
 const sessionsKey = "prove.sessions";
@@ -46,7 +66,13 @@ export const readStoredSessions = (storage: Memento): readonly StoredSession[] =
 export const writeStoredSessions = (
   storage: Memento,
   sessions: readonly StoredSession[],
-): Thenable<void> => storage.update(sessionsKey, sessions.length > 0 ? sessions : undefined);
+): Thenable<void> =>
+  storage.update(sessionsKey, sessions.length > 0 ? sessions.map(formatSession) : undefined);
+
+const formatSession = ({ attempt, ...session }: StoredSession) =>
+  attempt
+    ? { ...session, attempt: { title: attempt.title, ...formatTrajectoryLine(attempt) } }
+    : session;
 
 const draftsKey = "prove.argumentDrafts";
 

@@ -24,18 +24,27 @@ vi.mock("vscode", () => ({
 const { LiveSessions, formatSessionTitle } =
   await import("../../../src/editor/servers/liveSessions.ts");
 
-const openSessions = () =>
+const openSessions = (storage: Memento = createStorage()) =>
   new LiveSessions(
     {
       openCatalog: async () => catalog,
       openLiveCatalog: async () => catalog,
     } as Partial<ServerDefinitions> as ServerDefinitions,
-    {
-      keys: () => [],
-      get: (_: string, fallback?: unknown) => fallback,
-      update: async () => {},
-    } as Memento,
+    storage,
   );
+
+/** A storage that keeps values as JSON. */
+function createStorage(): Memento {
+  const values = new Map<string, string>();
+  return {
+    keys: () => [...values.keys()],
+    get: (key: string, fallback?: unknown) => {
+      const text = values.get(key);
+      return text === undefined ? fallback : (JSON.parse(text) as unknown);
+    },
+    update: async (key: string, value: unknown) => void values.set(key, JSON.stringify(value)),
+  };
+}
 
 /** A session forked from the teacher's attempt after its first call, before the transfer. */
 async function forkAttempt(sessions = openSessions()) {
@@ -74,6 +83,36 @@ test("the trajectory of a forked session has the attempt's steps, replays, and i
   ]);
   expect(checkReplay(catalog, trajectory).verdict).toBe("same");
   expect(computeReward(catalog, task, trajectory)).toMatchObject({ success: { achieved: true } });
+});
+
+test("after a reload of the window, a forked session still belongs to the task", async () => {
+  const storage = createStorage();
+  const { sessions, live, task } = await forkAttempt(openSessions(storage));
+  sessions.call(live, "banking_transfer", args(50));
+  await sessions.fork(live);
+  const before = await sessions.createTrajectory(live);
+  sessions.dispose();
+  const next = openSessions(storage);
+  await next.reopenStored();
+  for (const it of next.all) {
+    const trajectory = await next.createTrajectory(it);
+    expect(trajectory.events).toEqual(before.events);
+    expect(trajectory.header.task).toBe("t-move");
+    expect(computeReward(catalog, task, trajectory)).toMatchObject({ success: { achieved: true } });
+  }
+  expect(next.all).toHaveLength(2);
+});
+
+test("a stored session is kept without an attempt of another version", async () => {
+  const storage = createStorage();
+  const { sessions } = await forkAttempt(openSessions(storage));
+  sessions.dispose();
+  const [stored] = storage.get<object[]>("prove.sessions")!;
+  await storage.update("prove.sessions", [{ ...stored, attempt: { title: "t-move", steps: [] } }]);
+  const next = openSessions(storage);
+  await next.reopenStored();
+  const [reopened] = next.all;
+  expect((await next.createTrajectory(reopened!)).header.task).toBe("session");
 });
 
 test("after a reset, the trajectory begins with the attempt's request", async () => {
