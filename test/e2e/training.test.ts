@@ -79,7 +79,7 @@ test("a second training is queued behind the first one, and removed from the que
   await row.click();
   await checkVisible(state("queued"));
   await workbench.takePicture("run-queued");
-  await page().getByText("Remove from Queue").click();
+  await page().getByText("Remove From Queue").click();
   await checkVisible(row.filter({ hasText: "stopped" }));
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
 }, 120_000);

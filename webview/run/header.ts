@@ -66,7 +66,7 @@ function createButtons(state: RunState, { pause, resume, stop }: RunActions): HT
     case "queued":
       return [
         createButton("Start Now", "primary", resume),
-        createButton("Remove from Queue", "secondary", stop),
+        createButton("Remove From Queue", "secondary", stop),
       ];
     case "training":
       return [createButton("Pause", "secondary", pause), createButton("Stop", "secondary", stop)];
