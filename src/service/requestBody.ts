@@ -1,4 +1,7 @@
-/** Reads a request's body as JSON, up to a size limit. */
+/**
+ * Reads a request's body as JSON, up to a size limit. Web pages can make a browser send bodies of
+ * some other types without asking, so these are refused.
+ */
 import type { IncomingMessage } from "node:http";
 import { HttpError } from "./httpError.ts";
 
@@ -6,6 +9,12 @@ export const maxBodyBytes = 8 * 2 ** 20;
 
 /** Throws an `HttpError` for a body that is too large or not JSON. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  if (!isJsonType(request.headers["content-type"]))
+    throw new HttpError(
+      "NOT_JSON",
+      "the body does not have the content type application/json",
+      "send JSON, and say so in Content-Type",
+    );
   if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw createTooLargeError();
   const text = (await readBytes(request)).toString("utf8");
   try {
@@ -41,6 +50,8 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     });
   });
 }
+
+const isJsonType = (type: string | undefined) => /^application\/json\s*(;|$)/i.test(type ?? "");
 
 const createTooLargeError = () =>
   new HttpError("TOO_LARGE", `the body has more than ${maxBodyBytes} bytes`, "send it in parts", {

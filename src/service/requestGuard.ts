@@ -1,6 +1,6 @@
 /**
- * Validates the Host, Origin, token and content type of a request. The checks of Host and Origin
- * stop web pages that make a browser send requests to this machine.
+ * Validates the Host, Origin and token of a request. The checks of Host and Origin stop web pages
+ * that make a browser send requests to this machine.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -9,7 +9,7 @@ import { hostname } from "node:os";
 import { HttpError } from "./httpError.ts";
 
 /** Throws an `HttpError` for a request that is not allowed. Reads headers only. */
-export type RequestGuard = (request: Pick<IncomingMessage, "headers" | "method">) => void;
+export type RequestGuard = (request: Pick<IncomingMessage, "headers">) => void;
 
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" ||
@@ -28,7 +28,7 @@ export function createRequestGuard(
 ): RequestGuard {
   const isOwnHost = isLoopbackHost(host) ? isLoopbackHost : createHostCheck(host, allowedHosts);
   const tokenDigest = token === undefined ? undefined : computeDigest(`Bearer ${token}`);
-  return ({ headers, method }) => {
+  return ({ headers }) => {
     // a web page can make a browser send almost any request, but only with the page's own Host or
     // Origin
     if (!isOwnHost(parseHostName(headers.host ?? "") ?? ""))
@@ -53,12 +53,6 @@ export function createRequestGuard(
         "send it as Authorization: Bearer",
         { "www-authenticate": "Bearer" },
       );
-    if ((method === "POST" || method === "PUT") && !isJsonType(headers["content-type"]))
-      throw new HttpError(
-        "NOT_JSON",
-        "the body does not have the content type application/json",
-        "send JSON, and say so in Content-Type",
-      );
   };
 }
 
@@ -78,5 +72,4 @@ function createHostCheck(host: string, allowedHosts: readonly string[]): (name: 
 const parseHostName = (host: string): string | undefined =>
   /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 
-const isJsonType = (type: string | undefined) => /^application\/json\s*(;|$)/i.test(type ?? "");
 const computeDigest = (text: string) => createHash("sha256").update(text).digest();

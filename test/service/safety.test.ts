@@ -108,6 +108,11 @@ describe("on loopback without a token", () => {
     expect(got).toEqual(posts.map(() => 415));
   });
 
+  test("names the methods that an address answers, whatever the body is", async () => {
+    const { status, headers } = await sendRequest(`${serving.url}/health`, "PUT");
+    expect([status, headers["allow"]]).toEqual([405, "GET"]);
+  });
+
   test("accepts JSON with a charset, and refuses invalid JSON", async () => {
     const url = `${serving.url}/v1/sessions/${id}/reset`;
     expect(
