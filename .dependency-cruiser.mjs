@@ -12,7 +12,7 @@ const numerics = ["compute", "model", "train"];
 
 /** @type {Record<string, { modules?: string[], packages?: string[], typesOnly?: boolean }>} */
 const modules = {
-  storage: { packages: ["jsonc-parser", "lru-cache", "write-file-atomic"] },
+  storage: { packages: ["hyparquet", "jsonc-parser", "lru-cache", "write-file-atomic", "yauzl"] },
   channel: { packages: ["vscode-jsonrpc"] },
   environment: { packages: ["lru-cache"] },
   servers: { modules: ["environment"] },

@@ -71,7 +71,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "import",
     group: "Tasks",
-    summary: "convert published abstention data sets to tasks",
+    summary: "convert data sets to tasks, and rollouts of other software to trajectories",
     load: async () => (await import("./import.ts")).importTasks,
   },
   {

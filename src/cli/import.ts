@@ -1,5 +1,6 @@
 /**
- * `import`: converts published abstention data sets, whose files the user has downloaded, to tasks.
+ * `import`: converts published abstention data sets, whose files the user has downloaded, to tasks,
+ * and rollouts of other software to trajectories.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -15,38 +16,69 @@ import { readJsonLines } from "../storage/jsonLines.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, oneOf, outputPath } from "./parsers.ts";
+import { checkTrajectoryName, formatImport, importRollouts } from "./importRollouts.ts";
+import { countOf, existingPath, oneOf, outputPath } from "./parsers.ts";
+import { rolloutFormats } from "./rollouts/rolloutFormats.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
-const formats = Object.keys(importFormats) as ImportFormat[];
+const taskFormats = Object.keys(importFormats) as ImportFormat[];
+const formats = [...taskFormats, ...rolloutFormats.map(it => it.name)];
 
 export const importTasks = defineCommand({
   name: "import",
   description:
-    "Convert rows of When2Call or xLAM-irrelevance to tasks without goals. Only rows whose right answer is no call are used; test rows become the split heldout-server.",
+    "Convert rows of When2Call or xLAM-irrelevance to tasks without goals, and rollouts of other software to trajectories. Of the data sets, only rows whose right answer is no call are used; test rows become the split heldout-server. Rollouts at tasks of --tasks are executed again and scored; the others are shown as they are. Exits with 1 if a row was cut off.",
   arguments: [
-    argument("<format>", "data set that the file is from", {
+    argument("<format>", "data set or software that the file is from", {
       parser: oneOf(formats, "there is no format"),
       required: "a format",
     }),
-    argument("<file>", "file to read: JSON Lines, or one JSON array", {
+    argument("<file>", "file to read: JSON Lines, JSON or Parquet; for rollouts also a folder", {
       required: "one file to read",
     }),
   ],
   options: {
-    out: option("--out <file>", "tasks file to write, which must not exist", {
+    out: option("--out <file>", "tasks or trajectory file to write, which must not exist", {
       parser: outputPath("prove/tasks/abstain.tasks.jsonl"),
       required: "a file to write to",
       example: "prove/tasks/abstain.tasks.jsonl",
     }),
-    count: option("--count <n>", "most tasks to import (default: all)", {
+    count: option("--count <n>", "most tasks or rollouts to import (default: all)", {
       parser: countOf("a number of tasks"),
     }),
+    tasks: option("--tasks <file>", "tasks file with the tasks of the rollouts", {
+      parser: existingPath("a tasks file"),
+    }),
+    policy: option("--policy <name>", "name of the policy, for rollouts that name none"),
     json: jsonFlag,
   },
-  examples: ["import when2call when2call_train_sft.jsonl --out abstain.tasks.jsonl"],
-  async run(context, [format, from], { out, count = Infinity, json }) {
+  examples: [
+    "import when2call when2call_train_sft.jsonl --out abstain.tasks.jsonl",
+    "import trl out/completions --tasks my.tasks.jsonl --out step.trajectory.jsonl",
+    "import bfcl BFCL_v4_multi_turn_base_result.json --out bfcl.trajectory.jsonl",
+  ],
+  async run(context, [name, from], { out, count = Infinity, tasks, policy, json }) {
     const { cwd, print } = context;
+    const rollouts = rolloutFormats.find(it => it.name === name);
+    if (rollouts) {
+      checkTrajectoryName(out);
+      const report = await importRollouts(
+        {
+          format: rollouts,
+          from: resolve(cwd, from),
+          file: resolve(cwd, out),
+          tasks: tasks === undefined ? undefined : resolve(cwd, tasks),
+          policy,
+          count,
+        },
+        context,
+      );
+      for (const it of json ? [JSON.stringify(report)] : formatImport(report)) print(it);
+      if (report.imported === 0 && report.torn === 0)
+        throw new UserError(`${from} holds no rollouts`, "check that the file is not empty");
+      return report.torn > 0 ? 1 : 0;
+    }
+    const format = name as ImportFormat;
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
     const report = await importRows({ format, from: resolve(cwd, from), file, count }, context);

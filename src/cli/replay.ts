@@ -16,7 +16,7 @@ export const replay = defineCommand({
   examples: ["replay my.tasks.jsonl", "replay prove/runs/first/groups --json"],
   async run(context, [files], { json }) {
     const { cwd, print, printNote, signal, showProgress } = context;
-    const counts = { attempts: 0, calls: 0, different: 0, unreadable: 0 };
+    const counts = { attempts: 0, calls: 0, different: 0, imported: 0, unreadable: 0 };
     const onUserError = ({ what, remedy }: UserError) => {
       counts.unreadable++;
       printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
@@ -26,6 +26,10 @@ export const replay = defineCommand({
       { onTorn: printNote, onUserError, signal },
     )) {
       signal.throwIfAborted();
+      if (trajectory.header.imported) {
+        counts.imported++;
+        continue;
+      }
       const result = replayAttempt(context, trajectory);
       counts.attempts++;
       counts.calls += result.steps;
@@ -35,7 +39,9 @@ export const replay = defineCommand({
       }
       showProgress(`replayed ${counts.attempts}, ${counts.different} differ`);
     }
-    printNote(summarize(counts));
+    if (counts.imported > 0)
+      printNote(`${counts.imported} imported attempts, whose calls other software executed`);
+    if (counts.attempts > 0 || counts.imported === 0) printNote(summarize(counts));
     return counts.unreadable > 0 ? 2 : counts.different === 0 ? 0 : 1;
   },
 });

@@ -20,7 +20,7 @@ import { readRecordedAttempts, type RecordedAttempt } from "../trajectory/record
 import { findChange } from "../trajectory/replay.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
-import { asFinished } from "../trajectory/trajectory.ts";
+import { asFinished, explainImport } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import {
   defineCommand,
@@ -167,6 +167,8 @@ function createScorer({ catalog }: CliContext, profile: Profile, tally: Tally) {
   const createAttempt = createAttemptFactory(catalog);
   return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
     const finished = asFinished(trajectory);
+    const importedFrom = explainImport(trajectory.header);
+    if (importedFrom !== undefined) return { why: importedFrom };
     if (!task)
       return {
         why: `its task ${trajectory.header.task} is not at hand: name its file with --tasks`,

@@ -45,8 +45,9 @@ export const openStartState = (catalog: Catalog, { header }: Trajectory): State 
   openSessionByName(catalog, header).state;
 
 /**
- * Replays call by call; each step runs when the generator is advanced. Throws a `UserError` where a
- * server or a fixture is missing.
+ * Replays call by call; each step runs when the generator is advanced. The calls of an imported
+ * attempt are not executed: their steps are as recorded. Throws a `UserError` where a server or a
+ * fixture is missing.
  */
 export function* replayTrajectory(
   catalog: Catalog,
@@ -60,12 +61,14 @@ export function* replayTrajectory(
     if (recorded.kind === "user" && recorded.adds) session.addTools(recorded.adds);
     if (recorded.kind !== "call") continue;
     const before = session.state;
-    const replayed = createCallEvent(
-      recorded.message,
-      recorded.name,
-      recorded.arguments,
-      session.call(recorded.name, recorded.arguments),
-    );
+    const replayed = header.imported
+      ? recorded
+      : createCallEvent(
+          recorded.message,
+          recorded.name,
+          recorded.arguments,
+          session.call(recorded.name, recorded.arguments),
+        );
     const differingFields = findDifferences(recorded, replayed);
     const verdict = differingFields.length === 0 ? "same" : changed;
     yield {

@@ -25,6 +25,17 @@ export const headerSchema = z.strictObject({
    * attempt is at the whole task if it is absent.
    */
   turn: z.int().min(0).optional(),
+  /**
+   * Present if other software executed the calls, so that they cannot be replayed: the format of
+   * its file, and what it gave for the attempt.
+   */
+  imported: z
+    .strictObject({
+      format: z.string(),
+      score: z.number().optional(),
+      why: z.string().optional(),
+    })
+    .optional(),
 });
 
 export const userEventSchema = z.strictObject({
@@ -122,6 +133,14 @@ export const startsTurn = (event: Event): event is UserEvent =>
 /** Full names of the tools that came onto the menu after the start. */
 export const listAddedTools = (events: readonly Event[]): readonly string[] =>
   events.flatMap(it => (it.kind === "user" ? (it.adds ?? []) : []));
+
+/** Why an imported attempt has no reward; undefined for any other. */
+export function explainImport({ imported }: Header): string | undefined {
+  if (!imported) return undefined;
+  const { format, score, why } = imported;
+  const given = score === undefined ? "" : `, with the score ${score}`;
+  return `it was imported (${format})${given}${why === undefined ? "" : `: ${why}`}`;
+}
 
 /** The calls, in order: the position in this list is the μ of the paper's equation (1). */
 export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>

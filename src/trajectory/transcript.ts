@@ -93,7 +93,9 @@ const toIndex = (index: number) => (index < 0 ? undefined : index);
 
 function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
   const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
-  const head = [`task ${header.task}`, servers, `seed ${header.seed}`];
+  const head = header.imported
+    ? [`imported (${header.imported.format})`]
+    : [`task ${header.task}`, servers, `seed ${header.seed}`];
   if (task) head.push(task.kind, task.split, `budget ${task.budget.calls} calls`);
   const lines = [
     head.join(" · "),

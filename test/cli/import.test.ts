@@ -164,8 +164,8 @@ test("an imported task is attempted like any other: no call earns 1, a call earn
 test("files that cannot be imported are refused", async () => {
   writeFileSync(join(cwd, "other.jsonl"), '{"text":"hello"}\n');
   const run = (...args: string[]) => runCommand(importTasks, args, { cwd });
-  await expect(run("bfcl", "other.jsonl", "--out", "d.tasks.jsonl")).rejects.toThrow(
-    "there is no format bfcl",
+  await expect(run("alpaca", "other.jsonl", "--out", "d.tasks.jsonl")).rejects.toThrow(
+    "there is no format alpaca",
   );
   await expect(run("when2call", "other.jsonl", "--out", "d.tasks.jsonl")).rejects.toThrow(
     "has no row of when2call whose right answer is no call",

@@ -16,7 +16,12 @@ import { isScored, scoreAttempt, type Unscorable } from "../../reward/reward.ts"
 import { getSuccess, type Success } from "../../reward/success.ts";
 import { createAttemptFactory, type Attempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { asFinished, type Event, type Trajectory } from "../../trajectory/trajectory.ts";
+import {
+  asFinished,
+  explainImport,
+  type Event,
+  type Trajectory,
+} from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 
 /** The reward of an attempt as the editor shows it. */
@@ -39,6 +44,8 @@ export function computeReward(
   profile: Profile = paperProfile,
 ): AttemptReward {
   const finished = asFinished(trajectory);
+  const importedFrom = explainImport(trajectory.header);
+  if (importedFrom !== undefined) return { unscorable: importedFrom };
   if (!task) return { unscorable: "its task was not found" };
   if (!finished) return { unscorable: "it has not ended" };
   try {

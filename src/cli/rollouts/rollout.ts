@@ -1,0 +1,133 @@
+/** A rollout of other software, read from one of its files, and the trajectory that shows it. */
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
+import type { Json } from "../../environment/json.ts";
+import {
+  trajectoryFormat,
+  type EndedEvent,
+  type Event,
+  type Header,
+  type RecordedOutcome,
+  type Trajectory,
+} from "../../trajectory/trajectory.ts";
+
+export interface RolloutCall {
+  readonly name: string;
+  readonly arguments: Json;
+  /** What the model saw; undefined if the file has no result of the call. */
+  readonly result?: string | undefined;
+  /** Whether the file says that the call failed. */
+  readonly isError?: boolean;
+}
+
+export type RolloutMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly RolloutCall[] };
+
+export interface Rollout {
+  /** Whatever the software calls the attempt. */
+  readonly id: string;
+  /** The task's id, and the only turn that was attempted, as our exports write them. */
+  readonly task?: string | undefined;
+  readonly turn?: number | undefined;
+  /** The model, if the file names it. */
+  readonly policy?: string | undefined;
+  /** The names of the tools on offer, if the file lists them. */
+  readonly menu?: readonly string[] | undefined;
+  /** The conversation before the attempt. */
+  readonly prompt: readonly RolloutMessage[];
+  /** The attempt. */
+  readonly completion: readonly RolloutMessage[];
+  readonly end?: EndedEvent;
+  /** What the software gave for the attempt, and its reason. */
+  readonly score?: number | undefined;
+  readonly why?: string | undefined;
+}
+
+/** The attempt as it is in the file. Its calls are not executed. */
+export function createShownTrajectory(
+  rollout: Rollout,
+  { id, format, policy }: { readonly id: string; readonly format: string; readonly policy: string },
+): Trajectory {
+  const { prompt, completion, end, score, why } = rollout;
+  const messages = [...prompt, ...completion];
+  const header: Header = {
+    kind: "header",
+    format: trajectoryFormat,
+    id,
+    task: "",
+    servers: [],
+    catalog: emptyCatalogDigest,
+    seed: 0,
+    menu: [...(rollout.menu ?? listCalledNames(messages))],
+    policy,
+    imported: {
+      format,
+      ...(score === undefined ? {} : { score }),
+      ...(why === undefined ? {} : { why }),
+    },
+  };
+  return { header, events: [...createEvents(messages), end ?? guessEnd(completion)] };
+}
+
+const emptyCatalogDigest = computeDigest(deepFreeze([]));
+
+function createEvents(messages: readonly RolloutMessage[]): readonly Event[] {
+  let number = 0;
+  return messages.flatMap((it): Event[] => {
+    if (it.role === "user") return [{ kind: "user", text: it.text }];
+    const message = number++;
+    return [
+      { kind: "assistant", message, text: it.text },
+      ...it.calls.map((call): Event => ({
+        kind: "call",
+        message,
+        name: call.name,
+        arguments: call.arguments,
+        outcome: parseOutcome(call),
+        digest: "",
+      })),
+    ];
+  });
+}
+
+/** An attempt whose last message has no calls ended by itself. */
+function guessEnd(messages: readonly RolloutMessage[]): EndedEvent {
+  const last = messages.at(-1);
+  const isAnswered = last?.role === "assistant" && last.calls.length === 0;
+  return { kind: "ended", by: isAnswered ? "policy" : "limit" };
+}
+
+const listCalledNames = (messages: readonly RolloutMessage[]): readonly string[] => [
+  ...new Set(
+    messages.flatMap(it => (it.role === "assistant" ? it.calls.map(call => call.name) : [])),
+  ),
+];
+
+/**
+ * The outcome that a result's text tells. Text that is no JSON is the value itself. An object whose
+ * only key is `error`, and the errors of our servers, are refusals.
+ */
+function parseOutcome({ result, isError = false }: RolloutCall): RecordedOutcome {
+  if (result === undefined) return { kind: "broken", message: "the file has no result" };
+  const value = parseJsonOrText(result);
+  const fault = findFault(value);
+  if (fault) return { kind: "refused", ...fault };
+  return isError ? { kind: "refused", message: result } : { kind: "ok", value };
+}
+
+function findFault(value: Json): { readonly type?: string; readonly message: string } | undefined {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  const { error, error_type: type, message, ...rest } = value as Readonly<Record<string, Json>>;
+  if (typeof type === "string" && typeof message === "string" && error === undefined)
+    return { type, message };
+  if (typeof error !== "string" || type !== undefined || message !== undefined) return undefined;
+  return Object.keys(rest).length === 0 ? { message: error } : undefined;
+}
+
+export function parseJsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}

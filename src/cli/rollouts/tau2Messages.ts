@@ -1,0 +1,72 @@
+/** The messages of tau2-bench's simulations. */
+import { z } from "zod";
+import type { RolloutMessage } from "./rollout.ts";
+import type { CheckRow } from "./rolloutFormat.ts";
+
+const requestor = z.enum(["user", "assistant"]).default("assistant");
+const callsSchema = z
+  .array(
+    z.looseObject({
+      id: z.string().default(""),
+      name: z.string(),
+      arguments: z.record(z.string(), z.json()),
+      requestor,
+    }),
+  )
+  .nullish();
+
+const toolMessageSchema = z.looseObject({
+  role: z.literal("tool"),
+  id: z.string(),
+  content: z.string().nullish(),
+  requestor,
+  error: z.boolean().default(false),
+});
+
+const messageSchema = z.union([
+  z.looseObject({ role: z.literal("system") }),
+  z.looseObject({
+    role: z.enum(["user", "assistant"]),
+    content: z.string().nullish(),
+    tool_calls: callsSchema,
+  }),
+  // the results of several calls at once
+  z.looseObject({ role: z.literal("tool"), tool_messages: z.array(toolMessageSchema) }),
+  toolMessageSchema,
+]);
+
+/** What the user and the agent say, and the agent's calls with their results. */
+export function parseToolMessages(
+  rows: readonly unknown[],
+  check: CheckRow,
+): readonly RolloutMessage[] {
+  const messages: z.infer<typeof messageSchema>[] = rows.map(it => check(messageSchema, it));
+  const results = new Map<string, z.infer<typeof toolMessageSchema>>();
+  for (const it of messages)
+    if (it.role === "tool")
+      for (const result of "tool_messages" in it
+        ? (it.tool_messages as readonly z.infer<typeof toolMessageSchema>[])
+        : [it])
+        if (result.requestor === "assistant") results.set(result.id, result);
+  return messages.flatMap((it): RolloutMessage[] => {
+    if (it.role !== "user" && it.role !== "assistant") return [];
+    const text = typeof it.content === "string" ? it.content : "";
+    if (it.role === "user") return text === "" ? [] : [{ role: "user", text }];
+    const calls = it.tool_calls ?? [];
+    return [
+      {
+        role: "assistant",
+        text,
+        calls: calls.map(call => {
+          const result = results.get(call.id);
+          return {
+            name: call.name,
+            arguments: call.arguments,
+            result: result?.content ?? undefined,
+            isError: result?.error ?? false,
+          };
+        }),
+      },
+    ];
+  });
+}
