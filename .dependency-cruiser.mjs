@@ -7,7 +7,7 @@
 
 const tensorflow = ["@tensorflow/tfjs-core"];
 const domain = ["environment", "servers", "mcp", "trajectory", "policy", "synthesis", "reward"];
-const programs = ["evaluation", "run", "service", "protocol", "channel"];
+const programs = ["evaluation", "run", "service", "engine", "protocol", "channel"];
 const numerics = ["compute", "model", "train"];
 
 /** @type {Record<string, { modules?: string[], packages?: string[], typesOnly?: boolean }>} */
@@ -54,6 +54,7 @@ const modules = {
     modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"],
     packages: ["lru-cache", "prom-client", "ws"],
   },
+  engine: { modules: ["run", "trajectory", "reward", "environment"] },
   protocol: {
     modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
     typesOnly: true,

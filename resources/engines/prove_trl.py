@@ -22,6 +22,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 from prove_client import BUSY, Client, Json, create_error, create_session_id
@@ -41,7 +42,8 @@ BATCH_BYTES = 4_000_000
 class Prove:
     """The service at a URL, as the parts that `GRPOTrainer` needs.
 
-    `eos_token_id` is the token that ends a message, or several such tokens: a completion without
+    With `record`, a folder, the attempts of each step are written to `<step>.jsonl` in it, as group
+    files, which PROVE opens. `eos_token_id` is the token that ends a message, or several such tokens: a completion without
     it was cut off by the limit of tokens. `profile` names the weights of the reward, `paper` if
     absent. `options` are those of `prove_client.Client`.
     """
@@ -52,6 +54,7 @@ class Prove:
         *,
         eos_token_id: int | Sequence[int],
         profile: str | None = None,
+        record: str | Path | None = None,
         max_messages: int = 1_000,
         patience: float = 60,
         **options: Any,
@@ -61,6 +64,7 @@ class Prove:
         self.components: list[str] = catalog["components"]
         self._ends = {eos_token_id} if isinstance(eos_token_id, int) else set(eos_token_id)
         self._profile = {} if profile is None else {"profile": profile}
+        self._record = None if record is None else Path(record)
         self._environment = create_environment_class(catalog["tools"])
         self._opening = {"policy": "trl", "max_messages": max_messages}
         self._patience = patience
@@ -73,7 +77,10 @@ class Prove:
     def reward_functions(self) -> list[Any]:
         """The `reward_funcs`: the reward, then its parts. A batch is scored once for all."""
         names = ["reward", *self.components]
-        return [create_reward_function(name, self._score) for name in names]
+        functions = [create_reward_function(name, self._score) for name in names]
+        if self._record is not None:
+            functions[0] = record_groups(functions[0], self._record)
+        return functions
 
     @property
     def reward_weights(self) -> list[float]:
@@ -130,6 +137,7 @@ class Prove:
             bodies = [
                 {
                     **self._profile,
+                    **({} if self._record is None else {"group": True}),
                     "messages": [it for it in completion if it["role"] == "assistant"],
                     "cut": len(ids) == 0 or ids[-1] not in self._ends,
                 }
@@ -264,6 +272,55 @@ def create_reward_function(
 
     get_values.__name__ = name
     return get_values
+
+
+def record_groups(function: RewardFunction, folder: Path) -> RewardFunction:
+    """The function, which also writes the attempts of all processes to `<step>.jsonl`."""
+    from accelerate import PartialState
+    from accelerate.utils import gather_object
+
+    def reward(
+        environments: Sequence[Environment], trainer_state: Any = None, **options: Any
+    ) -> list[float | None]:
+        rewards = function(environments=environments, **options)
+        attempts = [
+            {"turn": it._task.get("turn"), "reward": value, "line": it._score["group"]}
+            for it, value in zip(environments, rewards, strict=True)
+            if value is not None and "group" in it._score
+        ]
+        state = PartialState()
+        everything = gather_object(attempts) if state.num_processes > 1 else attempts
+        if state.is_main_process:
+            step = 1 if trainer_state is None else trainer_state.global_step + 1
+            folder.mkdir(parents=True, exist_ok=True)
+            text = "".join(f"{json.dumps(it)}\n" for it in create_group_lines(step, everything))
+            unfinished = folder / f"{step}.jsonl.tmp"
+            unfinished.write_text(text, encoding="utf-8")
+            unfinished.replace(folder / f"{step}.jsonl")
+        return rewards
+
+    reward.__name__ = function.__name__
+    return reward
+
+
+def create_group_lines(step: int, attempts: Sequence[Json]) -> Iterator[Json]:
+    """The lines of a group file. The advantages are those of TRL's default, `scale_rewards`."""
+    groups: dict[Any, list[Json]] = {}
+    for it in attempts:
+        groups.setdefault((it["line"]["task"], it["turn"]), []).append(it)
+    for group in groups.values():
+        rewards = [it["reward"] for it in group]
+        mean = sum(rewards) / len(rewards)
+        deviation = stdev(rewards) if len(rewards) > 1 else 0.0
+        for attempt, it in enumerate(group):
+            yield {
+                "format": "prove/group@1",
+                "step": step,
+                "attempt": attempt,
+                "advantage": (it["reward"] - mean) / (deviation + 1e-4),
+                "clipped": [],
+                **it["line"],
+            }
 
 
 def split_batches(

@@ -105,6 +105,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./loop.ts")).loop,
   },
   {
+    name: "engine",
+    group: "Training",
+    summary: "prepare a training in another engine",
+    load: async () => (await import("./engine.ts")).engine,
+  },
+  {
     name: "warm-start",
     group: "Training",
     summary: "train the shipped student again from random weights",

@@ -87,6 +87,12 @@ const scoreOptions = {
   evidence: z.boolean().describe("add the breakdown with its evidence").optional(),
   prefix: z.int().min(0).describe("score the attempt after this number of calls").optional(),
   prefixes: z.boolean().describe("add the rewards after 0, 1, … calls and at the end").optional(),
+  group: z
+    .boolean()
+    .describe(
+      "add what a line of a group file has, other than step, attempt, advantage and clipped tokens",
+    )
+    .optional(),
 };
 export const roleMessage = assistantMessageSchema.extend({ role: z.string() });
 export const scoreBody = z.strictObject({
@@ -244,6 +250,7 @@ export const scoreResponse = z.strictObject({
   notes: z.array(z.string()).describe("where messages and session differ"),
   breakdown: object.optional(),
   prefix_rewards: z.array(z.number()).optional(),
+  group: object.optional(),
 });
 export const errorResponse = z.strictObject({
   error: z.strictObject({

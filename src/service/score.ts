@@ -1,11 +1,12 @@
 /** The score of an attempt as the service reports it. */
 import type { Attempt } from "../trajectory/attempt.ts";
 import { getEnd, listCalls } from "../trajectory/trajectory.ts";
-import { partNames } from "../reward/breakdown.ts";
+import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
 import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
 import { paperProfile, profiles } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { getSuccess } from "../reward/success.ts";
+import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
 
 export interface ScoreOptions {
   /** The name of a profile; `paper` if absent. */
@@ -13,6 +14,8 @@ export interface ScoreOptions {
   readonly evidence?: boolean | undefined;
   readonly prefix?: number | undefined;
   readonly prefixes?: boolean | undefined;
+  /** Add what a line of a group file has, other than what only the trainer knows. */
+  readonly group?: boolean | undefined;
 }
 
 /** A score as clients receive it. */
@@ -25,7 +28,7 @@ export interface Score {
 /** The parts of a score are null if the attempt cannot be scored, and success in a prefix, too. */
 export function createScore(
   attempt: Attempt,
-  { profile: name, evidence, prefix, prefixes }: ScoreOptions,
+  { profile: name, evidence, prefix, prefixes, group }: ScoreOptions,
   notes: readonly string[] = [],
 ): Score {
   const { header } = attempt.trajectory;
@@ -51,5 +54,19 @@ export function createScore(
     notes,
     ...(evidence && isComplete ? { breakdown: result } : {}),
     ...(Array.isArray(totals) ? { prefix_rewards: totals } : {}),
+    ...(group && isComplete && success
+      ? { group: createGroupFields(attempt, result, success.achieved) }
+      : {}),
+  };
+}
+
+function createGroupFields(attempt: Attempt, breakdown: Breakdown, success: boolean) {
+  const paper = scoreAttempt(attempt, paperProfile);
+  return {
+    task: attempt.trajectory.header.task,
+    success,
+    paper: isScored(paper) ? paper.total : breakdown.total,
+    breakdown: formatBreakdownLine(breakdown),
+    trajectory: formatTrajectoryLine(attempt.trajectory),
   };
 }

@@ -42,10 +42,12 @@ def serve_tasks() -> Iterator[Served]:
         assert process.wait(10) == 0
 
 
-def export_tasks(served: Served, out: Path) -> Path:
-    """The folder with the tasks as a data set for TRL."""
+@pytest.fixture(scope="session", name="rows")
+def export_rows(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tasks of the split `train`, as `prove-rl export --to trl` writes them."""
+    out = tmp_path_factory.mktemp("trl") / "out"
     command = ["node", "dist/cli.js", "export", "--to", "trl"]
     subprocess.run(
         [*command, "--tasks", str(served.tasks), "--out", str(out)], cwd=ROOT, check=True
     )
-    return out
+    return out / "train.jsonl"

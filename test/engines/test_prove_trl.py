@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from conftest import ROOT, Served, export_tasks
+from conftest import ROOT, Served
 from prove_client import Client
 from prove_trl import Prove
 from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer, list_turns
@@ -20,23 +20,36 @@ from trl import GRPOConfig, GRPOTrainer
 PARTS = ["validity", "coverage", "efficiency", "name", "argument"]
 
 
-@pytest.fixture(scope="module", name="rows")
-def export_rows(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example's tasks of the split `train`, as `prove-rl export --to trl` writes them."""
-    return export_tasks(served, tmp_path_factory.mktemp("trl") / "out") / "train.jsonl"
-
-
-def create_trainer(served: Served, rows: Path, out: Path, count: int, **options: Any) -> Any:
-    texts = rows.read_text().splitlines()
-    tokenizer = create_tokenizer(texts[:10])
+def create_trainer(
+    served: Served,
+    rows: Path,
+    out: Path,
+    count: int,
+    model: tuple[Any, Any] | None = None,
+    peft_config: Any = None,
+    **options: Any,
+) -> Any:
+    """A trainer for the rows with the shortest prompts, of a tiny Qwen3 if there is no model."""
+    tokenizer = create_tokenizer(rows.read_text().splitlines()[:10]) if model is None else model[1]
     prove = Prove(served.url, eos_token_id=tokenizer.eos_token_id)
     prove.add_menus(tokenizer)
+    data = prove.load_dataset(rows)
+    # the menu is on the first message
+    shortest = sorted(range(len(data)), key=lambda i: len(json.dumps(data[i]["prompt"])))
+    settings = {
+        "learning_rate": 0.1,
+        "per_device_train_batch_size": 4,
+        "num_generations": 4,
+        "max_completion_length": 4_000,
+        **options,
+    }
     return GRPOTrainer(
-        model=create_model(tokenizer),
+        model=create_model(tokenizer) if model is None else model[0],
         processing_class=tokenizer,
-        train_dataset=prove.load_dataset(rows).select(range(count)),
+        train_dataset=data.select(shortest[:count]),
         environment_factory=prove.create_environment,
         reward_funcs=prove.reward_functions,
+        peft_config=peft_config,
         args=GRPOConfig(
             output_dir=str(out),
             reward_weights=prove.reward_weights,
@@ -45,41 +58,46 @@ def create_trainer(served: Served, rows: Path, out: Path, count: int, **options:
             report_to="none",
             save_strategy="no",
             logging_steps=1,
-            learning_rate=0.1,
-            per_device_train_batch_size=4,
-            num_generations=4,
-            max_completion_length=4_000,
             max_tool_calling_iterations=12,
             chat_template_kwargs={"enable_thinking": False},
-            **options,
+            **settings,
         ),
     )
 
 
 def test_steps_on_real_tasks(served: Served, rows: Path, tmp_path: Path) -> None:
     trainer = create_trainer(served, rows, tmp_path, 3, max_steps=3)
-    before = {name: it.detach().clone() for name, it in trainer.model.named_parameters()}
     generation = ScriptedGeneration(trainer.processing_class, served.tasks)
+    moved = train(trainer, generation)
+    assert len(moved) == len(list(trainer.model.parameters()))
+    for step in check_steps(trainer, 3):
+        assert step["rewards/reward/std"] > 0.1
+        # of four attempts, the first is the teacher's without errors
+        assert 0.25 <= step["success"] < 1
+    assert served.count_sessions() == 0
+
+
+def train(trainer: Any, generation: Any) -> list[str]:
+    """Train with this stand-in for `generate`, and return the names of what has changed."""
+    before = {name: it.detach().clone() for name, it in trainer.model.named_parameters()}
     with patch.object(trainer.model, "generate", side_effect=generation):
         trainer.train()
+    after = trainer.model.named_parameters()
+    return [name for name, it in after if not torch.equal(it, before[name])]
 
+
+def check_steps(trainer: Any, count: int) -> list[Any]:
+    """What was logged at each step, after checks of what all trainings have in common."""
     steps = [it for it in trainer.state.log_history if "loss" in it]
-    assert len(steps) == 3
+    assert len(steps) == count
     for step in steps:
         assert math.isfinite(step["loss"])
         assert step["grad_norm"] > 0
         parts = {name: step[f"rewards/{name}/mean"] for name in PARTS}
         assert all(0 <= it <= 1 for it in parts.values()), parts
         assert step["reward"] == pytest.approx(step["rewards/reward/mean"])
-        assert step["rewards/reward/std"] > 0.1
-        # of four attempts, the first is the teacher's without errors
-        assert 0.25 <= step["success"] < 1
         assert step["unscorable"] == 0
-    moved = [
-        name for name, it in trainer.model.named_parameters() if not torch.equal(it, before[name])
-    ]
-    assert len(moved) == len(before)
-    assert served.count_sessions() == 0
+    return steps
 
 
 def test_prompts_show_the_menu_of_their_row(served: Served, rows: Path) -> None:

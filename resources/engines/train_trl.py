@@ -1,0 +1,61 @@
+"""Trains the model of config.json on this folder's tasks with TRL's `GRPOTrainer`.
+
+`prove-rl engine prepare trl` writes the folder, and launch.py starts this program in each process.
+The service's address is in PROVE_URL. A training that was interrupted goes on from its last
+checkpoint.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+try:
+    from peft import LoraConfig
+    from transformers import AutoTokenizer
+    from transformers.trainer_utils import get_last_checkpoint
+    from trl import GRPOConfig, GRPOTrainer
+except ImportError as error:
+    sys.exit(f"{error}: run pip install -r requirements.txt in {FOLDER}")
+
+from prove_client import CONNECTION_ERRORS
+from prove_trl import Prove
+
+
+def main() -> None:
+    config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
+    tokenizer = AutoTokenizer.from_pretrained(config["model"])
+    try:
+        prove = Prove(
+            os.environ["PROVE_URL"],
+            eos_token_id=tokenizer.eos_token_id,
+            profile=config["profile"],
+            record=FOLDER / "rollouts",
+        )
+    except CONNECTION_ERRORS as error:
+        sys.exit(str(error))
+    prove.add_menus(tokenizer)
+    trainer = GRPOTrainer(
+        model=config["model"],
+        processing_class=tokenizer,
+        train_dataset=prove.load_dataset(FOLDER / "data/train.jsonl"),
+        environment_factory=prove.create_environment,
+        reward_funcs=prove.reward_functions,
+        peft_config=LoraConfig(**config["lora"]) if config["lora"] else None,
+        args=GRPOConfig(
+            output_dir=str(FOLDER / "checkpoints"),
+            reward_weights=prove.reward_weights,
+            **config["grpo"],
+        ),
+    )
+    checkpoints = FOLDER / "checkpoints"
+    last = get_last_checkpoint(str(checkpoints)) if checkpoints.exists() else None
+    trainer.train(resume_from_checkpoint=last)
+    trainer.save_model(str(FOLDER / "model"))
+    tokenizer.save_pretrained(str(FOLDER / "model"))
+
+
+if __name__ == "__main__":
+    main()

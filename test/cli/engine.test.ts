@@ -1,0 +1,79 @@
+/** `engine prepare`: the files of a folder for TRL, and what it refuses. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { engine } from "../../src/cli/engine.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { moveFifty } from "../trajectory/sampleTasks.ts";
+import { emptyFolder } from "./program.ts";
+import { runCommand } from "./terminal.ts";
+
+async function writeTasks(split: "train" | "heldout-chain"): Promise<string> {
+  const file = join(emptyFolder(), "some.tasks.jsonl");
+  writeFileSync(file, `${formatTaskLine({ ...(await moveFifty()), split })}\n`);
+  return file;
+}
+
+const prepare = (tasks: string, out: string, ...more: readonly string[]) =>
+  runCommand(engine, ["prepare", "trl", "--tasks", tasks, "--model", "m", "--out", out, ...more]);
+
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
+
+test("the folder has the data, the programs and the paper's settings for the GPUs", async () => {
+  const tasks = await writeTasks("train");
+  const out = join(emptyFolder(), "trl");
+  const { code, out: lines } = await prepare(tasks, out, "--gpus", "4", "--lora", "16");
+  expect(code).toBe(0);
+  expect(lines.join("\n")).toContain(`python ${join(out, "launch.py")}`);
+  expect(readdirSync(out).sort()).toEqual([
+    "README.md",
+    "accelerate.yaml",
+    "config.json",
+    "data",
+    "launch.py",
+    "prove_client.py",
+    "prove_trl.py",
+    "requirements.txt",
+    "some.tasks.jsonl",
+    "train.py",
+  ]);
+  const { grpo, lora, model, serve } = readJson(out, "config.json");
+  expect(model).toBe("m");
+  expect(lora.r).toBe(16);
+  // 16 attempts at each of 16 tasks in a step
+  const { per_device_train_batch_size: batch, gradient_accumulation_steps: rounds } = grpo;
+  expect(batch * rounds * 4).toBe(16 * 16);
+  expect(grpo).toMatchObject({ num_generations: 16, beta: 0.01, max_steps: 350 });
+  expect(serve.slice(-2)).toEqual(["--tasks", basename(tasks)]);
+  expect(readFileSync(join(out, "accelerate.yaml"), "utf8")).toContain("num_processes: 4\n");
+  const [row] = readFileSync(join(out, "data/train.jsonl"), "utf8").split("\n");
+  expect(JSON.parse(row!)).toHaveProperty("task_id");
+});
+
+test("a model in a folder is found from anywhere, and the CPU gets small settings", async () => {
+  const tasks = await writeTasks("train");
+  const [model, out] = [emptyFolder(), join(emptyFolder(), "trl")];
+  await prepare(tasks, out, "--gpus", "0", "--model", model);
+  const config = readJson(out, "config.json");
+  expect(config).toMatchObject({ model, lora: null, grpo: { use_cpu: true } });
+  expect(readFileSync(join(out, "requirements.txt"), "utf8")).not.toContain("vllm");
+});
+
+test("a folder that is not empty is left as it is", async () => {
+  const out = emptyFolder();
+  writeFileSync(join(out, "mine.txt"), "mine");
+  await expect(prepare(await writeTasks("train"), out)).rejects.toThrow(`${out} is not empty`);
+  expect(readdirSync(out)).toEqual(["mine.txt"]);
+});
+
+test("tasks of other splits only are refused, and nothing is left behind", async () => {
+  const out = join(emptyFolder(), "trl");
+  await expect(prepare(await writeTasks("heldout-chain"), out)).rejects.toThrow(
+    "has no rows of the split train",
+  );
+  expect(existsSync(out)).toBe(false);
+});
+
+test("an engine that is not supported is named", async () => {
+  await expect(runCommand(engine, ["prepare", "nemo"])).rejects.toThrow("there is no engine nemo");
+});

@@ -1,0 +1,44 @@
+"""The folder of `prove-rl engine prepare trl`, trained as its README says."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import ROOT, Served
+from tiny_qwen import create_model, create_tokenizer
+
+
+def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) -> None:
+    tokenizer = create_tokenizer(rows.read_text().splitlines()[:10])
+    model = tmp_path / "model"
+    create_model(tokenizer).save_pretrained(model)
+    tokenizer.save_pretrained(model)
+    out = tmp_path / "trl"
+    command = ["node", "dist/cli.js", "engine", "prepare", "trl", "--gpus", "0"]
+    command += ["--tasks", str(served.tasks), "--model", str(model), "--out", str(out)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    config = json.loads((out / "config.json").read_text())
+    config["grpo"] |= {"max_steps": 2, "save_steps": 1, "max_completion_length": 16}
+    (out / "config.json").write_text(json.dumps(config))
+
+    launch = [sys.executable, str(out / "launch.py")]
+    result = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr[-4_000:]
+    assert "'rewards/coverage/mean'" in result.stdout
+    assert (out / "model/model.safetensors").exists()
+    for step in (1, 2):
+        lines = (out / f"rollouts/{step}.jsonl").read_text().splitlines()
+        attempts = [json.loads(it) for it in lines]
+        assert [it["step"] for it in attempts] == [step] * 4
+        assert len({it["task"] for it in attempts}) == 1
+        assert [it["attempt"] for it in attempts] == [0, 1, 2, 3]
+        # a random model calls nothing, so all attempts at a task earn the same
+        assert [it["advantage"] for it in attempts] == [0] * 4
+    command = ["node", "dist/cli.js", "replay", str(out / "rollouts/1.jsonl")]
+    replayed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+
+    # all steps are done, so the second start goes on from the last checkpoint and ends
+    again = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
+    assert again.returncode == 0, again.stderr[-4_000:]
