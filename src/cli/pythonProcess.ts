@@ -78,11 +78,13 @@ export class PythonProcess {
       packages,
       signal,
       answerLimit,
+      env = process.env,
     }: {
       readonly script: string;
       readonly packages: string;
       readonly signal: AbortSignal;
       readonly answerLimit: number;
+      readonly env?: NodeJS.ProcessEnv;
     },
   ) {
     this.#program = program;
@@ -93,6 +95,7 @@ export class PythonProcess {
     // together with what the process starts, such as Python if the program is a script.
     const child = spawn(program, ["-E", script], {
       stdio: ["pipe", "pipe", "pipe"],
+      env,
       detached: process.platform !== "win32",
       windowsHide: true,
     });

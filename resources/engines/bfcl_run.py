@@ -1,0 +1,357 @@
+"""Runs the multi-turn categories of the official bfcl-eval against an OpenAI-compatible endpoint.
+
+`prove-rl benchmark bfcl` starts this program. The first line on stdin is the request, a JSON
+object; the endpoint's key comes from the environment (`OPENAI_API_KEY`). Data, handler, file
+formats and checkers are those of bfcl-eval: this program schedules the entries, stops where the
+endpoint fails, and reports in lines of JSON on stdout.
+
+bfcl-eval imports the packages of every provider that it supports. Here it gets only the ones for
+OpenAI-compatible endpoints; see `PLACEHOLDERS`.
+"""
+
+import importlib
+import json
+import keyword
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, TextIO
+
+VERSION = "2026.3.23"
+MODEL = "model"
+"""The name of the folders with results and scores; the harness makes Python names of it."""
+
+PLACEHOLDERS: dict[str, dict[str, Any]] = {
+    # the table of all models, which imports the packages of their providers
+    "bfcl_eval.constants.model_config": {"MODEL_CONFIG_MAPPING": {}},
+    # only other categories need the parsers of Java and JavaScript
+    "bfcl_eval.model_handler.parser.java_parser": {"parse_java_function_call": None},
+    "bfcl_eval.model_handler.parser.js_parser": {"parse_javascript_function_call": None},
+    # only the tables of the leaderboard need these
+    "numpy": {},
+    "pandas": {},
+}
+
+MAX_FAILURES = 5
+"""So many entries may fail before one succeeds."""
+HEARTBEAT = 10
+"""Seconds between signs of life."""
+
+
+class StoppedError(Exception):
+    """Why no further entry can be answered."""
+
+
+class Reporter:
+    """Writes lines of JSON; what the harness prints goes nowhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def send(self, **line: Any) -> None:
+        with self._lock:
+            self._stream.write(f"{json.dumps(line)}\n")
+            self._stream.flush()
+
+
+def import_harness() -> SimpleNamespace:
+    """Import the parts of bfcl-eval that are used. Raises ImportError."""
+    for name, values in PLACEHOLDERS.items():
+        module = ModuleType(name)
+        vars(module).update(values)
+        sys.modules[name] = module
+    names = {
+        "utils": "bfcl_eval.utils",
+        "runner": "bfcl_eval.eval_checker.eval_runner",
+        "executor": "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils",
+        "completion": "bfcl_eval.model_handler.api_inference.openai_completion",
+        "openai": "openai",
+    }
+    return SimpleNamespace(**{key: importlib.import_module(it) for key, it in names.items()})
+
+
+def create_handler(harness: SimpleNamespace, model: str, temperature: float) -> Any:
+    """The official handler for chat completions with tools.
+
+    The harness executes calls with `eval`. Names that are no function of the benchmark are replaced
+    by ones that nothing has, so that the call fails as it would anyway instead of running Python.
+    """
+    known = load_function_names(harness)
+
+    class Handler(harness.completion.OpenAICompletionsHandler):  # type: ignore[misc, name-defined]
+        def decode_execute(self, result: Any, has_tool_call_tag: bool) -> Any:
+            if isinstance(result, list):
+                result = [replace_unknown(it, known) for it in result]
+            return super().decode_execute(result, has_tool_call_tag)
+
+    handler = Handler(
+        model_name=model, temperature=temperature, registry_name=MODEL, is_fc_model=True
+    )
+    handler.model_name_underline_replaced = MODEL
+    return handler
+
+
+def load_function_names(harness: SimpleNamespace) -> frozenset[str]:
+    """The names of all functions that the multi-turn categories offer."""
+    folder = Path(harness.utils.MULTI_TURN_FUNC_DOC_PATH)
+    return frozenset(
+        json.loads(line)["name"]
+        for file in sorted(folder.glob("*.json"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.strip()
+    )
+
+
+def replace_unknown(call: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """The call with a name that cannot be Python's, unless the benchmark has the function."""
+    return dict(
+        (name, arguments)
+        if is_harmless(name, arguments, known)
+        else (f"undefined_{to_identifier(name)}", "{}")
+        for name, arguments in call.items()
+    )
+
+
+def is_harmless(name: str, arguments: Any, known: frozenset[str]) -> bool:
+    """Whether the source code of the call is that of a call with values, and nothing more."""
+    if name not in known:
+        # an undefined name fails by itself
+        return False
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            return True  # the harness cannot decode it either
+    return not isinstance(arguments, dict) or all(
+        it.isidentifier() and not keyword.iskeyword(it) for it in arguments
+    )
+
+
+def to_identifier(name: str) -> str:
+    return "".join(it if it.isalnum() and it.isascii() else "_" for it in name)
+
+
+def drop_torn_line(file: Path) -> int | None:
+    """Cut off a last line that was not written to its end, and return its number."""
+    data = file.read_bytes()
+    lines = data.splitlines(keepends=True)
+    if not lines:
+        return None
+    try:
+        json.loads(lines[-1])
+        if lines[-1].endswith(b"\n"):
+            return None
+        file.write_bytes(data + b"\n")
+    except ValueError:
+        file.write_bytes(b"".join(lines[:-1]))
+        return len(lines)
+    return None
+
+
+def find_result_file(harness: SimpleNamespace, category: str) -> Path:
+    folder = harness.utils.get_directory_structure_by_category(category)
+    name = harness.utils.get_file_name_by_category(category, is_result_file=True)
+    return Path(harness.utils.RESULT_PATH, MODEL, folder, name)
+
+
+def load_results(harness: SimpleNamespace, category: str) -> list[dict[str, Any]]:
+    file = find_result_file(harness, category)
+    if not file.exists():
+        return []
+    results: list[dict[str, Any]] = harness.utils.load_file(file, sort_by_id=True)
+    return results
+
+
+def list_entries(harness: SimpleNamespace, category: str, count: int | None) -> list[Any]:
+    return list(harness.utils.load_dataset_entry(category))[:count]
+
+
+def answer(handler: Any, harness: SimpleNamespace, entry: dict[str, Any]) -> dict[str, Any]:
+    """The line of an entry in the result file. Raises StoppedError if the endpoint fails."""
+    openai = harness.openai
+    try:
+        result, metadata = handler.inference(entry, False, True)
+    except (
+        openai.APIConnectionError,
+        openai.AuthenticationError,
+        openai.PermissionDeniedError,
+        openai.NotFoundError,
+        openai.RateLimitError,
+        openai.InternalServerError,
+    ) as error:
+        raise StoppedError(describe(error)) from error
+    except Exception as error:  # noqa: BLE001
+        # an error of the model, which bfcl-eval records as the entry's result in the same form
+        return {
+            "id": entry["id"],
+            "result": f"Error during inference: {error}",
+            "traceback": traceback.format_exc(),
+        }
+    return {"id": entry["id"], "result": result, **metadata}
+
+
+def describe(error: BaseException) -> str:
+    cause = error.__cause__
+    text = str(error) if cause is None else f"{error} {cause}"
+    return " ".join(text.split())[:300]
+
+
+def generate(
+    handler: Any,
+    harness: SimpleNamespace,
+    entries: list[dict[str, Any]],
+    threads: int,
+) -> Iterator[dict[str, Any]]:
+    """Answer the entries and yield their lines. Failures are held back until one succeeds."""
+    failed: list[dict[str, Any]] = []
+    has_succeeded = False
+    waiting = iter(entries)
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        running: set[Future[dict[str, Any]]] = set()
+
+        def refill() -> None:
+            while len(running) < threads:
+                entry = next(waiting, None)
+                if entry is None:
+                    return
+                running.add(pool.submit(answer, handler, harness, entry))
+
+        stop: BaseException | None = None
+        refill()
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    line = future.result()
+                except StoppedError as error:
+                    # the others are let finish: their answers have been paid for
+                    stop = stop or error
+                    continue
+                if has_succeeded or "traceback" not in line:
+                    has_succeeded = True
+                    yield from failed
+                    failed = []
+                    yield line
+                else:
+                    failed.append(line)
+            if (
+                stop is None
+                and not has_succeeded
+                and len(failed) >= min(MAX_FAILURES, len(entries))
+            ):
+                stop = StoppedError(
+                    f"{len(failed)} entries failed alike: {failed[0]['result'][:300]}"
+                )
+            if stop is None:
+                refill()
+        if stop is not None:
+            raise stop
+        yield from failed
+
+
+def evaluate(
+    handler: Any, harness: SimpleNamespace, category: str, ids: set[str]
+) -> dict[str, dict[str, Any]]:
+    """Check the results with the official checkers: entries by id, with the error of wrong ones."""
+    results = [it for it in load_results(harness, category) if it["id"] in ids]
+    if not results:
+        return {}
+    score_path = Path(harness.utils.SCORE_PATH)
+    harness.runner.evaluate_task(
+        category,
+        Path(harness.utils.RESULT_PATH),
+        score_path,
+        results,
+        MODEL,
+        handler,
+        {},
+        allow_missing=True,
+    )
+    folder = harness.utils.get_directory_structure_by_category(category)
+    name = harness.utils.get_file_name_by_category(category, is_score_file=True)
+    _, *wrong = harness.utils.load_file(score_path / MODEL / folder / name)
+    errors = {it["id"]: it["error"] for it in wrong}
+    return {
+        it["id"]: {
+            "valid": it["id"] not in errors,
+            "error": errors.get(it["id"], {}).get("error_type"),
+            "message": format_message(errors.get(it["id"], {}).get("error_message")),
+        }
+        for it in results
+    }
+
+
+def format_message(message: Any) -> str | None:
+    if message is None:
+        return None
+    return (" ".join(message) if isinstance(message, list) else str(message))[:300]
+
+
+def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -> None:
+    handler = create_handler(harness, request["model"], request["temperature"])
+    categories: list[str] = request["categories"]
+    entries = {it: list_entries(harness, it, request["count"]) for it in categories}
+    for category in categories:
+        file = find_result_file(harness, category)
+        torn = drop_torn_line(file) if file.exists() else None
+        if torn is not None:
+            reporter.send(kind="torn", file=str(file), line=torn)
+    done = {it["id"] for category in categories for it in load_results(harness, category)}
+    total = sum(len(it) for it in entries.values())
+    count = sum(it["id"] in done for list_ in entries.values() for it in list_)
+    reporter.send(kind="entries", total=total, done=count)
+    todo = [it for list_ in entries.values() for it in list_ if it["id"] not in done]
+    stopped: str | None = None
+    try:
+        for line in generate(handler, harness, todo, request["threads"]):
+            handler.write(line, result_dir=Path(harness.utils.RESULT_PATH))
+            count += 1
+            reporter.send(kind="entries", total=total, done=count)
+    except StoppedError as error:
+        stopped = str(error)
+    for category in categories:
+        file = find_result_file(harness, category)
+        if file.exists():
+            harness.utils.sort_file_content_by_id(file)
+        ids = {it["id"] for it in entries[category]}
+        reporter.send(kind="checking", category=category)
+        for id_, score in evaluate(handler, harness, category, ids).items():
+            reporter.send(kind="score", id=id_, category=category, **score)
+    reporter.send(kind="end", stopped=stopped)
+
+
+def main() -> None:
+    reporter = Reporter(sys.stdout)
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    request = json.loads(sys.stdin.readline())
+    folder = Path(request["folder"])
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["BFCL_PROJECT_ROOT"] = str(folder)
+    os.environ["OPENAI_BASE_URL"] = request["base_url"]
+    os.environ.setdefault("OPENAI_API_KEY", "EMPTY")
+    try:
+        harness = import_harness()
+    except ImportError as error:
+        reporter.send(kind="problem", problem=str(error))
+        return
+    alive = threading.Event()
+
+    def beat() -> None:
+        while not alive.wait(HEARTBEAT):
+            reporter.send(kind="working")
+
+    threading.Thread(target=beat, daemon=True).start()
+    try:
+        run(harness, request, reporter)
+    finally:
+        alive.set()
+
+
+if __name__ == "__main__":
+    main()
