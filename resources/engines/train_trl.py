@@ -26,6 +26,11 @@ from prove_trl import Prove
 
 def main() -> None:
     config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
+    checkpoints = FOLDER / "checkpoints"
+    last = get_last_checkpoint(str(checkpoints)) if checkpoints.exists() else None
+    if last is not None and int(last.rpartition("-")[2]) >= config["grpo"]["max_steps"]:
+        print(f"all steps are done: raise max_steps in {FOLDER / 'config.json'} to train on")
+        return
     tokenizer = AutoTokenizer.from_pretrained(config["model"])
     try:
         prove = Prove(
@@ -45,13 +50,11 @@ def main() -> None:
         reward_funcs=prove.reward_functions,
         peft_config=LoraConfig(**config["lora"]) if config["lora"] else None,
         args=GRPOConfig(
-            output_dir=str(FOLDER / "checkpoints"),
+            output_dir=str(checkpoints),
             reward_weights=prove.reward_weights,
             **config["grpo"],
         ),
     )
-    checkpoints = FOLDER / "checkpoints"
-    last = get_last_checkpoint(str(checkpoints)) if checkpoints.exists() else None
     trainer.train(resume_from_checkpoint=last)
     trainer.save_model(str(FOLDER / "model"))
     tokenizer.save_pretrained(str(FOLDER / "model"))

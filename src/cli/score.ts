@@ -171,7 +171,7 @@ function createScorer({ catalog }: CliContext, profile: Profile, tally: Tally) {
     if (importedFrom !== undefined) return { why: importedFrom };
     if (!task)
       return {
-        why: `its task ${trajectory.header.task} is not at hand: name its file with --tasks`,
+        why: `its task ${trajectory.header.task} was not found: name its file with --tasks`,
       };
     if (!finished) return { why: "it never ended: the attempt was cut off" };
     const change = findChange(catalog, trajectory.header);

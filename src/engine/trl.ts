@@ -20,6 +20,13 @@ const [group, prompts] = [16, 16];
 /** Attempts that are processed at a time on one GPU. */
 const perDevice = 2;
 
+/** The paper's learning rates for its models; the first is Qwen3-4B's, and of all others. */
+const learningRate = 1e-6;
+const learningRates: readonly (readonly [RegExp, number])[] = [
+  [/qwen3-8b/i, 5e-8],
+  [/qwen2\.5-7b|granite-4\.1-8b/i, 3e-7],
+];
+
 /** config.json, which train.py and launch.py read. */
 export function createTrlConfig({ model, gpus, profile, loraRank, serve }: TrlTarget) {
   return {
@@ -30,7 +37,7 @@ export function createTrlConfig({ model, gpus, profile, loraRank, serve }: TrlTa
         ? null
         : { r: loraRank, lora_alpha: 2 * loraRank, target_modules: "all-linear" },
     serve,
-    grpo: gpus === 0 ? cpuSettings : createGpuSettings(gpus),
+    grpo: gpus === 0 ? cpuSettings : createGpuSettings(gpus, model),
   };
 }
 
@@ -47,7 +54,7 @@ const cpuSettings = {
   ...common,
   use_cpu: true,
   bf16: false,
-  learning_rate: 1e-6,
+  learning_rate: learningRate,
   per_device_train_batch_size: 4,
   num_generations: 4,
   max_completion_length: 1024,
@@ -55,10 +62,10 @@ const cpuSettings = {
   save_steps: 5,
 };
 
-const createGpuSettings = (gpus: number) => ({
+const createGpuSettings = (gpus: number, model: string) => ({
   ...common,
   bf16: true,
-  learning_rate: 1e-6,
+  learning_rate: learningRates.find(([name]) => name.test(model))?.[1] ?? learningRate,
   beta: 0.01,
   num_generations: group,
   per_device_train_batch_size: perDevice,

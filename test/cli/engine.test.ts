@@ -50,6 +50,16 @@ test("the folder has the data, the programs and the paper's settings for the GPU
   expect(JSON.parse(row!)).toHaveProperty("task_id");
 });
 
+test.each([
+  ["Qwen/Qwen3-8B", 5e-8],
+  ["Qwen/Qwen2.5-7B-Instruct", 3e-7],
+  ["Qwen/Qwen3-4B-Instruct-2507", 1e-6],
+])("%s has the learning rate of the paper", async (model, rate) => {
+  const out = join(emptyFolder(), "trl");
+  await prepare(await writeTasks("train"), out, "--model", model);
+  expect(readJson(out, "config.json").grpo.learning_rate).toBe(rate);
+});
+
 test("a model in a folder is found from anywhere, and the CPU gets small settings", async () => {
   const tasks = await writeTasks("train");
   const [model, out] = [emptyFolder(), join(emptyFolder(), "trl")];

@@ -226,7 +226,7 @@ describe("score F", () => {
   test("attempts without their tasks are reported", async () => {
     const { out, notes, code } = await runCommand(score, [attemptsFile], inFolder);
     expect(out[0]).toBe(
-      "t-move/wrong  not scored: its task t-move is not at hand: name its file with --tasks",
+      "t-move/wrong  not scored: its task t-move was not found: name its file with --tasks",
     );
     expect(notes).toEqual(["2 not scored"]);
     expect(code).toBe(1);
@@ -376,7 +376,7 @@ describe("files of all kinds", () => {
     ]);
     const read = (name: string) => readFileSync(join(folder, "pages", name), "utf8");
     expect(read("t-move-teacher.html")).toMatch(/1\.30*\b[\s\S]*banking_transfer/);
-    expect(read("t-move-wrong.html")).toContain("its task t-move is not at hand");
+    expect(read("t-move-wrong.html")).toContain("its task t-move was not found");
   });
 });
 

@@ -39,6 +39,6 @@ def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) ->
     replayed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
-    # all steps are done, so the second start goes on from the last checkpoint and ends
     again = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
     assert again.returncode == 0, again.stderr[-4_000:]
+    assert "all steps are done" in again.stdout
