@@ -129,6 +129,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./evaluate.ts")).evaluate,
   },
   {
+    name: "benchmark",
+    group: "Measuring",
+    summary: "measure a model with the official program of a benchmark",
+    load: async () => (await import("./officialBenchmark.ts")).benchmark,
+  },
+  {
     name: "audit",
     group: "Measuring",
     summary: "check what tasks accept by letting solvers play them",

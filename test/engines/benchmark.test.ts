@@ -1,0 +1,107 @@
+/** `benchmark bfcl` with the real bfcl-eval, installed on demand, and an endpoint that knows it all. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { readTrajectories } from "../../src/trajectory/file.ts";
+import { emptyFolder } from "../cli/program.ts";
+import { root } from "../contracts/transports.ts";
+import { python } from "./environment.ts";
+
+// the first run installs the packages
+const timeout = 300_000;
+
+let cwd: string;
+beforeAll(() => void (cwd = emptyFolder()));
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const it of started.splice(0)) it.kill("SIGKILL");
+});
+
+/** Starts the endpoint and returns its address. */
+async function startEndpoint(...args: string[]): Promise<string> {
+  const script = join(import.meta.dirname, "bfcl_endpoint.py");
+  const child = spawn(python, [script, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  started.push(child);
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error("the endpoint did not start");
+}
+
+async function run(...args: string[]) {
+  const options = args[0] === "benchmark" ? ["--python", python] : [];
+  const child = spawn(process.execPath, [join(root, "dist/cli.js"), ...args, ...options], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    // the environment is kept for the next time the tests run
+    env: { ...process.env, XDG_CACHE_HOME: join(root, ".engines", "cache"), PROVE_API_KEY: key },
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (it: Buffer) => (stdout += it.toString()));
+  child.stderr.on("data", (it: Buffer) => (stderr += it.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+const key = "sk-planted-key-1234567890";
+
+const benchmark = (url: string, out: string, ...args: string[]) =>
+  run("benchmark", "bfcl", "--model", `model ${out}`, "--base-url", url, "--out", out, ...args);
+
+test(
+  "the ground truth is right on all entries, and its attempts can be stepped through",
+  { timeout },
+  async () => {
+    const url = await startEndpoint();
+    const { code, stdout, stderr } = await benchmark(url, "truth", "--count", "7");
+    expect({ code, stderr: stderr.includes("attempts: ") }).toEqual({ code: 0, stderr: true });
+    expect(stdout.split("\n").map(it => it.trim().split(/ {2,}/))).toEqual([
+      ["Base", "MissParam", "MissFunc", "LongCtx", "Overall", "entries"],
+      ["model truth", "100.0", "100.0", "100.0", "100.0", "100.0", "28"],
+      [""],
+    ]);
+    const attempts = [];
+    for await (const it of readTrajectories(join(cwd, "truth/attempts.trajectory.jsonl")))
+      attempts.push(it);
+    expect(attempts.map(it => it.header.imported?.score)).toEqual(attempts.map(() => 1));
+    expect(attempts).toHaveLength(28);
+    for (const { events } of attempts) {
+      expect(events.filter(it => it.kind === "user").length).toBeGreaterThan(1);
+      const calls = events.filter(it => it.kind === "call");
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.map(it => it.outcome.kind)).not.toContain("broken");
+    }
+    const results = "truth/result/model/multi_turn";
+    const imported = await run("import", "bfcl", results, "--out", "again.trajectory.jsonl");
+    expect([imported.code, imported.stdout.split(" in ")[0]]).toEqual([0, "28 rollouts"]);
+  },
+);
+
+test(
+  "an endpoint that goes down, a torn result file, and the same command again",
+  { timeout },
+  async () => {
+    const base = ["--categories", "multi_turn_base", "--concurrency", "2", "--count", "7"];
+    const dying = await startEndpoint("20");
+    const first = await benchmark(dying, "cut", ...base);
+    expect(first.code).toBe(1);
+    expect(first.stderr).toMatch(/stopped after [1-6] of 7 entries: .*503/);
+    const results = join(cwd, "cut/result/model/multi_turn/BFCL_v4_multi_turn_base_result.json");
+    const text = readFileSync(results, "utf8");
+    const lines = text.trimEnd().split("\n").length;
+    writeFileSync(results, text.slice(0, -100));
+    const second = await benchmark(await startEndpoint(), "cut", ...base, "--compare", "truth");
+    expect(second.stderr).toContain(`_result.json:${lines} is torn`);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain("model cut − model truth, in points");
+    expect(second.stdout).toContain("Overall    +0.0 (+0.0 … +0.0) on 7 entries: no difference");
+    // entries of other categories stay when one is continued
+    const again = ["--categories", "multi_turn_miss_func", "--count", "1"];
+    const third = await benchmark(await startEndpoint(), "cut", ...again);
+    expect(third.stdout).toMatch(/^model cut +100\.0 +100\.0 +100\.0 +8$/m);
+    // the key is in no file
+    expect(readFileSync(results, "utf8")).not.toContain(key);
+  },
+);
