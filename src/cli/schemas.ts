@@ -39,9 +39,9 @@ export const schemas = defineCommand({
 });
 
 /**
- * The text of each schema file, by its path in the resources folder: one schema for the fixtures of
- * each server, one each for a line of a tasks file, a line of a trajectory file, mcp.json, and a
- * training file.
+ * The text of each schema file, by its path in the resources folder: two schemas for the fixtures
+ * of each server, to validate and to complete them, one each for a line of a tasks file, a line of
+ * a trajectory file, mcp.json, and a training file.
  */
 export function createSchemaFiles(catalog: Catalog): Record<string, string> {
   const fixtureSchemas = [...catalog.servers.values()].map(
@@ -78,10 +78,25 @@ export function createSchemaFiles(catalog: Catalog): Record<string, string> {
       }),
     ],
   ] as const;
-  return Object.fromEntries(
-    [...fixtureSchemas, ...otherSchemas].map(([name, schema]) => [
+  return Object.fromEntries([
+    ...[...fixtureSchemas, ...otherSchemas].map(([name, schema]) => [
       name,
-      `${JSON.stringify(z.toJSONSchema(schema, { io: "input" }), null, 2)}\n`,
+      formatSchema(z.toJSONSchema(schema, { io: "input" })),
     ]),
-  );
+    ...[...catalog.servers.keys()].map(name => [
+      `servers/${name}/fixture.completion.schema.json`,
+      formatSchema(completionSchema),
+    ]),
+  ]);
 }
+
+const formatSchema = (schema: object) => `${JSON.stringify(schema, null, 2)}\n`;
+
+/**
+ * A schema that any value fits, by which an editor completes and explains fixtures without
+ * reporting errors: `if` alone asserts nothing.
+ */
+const completionSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  if: { $ref: "./fixture.schema.json" },
+};
