@@ -125,6 +125,19 @@ test("a breakpoint stops in both directions", async () => {
   await checkVisible(toolVariable(0));
 });
 
+test("Step to Here moves to the call at the cursor, in both directions", async () => {
+  const goToCall = async (goal: number) => {
+    const { name } = task.goals[goal]!.calls[0]!;
+    const call = workbench.lines.filter({ hasText: new RegExp(`^\\W*${name}`) }).first();
+    await call.click({ button: "right", position: { x: 60, y: 8 } });
+    await workbench.page.locator(".monaco-menu").getByText("Step to Here").click();
+    await checkVisible(toolVariable(goal));
+  };
+  await goToCall(2);
+  await workbench.takePicture("step-to-here");
+  await goToCall(0);
+});
+
 test("the console calls a tool on a copy of the state, and a fork goes on from there", async () => {
   const { name, arguments: args } = task.goals[2]!.calls[0]!;
   const { keyboard } = workbench.page;

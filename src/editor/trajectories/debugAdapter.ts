@@ -31,6 +31,8 @@ const thread = 1;
 interface LaunchArguments extends DebugProtocol.LaunchRequestArguments {
   readonly transcript: string;
   readonly stopOnEntry?: boolean;
+  /** The line of the transcript, from 1, to stop at first, instead of the entry. */
+  readonly line?: number;
 }
 
 /** The state of the session after its launch. */
@@ -38,6 +40,7 @@ interface LaunchState {
   readonly target: DebugTarget;
   readonly inspector: DebugInspector;
   readonly stopOnEntry: boolean;
+  readonly line: number | undefined;
 }
 
 export class TrajectoryDebugSession extends DebugSession {
@@ -64,11 +67,11 @@ export class TrajectoryDebugSession extends DebugSession {
 
   protected override launchRequest(
     response: DebugProtocol.LaunchResponse,
-    { transcript, stopOnEntry = true }: LaunchArguments,
+    { transcript, stopOnEntry = true, line }: LaunchArguments,
   ): void {
     this.#load(transcript).then(
       target => {
-        this.#state = { target, inspector: new DebugInspector(target), stopOnEntry };
+        this.#state = { target, inspector: new DebugInspector(target), stopOnEntry, line };
         this.sendResponse(response);
         // requests the breakpoints, which can be set now that the transcript is known
         this.sendEvent(new InitializedEvent());
@@ -81,7 +84,10 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.ConfigurationDoneResponse,
   ): void {
     this.sendResponse(response);
-    if (this.#launched.stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
+    const { stopOnEntry, line } = this.#launched;
+    const event = line === undefined ? undefined : this.#target.transcript.eventFrom(line - 1);
+    if (event !== undefined) this.#stopAt("goto", this.#target.cursor.goTo(event + 1));
+    else if (stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
     else this.#continue();
   }
 

@@ -2,7 +2,7 @@
  * Registers trajectories: their transcripts, the debugger that steps through them, and the reward
  * pages.
  */
-import { workspace, type ExtensionContext, type Uri } from "vscode";
+import { Uri, workspace, type ExtensionContext } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/rewardProfile.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
@@ -16,7 +16,7 @@ import { registerIdFeatures } from "./idFeatures.ts";
 import { provideOfferedTools } from "./offeredToolsFiles.ts";
 import { RewardPages } from "./rewardPages.ts";
 import type { FindTask } from "./storedAttempt.ts";
-import { TrajectoryDebugger } from "./trajectoryDebugger.ts";
+import { TrajectoryDebugger, type LinePlace } from "./trajectoryDebugger.ts";
 import { registerTranscriptFeatures } from "./transcriptFeatures.ts";
 import { Transcripts } from "./transcripts.ts";
 
@@ -54,6 +54,9 @@ export function registerTrajectories(
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
     stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
+    // the context menu of the text gives the address only
+    stepToHere: (place?: LinePlace | Uri) =>
+      trajectoryDebugger.stepTo(place instanceof Uri ? undefined : place),
     forkAttempt: () => trajectoryDebugger.forkAttempt(),
     showReward: (attempt?: AttemptNode | Uri, call?: unknown) => rewardPages.open(attempt, call),
     copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),

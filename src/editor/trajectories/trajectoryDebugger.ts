@@ -1,5 +1,14 @@
 /** Starts debug sessions on trajectories. The debug adapter runs in the extension host. */
-import { DebugAdapterInlineImplementation, Uri, commands, debug, type Disposable } from "vscode";
+import {
+  DebugAdapterInlineImplementation,
+  Uri,
+  commands,
+  debug,
+  window,
+  type DebugSession,
+  type Disposable,
+} from "vscode";
+import type { DebugProtocol } from "@vscode/debugprotocol";
 import { computeDigest } from "../../environment/digest.ts";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import { UserError } from "../../userError.ts";
@@ -21,28 +30,39 @@ const showDebugViews = async () => {
   await commands.executeCommand("workbench.view.debug");
 };
 
+interface RunningSession {
+  readonly session: DebugSession;
+  readonly target: DebugTarget;
+}
+
+/** A line of a document, from 1, as the menu of line numbers names it. */
+export interface LinePlace {
+  readonly uri: Uri;
+  readonly lineNumber: number;
+}
+
 export class TrajectoryDebugger implements Disposable {
   readonly #transcripts: Transcripts;
-  readonly #sessions: LiveSessions;
-  /** The attempts that are stepped through, by the id of the debug session. */
-  readonly #targets = new Map<string, DebugTarget>();
+  readonly #liveSessions: LiveSessions;
+  /** The debug sessions with their attempts, by the id of the session. */
+  readonly #sessions = new Map<string, RunningSession>();
   readonly #registrations: Disposable[];
 
   constructor(transcripts: Transcripts, sessions: LiveSessions) {
-    this.#sessions = sessions;
+    this.#liveSessions = sessions;
     this.#transcripts = transcripts;
     this.#registrations = [
       debug.registerDebugAdapterDescriptorFactory("prove", {
-        createDebugAdapterDescriptor: ({ id }) =>
+        createDebugAdapterDescriptor: session =>
           new DebugAdapterInlineImplementation(
             new TrajectoryDebugSession(async address => {
               const target = await this.#loadTarget(address);
-              this.#targets.set(id, target);
+              this.#sessions.set(session.id, { session, target });
               return target;
             }),
           ),
       }),
-      debug.onDidTerminateDebugSession(({ id }) => void this.#targets.delete(id)),
+      debug.onDidTerminateDebugSession(({ id }) => void this.#sessions.delete(id)),
       // the views that show the state; the editor opens them by itself at breakpoints only
       debug.onDidStartDebugSession(({ type }) => {
         if (type === "prove") reportRejection(showDebugViews());
@@ -73,9 +93,40 @@ export class TrajectoryDebugger implements Disposable {
   async start(attempt: AttemptNode | Uri | undefined): Promise<void> {
     const uri = this.#transcripts.resolveUri(attempt);
     await this.#transcripts.open(uri);
+    await this.#launch(uri);
+  }
+
+  /**
+   * Moves the debug session of a transcript to the event at a line or after it, forward or back,
+   * and starts one if there is none. Without a line, it is that of the cursor.
+   */
+  async stepTo(place: LinePlace | undefined): Promise<void> {
+    const editor = window.activeTextEditor;
+    const uri = this.#transcripts.resolveUri(place?.uri);
+    const line = place?.lineNumber ?? (editor ? editor.selection.active.line + 1 : 1);
+    const { transcript } = await this.#transcripts.getAttempt(uri);
+    if (transcript.eventFrom(line - 1) === undefined)
+      throw new UserError("the attempt has ended before this line", "choose a line of a call");
+    const running = [...this.#sessions.values()].find(it => it.target.source === uri.toString());
+    if (!running) return this.#launch(uri, line);
+    const { session, target } = running;
+    const source = { path: target.source };
+    const { targets } = (await session.customRequest("gotoTargets", {
+      source,
+      line,
+    })) as DebugProtocol.GotoTargetsResponse["body"];
+    await session.customRequest("goto", { threadId: 1, targetId: targets[0]!.id });
+  }
+
+  async #launch(uri: Uri, line?: number): Promise<void> {
     const hasStarted = await debug.startDebugging(
       undefined,
-      { ...configuration, name: toPlainLine(getTranscriptTitle(uri)), transcript: uri.toString() },
+      {
+        ...configuration,
+        name: toPlainLine(getTranscriptTitle(uri)),
+        transcript: uri.toString(),
+        ...(line === undefined ? {} : { line }),
+      },
       { suppressSaveBeforeStart: true },
     );
     if (!hasStarted)
@@ -84,14 +135,14 @@ export class TrajectoryDebugger implements Disposable {
 
   /** Opens a live session that goes on from where the debugger stands. */
   async forkAttempt(): Promise<void> {
-    const target = this.#targets.get(debug.activeDebugSession?.id ?? "");
-    if (!target)
+    const running = this.#sessions.get(debug.activeDebugSession?.id ?? "");
+    if (!running)
       throw new UserError("no trajectory is being debugged", "start Step Through Trajectory first");
-    const { title, cursor } = target;
+    const { title, cursor } = running.target;
     const { header, events } = cursor.trajectory;
     const { position, state } = cursor.current;
     const attempt = { title, header, events: events.slice(0, position) };
-    await this.#sessions.forkAttempt(attempt, computeDigest(state));
+    await this.#liveSessions.forkAttempt(attempt, computeDigest(state));
   }
 
   dispose(): void {

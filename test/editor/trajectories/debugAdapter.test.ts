@@ -91,9 +91,10 @@ class DebugClient {
   async start(
     breakpoints: readonly DebugProtocol.SourceBreakpoint[] = [],
     filters: readonly string[] = [],
+    options: { readonly line?: number } = {},
   ): Promise<DebugProtocol.Breakpoint[]> {
     await this.send("initialize", { adapterID: "prove", linesStartAt1: true });
-    await this.send("launch", { transcript: source });
+    await this.send("launch", { transcript: source, ...options });
     const set = (await this.send("setBreakpoints", { source: { path: source }, breakpoints }))
       .body as DebugProtocol.SetBreakpointsResponse["body"];
     await this.send("setExceptionBreakpoints", { filters });
@@ -218,6 +219,24 @@ test("stepping back shows the previous state", async () => {
   await editor.send("reverseContinue");
   expect(editor.stopReason).toBe("entry, Before the first event");
   expect(await balance()).toBe("3148.95");
+});
+
+test("a session starts at the event of a line, and goes to others forward and back", async () => {
+  const editor = new DebugClient(() => loadFailedAttempt());
+  const { transcript, cursor } = await loadFailedAttempt();
+  const calls = cursor.trajectory.events.flatMap((it, i) => (it.kind === "call" ? [i] : []));
+  const getLine = (call: number) => transcript.ranges[calls[call]!]!.last + 1;
+  await editor.start([], [], { line: getLine(1) });
+  expect(editor.stop).toMatchObject({ reason: "goto" });
+  expect(await editor.watch("position")).toBe(String(calls[1]! + 1));
+  const goTo = async (line: number) => {
+    const { targets } = (await editor.send("gotoTargets", { source: { path: source }, line }))
+      .body as DebugProtocol.GotoTargetsResponse["body"];
+    await editor.send("goto", { threadId: 1, targetId: targets[0]!.id });
+    return editor.watch("position");
+  };
+  expect(await goTo(getLine(0))).toBe(String(calls[0]! + 1));
+  expect(await goTo(getLine(2))).toBe(String(calls[2]! + 1));
 });
 
 test("breakpoints move to the next event, and stop in both directions if their condition holds", async () => {
