@@ -32,7 +32,7 @@ export function activate(context: ExtensionContext): void {
   registerGraph(context, { definitions });
   const tasks = registerTasks(context, { folder, definitions });
   const findTask = (id: string) => tasks.findTask(id);
-  const transcripts = registerTrajectories(context, {
+  const { transcripts, trajectoryDebugger } = registerTrajectories(context, {
     files,
     definitions,
     fixtures,
@@ -42,7 +42,13 @@ export function activate(context: ExtensionContext): void {
   registerReplayOffer(context, { files, definitions, fixtures, transcripts });
   registerTaskMigration(context, { files, definitions, transcripts });
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
-  const runs = registerRuns(context, { folder, tasks, transcripts, synthesis });
+  const runs = registerRuns(context, {
+    folder,
+    tasks,
+    transcripts,
+    trajectoryDebugger,
+    synthesis,
+  });
   registerAttempts(context, { folder, definitions, tasks, runs, transcripts });
   registerLinks(context, { tasks, runs, transcripts });
   registerTestExplorer(context, { folder, definitions, tasks, runs, transcripts, findTask });

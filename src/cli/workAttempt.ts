@@ -1,24 +1,64 @@
-/** The work for the editor that lets a student attempt one task. */
-import { openCatalog } from "../environment/catalog.ts";
+/** The work for the editor that lets a student or an endpoint attempt one task. */
+import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
+import { continueAttempt } from "../policy/continuedPolicy.ts";
+import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
+import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import type { AttemptWork } from "../protocol/work.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { createFitCheck } from "../train/taskFit.ts";
+import type { Task } from "../trajectory/task.ts";
+import { getEnd, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
 import { formatTrajectory } from "../trajectory/trajectoryLine.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
+import { openEndpointFor, sentContent } from "./endpoints.ts";
 import { greedy, openStudentModel } from "./policies.ts";
 
+type WorkContext = Pick<CliContext, "catalog" | "dist" | "signal" | "printNote">;
+
+/** A policy under the name that the attempt's id has. */
+interface NamedPolicy {
+  readonly name: string;
+  readonly policy: Policy;
+  dispose(): void;
+}
+
 /**
- * Lets a student attempt a task with greedy decoding, and writes the attempt as a trajectory file.
- * Throws a `UserError` if the task does not fit the student.
+ * Lets a policy attempt a task, or go on with an attempt at it, with its most probable answers, and
+ * writes the attempt as a trajectory file. Throws a `UserError` if the task does not fit a student,
+ * or if there is nothing to go on with.
  */
 export async function attemptTask(
-  { task, model, file, fixtures }: AttemptWork,
-  { catalog: shipped, dist, signal }: Pick<CliContext, "catalog" | "dist" | "signal">,
+  { task, policy: choice, file, fixtures, from }: AttemptWork,
+  context: WorkContext,
 ): Promise<object> {
-  const catalog = openCatalog([...shipped.servers.values()], fixtures);
+  const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+  const opened =
+    choice.kind === "student"
+      ? await openFittingStudent(choice.model, task, { ...context, catalog })
+      : openModel(choice, context);
+  try {
+    const policy = from ? continueAttempt(from, opened.policy) : opened.policy;
+    const { trajectory } = await rollout(task, policy, catalog, {
+      signal: context.signal,
+      id: `${from?.header.id ?? task.id}/${opened.name}`,
+      turn: from?.header.turn,
+    });
+    if (from) checkContinued(from, trajectory);
+    writeFileAtomicallySync(file, formatTrajectory(trajectory));
+  } finally {
+    opened.dispose();
+  }
+  return {};
+}
+
+async function openFittingStudent(
+  model: string,
+  task: Task,
+  { catalog, dist }: Pick<WorkContext, "dist"> & { readonly catalog: Catalog },
+): Promise<NamedPolicy> {
   const stored = readModelFolder(model);
   const { name, saw } = stored.config;
   const fit = createFitCheck(stored, catalog)(task);
@@ -30,14 +70,26 @@ export async function attemptTask(
       `choose a shorter task on ${Object.keys(saw.servers).sort().join(", ")}`,
     );
   const student = await openStudentModel(stored, [task], { dist, catalog }, greedy);
-  try {
-    const { trajectory } = await rollout(task, student.policy, catalog, {
-      signal,
-      id: `${task.id}/${name}`,
-    });
-    writeFileAtomicallySync(file, formatTrajectory(trajectory));
-  } finally {
-    student.dispose();
-  }
-  return {};
+  return { name, policy: student.policy, dispose: () => student.dispose() };
+}
+
+function openModel(
+  choice: Extract<AttemptWork["policy"], { kind: "endpoint" }>,
+  { printNote }: WorkContext,
+): NamedPolicy {
+  // keys in the environment were not meant for this address
+  const { endpoint } = openEndpointFor(choice, sentContent.evaluation, { printNote }, {});
+  return { name: choice.model, policy: createEndpointPolicy(endpoint), dispose: () => {} };
+}
+
+function checkContinued(from: Trajectory, trajectory: Finished<Trajectory>): void {
+  const count = ({ events }: Trajectory) => events.filter(it => it.kind === "assistant").length;
+  if (count(trajectory) > count(from)) return;
+  const { fault } = getEnd(trajectory);
+  throw fault === undefined
+    ? new UserError(
+        `${from.header.id} has ended there, or has used all messages of its task`,
+        "fork at an earlier position",
+      )
+    : new UserError(fault, "check the address, the model and the key of the endpoint");
 }

@@ -9,22 +9,26 @@ import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import type { Task } from "../trajectory/task.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+
+/** A model behind an OpenAI-compatible address. */
+export interface EndpointModel {
+  readonly kind: "endpoint";
+  /** The address before `/chat/completions`. */
+  readonly url: string;
+  readonly model: string;
+  /** Sent to that address only; never written, printed or passed on in an environment. */
+  readonly key?: string;
+  /** Most requests at a time. */
+  readonly concurrency?: number;
+  /** Most tokens read and written, over the whole work. */
+  readonly tokens?: number;
+}
 
 /** Which teacher a synthesis has. */
 export type TeacherOptions =
   | { readonly kind: "graph" }
-  | {
-      readonly kind: "endpoint";
-      /** The address before `/chat/completions`. */
-      readonly url: string;
-      readonly model: string;
-      /** Sent to that address only; never written, printed or passed on in an environment. */
-      readonly key?: string;
-      /** Most requests at a time. */
-      readonly concurrency?: number;
-      /** Most tokens read and written, over the whole work. */
-      readonly tokens?: number;
-    }
+  | EndpointModel
   /** One of the editor's own language models, used by the request `complete`. */
   | { readonly kind: "editor"; readonly model: string };
 
@@ -95,11 +99,13 @@ export interface ScoringWork {
   readonly cache: string;
 }
 
-/** An attempt of a student at one task, which is written as a trajectory file. */
+/** An attempt of a policy at one task, which is written as a trajectory file. */
 export interface AttemptWork {
   readonly task: Task;
-  /** The model folder. */
-  readonly model: string;
+  /** `model` of a student is its folder. */
+  readonly policy: { readonly kind: "student"; readonly model: string } | EndpointModel;
+  /** The beginning of an attempt at the task, which the policy goes on with. */
+  readonly from?: Trajectory;
   /** The trajectory file to write. */
   readonly file: string;
   readonly fixtures: readonly string[];

@@ -2,15 +2,17 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
+import { takeFirstEvents } from "../../src/policy/continuedPolicy.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import type { Trajectory } from "../../src/trajectory/trajectory.ts";
+import { listCalls, type Trajectory } from "../../src/trajectory/trajectory.ts";
 import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
+import { chatServer, says } from "../policy/chatServer.ts";
 import { requestStudentWork } from "./editor.ts";
 import { emptyFolder } from "./program.ts";
 
@@ -103,7 +105,12 @@ test("a student attempts one task, and its attempt is a trajectory file that rep
   for await (const it of readTasks(few)) tasks.push(it);
   const file = join(emptyFolder(), "try.trajectory.jsonl");
   const attempt = (task: Task) =>
-    requestStudentWork("attempt", { task, model: getModel("small"), file, fixtures });
+    requestStudentWork("attempt", {
+      task,
+      policy: { kind: "student", model: getModel("small") },
+      file,
+      fixtures,
+    });
   await attempt(tasks[0]!);
   const attempts: Trajectory[] = [];
   for await (const it of readTrajectories(file)) attempts.push(it);
@@ -121,4 +128,41 @@ test("a student attempts one task, and its attempt is a trajectory file that rep
       });
       break;
     }
+});
+
+test("an endpoint goes on with the teacher's attempt, and gets no key of the environment", async () => {
+  vi.stubEnv("PROVE_API_KEY", "planted");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const tasks: Task[] = [];
+  for await (const it of readTasks(few)) tasks.push(it);
+  const task = tasks.find(it => listCalls(it.trajectory).length > 1)!;
+  const { header, events } = task.trajectory;
+  const file = join(emptyFolder(), "fork.trajectory.jsonl");
+  const first = events.findIndex(it => it.kind === "call") + 1;
+  const { url, asked } = await chatServer(() => says("I cannot."));
+  const fork = (position: number) =>
+    requestStudentWork("attempt", {
+      task,
+      policy: { kind: "endpoint", url, model: "mute" },
+      from: { header, events: takeFirstEvents(events, position) },
+      file,
+      fixtures,
+    });
+  await fork(first);
+  expect(asked[0]!.headers["authorization"]).toBeUndefined();
+  expect(asked[0]!.body.messages.map(it => it.role)).toEqual([
+    "system",
+    "user",
+    "assistant",
+    "tool",
+  ]);
+  for await (const attempt of readTrajectories(file)) {
+    expect(attempt.header.policy).toBe(`endpoint:mute after ${header.policy}`);
+    expect(listCalls(attempt)).toEqual([
+      expect.objectContaining({ name: listCalls(task.trajectory)[0]!.name }),
+    ]);
+  }
+  await expect(fork(events.length)).rejects.toMatchObject({
+    what: expect.stringContaining("has ended there") as string,
+  });
 });

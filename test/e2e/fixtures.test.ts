@@ -59,7 +59,7 @@ test("an invalid fixture is marked at its line, and no session opens on it", asy
   // once: the editor's own JSON support completes fixtures, and does not check them
   await workbench.goToLine(7);
   await workbench.runCommand("Go to Next Problem (Error, Warning, Info)");
-  await checkVisible(workbench.page.locator(".marker-widget", { hasText: "1 of 1 problem" }));
+  await checkVisible(workbench.page.locator(".peekview-widget", { hasText: "1 of 1 problem" }));
   await workbench.page.keyboard.press("Escape");
   await workbench.runCommand("PROVE: Open Session…");
   await workbench.choice("banking · small").click();

@@ -72,7 +72,7 @@ test("a second training is queued behind the first one, and removed from the que
   await workbench.answer("Which backend", "");
   await checkVisible(workbench.choice("Stop few-1"));
   await workbench.takePicture("training-queue-question");
-  await workbench.choice("Add to Queue").click();
+  await workbench.choice("Add to the queue").click();
   const row = workbench.rows("Runs").filter({ hasText: "few-2" });
   await checkVisible(row.filter({ hasText: "queued · starts when the training before it" }));
   await checkVisible(workbench.page.locator(".statusbar-item").filter({ hasText: /1 queued/ }));

@@ -128,7 +128,7 @@ test("a breakpoint stops in both directions", async () => {
 test("Step to Here moves to the call at the cursor, in both directions", async () => {
   const goToCall = async (goal: number) => {
     const { name } = task.goals[goal]!.calls[0]!;
-    const call = workbench.lines.filter({ hasText: new RegExp(`^\\W*${name}`) }).first();
+    const call = workbench.lines.filter({ hasText: new RegExp(`^\\W*${name}\\(`) }).first();
     await call.click({ button: "right", position: { x: 60, y: 8 } });
     await workbench.page.locator(".monaco-menu").getByText("Step to Here").click();
     await checkVisible(toolVariable(goal));
@@ -150,6 +150,9 @@ test("the console calls a tool on a copy of the state, and a fork goes on from t
   await checkVisible(toolVariable(0));
   await workbench.takePicture("console-call");
   await workbench.page.locator("a.action-label.codicon-repo-forked").first().click();
+  await checkVisible(workbench.choice("A student…"));
+  await workbench.takePicture("fork-choices");
+  await workbench.choice("By hand").click();
   const session = workbench.rows("Servers").filter({ hasText: /^Session 1 forked from/ });
   await checkVisible(session.first());
   await workbench.takePicture("fork-from-here");

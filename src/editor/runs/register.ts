@@ -5,11 +5,14 @@ import { reportRejection } from "../shared/report.ts";
 import { createTree } from "../shared/treeView.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import { EndpointKeys } from "../synthesis/endpointKeys.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import type { TrajectoryDebugger } from "../trajectories/trajectoryDebugger.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
+import { AttemptForks } from "./attemptForks.ts";
 import { Evaluations } from "./evaluations.ts";
 import { FailingAttempts } from "./failingAttempts.ts";
 import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
@@ -26,25 +29,23 @@ export interface RunDependencies {
   readonly folder: ProveFolder;
   readonly tasks: TasksTree;
   readonly transcripts: Transcripts;
+  readonly trajectoryDebugger: TrajectoryDebugger;
   readonly synthesis: Synthesis;
 }
 
 export function registerRuns(
   context: ExtensionContext,
-  { folder, tasks, transcripts, synthesis }: RunDependencies,
+  { folder, tasks, transcripts, trajectoryDebugger, synthesis }: RunDependencies,
 ): Runs {
   const { extensionUri, subscriptions, workspaceState } = context;
   const runs = new Runs(folder);
   const tree = new RunsTree(runs);
   const getPages = () => pages;
   const evaluations = new Evaluations({ extensionUri, folder, tasks, runs, getPages });
-  const attempts = new StudentAttempts({
-    extensionUri,
-    folder,
-    runs,
-    transcripts,
-    workspaceState,
-  });
+  const attemptDependencies = { extensionUri, folder, runs, transcripts, workspaceState };
+  const attempts = new StudentAttempts(attemptDependencies);
+  const keys = new EndpointKeys(context.secrets, context.globalState);
+  const forks = new AttemptForks({ ...attemptDependencies, trajectoryDebugger, keys });
   const failingAttempts = new FailingAttempts({ folder, runs, transcripts, synthesis });
   const training = new Training({
     extensionUri,
@@ -87,6 +88,7 @@ export function registerRuns(
     createTrainingFile: () => training.createFile(),
     showFailingAttempt: () => failingAttempts.show(),
     tryStudent: (attempt?: AttemptNode | Uri) => attempts.start(attempt),
+    forkAttempt: () => forks.start(),
     evaluate: (node?: RunsNode) => evaluations.start(node),
     showRun: (node?: RunsNode) => pages.open(node),
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),

@@ -18,7 +18,7 @@ export async function askStartTime(
   const [is, has] = active.length === 1 ? ["is", "has"] : ["are", "have"];
   const items = [
     {
-      label: "Add to Queue",
+      label: "Add to the queue",
       description: `${name} starts when ${names} ${has} ended`,
       time: "queued",
     },
@@ -28,7 +28,7 @@ export async function askStartTime(
       time: "afterStop",
     },
     {
-      label: "Train at the Same Time",
+      label: "Train at the same time",
       description: "they share the processor, so that each takes longer",
       time: "now",
     },

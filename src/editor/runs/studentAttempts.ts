@@ -5,7 +5,7 @@ import { Uri, ViewColumn, type Memento } from "vscode";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import { pickOne } from "../shared/quickInput.ts";
+import { pickOne, type Question } from "../shared/quickInput.ts";
 import { runStudentWork } from "../shared/work.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
@@ -41,38 +41,45 @@ export class StudentAttempts {
         "the task of this attempt was not found",
         "open the task from the Tasks view",
       );
-    const { label, folder: model } = await this.#pickStudent();
+    const { label, folder: model } = await pickStudent(this.#dependencies, {
+      title: "Try Student on This Task",
+      text: "Which student attempts the task",
+    });
     mkdirSync(tasksFolder, { recursive: true });
     const file = findUnusedFile(tasksFolder, `${task.id} ${label}`);
     await runStudentWork(
       "attempt",
-      { task, model, file, fixtures: folder.fixtureFolders },
+      { task, policy: { kind: "student", model }, file, fixtures: folder.fixtureFolders },
       `${label} attempts ${task.id}`,
       { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
     );
     await transcripts.open(uri, ViewColumn.One);
     await transcripts.open(Uri.file(file), ViewColumn.Two);
   }
+}
 
-  async #pickStudent(): Promise<StudentChoice> {
-    const { folder, runs, workspaceState } = this.#dependencies;
-    const students = listStudents(Uri.joinPath(folder.resources, "models").fsPath, runs.list());
-    const last = workspaceState.get(storedKey);
-    const items = moveToFront(students, it => it.label === last).map(it => ({
-      ...it,
-      iconPath: icons.checkpoint,
-    }));
-    const student = await pickOne(items, {
-      title: "Try Student on This Task",
-      text: "Which student attempts the task",
-    });
-    await workspaceState.update(storedKey, student.label);
-    return student;
-  }
+/** Asks for a student that ships or a checkpoint; the last answer comes first. */
+export async function pickStudent(
+  {
+    folder,
+    runs,
+    workspaceState,
+  }: Pick<StudentAttemptDependencies, "folder" | "runs" | "workspaceState">,
+  question: Question,
+): Promise<StudentChoice> {
+  const students = listStudents(Uri.joinPath(folder.resources, "models").fsPath, runs.list());
+  const last = workspaceState.get(storedKey);
+  const items = moveToFront(students, it => it.label === last).map(it => ({
+    ...it,
+    iconPath: icons.checkpoint,
+  }));
+  const student = await pickOne(items, question);
+  await workspaceState.update(storedKey, student.label);
+  return student;
 }
 
 /** The first file of this name, with a number, that does not exist. */
-function findUnusedFile(folder: string, name: string): string {
+export function findUnusedFile(folder: string, name: string): string {
   const base = name.replaceAll(/[^\w.-]+/g, "-");
   for (let n = 1; ; n++) {
     const file = join(folder, `${base}-${n}.trajectory.jsonl`);

@@ -94,7 +94,7 @@ export class EndpointKeys {
     if (isLoopback(url)) return;
     const { origin } = new URL(url);
     const hasKey = (await this.getKey(url)) !== undefined;
-    const consentKey = `prove.endpoint.agreed ${origin} ${hasKey ? "with key" : "without key"}`;
+    const consentKey = `prove.endpoint.allowed ${origin} ${hasKey ? "with key" : "without key"}`;
     if (this.#globalState.get(consentKey) === true) return;
     const isAllowed = await confirm({
       question: `Send requests for ${escapeInvisible(model)} to ${escapeInvisible(origin)}?`,
@@ -113,8 +113,9 @@ export class EndpointKeys {
 /** What requests to an address contain, and who can read them. */
 function describeRequests(url: string, hasKey: boolean): string {
   const content =
-    "What leaves this machine: the conversations of the synthesis, the definitions of the chosen " +
-    "servers' tools, and the tools' results, which come from their fixtures, including your own.";
+    "What leaves this machine: the conversations of syntheses and of forked attempts, the " +
+    "definitions of the tools on offer, and the tools' results, which come from the servers' " +
+    "fixtures, including your own.";
   const paragraphs = [
     escapeInvisible(url),
     hasKey ? `${content} The key stored for this address is sent with each request.` : content,

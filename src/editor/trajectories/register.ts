@@ -28,10 +28,15 @@ export interface TrajectoryDependencies {
   readonly findTask: FindTask;
 }
 
+export interface TrajectoriesFeature {
+  readonly transcripts: Transcripts;
+  readonly trajectoryDebugger: TrajectoryDebugger;
+}
+
 export function registerTrajectories(
   context: ExtensionContext,
   { files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
-): Transcripts {
+): TrajectoriesFeature {
   const transcripts = new Transcripts(definitions, findTask);
   const trajectoryDebugger = new TrajectoryDebugger(transcripts, sessions);
   const rewardPages = new RewardPages(context.extensionUri, transcripts, trajectoryDebugger);
@@ -57,11 +62,10 @@ export function registerTrajectories(
     // the context menu of the text gives the address only
     stepToHere: (place?: LinePlace | Uri) =>
       trajectoryDebugger.stepTo(place instanceof Uri ? undefined : place),
-    forkAttempt: () => trajectoryDebugger.forkAttempt(),
     showReward: (attempt?: AttemptNode | Uri, call?: unknown) => rewardPages.open(attempt, call),
     copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),
     showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),
     selectRewardProfile: () => selectRewardProfile(),
   });
-  return transcripts;
+  return { transcripts, trajectoryDebugger };
 }

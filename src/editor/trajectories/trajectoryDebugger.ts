@@ -11,6 +11,8 @@ import {
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { computeDigest } from "../../environment/digest.ts";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import { reportRejection } from "../shared/report.ts";
@@ -33,6 +35,19 @@ const showDebugViews = async () => {
 interface RunningSession {
   readonly session: DebugSession;
   readonly target: DebugTarget;
+}
+
+/** A position in an attempt, from which another attempt or a session can go on. */
+export interface ForkPoint {
+  /** The transcript. */
+  readonly uri: Uri;
+  readonly title: string;
+  readonly trajectory: Trajectory;
+  /** The number of events before it. */
+  readonly position: number;
+  /** Of the state there. */
+  readonly digest: string;
+  readonly task?: Task;
 }
 
 /** A line of a document, from 1, as the menu of line numbers names it. */
@@ -133,16 +148,28 @@ export class TrajectoryDebugger implements Disposable {
       throw new UserError("the debug session did not start", "see the Debug Console");
   }
 
-  /** Opens a live session that goes on from where the debugger stands. */
-  async forkAttempt(): Promise<void> {
+  /** Where the active debug session stands. Throws a `UserError` if there is none. */
+  getForkPoint(): ForkPoint {
     const running = this.#sessions.get(debug.activeDebugSession?.id ?? "");
     if (!running)
       throw new UserError("no trajectory is being debugged", "start Step Through Trajectory first");
-    const { title, cursor } = running.target;
-    const { header, events } = cursor.trajectory;
+    const { title, cursor, source, task } = running.target;
     const { position, state } = cursor.current;
+    return {
+      uri: Uri.parse(source, true),
+      title,
+      trajectory: cursor.trajectory,
+      position,
+      digest: computeDigest(state),
+      ...(task ? { task } : {}),
+    };
+  }
+
+  /** Opens a live session that goes on from a position. */
+  async openFork({ title, trajectory, position, digest }: ForkPoint): Promise<void> {
+    const { header, events } = trajectory;
     const attempt = { title, header, events: events.slice(0, position) };
-    await this.#liveSessions.forkAttempt(attempt, computeDigest(state));
+    await this.#liveSessions.forkAttempt(attempt, digest);
   }
 
   dispose(): void {

@@ -1,0 +1,113 @@
+/**
+ * Forks an attempt where the debugger stands: the person goes on by hand in a session, or a student
+ * or an endpoint does, whose attempt opens beside the forked one.
+ */
+import { mkdirSync } from "node:fs";
+import { Uri, ViewColumn } from "vscode";
+import { takeFirstEvents } from "../../policy/continuedPolicy.ts";
+import type { AttemptWork } from "../../protocol/work.ts";
+import { UserError } from "../../userError.ts";
+import { icons } from "../shared/icons.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
+import { pickOne } from "../shared/quickInput.ts";
+import { getSetting } from "../shared/settings.ts";
+import { runStudentWork } from "../shared/work.ts";
+import type { EndpointKeys } from "../synthesis/endpointKeys.ts";
+import { askForEndpointUrl, askForModel } from "../synthesis/teacherPrompts.ts";
+import type { ForkPoint, TrajectoryDebugger } from "../trajectories/trajectoryDebugger.ts";
+import { findUnusedFile, pickStudent, type StudentAttemptDependencies } from "./studentAttempts.ts";
+
+export interface AttemptForkDependencies extends StudentAttemptDependencies {
+  readonly trajectoryDebugger: TrajectoryDebugger;
+  readonly keys: EndpointKeys;
+}
+
+/** A policy that goes on, and its name in the name of the file. */
+interface ChosenPolicy {
+  readonly name: string;
+  readonly policy: AttemptWork["policy"];
+}
+
+const title = "Fork From Here";
+
+export class AttemptForks {
+  readonly #dependencies: AttemptForkDependencies;
+
+  constructor(dependencies: AttemptForkDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Asks who goes on from where the debugger stands, and lets them. */
+  async start(): Promise<void> {
+    const { trajectoryDebugger } = this.#dependencies;
+    const fork = trajectoryDebugger.getForkPoint();
+    const items = [
+      {
+        label: "By hand",
+        description: "in a session, in which you call tools",
+        iconPath: icons.session,
+        choose: undefined,
+      },
+      {
+        label: "A student…",
+        description: "one that ships, or a checkpoint of a run",
+        iconPath: icons.checkpoint,
+        choose: () => this.#chooseStudent(),
+      },
+      {
+        label: "An endpoint…",
+        description: "a model behind an OpenAI-compatible address",
+        iconPath: icons.connection,
+        choose: () => this.#chooseEndpoint(),
+      },
+    ];
+    const { choose } = await pickOne(items, { title, text: "Who makes the next calls" });
+    if (!choose) return trajectoryDebugger.openFork(fork);
+    requireTrust("running a policy");
+    if (!fork.task)
+      throw new UserError("the task of this attempt was not found", "go on by hand instead");
+    await this.#goOn(fork, fork.task, await choose());
+  }
+
+  async #goOn(
+    { uri, position, trajectory }: ForkPoint,
+    task: AttemptWork["task"],
+    { name, policy }: ChosenPolicy,
+  ): Promise<void> {
+    const { extensionUri, folder, transcripts } = this.#dependencies;
+    const tasksFolder = folder.getPart("tasks").fsPath;
+    mkdirSync(tasksFolder, { recursive: true });
+    const file = findUnusedFile(tasksFolder, `${task.id} ${name} fork`);
+    const { header, events } = trajectory;
+    await runStudentWork(
+      "attempt",
+      {
+        task,
+        policy,
+        from: { header, events: takeFirstEvents(events, position) },
+        file,
+        fixtures: folder.fixtureFolders,
+      },
+      `${name} goes on with ${header.id}`,
+      { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
+    );
+    await transcripts.open(uri, ViewColumn.One);
+    await transcripts.open(Uri.file(file), ViewColumn.Two);
+  }
+
+  async #chooseStudent(): Promise<ChosenPolicy> {
+    const question = { title, text: "Which student goes on" };
+    const { label, folder } = await pickStudent(this.#dependencies, question);
+    return { name: label, policy: { kind: "student", model: folder } };
+  }
+
+  async #chooseEndpoint(): Promise<ChosenPolicy> {
+    const { keys } = this.#dependencies;
+    const url = await askForEndpointUrl({ title }, getSetting("endpoint.url"));
+    const current = { kind: "endpoint", url, model: getSetting("endpoint.model") } as const;
+    const model = await askForModel({ title }, current, [], current.model);
+    await keys.confirmSending(url, model);
+    const key = await keys.getKey(url);
+    return { name: model, policy: { ...current, model, ...(key === undefined ? {} : { key }) } };
+  }
+}
