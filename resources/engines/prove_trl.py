@@ -250,6 +250,7 @@ def create_reward_function(
         completion_ids: Sequence[Any],
         environments: Sequence[Environment],
         log_metric: Callable[[str, float], None] | None = None,
+        log_extra: Callable[[str, list[Any]], None] | None = None,
         **_: Any,
     ) -> list[float | None]:
         scores = score(environments, completions, completion_ids)
@@ -262,6 +263,10 @@ def create_reward_function(
             if successes:
                 log_metric("success", sum(successes) / len(successes))
             log_metric("unscorable", sum(not it or it["reward"] is None for it in scored))
+        if name == "reward" and log_extra is not None:
+            # by these, `prove-rl import trl` knows the attempt of a logged completion
+            for column in ("task_id", "turn"):
+                log_extra(column, [it._task.get(column, WHOLE_TASK) for it in environments])
         return [get_value(it) for it in scored]
 
     def get_value(it: Json | None) -> float | None:

@@ -49,7 +49,7 @@ class MixedGeneration:
         scripted = self._scripted(input_ids)
         if attention_mask[0].sum() < attention_mask.shape[1]:
             return scripted
-        options["generation_config"].max_new_tokens = 24
+        options["generation_config"].max_new_tokens = 12
         row = self._generate(input_ids=input_ids[:1], attention_mask=attention_mask[:1], **options)[
             0
         ]
@@ -65,6 +65,7 @@ class MixedGeneration:
 def test_grpo_steps_with_lora(served: Served, rows: Path, tmp_path: Path) -> None:
     lora = LoraConfig(r=8, lora_alpha=16, target_modules="all-linear")
     options = {"per_device_train_batch_size": 2, "num_generations": 2, "learning_rate": 1e-3}
+    options |= {"gradient_checkpointing": False}
     trainer = create_trainer(
         served, rows, tmp_path, 2, convert_smollm2(), lora, max_steps=2, **options
     )
