@@ -12,6 +12,7 @@ import { measureDataset, recordDataset } from "./benchDataset.ts";
 import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
 import { measureLongSessions } from "./benchLongSessions.ts";
 import { measureLiveSessions, measureMemory } from "./benchMemory.ts";
+import { measureServedTasks } from "./benchServedTasks.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureRewards } from "./benchRewards.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
@@ -28,7 +29,7 @@ interface GroupOptions {
 
 const groups: Readonly<
   Record<
-    "environment" | "synthesis" | "rewards" | "training",
+    "environment" | "synthesis" | "rewards" | "training" | "service",
     (context: CliContext, options: GroupOptions) => AsyncGenerator<BenchmarkRow>
   >
 > = {
@@ -46,6 +47,7 @@ const groups: Readonly<
       torch?.close();
     }
   },
+  service: measureServedTasks,
 };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
@@ -141,6 +143,7 @@ export const bench = defineCommand({
   examples: [
     "bench",
     "bench environment",
+    "bench service",
     "bench environment --against bfcl",
     "bench training --against torch --python venv/bin/python",
     "bench ablations --profiles paper,prove-plus --seeds 5",

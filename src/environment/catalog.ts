@@ -62,6 +62,7 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   const fixtures = new Map<string, Fixture>();
   const variants = new LRUCache<string, Fixture>({ max: maxCachedVariants });
   const worlds = new LRUCache<number, World>({ max: maxCachedWorlds });
+  const toolHashes = new Map<string, string>();
   let vocabulary: WorldVocabulary | undefined;
   const getVocabulary = () => (vocabulary ??= readWorldVocabulary(folders));
   const getWorld = (number: number): World => {
@@ -103,8 +104,16 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
     },
     hasWorlds: hasWorldVocabulary(folders),
     listFixtures: server => listFixtureNames(folders, getServer(server).name),
-    hashTools: names =>
-      computeDigest(deepFreeze(names.toSorted().map(name => describeTools(getServer(name))))),
+    hashTools(names) {
+      const sorted = names.toSorted();
+      const key = sorted.join();
+      let hash = toolHashes.get(key);
+      if (!hash) {
+        const described = sorted.map(name => describeTools(getServer(name)));
+        toolHashes.set(key, (hash = computeDigest(deepFreeze(described))));
+      }
+      return hash;
+    },
   };
 }
 

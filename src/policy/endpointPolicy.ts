@@ -34,11 +34,18 @@ export const formatInstructions = (now: string, rules: readonly string[] = []): 
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools." +
   (rules.length === 0 ? "" : `\n\nThese rules hold:\n${rules.map(it => `- ${it}`).join("\n")}`);
 
-export const createChatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({
-  name,
-  description: summary,
-  parameters: removeOwnKeywords(inputSchema) as JsonSchema,
-});
+const chatTools = new WeakMap<Tool, ChatTool>();
+
+/** A tool as endpoints describe it: the same object each time. */
+export function createChatTool(tool: Tool): ChatTool {
+  let created = chatTools.get(tool);
+  if (!created) {
+    const { name, summary, inputSchema } = tool;
+    const parameters = removeOwnKeywords(inputSchema) as JsonSchema;
+    chatTools.set(tool, (created = { name, description: summary, parameters }));
+  }
+  return created;
+}
 
 /** A schema without our own keywords (`x-…`), which some endpoints reject. */
 function removeOwnKeywords(schema: Json): Json {

@@ -47,7 +47,7 @@ export class Router {
       return sendMetrics(response, this.#metrics);
     const { route, id } = this.#find(request.method ?? "", parts);
     const body = route.body ? await readJsonBody(request) : undefined;
-    const query = Object.fromEntries(new URLSearchParams(search));
+    const query = search === undefined ? {} : Object.fromEntries(new URLSearchParams(search));
     const start = performance.now();
     let status = 0;
     try {

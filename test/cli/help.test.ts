@@ -261,7 +261,7 @@ describe("a command line that is not valid", () => {
     [
       "bench environmnt",
       "there is no benchmark environmnt (did you mean environment?)",
-      "choose environment or synthesis or rewards or training or ablations or learning",
+      "choose environment or synthesis or rewards or training or service or ablations or learning",
     ],
     ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl or torch"],
     [

@@ -1,0 +1,74 @@
+/** How the benchmarks reach a server in a child process: its URL, and connections to it. */
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+/** Rejects when a server ends, which is an error while it is measured. */
+export async function rejectOnExit(child: ChildProcess): Promise<never> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+  throw new Error(`the measured server ended by itself (${code ?? signal})`);
+}
+
+/** The URL on the first line that the server prints. */
+export async function readUrl(child: ChildProcess): Promise<URL> {
+  let text = "";
+  while (!text.includes("\n")) text += String((await once(child.stdout!, "data"))[0]);
+  return new URL((JSON.parse(text.split("\n")[0]!) as { url: string }).url);
+}
+
+/** A connection with one request at a time, which is opened again if the server has closed it. */
+export class HttpConnection {
+  readonly #url: URL;
+  #socket: Socket;
+  #text = "";
+  #resolve: (answer: string) => void = () => {};
+  #reject: (error: Error) => void = () => {};
+
+  constructor(url: URL) {
+    this.#url = url;
+    this.#socket = this.#connect();
+  }
+
+  request(method: string, path: string, body: string, more = ""): Promise<string> {
+    // servers close connections that are idle, as these are while the other server is measured
+    if (!this.#socket.writable) this.#socket = this.#connect();
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #connect(): Socket {
+    const socket = connect(Number(this.#url.port), this.#url.hostname)
+      .setNoDelay(true)
+      .setEncoding("latin1");
+    socket.on("data", (chunk: string) => this.#read(chunk));
+    socket.on("error", error => this.#reject(error));
+    socket.on("close", () =>
+      this.#reject(new Error(`${this.#url.host} closed the connection before it answered`)),
+    );
+    return socket;
+  }
+
+  #read(chunk: string): void {
+    this.#text += chunk;
+    const head = this.#text.indexOf("\r\n\r\n");
+    if (head < 0) return;
+    const length = /content-length: (\d+)/i.exec(this.#text.slice(0, head))?.[1];
+    const isWhole =
+      length === undefined
+        ? this.#text.endsWith("0\r\n\r\n")
+        : this.#text.length >= head + 4 + Number(length);
+    if (!isWhole) return;
+    const answer = this.#text;
+    this.#text = "";
+    this.#resolve(answer);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Measures `bench service`: attempts at tasks over HTTP, with the service in a child process and
+ * the load from here. An attempt repeats what the task's teacher did, call by call.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { synthesize } from "../synthesis/pipeline/synthesize.ts";
+import type { Task } from "../trajectory/task.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
+import { readUrl, rejectOnExit } from "./benchConnection.ts";
+import { listRequests, Load, sessionCount, type Run } from "./benchLoad.ts";
+import { startProgram, type BenchmarkRow } from "./benchmark.ts";
+import type { CliContext } from "./command.ts";
+
+const taskCount = 256;
+const runCount = 5;
+
+export async function* measureServedTasks(context: CliContext): AsyncGenerator<BenchmarkRow> {
+  const { signal, showProgress } = context;
+  const tasks = await synthesizeTasks(context);
+  const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
+  try {
+    const file = join(folder, "bench.tasks.jsonl");
+    writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
+    const program = startProgram(["serve", "--port", "0", "--tasks", file], signal);
+    program.stderr.resume();
+    try {
+      const url = await readUrl(program);
+      const load = new Load(url, tasks, context.catalog);
+      const runs: Run[] = [];
+      // the first run compiles the code
+      for (let run = 0; run <= runCount; run++) {
+        showProgress(`measuring the service: run ${run} of ${runCount}`);
+        const measured = await Promise.race([load.measure(), rejectOnExit(program)]);
+        if (run > 0) runs.push(measured);
+      }
+      load.close();
+      yield* createRows(runs);
+    } finally {
+      program.kill();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function* createRows(runs: readonly Run[]): Generator<BenchmarkRow> {
+  const row = (name: string, unit: string, get: (run: Run) => number): BenchmarkRow => ({
+    name: `service.${name}`,
+    unit,
+    runs: runs.map(get),
+  });
+  yield row(`open.${sessionCount}`, "s", it => it.openSeconds);
+  yield row("open.cpu", "µs", it => it.openCpu);
+  yield row("calls.http", "1/s", it => it.http.rate);
+  yield row("calls.http.p50", "ms", it => it.http.p50);
+  yield row("calls.http.p99", "ms", it => it.http.p99);
+  yield row("calls.http.cpu", "µs", it => it.http.cpu);
+  yield row("calls.batches", "1/s", it => it.batches.rate);
+  yield row("calls.batches.p50", "ms", it => it.batches.p50);
+  yield row("calls.batches.p99", "ms", it => it.batches.p99);
+  yield row("calls.batches.cpu", "µs", it => it.batches.cpu);
+  yield row("calls.in-process.cpu", "µs", it => it.inProcessCpu);
+  yield row("calls.http.of-in-process", "ratio", it => it.inProcessCpu / it.http.cpu);
+  yield row("calls.batches.of-in-process", "ratio", it => it.inProcessCpu / it.batches.cpu);
+  yield row("score", "1/s", it => it.scoreRate);
+  yield row(`memory.${sessionCount}`, "MB", it => it.memoryFull);
+  yield row("memory", "MB", it => it.memoryEmpty);
+}
+
+/** Calls of all kinds of tasks on all servers, as the teacher made them. */
+async function synthesizeTasks({
+  catalog,
+  resources,
+  signal,
+  showProgress,
+}: CliContext): Promise<readonly Task[]> {
+  const tasks: Task[] = [];
+  const servers = [...catalog.servers.keys()];
+  for await (const it of synthesize({ catalog, resources, seed: 1, servers, menu: "chain" })) {
+    // lets an interruption be noticed
+    await setImmediate();
+    signal.throwIfAborted();
+    showProgress(`synthesizing tasks: ${tasks.length} of ${taskCount}`);
+    if (it.kind === "rejected" || listRequests(it.task).length === 0) continue;
+    tasks.push(it.task);
+    if (tasks.length === taskCount) break;
+  }
+  return tasks;
+}
