@@ -21,6 +21,7 @@ except ImportError as error:
     sys.exit(f"{error}: run pip install -r requirements.txt in {FOLDER}")
 
 from prove_client import CONNECTION_ERRORS
+from prove_run import RunMetrics
 from prove_trl import Prove
 
 
@@ -37,7 +38,7 @@ def main() -> None:
             os.environ["PROVE_URL"],
             eos_token_id=tokenizer.eos_token_id,
             profile=config["profile"],
-            record=FOLDER / "rollouts",
+            record=FOLDER / "groups",
         )
     except CONNECTION_ERRORS as error:
         sys.exit(str(error))
@@ -48,6 +49,7 @@ def main() -> None:
         train_dataset=prove.load_dataset(FOLDER / "data/train.jsonl"),
         environment_factory=prove.create_environment,
         reward_funcs=prove.reward_functions,
+        callbacks=[RunMetrics(FOLDER)],
         peft_config=LoraConfig(**config["lora"]) if config["lora"] else None,
         args=GRPOConfig(
             output_dir=str(checkpoints),

@@ -237,7 +237,7 @@ async function* measureSteps(
     yield {
       name: `training.step.${phase}`,
       unit: "share",
-      runs: steps.map(({ seconds }) => seconds[phase] / seconds.total),
+      runs: steps.map(({ seconds }) => (seconds[phase] ?? 0) / seconds.total),
     };
   const attempts = await recordAttempts(
     stored,

@@ -6,9 +6,11 @@ import {
   createTrlConfig,
   createTrlReadme,
   createTrlRequirements,
+  createTrlRun,
   type TrlTarget,
 } from "../engine/trl.ts";
 import { profiles } from "../reward/profiles.ts";
+import { createRunConfig } from "../run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
 import { UserError } from "../userError.ts";
@@ -20,6 +22,7 @@ import { countOf, existingPath, oneOf, outputPath, wholeNumber } from "./parsers
 const trlPrograms = {
   "prove_client.py": "prove_client.py",
   "prove_trl.py": "prove_trl.py",
+  "prove_run.py": "prove_run.py",
   "train.py": "train_trl.py",
   "launch.py": "launch.py",
 };
@@ -93,7 +96,10 @@ export const engine = defineCommand({
         for (const [name, source] of Object.entries(trlPrograms))
           copyFileSync(join(context.resources, "engines", source), join(folder, name));
       });
+      const run = createRunConfig({ ...createTrlRun(target), startedAt: new Date(), tasks: file });
       const files = {
+        // lists the folder among the runs of a workspace, with the attempts of each step
+        "run.json": `${JSON.stringify(run, undefined, 2)}\n`,
         "config.json": `${JSON.stringify(createTrlConfig(target), undefined, 2)}\n`,
         "accelerate.yaml": createAccelerateConfig(gpus),
         "requirements.txt": createTrlRequirements(gpus),

@@ -77,6 +77,27 @@ const createGpuSettings = (gpus: number, model: string) => ({
   vllm_mode: "colocate",
 });
 
+/** What run.json says of the training, in the terms of PROVE's own runs. */
+export function createTrlRun(target: TrlTarget) {
+  const { grpo } = createTrlConfig(target);
+  const attempts =
+    grpo.per_device_train_batch_size *
+    ("gradient_accumulation_steps" in grpo ? grpo.gradient_accumulation_steps * target.gpus : 1);
+  return {
+    engine: "trl" as const,
+    from: target.model,
+    profile: target.profile,
+    steps: grpo.max_steps,
+    saveEvery: grpo.save_steps,
+    workers: Math.max(1, target.gpus),
+    grpo: {
+      group: grpo.num_generations,
+      prompts: Math.max(1, Math.round(attempts / grpo.num_generations)),
+      learningRate: grpo.learning_rate,
+    },
+  };
+}
+
 /** The configuration file of `accelerate launch`. */
 export const createAccelerateConfig = (gpus: number): string =>
   gpus === 0
@@ -137,7 +158,8 @@ python launch.py
 | \`config.json\`       | the model, the reward profile, LoRA, the service's command, settings of \`GRPOConfig\` |
 | \`accelerate.yaml\`   | processes and, with GPUs, DeepSpeed ZeRO-3                                          |
 | \`data\`              | prompts by split, with a dataset card; \`train.jsonl\` is trained on                  |
-| \`rollouts/<n>.jsonl\` | written by the training: the attempts of step n with rewards and advantages, as group files that PROVE opens |
+| \`run.json\`          | lists the folder among PROVE's runs, if it is in \`prove/runs\` of a workspace        |
+| \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |
 | \`checkpoints\`, \`model\` | written by the training                                                        |
 
 ${gpus === 0 ? "The settings are small, to see that everything works; they do not teach a model anything." : "The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. Its learning rate depends on the model: 1e-6 for Qwen3-4B, 5e-8 for Qwen3-8B, 3e-7 for Qwen2.5-7B and Granite-4.1-8B. `requirements.txt` does not pin DeepSpeed, and these settings were not run on GPUs by PROVE's own tests."}

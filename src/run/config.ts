@@ -97,6 +97,8 @@ const common = {
   /** The model folder that it starts from; absent for random weights. */
   from: z.string().optional(),
   seed: z.int().min(0),
+  /** The engine that trains instead of PROVE's own trainer. */
+  engine: z.enum(["trl"]).optional(),
   backend: z.enum(backends),
   workers: z.int().min(1).max(64),
   /** The run ends after these steps or seconds of training, whichever comes first. */

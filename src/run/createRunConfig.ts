@@ -25,6 +25,8 @@ export interface RunOptions extends Omit<TrainingFile, "$schema" | "model"> {
   readonly tasks: string;
   /** The name of the model it starts from; left out for random weights. */
   readonly from?: string;
+  /** The engine that trains, if it is not PROVE's own trainer. */
+  readonly engine?: RunConfig["engine"];
 }
 
 /**

@@ -96,7 +96,13 @@ export const grpoStep = z.object({
   /** The share of tokens whose ratio was clipped. */
   clipShare: share,
   entropy: number,
-  seconds: z.object({ environment: number, sampling: number, learning: number, total: number }),
+  /** Only the total is known of trainings in other engines. */
+  seconds: z.object({
+    environment: number.optional(),
+    sampling: number.optional(),
+    learning: number.optional(),
+    total: number,
+  }),
 });
 
 export const sftStep = z.object({

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { engine } from "../../src/cli/engine.ts";
+import { readRun } from "../../src/run/folder.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
 import { emptyFolder } from "./program.ts";
@@ -32,8 +33,10 @@ test("the folder has the data, the programs and the paper's settings for the GPU
     "data",
     "launch.py",
     "prove_client.py",
+    "prove_run.py",
     "prove_trl.py",
     "requirements.txt",
+    "run.json",
     "some.tasks.jsonl",
     "train.py",
   ]);
@@ -46,6 +49,9 @@ test("the folder has the data, the programs and the paper's settings for the GPU
   expect(grpo).toMatchObject({ num_generations: 16, beta: 0.01, max_steps: 350 });
   expect(serve.slice(-2)).toEqual(["--tasks", basename(tasks)]);
   expect(readFileSync(join(out, "accelerate.yaml"), "utf8")).toContain("num_processes: 4\n");
+  const run = readRun(out);
+  expect(run).toMatchObject({ method: "grpo", from: "m", tasks: join(out, basename(tasks)) });
+  expect(run).toMatchObject({ steps: 350, grpo: { group: 16, prompts: 16, learningRate: 1e-6 } });
   const [row] = readFileSync(join(out, "data/train.jsonl"), "utf8").split("\n");
   expect(JSON.parse(row!)).toHaveProperty("task_id");
 });

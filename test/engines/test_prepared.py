@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from conftest import ROOT, Served
 from tiny_qwen import create_model, create_tokenizer
@@ -28,17 +29,37 @@ def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) ->
     assert "'rewards/coverage/mean'" in result.stdout
     assert (out / "model/model.safetensors").exists()
     for step in (1, 2):
-        lines = (out / f"rollouts/{step}.jsonl").read_text().splitlines()
+        lines = (out / f"groups/{step}.jsonl").read_text().splitlines()
         attempts = [json.loads(it) for it in lines]
         assert [it["step"] for it in attempts] == [step] * 4
         assert len({it["task"] for it in attempts}) == 1
         assert [it["attempt"] for it in attempts] == [0, 1, 2, 3]
         # a random model calls nothing, so all attempts at a task earn the same
         assert [it["advantage"] for it in attempts] == [0] * 4
-    command = ["node", "dist/cli.js", "replay", str(out / "rollouts/1.jsonl")]
+    steps = read_metrics(out)
+    assert [it["step"] for it in steps] == [1, 2]
+    assert all(it["attempts"] == 4 and it["seconds"]["total"] > 0 for it in steps)
+    assert json.loads((out / "ended.json").read_text()) == {"by": "steps", "step": 2}
+    command = ["node", "dist/cli.js", "replay", str(out / "groups/1.jsonl")]
     replayed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
     again = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
     assert again.returncode == 0, again.stderr[-4_000:]
     assert "all steps are done" in again.stdout
+    assert read_metrics(out) == steps
+
+
+def read_metrics(run: Path) -> list[Any]:
+    """The steps of a run, as PROVE reads them."""
+    program = (
+        "import { readMetrics, readRun } from './src/run/folder.ts';"
+        "readRun(process.argv[1]);"
+        "console.log(JSON.stringify(readMetrics(process.argv[1])));"
+    )
+    command = ["node", "--input-type=module", "-e", program, str(run)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    log = json.loads(result.stdout)
+    assert log["skipped"] == [], result.stdout
+    steps: list[Any] = log["lines"]
+    return steps

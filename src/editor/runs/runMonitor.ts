@@ -64,11 +64,13 @@ export class RunMonitor {
   get status(): RunStatus {
     if (this.#trainerStatus) return this.#createActiveStatus(this.#trainerStatus);
     const step = this.#lastStep;
-    const { steps } = this.#config;
+    const { steps, engine } = this.#config;
     const description =
-      this.#queuePosition === undefined
-        ? describeEnd(this.#end, step)
-        : describeQueued(this.#queuePosition);
+      this.#queuePosition !== undefined
+        ? describeQueued(this.#queuePosition)
+        : engine !== undefined && this.#end === undefined
+          ? describeEngine(engine, step)
+          : describeEnd(this.#end, step);
     return { ...description, step, ...(steps === undefined ? {} : { steps }) };
   }
 
@@ -88,13 +90,18 @@ export class RunMonitor {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
-  /** Reads the files of the run again. */
+  /** Reads the files of the run again, which another engine may have written to. */
   readFiles(): void {
     this.#config = readRun(this.folder);
+    const known = this.#lastStep;
     this.#steps = readMetrics(this.folder).lines;
+    const added = this.#steps.filter(it => it.step > known);
     this.#checkpoints = listCheckpoints(this.folder);
     this.#evaluation = readEvaluation(this.folder);
     this.#end = readEnd(this.folder);
+    if (added.length === 0) return;
+    this.#notify({ kind: "steps", steps: added });
+    this.#notify({ kind: "status" });
   }
 
   /** Writes an evaluation into the run's folder, in place of an earlier one. */
@@ -154,8 +161,11 @@ export class RunMonitor {
         this.#trainerStatus = event.status;
         return this.#notify({ kind: "status" });
       case "stepped":
-        if (event.metrics.step > this.#lastStep) this.#steps = [...this.#steps, event.metrics];
-        this.#notify({ kind: "steps", steps: [event.metrics] });
+        // it may have been read from the file already
+        if (event.metrics.step > this.#lastStep) {
+          this.#steps = [...this.#steps, event.metrics];
+          this.#notify({ kind: "steps", steps: [event.metrics] });
+        }
         return this.#notify({ kind: "status" });
       case "saved":
         this.#checkpoints = listCheckpoints(this.folder);
@@ -193,6 +203,18 @@ export class RunMonitor {
     for (const listener of this.#listeners) listener(change);
   }
 }
+
+/** Whether another engine is training cannot be told from its files. */
+const describeEngine = (
+  engine: NonNullable<RunConfig["engine"]>,
+  step: number,
+): Pick<RunStatus, "state" | "activity"> => ({
+  state: "stopped",
+  activity:
+    step === 0
+      ? `start launch.py to train with ${engine.toUpperCase()}`
+      : `step ${step}, trained with ${engine.toUpperCase()}`,
+});
 
 const describeQueued = (position: number): Pick<RunStatus, "state" | "activity"> => ({
   state: "queued",

@@ -1,7 +1,14 @@
 /**
  * The status of a run without a trainer, from its files, and the index of its recorded attempts.
  */
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -74,6 +81,28 @@ test("the status of a run that failed has the error and its remedy", () =>
     { by: "failed", step: 2, what: "the disk is full", remedy: "free some space" },
     { state: "failed", activity: "the disk is full: free some space" },
   ));
+
+test("the steps of a training in another engine are followed in its files", () => {
+  const file = join(folder, "run.json");
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), engine: "trl" }));
+  const monitor = new RunMonitor(folder);
+  expect(monitor.status.activity).toBe("start launch.py to train with TRL");
+  const steps: number[] = [];
+  monitor.onChange(it => {
+    if (it.kind === "steps") steps.push(...it.steps.map(({ step }) => step));
+  });
+  appendMetrics(folder, createStep(1));
+  monitor.readFiles();
+  appendMetrics(folder, createStep(2));
+  monitor.readFiles();
+  monitor.readFiles();
+  expect(steps).toEqual([1, 2]);
+  expect(monitor.status.activity).toBe("step 2, trained with TRL");
+  writeEnd(folder, { by: "steps", step: 2 });
+  monitor.readFiles();
+  expect(monitor.status).toMatchObject({ state: "finished", activity: "2 steps done" });
+  monitor.dispose();
+});
 
 test("an incomplete last line of the metrics is skipped", () => {
   appendMetrics(folder, createStep(1));
