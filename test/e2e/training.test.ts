@@ -115,7 +115,7 @@ test("the plots of another run are drawn beside, and saved as one picture", asyn
   await workbench.takePicture("run-compared");
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
   await page().getByText("Save Plots…").click();
-  await workbench.answer("Save Plots", join(workbench.folder, "few-1.svg"));
+  await workbench.saveAs("Save Plots", "few-1", join(workbench.folder, "few-1.svg"));
   const saved = () => readFileSync(join(workbench.folder, "few-1.svg"), "utf8");
   await vi.waitFor(
     () => expect(saved()).toMatch(/^<svg .*Reward[\s\S]*Rollouts per second[\s\S]*<\/svg>\n$/),

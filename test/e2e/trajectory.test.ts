@@ -130,7 +130,7 @@ test("Step to Here moves to the call at the cursor, in both directions", async (
     const { name } = task.goals[goal]!.calls[0]!;
     const call = workbench.lines.filter({ hasText: new RegExp(`^\\W*${name}\\(`) }).first();
     await call.click({ button: "right", position: { x: 60, y: 8 } });
-    await workbench.page.locator(".monaco-menu").getByText("Step to Here").click();
+    await workbench.chooseFromMenu("Step to Here");
     await checkVisible(toolVariable(goal));
   };
   await goToCall(2);

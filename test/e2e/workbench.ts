@@ -13,7 +13,7 @@ import {
   type Locator,
   type Page,
 } from "playwright-core";
-import { inject, vi } from "vitest";
+import { expect, inject, vi } from "vitest";
 import { repository } from "./packaged.ts";
 
 /** Long enough for two busy cores. */
@@ -140,6 +140,23 @@ export class Workbench {
   async answer(question: string, text: string): Promise<void> {
     await this.type(question, text);
     await this.page.locator(".quick-input-widget .quick-input-box input").press("Enter");
+  }
+
+  /** Answers a dialog that asks for a file once it shows the name that it proposes. */
+  async saveAs(question: string, proposed: string, path: string): Promise<void> {
+    // until then, the dialog replaces what was typed
+    const input = this.page.locator(".quick-input-widget .quick-input-box input");
+    await vi.waitFor(async () => expect(await input.inputValue()).toContain(proposed), waitOptions);
+    await this.answer(question, path);
+  }
+
+  /** Clicks an item of the open context menu, which ignores clicks until it is ready. */
+  async chooseFromMenu(label: string): Promise<void> {
+    const item = this.page.locator(".monaco-menu").getByText(label, { exact: true });
+    await vi.waitFor(async () => {
+      if (await item.isVisible()) await item.click({ timeout: 5000 });
+      await item.waitFor({ state: "hidden", timeout: 2000 });
+    }, waitOptions);
   }
 
   /** Types into the input box or quick pick with this prompt, and leaves it open. */

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -199,11 +200,26 @@ class CuttingProxy:
                 return
             client.settimeout(10)
             with client, socket.create_connection(self._target, 10) as service:
-                # one request and its response fit into one packet each; then the client reconnects
-                service.sendall(client.recv(1 << 20))
-                response = service.recv(1 << 20)
+                service.sendall(read_message(client))
+                response = read_message(service)
                 if is_cut:
                     self.cuts += 1
                 else:
                     client.sendall(response)
             is_cut = not is_cut
+
+
+def read_message(connection: socket.socket) -> bytes:
+    """A request or a response, to the end of its body."""
+    message = b""
+    length: int | None = None
+    while length is None or len(message) < length:
+        part = connection.recv(1 << 16)
+        if not part:
+            break
+        message += part
+        head, separator, _ = message.partition(b"\r\n\r\n")
+        if separator and length is None:
+            found = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+            length = len(head) + len(separator) + (int(found.group(1)) if found else 0)
+    return message
