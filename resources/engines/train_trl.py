@@ -60,6 +60,8 @@ def main() -> None:
     trainer.train(resume_from_checkpoint=last)
     trainer.save_model(str(FOLDER / "model"))
     tokenizer.save_pretrained(str(FOLDER / "model"))
+    # processes that end without it may abort
+    trainer.accelerator.end_training()
 
 
 if __name__ == "__main__":

@@ -32,3 +32,5 @@ Path(out, f"rank{trainer.accelerator.process_index}.json").write_text(
         }
     )
 )
+# processes that end without it may abort
+trainer.accelerator.end_training()
