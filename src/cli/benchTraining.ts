@@ -86,7 +86,8 @@ function measureDense(model: Model, { signal }: CliContext, torch: Torch | undef
       unit: "tokens/s",
       amount: denseSequences * denseLength,
       repeat: 4,
-      work: () => disposeGradients(computeGradients(model, packed, meanLoss).gradients),
+      work: async () =>
+        disposeGradients((await computeGradients(model, packed, meanLoss)).gradients),
       torch: {
         torch: {
           work: "dense",
@@ -107,13 +108,13 @@ async function* measureDecoding(model: Model, { signal }: CliContext, torch: Tor
   const prompt = Array.from({ length: 128 }, () => random.integer(dense.vocabulary));
   const decoder = openDecoder(model, { slots: decodedSequences });
   const steps = 64;
-  const work = () => {
+  const work = async () => {
     const slots = Array.from({ length: decodedSequences }, () => decoder.open());
-    decoder.feed([{ slot: slots[0]!, ids: prompt }]);
+    await decoder.feed([{ slot: slots[0]!, ids: prompt }]);
     decoder.copy(slots[0]!, slots.slice(1));
     let last = slots.map(slot => ({ slot, id: 1 }));
     for (let i = 0; i < steps; i++)
-      last = decoder.feed(
+      last = await decoder.feed(
         last.map(({ slot, id }) => ({
           slot,
           ids: [id],
@@ -156,8 +157,9 @@ async function* measureBatch(
   torch: Torch | undefined,
 ) {
   const batches = splitIntoBatches(groups).map(packAttempts);
-  const work = () => {
-    for (const it of batches) disposeGradients(computeGradients(model, it, meanLoss).gradients);
+  const work = async () => {
+    for (const it of batches)
+      disposeGradients((await computeGradients(model, it, meanLoss)).gradients);
   };
   const sent = {
     architecture: model.architecture,
@@ -299,7 +301,7 @@ interface Measured {
   readonly amount: number;
   /** How many times it is done in a run. */
   readonly repeat: number;
-  readonly work: () => void;
+  readonly work: () => Promise<void>;
   /** The same work in PyTorch, by the end of its rows' names. */
   readonly torch: Readonly<Record<string, TorchWork>>;
 }
@@ -313,13 +315,13 @@ async function* measureWork(
   const own: number[] = [];
   const others = new Map(torch ? Object.keys(compared).map(it => [it, [] as number[]]) : []);
   // compiles
-  work();
+  await work();
   while (own.length < runCount) {
     // lets an interruption be noticed
     await setImmediate();
     signal.throwIfAborted();
     const start = readProcessorSeconds();
-    for (let i = 0; i < repeat; i++) work();
+    for (let i = 0; i < repeat; i++) await work();
     own.push((amount * repeat) / (readProcessorSeconds() - start));
     for (const [other, rates] of others)
       rates.push((amount * repeat) / (await torch!.measureSeconds(compared[other]!, repeat)));

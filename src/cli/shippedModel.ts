@@ -53,7 +53,7 @@ export async function writeRandomModel(
     {
       config: createConfig("small", model.architecture, tokenizer),
       tokenizer,
-      weights: copyWeights(model),
+      weights: await copyWeights(model),
     },
     "F32",
   );
@@ -122,7 +122,7 @@ export async function exportCheckpoint(
     {
       config: { ...stored.config, name: basename(out) },
       tokenizer: stored.tokenizer,
-      weights: copyWeights(model),
+      weights: await copyWeights(model),
     },
     "F16",
   );

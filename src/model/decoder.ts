@@ -23,7 +23,7 @@ export interface Decoder {
    * Appends tokens to slots, each at most once per call, and returns the chosen tokens of the feeds
    * with a choice, in the order of the feeds.
    */
-  feed(feeds: readonly Feed[]): ChosenToken[];
+  feed(feeds: readonly Feed[]): Promise<ChosenToken[]>;
   release(slot: number): void;
   dispose(): void;
 }
@@ -80,7 +80,7 @@ function createDecoder(
         cache.copy(slot, other, length);
       }
     },
-    feed(feeds) {
+    async feed(feeds) {
       checkFeeds(feeds, lengthOf, { context, vocabulary });
       const starts = feeds.map(({ slot }) => lengthOf(slot));
       for (const { slot, ids } of feeds) lengths.set(slot, lengthOf(slot) + ids.length);

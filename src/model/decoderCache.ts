@@ -13,7 +13,7 @@ export interface DecoderCache {
    * Appends tokens; `starts` has the length of each slot before. Returns the chosen tokens of the
    * feeds with a choice, in the order of the feeds.
    */
-  feed(feeds: readonly Feed[], starts: readonly number[]): ChosenToken[];
+  feed(feeds: readonly Feed[], starts: readonly number[]): Promise<ChosenToken[]>;
   /** Copies the first `length` tokens of `slot` to `other`. */
   copy(slot: number, other: number, length: number): void;
   dispose(): void;
@@ -24,30 +24,30 @@ export function createRecomputingCache(model: Model, slots: number): DecoderCach
   const { vocabulary } = model.architecture;
   return {
     readWeights() {},
-    feed(feeds, starts) {
+    async feed(feeds, starts) {
       feeds.forEach(
         ({ slot, ids }, i) =>
           (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]),
       );
       const withChoice = feeds.filter(it => it.choose);
-      return splitIntoBatches(
-        withChoice,
-        ({ slot }) => (sequences[slot] as number[]).length,
-      ).flatMap(batch => {
+      const chosen: ChosenToken[] = [];
+      for (const batch of splitIntoBatches(withChoice, it => sequences[it.slot]!.length)) {
         // the target after each sequence selects the logits of its last token
         const groups = batch.map(({ slot }) => ({
           prefix: sequences[slot] as number[],
           branches: [{ ids: [0], mask: [1] }],
         }));
-        const logits = computeLogits(model, packGroups(groups)); // (batch, vocabulary)
-        return batch.map(({ slot, choose }, i) => ({
-          slot,
-          ...chooseToken(
-            logits.subarray(i * vocabulary, (i + 1) * vocabulary),
-            choose as SamplingChoice,
-          ),
-        }));
-      });
+        const logits = await computeLogits(model, packGroups(groups)); // (batch, vocabulary)
+        for (const [i, { slot, choose }] of batch.entries())
+          chosen.push({
+            slot,
+            ...chooseToken(
+              logits.subarray(i * vocabulary, (i + 1) * vocabulary),
+              choose as SamplingChoice,
+            ),
+          });
+      }
+      return chosen;
     },
     copy: (slot, other, length) =>
       void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),

@@ -29,7 +29,8 @@ export function createKeyValueCache(
   const state: CacheState = { model, memory, scratch, caches, context, matrices };
   return {
     readWeights: () => packMatrices(state),
-    feed: (feeds, starts) => [...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it)),
+    feed: (feeds, starts) =>
+      Promise.resolve([...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it))),
     copy(slot, other, length) {
       for (const address of caches.flatMap(it => [it.keys, it.values])) {
         const cache = memory.floatsAt(address, slots * slotSize);

@@ -144,13 +144,12 @@ export async function loadModel({ folder, config }: StoredModel): Promise<Model>
 }
 
 /** Copies the weights of a model to plain arrays. */
-export const copyWeights = (model: Model): ReadonlyMap<string, NamedArray> =>
-  new Map(
-    [...model.parameters].map(([name, it]) => [
-      name,
-      { shape: it.shape, values: (it.dataSync() as Float32Array).slice() },
-    ]),
-  );
+export async function copyWeights(model: Model): Promise<ReadonlyMap<string, NamedArray>> {
+  const weights = new Map<string, NamedArray>();
+  for (const [name, it] of model.parameters)
+    weights.set(name, { shape: it.shape, values: await it.data<"float32">() });
+  return weights;
+}
 
 /** Writes a model to a folder that exists. */
 export async function writeModelFolder(

@@ -147,7 +147,7 @@ class BatchedStudent implements Student {
       await nextTick();
       while (this.#waiting.length + this.#active.length > 0) {
         this.#dropAborted();
-        this.#step();
+        await this.#step();
         // a conversation that has its message can execute its calls and request the next one
         await nextTick();
       }
@@ -170,21 +170,21 @@ class BatchedStudent implements Student {
   }
 
   /** Chooses a token for every conversation that has a slot. New ones are fed their prompt. */
-  #step(): void {
+  async #step(): Promise<void> {
     const start = performance.now();
     const active = [...this.#active];
-    const pending = [...active, ...this.#admit()];
+    const pending = [...active, ...(await this.#admit())];
     // every slot may belong to a conversation whose calls are being executed
     if (pending.length === 0) return;
     const feeds = pending.map(it => this.#createFeed(it));
-    for (const [i, chosen] of this.#decoder.feed(feeds).entries())
+    for (const [i, chosen] of (await this.#decoder.feed(feeds)).entries())
       this.#acceptToken(pending[i]!, chosen);
     this.usage.seconds += (performance.now() - start) / 1000;
     this.usage.tokens += feeds.length;
   }
 
   /** Activates waiting conversations that have a slot or get one. */
-  #admit(): readonly PendingMessage[] {
+  async #admit(): Promise<readonly PendingMessage[]> {
     const admitted: PendingMessage[] = [];
     const newByPrompt = new Map<string, PendingMessage[]>();
     const stillWaiting: PendingMessage[] = [];
@@ -203,15 +203,15 @@ class BatchedStudent implements Student {
     }
     this.#waiting = stillWaiting;
     this.#active.push(...admitted);
-    for (const group of newByPrompt.values()) if (group.length > 1) this.#sharePrompt(group);
+    for (const group of newByPrompt.values()) if (group.length > 1) await this.#sharePrompt(group);
     return admitted;
   }
 
   /** Computes the prompt of several new conversations once, except for its last token. */
-  #sharePrompt(group: readonly PendingMessage[]): void {
+  async #sharePrompt(group: readonly PendingMessage[]): Promise<void> {
     const [first, ...others] = group.map(it => this.#slots.get(it.conversation.header.id)!);
     const prompt = group[0]!.ids.slice(0, group[0]!.given - 1);
-    this.#decoder.feed([{ slot: first!.number, ids: prompt }]);
+    await this.#decoder.feed([{ slot: first!.number, ids: prompt }]);
     this.#decoder.copy(
       first!.number,
       others.map(it => it.number),

@@ -158,12 +158,12 @@ function createPenalties(allowed: readonly Uint8Array[], vocabulary: number): tf
  * Computes the loss of a batch, the log-probabilities of its targets (M), and the gradient of the
  * loss for every parameter.
  */
-export function computeGradients(
+export async function computeGradients(
   model: Model,
   packed: PackedBatch,
   computeLoss: LossFunction,
   temperature = 1,
-): { loss: number; logprobs: Float32Array; gradients: Gradients } {
+): Promise<{ loss: number; logprobs: Float32Array; gradients: Gradients }> {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
   const kept: tf.Tensor1D[] = [];
@@ -172,37 +172,40 @@ export function computeGradients(
     kept.push(tf.keep(logprobs));
     return computeLoss(logprobs);
   }, [...model.parameters.values()]);
-  const [logprobs] = kept.map(it => it.dataSync<"float32">().slice());
-  const [loss] = value.dataSync();
+  const [[loss], logprobs] = await Promise.all([value.data(), kept[0]!.data<"float32">()]);
   tf.dispose([value, ...kept]);
   layout.dispose();
   const named = [...model.parameters].map(
     ([name, variable]) => [name, grads[variable.name]!] as const,
   );
-  return { loss: loss!, logprobs: logprobs!, gradients: new Map(named) };
+  return { loss: loss!, logprobs, gradients: new Map(named) };
 }
 
 /** Computes the log-probabilities of a batch's targets (M), without a gradient. */
-export function computeLogProbabilities(
+export async function computeLogProbabilities(
   model: Model,
   packed: PackedBatch,
   temperature = 1,
-): Float32Array {
+): Promise<Float32Array> {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
-  const logprobs = tf.tidy(() =>
-    forwardLogProbabilities(model, packed, layout, temperature).dataSync<"float32">().slice(),
-  );
+  const logprobs = tf.tidy(() => forwardLogProbabilities(model, packed, layout, temperature));
   layout.dispose();
-  return logprobs;
+  return readAndDispose(logprobs);
 }
 
 /** Computes the logits after the rows of a batch, (T, vocabulary), without a gradient. */
-export function computeLogits(model: Model, packed: PackedBatch): Float32Array {
+export async function computeLogits(model: Model, packed: PackedBatch): Promise<Float32Array> {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
-  const values = tf.tidy(() => forwardLogits(model, packed, layout).dataSync<"float32">().slice());
+  const logits = tf.tidy(() => forwardLogits(model, packed, layout));
   layout.dispose();
+  return readAndDispose(logits);
+}
+
+async function readAndDispose(tensor: tf.Tensor): Promise<Float32Array> {
+  const values = await tensor.data<"float32">();
+  tensor.dispose();
   return values;
 }
 

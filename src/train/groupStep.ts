@@ -22,7 +22,7 @@ export interface GroupStepContext extends MethodContext {
 }
 
 /** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */
-export function trainOnGroups(
+export async function trainOnGroups(
   { group: replicas, model, reference, optimizer }: GroupStepContext,
   groups: readonly (readonly ScoredAttempt[])[],
   grpo: GrpoConfig["grpo"],
@@ -40,12 +40,12 @@ export function trainOnGroups(
   const own = { loss: 0, kl: 0, measured: 0, clipped: 0 };
   let ownGradients: Gradients | undefined;
   for (const batch of splitIntoBatches(groups)) {
-    const result = backward(model, reference, batch, { grpo, size, measured });
+    const result = await backward(model, reference, batch, { grpo, size, measured });
     for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
     ownGradients = ownGradients ? addGradients(ownGradients, result.gradients) : result.gradients;
   }
-  const gradients = replicas.sumGradients(ownGradients ?? zeroGradients(model));
-  const { norm } = optimizer.step(gradients, learningRate);
+  const gradients = await replicas.sumGradients(ownGradients ?? zeroGradients(model));
+  const { norm } = await optimizer.step(gradients, learningRate);
   disposeGradients(gradients);
   return { norm, tokens, ...sumByName(replicas, own) };
 }
@@ -95,7 +95,7 @@ interface BackwardOptions {
   readonly measured: ReadonlySet<readonly ScoredAttempt[]>;
 }
 
-function backward(
+async function backward(
   model: Model,
   reference: Model | undefined,
   groups: readonly (readonly ScoredAttempt[])[],
@@ -112,10 +112,10 @@ function backward(
   if (reference && grpo.kl > 0 && measuredGroups.length > 0)
     batch.reference = {
       tokens: listMeasuredTokens(groups, measured), // (K)
-      logprobs: computeLogProbabilities(reference, packAttempts(measuredGroups), temperature), // (K)
+      logprobs: await computeLogProbabilities(reference, packAttempts(measuredGroups), temperature), // (K)
       scale: measuredEvery,
     };
-  const { loss, logprobs, gradients } = computeGradients(
+  const { loss, logprobs, gradients } = await computeGradients(
     model,
     packAttempts(groups),
     lp => computeLoss(lp, batch, grpo, size),

@@ -150,7 +150,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const measured = new Set(groups.filter((_, i) => (i + step) % measuredEvery === 0));
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
     for (let minibatch = 0; minibatch < grpo.minibatches; minibatch++) {
-      const result = trainOnGroups(
+      const result = await trainOnGroups(
         context,
         informativeGroups.filter((_, i) => i % grpo.minibatches === minibatch),
         grpo,

@@ -87,14 +87,14 @@ export async function train(
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
   const context: MethodContext = { group: replica, model, tokenizer: stored.tokenizer, optimizer };
   const method = await openMethod(context, setup, { catalog, makeVariant });
-  const save = (step: number, spent: number) => {
+  const save = async (step: number, spent: number) => {
     if (rank === 0)
       replica.send({
         kind: "save",
         step,
         spent,
-        weights: copyWeights(model),
-        optimizer: optimizer.state(),
+        weights: await copyWeights(model),
+        optimizer: await optimizer.state(),
       });
   };
 
@@ -104,7 +104,7 @@ export async function train(
     const decision = await decideNext(replica);
     const by = decision === "stop" ? "stop" : findStopReason(config, step, spent);
     if (by) {
-      if (savedStep < step) save(step, spent);
+      if (savedStep < step) await save(step, spent);
       if (rank === 0) replica.send({ kind: "ended", by });
       break;
     }
@@ -120,8 +120,8 @@ export async function train(
     });
     if (step % config.saveEvery !== 0) continue;
     // replicas whose weights differ would train different models
-    replica.assertSame(sampleWeights(model));
-    save(step, spent);
+    replica.assertSame(await sampleWeights(model));
+    await save(step, spent);
     savedStep = step;
   }
   method.dispose();
@@ -200,5 +200,5 @@ const computeProgress = ({ steps, seconds }: RunConfig, step: number, spent: num
   );
 
 /** One matrix of the weights: if replicas differ, it differs. */
-const sampleWeights = (model: Awaited<ReturnType<typeof loadModel>>): Float32Array =>
-  model.parameters.get("layers.0.attention.qkv")!.dataSync() as Float32Array;
+const sampleWeights = (model: Awaited<ReturnType<typeof loadModel>>): Promise<Float32Array> =>
+  model.parameters.get("layers.0.attention.qkv")!.data<"float32">();

@@ -35,9 +35,9 @@ export interface Optimizer {
    * of the gradient before clipping. If it is not finite, changes nothing: the step's metrics then
    * raise an alarm.
    */
-  step(gradients: Gradients, learningRate: number): { readonly norm: number };
+  step(gradients: Gradients, learningRate: number): Promise<{ readonly norm: number }>;
   /** A copy of the state. */
-  state(): OptimizerState;
+  state(): Promise<OptimizerState>;
   restore(state: OptimizerState): void;
   dispose(): void;
 }
@@ -49,8 +49,8 @@ export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): 
   const moments = [...model.parameters].map(([name, weight]) => createMoments(name, weight));
   let step = 0;
   return {
-    step(gradients, learningRate) {
-      const norm = memory ? computeNormInPlace(memory, gradients) : computeNorm(gradients);
+    async step(gradients, learningRate) {
+      const norm = memory ? computeNormInPlace(memory, gradients) : await computeNorm(gradients);
       if (!Number.isFinite(norm)) return { norm };
       step++;
       const update: Update = {
@@ -68,14 +68,10 @@ export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): 
       }
       return { norm };
     },
-    state: () => ({
+    state: async () => ({
       step,
-      first: new Map(
-        moments.map(({ name, first }) => [name, first.dataSync().slice() as Float32Array]),
-      ),
-      second: new Map(
-        moments.map(({ name, second }) => [name, second.dataSync().slice() as Float32Array]),
-      ),
+      first: await copyMoments(moments, "first"),
+      second: await copyMoments(moments, "second"),
     }),
     restore(state) {
       step = state.step;
@@ -159,12 +155,21 @@ function computeNormInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradi
   return Math.sqrt(sum);
 }
 
-const computeNorm = (gradients: Gradients): number =>
-  tf.tidy(() =>
-    Math.sqrt(
-      tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))).dataSync()[0] as number,
-    ),
-  );
+async function computeNorm(gradients: Gradients): Promise<number> {
+  const sum = tf.tidy(() => tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))));
+  const [squares] = await sum.data();
+  sum.dispose();
+  return Math.sqrt(squares!);
+}
+
+async function copyMoments(
+  moments: readonly Moments[],
+  order: "first" | "second",
+): Promise<ReadonlyMap<string, Float32Array>> {
+  const copies = new Map<string, Float32Array>();
+  for (const it of moments) copies.set(it.name, await it[order].data<"float32">());
+  return copies;
+}
 
 function assignValues(variable: tf.Variable, values: Float32Array | undefined, name: string): void {
   if (values?.length !== variable.size)

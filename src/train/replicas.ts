@@ -46,7 +46,7 @@ export interface Replica<Setup, Command, Message> extends Collectives {
    * Takes ownership of the gradients and returns their sum over all replicas. For a mean, divide
    * losses by the size of the whole batch.
    */
-  readonly sumGradients: (gradients: Gradients) => Gradients;
+  readonly sumGradients: (gradients: Gradients) => Promise<Gradients>;
   /**
    * The next message of the main thread, if one has arrived. Replicas receive it at different
    * times: `broadcast` what to do.
@@ -169,20 +169,20 @@ export function createSingleReplica<Setup, Command, Message>(
     allReduce() {},
     broadcast: value => value,
     assertSame() {},
-    sumGradients: gradients => gradients,
+    sumGradients: gradients => Promise.resolve(gradients),
     receive,
     send,
   };
 }
 
-function sumGradients(collectives: Collectives, gradients: Gradients): Gradients {
+async function sumGradients(collectives: Collectives, gradients: Gradients): Promise<Gradients> {
   if (collectives.count === 1) return gradients;
   const tensors = [...gradients.values()];
   const flat = new Float32Array(tensors.reduce((sum, it) => sum + it.size, 0));
   const { memory } = runningBackend();
   let at = 0;
   for (const tensor of tensors) {
-    flat.set(memory ? memory.viewOf(tensor) : tensor.dataSync(), at);
+    flat.set(memory ? memory.viewOf(tensor) : await tensor.data<"float32">(), at);
     at += tensor.size;
   }
   collectives.allReduce(flat);

@@ -60,14 +60,14 @@ export function openSft(
             .map(part => (part === tokenPart.taught ? 1 : sft.given)),
         ),
       );
-      const result = computeGradients(
+      const result = await computeGradients(
         model,
         packGroups(own.map(it => toPackedGroup(it, sft.given))),
         logprobs => tf.neg(tf.div(tf.sum(tf.mul(logprobs, tf.tensor1d(weights))), counts.taught)),
       );
-      const gradients = group.sumGradients(result.gradients);
+      const gradients = await group.sumGradients(result.gradients);
       const learningRate = sft.learningRate * learningRateFactor(step, progress, sft);
-      const { norm } = optimizer.step(gradients, learningRate);
+      const { norm } = await optimizer.step(gradients, learningRate);
       disposeGradients(gradients);
 
       const { loss } = sumByName(group, {
@@ -77,7 +77,7 @@ export function openSft(
       });
       const learning = (performance.now() - start) / 1000;
       const validation =
-        step % saveEvery === 0 || progress >= 1 ? validate(group, model, corpus) : undefined;
+        step % saveEvery === 0 || progress >= 1 ? await validate(group, model, corpus) : undefined;
       const seconds = { learning, total: (performance.now() - start) / 1000 };
       const metrics = {
         step,
@@ -128,7 +128,11 @@ export function learningRateFactor(
  * The mean loss per token on the validation conversations, each replica computing its share.
  * Undefined if there are none.
  */
-function validate(group: ProcessGroup, model: Model, corpus: Corpus): number | undefined {
+async function validate(
+  group: ProcessGroup,
+  model: Model,
+  corpus: Corpus,
+): Promise<number | undefined> {
   const indices = Array.from(
     { length: countConversations(corpus) - corpus.trainingCount },
     (_, i) => corpus.trainingCount + i,
@@ -141,7 +145,7 @@ function validate(group: ProcessGroup, model: Model, corpus: Corpus): number | u
     const packed = packGroups(
       own.slice(i, i + 16).map(index => toPackedGroup(getConversation(corpus, index), 0)),
     );
-    for (const logprob of computeLogProbabilities(model, packed)) loss -= logprob;
+    for (const logprob of await computeLogProbabilities(model, packed)) loss -= logprob;
     tokens += packed.places.length;
   }
   const sums = sumByName(group, { loss, tokens });

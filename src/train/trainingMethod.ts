@@ -11,7 +11,7 @@ export interface ProcessGroup {
   readonly count: number;
   allReduce(values: Float32Array): void;
   /** Takes ownership of the gradients and returns their sum over all replicas. */
-  sumGradients(gradients: Gradients): Gradients;
+  sumGradients(gradients: Gradients): Promise<Gradients>;
 }
 
 export interface MethodContext {

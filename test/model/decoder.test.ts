@@ -47,32 +47,32 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
       packGroups([{ prefix, branches: [{ ids, mask: ids.map(() => 1) }] }]),
     );
 
-  test("prompts, results and single tokens of several slots have the log-probabilities of the packed pass", () => {
+  test("prompts, results and single tokens of several slots have the log-probabilities of the packed pass", async () => {
     open(3);
     const uniform = mulberry32(5);
     const [a, b, c] = [decoder.open(), decoder.open(), decoder.open()];
     const fed = new Map([a, b, c].map(it => [it, [] as number[]]));
-    const feed = (feeds: readonly (readonly [slot: number, ids: readonly number[]])[]) => {
+    const feed = async (feeds: readonly (readonly [slot: number, ids: readonly number[]])[]) => {
       for (const [slot, ids] of feeds) fed.get(slot)!.push(...ids);
-      const chosen = decoder.feed(
+      const chosen = await decoder.feed(
         feeds.map(([slot, ids]) => ({ slot, ids, choose: { temperature: 1, uniform: uniform() } })),
       );
       expect(chosen.map(it => it.slot)).toEqual(feeds.map(it => it[0]));
       for (const { slot, id, logprob } of chosen)
-        expect(logprob).toBeCloseTo(computePackedLogprobs(fed.get(slot)!, [id])[0]!, 4);
+        expect(logprob).toBeCloseTo((await computePackedLogprobs(fed.get(slot)!, [id]))[0]!, 4);
       return chosen;
     };
-    const first = feed([
+    const first = await feed([
       [a, createTokens(17, 1)],
       [b, createTokens(40, 2)],
     ]);
-    const second = feed([
+    const second = await feed([
       [c, createTokens(3, 3)],
       [a, [getChosen(first, a).id]],
       [b, [getChosen(first, b).id, ...createTokens(9, 4)]],
     ]);
-    feed([[a, [getChosen(second, a).id]]]);
-    feed([
+    await feed([[a, [getChosen(second, a).id]]]);
+    await feed([
       [b, createTokens(1, 5)],
       [a, createTokens(2, 6)],
       [c, createTokens(30, 7)],
@@ -80,98 +80,100 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     expect([a, b, c].map(it => decoder.lengthOf(it))).toEqual([21, 51, 33]);
   });
 
-  test("at temperature 0, the most likely token is chosen, with its log-probability at temperature 1", () => {
+  test("at temperature 0, the most likely token is chosen, with its log-probability at temperature 1", async () => {
     open(1);
     const prompt = createTokens(12, 8);
     const logits = [
-      ...computeLogits(
+      ...(await computeLogits(
         model,
         packGroups([{ prefix: prompt, branches: [{ ids: [0], mask: [1] }] }]),
-      ),
+      )),
     ];
-    const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
+    const [chosen] = await decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
     expect(chosen!.id).toBe(logits.indexOf(Math.max(...logits)));
-    expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs(prompt, [chosen!.id])[0]!, 4);
+    expect(chosen!.logprob).toBeCloseTo((await computePackedLogprobs(prompt, [chosen!.id]))[0]!, 4);
   });
 
-  test("a feed without a choice returns nothing and extends the sequence", () => {
+  test("a feed without a choice returns nothing and extends the sequence", async () => {
     open(2);
     const [a, b] = [decoder.open(), decoder.open()];
     expect(
-      decoder.feed([
+      await decoder.feed([
         { slot: a, ids: createTokens(9, 1) },
         { slot: b, ids: createTokens(4, 2) },
       ]),
     ).toEqual([]);
-    const [chosen] = decoder.feed([
+    const [chosen] = await decoder.feed([
       { slot: a, ids: [3], choose: greedy },
       { slot: b, ids: [5] },
     ]);
     expect(chosen!.logprob).toBeCloseTo(
-      computePackedLogprobs([...createTokens(9, 1), 3], [chosen!.id])[0]!,
+      (await computePackedLogprobs([...createTokens(9, 1), 3], [chosen!.id]))[0]!,
       4,
     );
   });
 
-  test("a copied slot is independent", () => {
+  test("a copied slot is independent", async () => {
     open(3);
     const prompt = createTokens(21, 1);
     const slots = [decoder.open(), decoder.open(), decoder.open()];
-    decoder.feed([{ slot: slots[0]!, ids: prompt }]);
+    await decoder.feed([{ slot: slots[0]!, ids: prompt }]);
     decoder.copy(slots[0]!, slots.slice(1));
     for (const [i, slot] of slots.entries()) {
-      const [chosen] = decoder.feed([{ slot, ids: createTokens(4, 30 + i), choose: greedy }]);
+      const [chosen] = await decoder.feed([{ slot, ids: createTokens(4, 30 + i), choose: greedy }]);
       expect(chosen!.logprob).toBeCloseTo(
-        computePackedLogprobs([...prompt, ...createTokens(4, 30 + i)], [chosen!.id])[0]!,
+        (await computePackedLogprobs([...prompt, ...createTokens(4, 30 + i)], [chosen!.id]))[0]!,
         4,
       );
     }
     // feeding the others did not change the first slot
-    const [again] = decoder.feed([{ slot: slots[0]!, ids: [7], choose: greedy }]);
+    const [again] = await decoder.feed([{ slot: slots[0]!, ids: [7], choose: greedy }]);
     expect(again!.logprob).toBeCloseTo(
-      computePackedLogprobs([...prompt, ...createTokens(4, 30), 7], [again!.id])[0]!,
+      (await computePackedLogprobs([...prompt, ...createTokens(4, 30), 7], [again!.id]))[0]!,
       4,
     );
   });
 
-  test("a slot that was released is empty when it is opened again", () => {
+  test("a slot that was released is empty when it is opened again", async () => {
     open(1);
-    decoder.feed([{ slot: decoder.open(), ids: createTokens(50, 1) }]);
+    await decoder.feed([{ slot: decoder.open(), ids: createTokens(50, 1) }]);
     decoder.release(0);
     const slot = decoder.open();
     expect(decoder.lengthOf(slot)).toBe(0);
-    const [chosen] = decoder.feed([{ slot, ids: [4], choose: greedy }]);
-    expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs([4], [chosen!.id])[0]!, 4);
+    const [chosen] = await decoder.feed([{ slot, ids: [4], choose: greedy }]);
+    expect(chosen!.logprob).toBeCloseTo((await computePackedLogprobs([4], [chosen!.id]))[0]!, 4);
   });
 
-  test("weights that have changed count once all slots were released", () => {
+  test("weights that have changed count once all slots were released", async () => {
     open(2);
     const prompt = createTokens(9, 1);
     const slot = decoder.open();
-    decoder.feed([{ slot, ids: prompt, choose: greedy }]);
+    await decoder.feed([{ slot, ids: prompt, choose: greedy }]);
     decoder.release(slot);
     const matrix = model.parameters.get("layers.1.feed.down")!;
     tf.tidy(() => matrix.assign(tf.mul(matrix, -2)));
-    const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
-    expect(chosen!.logprob).toBeCloseTo(computePackedLogprobs(prompt, [chosen!.id])[0]!, 4);
+    const [chosen] = await decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
+    expect(chosen!.logprob).toBeCloseTo((await computePackedLogprobs(prompt, [chosen!.id]))[0]!, 4);
   });
 
-  test("an invalid feed is refused", () => {
+  test("an invalid feed is refused", async () => {
     open(1);
     const slot = decoder.open();
     expect(() => decoder.open()).toThrow(/all 1 slots are open/);
-    expect(() => decoder.feed([{ slot: 5, ids: [1] }])).toThrow(/slot 5 is not open/);
-    expect(() => decoder.feed([{ slot, ids: [] }])).toThrow(/no tokens/);
-    expect(() => decoder.feed([{ slot, ids: [37] }])).toThrow(/token 37 of a vocabulary of 37/);
-    expect(() => decoder.feed([{ slot, ids: createTokens(97, 1) }])).toThrow(
+    await expect(decoder.feed([{ slot: 5, ids: [1] }])).rejects.toThrow(/slot 5 is not open/);
+    await expect(decoder.feed([{ slot, ids: [] }])).rejects.toThrow(/no tokens/);
+    await expect(decoder.feed([{ slot, ids: [37] }])).rejects.toThrow(
+      /token 37 of a vocabulary of 37/,
+    );
+    await expect(decoder.feed([{ slot, ids: createTokens(97, 1) }])).rejects.toThrow(
       /97 tokens of at most 96/,
     );
-    expect(() =>
+    await expect(
       decoder.feed([
         { slot, ids: [1] },
         { slot, ids: [2] },
       ]),
-    ).toThrow(/twice/);
+    ).rejects.toThrow(/twice/);
     expect(decoder.lengthOf(slot)).toBe(0);
   });
 });
@@ -189,8 +191,8 @@ test.each(["wasm", "cpu"] as const)(
     const decoder = openDecoder(model, { slots: sampleCount + 1 });
     const slot = decoder.open();
     const forks = Array.from({ length: sampleCount }, () => decoder.open());
-    decoder.feed([{ slot, ids: createTokens(6, 1) }]);
-    const logits = computeLogits(
+    await decoder.feed([{ slot, ids: createTokens(6, 1) }]);
+    const logits = await computeLogits(
       model,
       packGroups([{ prefix: [...createTokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]),
     );
@@ -204,7 +206,7 @@ test.each(["wasm", "cpu"] as const)(
       }));
       const weights = [...logits].map(it => Math.exp(it / temperature));
       const sum = weights.reduce((x, y) => x + y);
-      for (const { id, logprob } of decoder.feed(feeds)) {
+      for (const { id, logprob } of await decoder.feed(feeds)) {
         counts[id]!++;
         expect(logprob).toBeCloseTo(Math.log(weights[id]! / sum), 4);
       }
@@ -224,7 +226,7 @@ test.each(["wasm", "cpu"] as const)(
   async name => {
     await startBackend(name, { programs });
     const model = initializeModel(tiny, 11);
-    const logits = computeLogits(
+    const logits = await computeLogits(
       model,
       packGroups([{ prefix: createTokens(6, 1), branches: [{ ids: [0], mask: [1] }] }]),
     );
@@ -233,7 +235,7 @@ test.each(["wasm", "cpu"] as const)(
     const sum = logits.reduce((x, y, id) => (allowed[id] ? x + Math.exp(y) : x), 0);
     const decoder = openDecoder(model, { slots: 41 });
     const slots = Array.from({ length: 41 }, () => decoder.open());
-    const chosen = decoder.feed(
+    const chosen = await decoder.feed(
       slots.map((slot, i) => ({
         slot,
         ids: createTokens(6, 1),
@@ -255,7 +257,7 @@ test.each(["wasm", "cpu"] as const)(
 test("on wasm, the token of a slot does not depend on other slots in the call, to the bit", async () => {
   await startBackend("wasm", { programs });
   const model = initializeModel(tiny, 11);
-  const chooseBeside = (others: number) => {
+  const chooseBeside = async (others: number) => {
     const decoder = openDecoder(model, { slots: others + 1 });
     const slots = Array.from({ length: others + 1 }, () => decoder.open());
     const feeds = slots.map((slot, i) => ({
@@ -263,11 +265,11 @@ test("on wasm, the token of a slot does not depend on other slots in the call, t
       ids: createTokens(i === 0 ? 13 : 5 + i, i),
       choose: { temperature: 1, uniform: 0.4 },
     }));
-    const chosen = getChosen(decoder.feed(feeds), slots[0]!);
+    const chosen = getChosen(await decoder.feed(feeds), slots[0]!);
     decoder.dispose();
     return chosen;
   };
-  expect(chooseBeside(30)).toEqual(chooseBeside(0));
+  expect(await chooseBeside(30)).toEqual(await chooseBeside(0));
   model.dispose();
 });
 
@@ -276,12 +278,12 @@ test("a call with more tokens than one pass has the results of several calls", a
   const model = initializeModel(tiny, 11);
   const decoder = openDecoder(model, { slots: 16 });
   const slots = Array.from({ length: 8 }, () => [decoder.open(), decoder.open()] as const);
-  const together = decoder.feed(
+  const together = await decoder.feed(
     slots.map(([slot], i) => ({ slot, ids: createTokens(61 + i, i), choose: greedy })),
   );
-  const singly = slots.flatMap(([, slot], i) =>
-    decoder.feed([{ slot, ids: createTokens(61 + i, i), choose: greedy }]),
-  );
+  const singly: ChosenToken[] = [];
+  for (const [i, [, slot]] of slots.entries())
+    singly.push(...(await decoder.feed([{ slot, ids: createTokens(61 + i, i), choose: greedy }])));
   expect(together.map(it => it.id)).toEqual(singly.map(it => it.id));
   checkClose(
     together.map(it => it.logprob),

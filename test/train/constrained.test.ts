@@ -84,7 +84,7 @@ describe.each([1, 0.7])("at temperature %d", temperature => {
     const sampled = attempts.flatMap(it => it.logprobs);
     expect(sampled.length).toBeGreaterThan(100);
     expect(sampled.filter(it => it < -0.1).length).toBeGreaterThan(50);
-    const computed = computeLogProbabilities(model, pack(attempts), temperature);
+    const computed = await computeLogProbabilities(model, pack(attempts), temperature);
     expect(getLargest(sampled.map((it, i) => Math.exp(computed[i]! - it) - 1))).toBeLessThan(1e-4);
     // which is not so of the distribution over all tokens
     const free = attempts.map(it => ({ ...it, branch: { ...it.branch, allowed: undefined } }));
@@ -94,7 +94,7 @@ describe.each([1, 0.7])("at temperature %d", temperature => {
         branches: free.map(({ branch: { ids, mask } }) => ({ ids, mask })),
       },
     ]);
-    const other = computeLogProbabilities(model, packed, temperature);
+    const other = await computeLogProbabilities(model, packed, temperature);
     expect(getLargest(sampled.map((it, i) => other[i]! - it))).toBeGreaterThan(1);
   });
 });
@@ -122,11 +122,11 @@ test("every call is one of an offered tool, and the gradient of the loss equals 
   const settings = { ...defaultGrpoSettings, kl: 0.5 };
   const size = { tokens: oldLogprobs.length, attempts: attempts.length };
   const packed = pack(attempts);
-  const { gradients } = computeGradients(model, packed, lp =>
+  const { gradients } = await computeGradients(model, packed, lp =>
     computeLoss(lp, batch, settings, size),
   );
-  const measure = () => {
-    const logprobs = computeLogProbabilities(model, packed);
+  const measure = async () => {
+    const logprobs = await computeLogProbabilities(model, packed);
     return tf.tidy(() =>
       computeLoss(tf.tensor1d(logprobs), batch, settings, size).dataSync<"float32">(),
     )[0]!;
@@ -137,16 +137,17 @@ test("every call is one of an offered tool, and the gradient of the loss equals 
     const gradient = (gradients.get(name)!.dataSync() as Float32Array).slice();
     // along the gradient itself, where the slope is its length
     const length = Math.hypot(...gradient);
-    const measureAt = (by: number) => {
+    const measureAt = async (by: number) => {
       const moved = values.map((it, i) => it + (by * gradient[i]!) / length);
       tf.tidy(() => variable.assign(tf.tensor(moved, variable.shape)));
       return measure();
     };
     const step = 2e-3;
     const slope =
-      (8 * (measureAt(step) - measureAt(-step)) - (measureAt(2 * step) - measureAt(-2 * step))) /
+      (8 * ((await measureAt(step)) - (await measureAt(-step))) -
+        ((await measureAt(2 * step)) - (await measureAt(-2 * step)))) /
       (12 * step);
-    measureAt(0);
+    await measureAt(0);
     expect(length, name).toBeGreaterThan(1e-3);
     expect(Math.abs(slope / length - 1), name).toBeLessThan(0.02);
   }

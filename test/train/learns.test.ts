@@ -82,7 +82,7 @@ beforeAll(async () => {
 
 /** The mean reward of each step of a short GRPO run after supervised training. */
 async function trainGrpo(advantages: GrpoConfig["grpo"]["advantages"]): Promise<number[]> {
-  const weights = copyWeights(startModel);
+  const weights = await copyWeights(startModel);
   const model = createModel(startModel.architecture, name => weights.get(name)!.values.slice());
   const config: GrpoConfig = {
     ...common,

@@ -58,11 +58,11 @@ async function learn({
   const targets = packGroups(all).places.length;
   const losses: number[] = [];
   for (let step = 0; step < 3; step++) {
-    const own = computeGradients(model, packed, logprobs =>
+    const own = await computeGradients(model, packed, logprobs =>
       tf.div(tf.neg(tf.sum(logprobs)), targets),
     );
-    const gradients = sumGradients(own.gradients);
-    optimizer.step(gradients, 0.01);
+    const gradients = await sumGradients(own.gradients);
+    await optimizer.step(gradients, 0.01);
     disposeGradients(gradients);
     const loss = Float32Array.of(own.loss);
     allReduce(loss);

@@ -108,7 +108,7 @@ beforeAll(async () => {
     {
       config: createConfig("tiny", model.architecture, tokenizer),
       tokenizer,
-      weights: copyWeights(model),
+      weights: await copyWeights(model),
     },
     "F16",
   );
