@@ -1,11 +1,18 @@
-/** `serve`: runs the HTTP service in this process until it is interrupted. */
-import { resolve } from "node:path";
+/** `serve`: runs the HTTP service, in this process or in several, until it is interrupted. */
+import { fork } from "node:child_process";
+import { join, resolve } from "node:path";
+import { SessionJournal } from "../service/journal.ts";
+import type { SessionTable } from "../service/sessionTable.ts";
+import { Supervisor } from "../service/workers/supervisor.ts";
+import { runWorker } from "../service/workers/workerProcess.ts";
+import { acquireLock } from "../storage/fileLock.ts";
+import { UserError } from "../userError.ts";
 import { openTaskStore } from "../service/taskStore.ts";
 import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
-import { defineCommand, option } from "./command.ts";
-import { commaList, wholeNumber } from "./parsers.ts";
+import { defineCommand, flag, option, type CliContext } from "./command.ts";
+import { commaList, outputPath, wholeNumber } from "./parsers.ts";
 
 export const serve = defineCommand({
   name: "serve",
@@ -38,52 +45,129 @@ export const serve = defineCommand({
         default: 0,
       },
     ),
+    workers: option(
+      "--workers <n>",
+      "processes that share the sessions; a session survives the end of its process",
+      { parser: wholeNumber({ min: 1, max: 256 }), default: 1 },
+    ),
+    journal: option(
+      "--journal <folder>",
+      "folder in which sessions are kept until they are closed, also while the service does not run (default: none, or with more than one worker a temporary folder)",
+      { parser: outputPath("prove/journal") },
+    ),
+    isWorker: flag("--is-worker", "be a worker of a service", { isHidden: true }),
     tokenFile: option("--token-file <file>", "file with the token, which only you can read"),
   },
   examples: [
     "serve",
     "serve --tasks my.tasks.jsonl --port 0",
+    "serve --tasks my.tasks.jsonl --workers 4",
     "serve --host 0.0.0.0 --token-file ~/.prove-token",
   ],
-  async run({ catalog, cwd, print, printNote, signal, allowLateEnd }, _positionals, options) {
-    if (options.drain > 0) allowLateEnd();
+  async run(context, _positionals, options) {
+    const { catalog, cwd, printNote, signal, allowLateEnd } = context;
+    const { host, port, capacity, workers, drain } = options;
+    if (drain > 0 || options.isWorker) allowLateEnd();
     const tasks = await openTaskStore(
       (options.tasks ?? []).map(it => resolve(cwd, it)),
-      printNote,
+      // each worker reads the files, too
+      options.isWorker ? () => {} : printNote,
     );
-    const service = await startHttpServer({
+    const token = readToken(process.env["PROVE_TOKEN"], options.tokenFile);
+    const serviceOptions = {
       catalog,
       tasks,
       metrics: createMetrics(),
-      host: options.host,
-      port: options.port,
+      host,
       allowedHosts: options.allowHosts ?? [],
-      capacity: options.capacity,
-      token: readToken(process.env["PROVE_TOKEN"], options.tokenFile),
-      onBug: error =>
+      capacity,
+      token,
+      onBug: (error: unknown) =>
         printNote(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-    });
-    service.sessions.onChange(it => {
-      if (it.kind === "called" && it.call.outcome.kind === "broken")
-        printNote(it.call.outcome.message);
-    });
-    print(JSON.stringify({ url: service.url }));
-    const offered = tasks.size > 0 ? ` and ${tasks.size} tasks` : "";
-    printNote(
-      `serving ${catalog.servers.size} servers with ${catalog.tools.size} tools${offered}; Ctrl-C stops`,
-    );
-    await waitForAbort(signal);
-    if (options.drain > 0 && service.sessions.size > 0) {
-      const { size } = service.sessions;
-      printNote(
-        `waiting up to ${options.drain} s for ${size} open ${size === 1 ? "session" : "sessions"}; Ctrl-C again stops at once`,
-      );
-      await service.drain(options.drain * 1_000);
+    };
+    if (options.isWorker) {
+      await runWorker(serviceOptions, it => reportBrokenCalls(it, context));
+      return 0;
     }
-    await service.close();
+    const journal = options.journal === undefined ? undefined : resolve(cwd, options.journal);
+    const releaseJournal = journal === undefined ? undefined : lockJournal(journal);
+    try {
+      const service =
+        workers > 1
+          ? await Supervisor.start({
+              workers,
+              host,
+              port,
+              token,
+              capacity,
+              journal,
+              startProgram: startWorkerProgram,
+              onNote: printNote,
+            })
+          : await startHttpServer({
+              ...serviceOptions,
+              port,
+              journal: journal === undefined ? undefined : new SessionJournal(journal),
+            });
+      if ("sessions" in service) reportBrokenCalls(service.sessions, context);
+      printStart(service.url, tasks.size, workers, context);
+      const failed = "failed" in service ? service.failed : new Promise<never>(() => {});
+      try {
+        await Promise.race([waitForAbort(signal), failed]);
+        if (drain > 0) {
+          const { size } = "sessions" in service ? service.sessions : { size: undefined };
+          if (size !== 0)
+            printNote(
+              `waiting up to ${drain} s for ${size ?? "the"} open ${size === 1 ? "session" : "sessions"}; Ctrl-C again stops at once`,
+            );
+          await service.drain(drain * 1_000);
+        }
+      } finally {
+        await service.close();
+      }
+    } finally {
+      releaseJournal?.();
+    }
     return 0;
   },
 });
+
+function printStart(
+  url: string,
+  taskCount: number,
+  workers: number,
+  { catalog, print, printNote }: CliContext,
+): void {
+  print(JSON.stringify({ url }));
+  const offered = taskCount > 0 ? ` and ${taskCount} tasks` : "";
+  const processes = workers > 1 ? ` in ${workers} processes` : "";
+  printNote(
+    `serving ${catalog.servers.size} servers with ${catalog.tools.size} tools${offered}${processes}; Ctrl-C stops`,
+  );
+}
+
+function reportBrokenCalls(sessions: SessionTable, { printNote }: CliContext): void {
+  sessions.onChange(it => {
+    if (it.kind === "called" && it.call.outcome.kind === "broken")
+      printNote(it.call.outcome.message);
+  });
+}
+
+/** Starts this program with the same options as a worker. */
+const startWorkerProgram = () =>
+  fork(process.argv[1]!, [...process.argv.slice(2), "--is-worker"], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+
+/** Two services with one journal would execute the same sessions. */
+const lockJournal = (folder: string) =>
+  acquireLock(join(folder, "lock.json"), {
+    createConflict: pid =>
+      new UserError(
+        `the journal ${folder} is in use by process ${pid}`,
+        "stop that service, or choose another folder",
+      ),
+  });
 
 const waitForAbort = (signal: AbortSignal) =>
   new Promise<void>(resolve =>

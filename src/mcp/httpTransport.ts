@@ -11,7 +11,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { isJsonObject } from "../environment/json.ts";
 import { sessionIdKey, type ExposedServer } from "./exposedServer.ts";
 import { formatError, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
@@ -25,9 +25,20 @@ export interface McpRequest {
   readonly sessionId?: string;
 }
 
+/** What an answer is written to: the response of Node's HTTP server, or an object like it. */
+export interface ResponseWriter {
+  readonly headersSent: boolean;
+  setHeader(name: string, value: string): unknown;
+  writeHead(status: number, headers?: Record<string, string | number>): ResponseWriter;
+  write(text: string): unknown;
+  end(text?: string | Uint8Array): unknown;
+  destroy(): unknown;
+  once(event: "close", listener: () => void): unknown;
+}
+
 /** A POST that is being answered. */
 interface PendingPost {
-  readonly response: ServerResponse;
+  readonly response: ResponseWriter;
   readonly isList: boolean;
   readonly replies: string[];
   /** How many of its requests have no reply yet. */
@@ -69,7 +80,7 @@ export class HttpTransport implements Transport {
   }
 
   /** Answers one POST. An invalid request gets an error response. */
-  handlePost({ headers, body, sessionId }: McpRequest, response: ServerResponse): void {
+  handlePost({ headers, body, sessionId }: McpRequest, response: ResponseWriter): void {
     const error =
       findHeaderError(headers) ??
       (Array.isArray(body) && (body.length === 0 || body.length > maxListLength)
@@ -155,7 +166,7 @@ export class HttpTransport implements Transport {
  * Answers any method but POST. In the protocol, GET opens a stream for messages that belong to no
  * request and DELETE ends a session of headers; this server has neither.
  */
-export function sendMethodNotAllowed(response: ServerResponse): void {
+export function sendMethodNotAllowed(response: ResponseWriter): void {
   response.setHeader("allow", "POST");
   const error = createHttpError(
     405,
@@ -202,7 +213,7 @@ function withSessionId(message: unknown, sessionId: string): unknown {
   };
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
+function sendText(response: ResponseWriter, status: number, text: string): void {
   response
     .writeHead(status, {
       "content-type": "application/json",

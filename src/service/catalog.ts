@@ -5,15 +5,29 @@ import { version } from "../version.ts";
 import type { SessionTable } from "./sessionTable.ts";
 import type { TaskStore } from "./taskStore.ts";
 
+/** How much of its capacity a process uses. */
+export interface Use {
+  readonly sessions: number;
+  readonly capacity: number;
+  readonly isDraining: boolean;
+}
+
+export const describeUse = ({ size, capacity }: SessionTable, isDraining: boolean): Use => ({
+  sessions: size,
+  capacity,
+  isDraining,
+});
+
+/** The health of a service, from the use of each of its processes that answers. */
 export const describeHealth = (
   catalog: Catalog,
-  table: SessionTable,
   tasks: TaskStore,
-  isDraining: boolean,
+  uses: readonly Use[],
 ): object => ({
-  status: isDraining ? "draining" : "healthy",
-  sessions: table.size,
-  capacity: table.capacity,
+  status: uses.some(it => it.isDraining) ? "draining" : "healthy",
+  sessions: uses.reduce((sum, it) => sum + it.sessions, 0),
+  capacity: uses[0]!.capacity,
+  workers: uses.length,
   tasks: tasks.size,
   version,
   catalog_hash: computeCatalogHash(catalog),

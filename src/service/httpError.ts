@@ -17,6 +17,7 @@ const statuses = {
   INTERNAL: 500,
   CAPACITY_REACHED: 503,
   DRAINING: 503,
+  UNAVAILABLE: 503,
 } as const;
 
 export type HttpErrorCode = keyof typeof statuses;

@@ -10,18 +10,25 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server as ListeningServer } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
+import type { ResponseWriter } from "../mcp/httpTransport.ts";
 import { UserError } from "../userError.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
 import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
-import { sendJson } from "./jsonResponse.ts";
+import type { SessionJournal } from "./journal.ts";
+import { sendJson, type JsonResponse } from "./jsonResponse.ts";
 import type { Metrics } from "./metrics.ts";
 import { McpRoutes } from "./mcpRoutes.ts";
 import { OpenEnvSockets } from "./openEnvSocket.ts";
+import { passToOwner } from "./passToOwner.ts";
+import { metricsRequest, parsePeerJson, type Peers } from "./peers.ts";
+import { readJsonBody } from "./requestBody.ts";
+import type { CheckedRequest } from "./route.ts";
 import { Router } from "./router.ts";
 import { createApi } from "./routes.ts";
+import { SessionKeeper } from "./sessionKeeper.ts";
 import { SessionTable } from "./sessionTable.ts";
 import { TaskStore } from "./taskStore.ts";
 
@@ -40,6 +47,8 @@ export interface HttpServerOptions {
   readonly capacity?: number;
   /** A table to share, which is not closed with the server; a new table if absent. */
   readonly sessions?: SessionTable;
+  /** Keeps sessions beyond this process; they end with it if absent. */
+  readonly journal?: SessionJournal | undefined;
   /** The tasks for which sessions can be opened; none if absent. */
   readonly tasks?: TaskStore;
   /** Counts what the service does and is served at `/metrics`; nothing is counted if absent. */
@@ -48,6 +57,13 @@ export interface HttpServerOptions {
   readonly clock?: () => number;
   /** Receives unexpected errors, which clients see as `INTERNAL`. */
   readonly onBug?: (error: unknown) => void;
+}
+
+/** How a process takes part in a service of several, which share its sessions among them. */
+export interface PartOptions {
+  readonly peers: Peers;
+  /** How many sessions this process may open before it asks for room. */
+  readonly share: number;
 }
 
 export interface RunningHttpServer {
@@ -70,37 +86,92 @@ const closeIdleEveryMs = 15_000;
 
 /** Starts listening. Throws a `UserError` if the port is in use or a token is required. */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
-  const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
+  const { host = "127.0.0.1", port = 0, token } = options;
+  checkHost(host, token);
+  const service = createUnboundServer(options);
+  await listen(service.server, host, port);
+  const { port: actualPort } = service.server.address() as AddressInfo;
+  return {
+    url: formatUrl(host, actualPort),
+    sessions: service.sessions,
+    mcpPath: (session, name) => `/s/${session}/${name}/mcp`,
+    drain: milliseconds => {
+      service.startDraining();
+      return waitUntilEmpty(service.sessions, milliseconds);
+    },
+    close: service.close,
+  };
+}
+
+/** Throws a `UserError` for a host that other machines can reach, if there is no token. */
+export function checkHost(host: string, token: string | undefined): void {
   if (!isLoopbackHost(host) && token === undefined)
     throw new UserError(
       `${host} can be reached from other machines and there is no token`,
       "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
     );
-  const table =
-    options.sessions ??
-    new SessionTable({
-      catalog,
-      ...(capacity === undefined ? {} : { capacity }),
-      ...(clock ? { clock } : {}),
-    });
-  const { sessions, attempts, rpc, routes } = createApi(
+}
+
+export const formatUrl = (host: string, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+export interface UnboundServer {
+  /** Answers requests; does not listen yet. */
+  readonly server: Server;
+  readonly sessions: SessionTable;
+  /** Answers a request that another process of the service has checked. */
+  readonly answer: (request: CheckedRequest, response: ResponseWriter) => Promise<void>;
+  /** Answers what only processes of the service ask one another; undefined for another name. */
+  readonly answerInternal: (name: string, body: unknown) => Promise<JsonResponse> | undefined;
+  readonly startDraining: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Creates a service: its sessions, and a server that does not listen yet. */
+export function createUnboundServer(options: HttpServerOptions, part?: PartOptions): UnboundServer {
+  const { catalog, host = "127.0.0.1", token, metrics, onBug } = options;
+  const clock = options.clock ?? (() => performance.now());
+  const table = options.sessions ?? createTable(options, clock, part);
+  const peers = part?.peers;
+  const api = createApi({
     catalog,
     table,
-    options.tasks ?? new TaskStore(),
-  );
+    tasks: options.tasks ?? new TaskStore(),
+    metrics,
+    peers,
+  });
+  const { sessions, attempts, rpc, routes, repeat } = api;
+  if (peers)
+    metrics?.collectFrom(async () =>
+      (await peers.sendToOthers(metricsRequest)).map(it => parsePeerJson(it)),
+    );
+  if (options.journal)
+    sessions.keeper = new SessionKeeper({
+      table,
+      journal: options.journal,
+      clock,
+      isOwn: id => peers?.isOwn(id) ?? true,
+      repeat,
+      onRebuilt: () => metrics?.countRebuilt(),
+    });
   const mcp = new McpRoutes(catalog, sessions);
-  const { metrics } = options;
   metrics?.watch(table);
   const router = new Router(routes, mcp, metrics);
   const checkRequest = createRequestGuard(host, token, options.allowedHosts);
+  const answer = async (request: CheckedRequest, response: ResponseWriter) => {
+    try {
+      await router.answer(request, response);
+    } catch (error) {
+      sendError(response, describeError(error, onBug));
+    }
+  };
   const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       checkRequest(request);
-      await router.answer(request, response);
+      if (peers && (await passToOwner(request, response, peers))) return;
+      await router.answer(withJson(request), response);
     } catch (error) {
-      const httpError = describeError(error, options.onBug);
-      if (response.headersSent) response.destroy();
-      else sendJson(response, httpError, httpError.headers);
+      sendError(response, describeError(error, onBug));
     }
   };
   const server = createServer(
@@ -108,38 +179,31 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     { keepAliveTimeout: keepAliveMs, shouldUpgradeCallback: isWebSocketRequest },
     (request, response) => void handleRequest(request, response),
   );
-  const sockets = new OpenEnvSockets({
-    catalog,
-    sessions,
-    attempts,
-    rpc,
-    clock: clock ?? (() => performance.now()),
-    onBug: options.onBug,
-  });
+  const sockets = new OpenEnvSockets({ catalog, sessions, attempts, rpc, clock, onBug });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     try {
       checkRequest(request);
       checkSocketPath(request);
       sockets.accept(request, socket, head);
     } catch (error) {
-      refuseUpgrade(socket, describeError(error, options.onBug));
+      refuseUpgrade(socket, describeError(error, onBug));
     }
   });
-  await listen(server, host, port);
   const timer = setInterval(() => {
     table.closeIdle();
+    sessions.keeper?.closeIdle();
     sockets.checkSilent();
   }, closeIdleEveryMs);
   timer.unref();
-  const { port: actualPort } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
+    server,
     sessions: table,
-    mcpPath: (session, name) => `/s/${session}/${name}/mcp`,
-    async drain(milliseconds) {
-      sessions.isDraining = true;
-      await waitUntilEmpty(table, milliseconds);
+    answer,
+    answerInternal(name, body) {
+      const ask = Object.hasOwn(api.internal, name) ? api.internal[name] : undefined;
+      return ask && answerSafely(() => ask(body), onBug);
     },
+    startDraining: () => void (sessions.isDraining = true),
     async close() {
       clearInterval(timer);
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
@@ -147,9 +211,44 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       sockets.close();
       server.closeAllConnections();
       if (!options.sessions) table.closeAll();
+      options.journal?.close();
       await closed;
     },
   };
+}
+
+async function answerSafely(
+  ask: () => JsonResponse | Promise<JsonResponse>,
+  onBug: HttpServerOptions["onBug"],
+): Promise<JsonResponse> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { status, text } = describeError(error, onBug);
+    return { status, text };
+  }
+}
+
+const createTable = (
+  { catalog, capacity }: HttpServerOptions,
+  clock: () => number,
+  part: PartOptions | undefined,
+) =>
+  new SessionTable({
+    catalog,
+    ...(capacity === undefined ? {} : { capacity }),
+    clock,
+    ...(part ? { share: part.share } : {}),
+  });
+
+function withJson(request: IncomingMessage): CheckedRequest {
+  const { method, url, headers } = request;
+  return { method, url, headers, readJson: () => readJsonBody(request) };
+}
+
+function sendError(response: ResponseWriter, error: HttpError): void {
+  if (response.headersSent) response.destroy();
+  else sendJson(response, error, error.headers);
 }
 
 const isWebSocketRequest = ({ headers }: IncomingMessage) =>
@@ -188,7 +287,7 @@ function waitUntilEmpty(table: SessionTable, milliseconds: number): Promise<void
   });
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+export function listen(server: ListeningServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const remedy =

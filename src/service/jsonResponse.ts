@@ -1,6 +1,6 @@
 /** Responses as JSON text, and the validation of requests. */
-import type { ServerResponse } from "node:http";
 import type { z } from "zod";
+import type { ResponseWriter } from "../mcp/httpTransport.ts";
 import { HttpError } from "./httpError.ts";
 
 /** A response: its status and its body as JSON text. */
@@ -27,7 +27,7 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
 }
 
 export function sendJson(
-  response: ServerResponse,
+  response: ResponseWriter,
   { status, text }: JsonResponse,
   headers: Readonly<Record<string, string>> = {},
 ): void {

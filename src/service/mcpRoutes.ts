@@ -1,10 +1,9 @@
 /** Serves each server of a session over MCP, at `/s/{session}/{server}/mcp`. */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Catalog } from "../environment/catalog.ts";
-import { exposeServer } from "../mcp/exposedServer.ts";
-import { HttpTransport, sendMethodNotAllowed } from "../mcp/httpTransport.ts";
+import { exposeServer, type CallableSession } from "../mcp/exposedServer.ts";
+import { HttpTransport, sendMethodNotAllowed, type ResponseWriter } from "../mcp/httpTransport.ts";
 import { HttpError } from "./httpError.ts";
-import { readJsonBody } from "./requestBody.ts";
+import type { CheckedRequest } from "./route.ts";
 import type { SessionApi } from "./sessionApi.ts";
 
 export class McpRoutes {
@@ -22,9 +21,10 @@ export class McpRoutes {
   async answer(
     id: string,
     name: string,
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: CheckedRequest,
+    response: ResponseWriter,
   ): Promise<void> {
+    await this.#sessions.keeper?.wake(id);
     const { servers } = this.#sessions.get(id);
     if (!servers.some(it => it.name === name))
       throw new HttpError(
@@ -33,7 +33,7 @@ export class McpRoutes {
         `choose one of ${servers.map(it => it.name).join(", ")}`,
       );
     if (request.method !== "POST") return sendMethodNotAllowed(response);
-    const body = await readJsonBody(request);
+    const body = await request.readJson();
     const transport = await this.#openTransport(name);
     transport.handlePost({ headers: request.headers, body, sessionId: id }, response);
   }
@@ -42,10 +42,21 @@ export class McpRoutes {
     for (const it of this.#transports.values()) await it.close();
   }
 
+  #getCallable(id: string): CallableSession {
+    const sessions = this.#sessions;
+    const session = sessions.get(id);
+    return {
+      tools: session.tools,
+      state: session.state,
+      call: (name, args) =>
+        sessions.callDirectly(session, { name, arguments: args, isAlone: false }),
+    };
+  }
+
   async #openTransport(name: string): Promise<HttpTransport> {
     const existing = this.#transports.get(name);
     if (existing) return existing;
-    const exposed = exposeServer(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
+    const exposed = exposeServer(this.#catalog.getServer(name), id => this.#getCallable(id ?? ""));
     const transport = new HttpTransport(exposed.answer);
     this.#transports.set(name, transport);
     await exposed.sdkServer.connect(transport);

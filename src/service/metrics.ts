@@ -1,5 +1,12 @@
 /** Counts what a service does, in the format of Prometheus. */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  collectDefaultMetrics,
+} from "prom-client";
 import type { SessionTable } from "./sessionTable.ts";
 
 export interface Metrics {
@@ -7,6 +14,12 @@ export interface Metrics {
   watch(table: SessionTable): void;
   /** Counts an answered request; `route` is its method and path, with `{id}` in place of an id. */
   countRequest(route: string, status: number, seconds: number): void;
+  /** Counts a session that was rebuilt from the journal. */
+  countRebuilt(): void;
+  /** Asks the other processes of the service, whose metrics are added to those of this one. */
+  collectFrom(others: () => Promise<readonly unknown[]>): void;
+  /** All metrics of this process as JSON. */
+  export(): Promise<unknown>;
   /** All metrics as the text of a response, with its content type. */
   format(): Promise<{ readonly text: string; readonly type: string }>;
 }
@@ -29,8 +42,15 @@ export function createMetrics(): Metrics {
   const capacity = new Gauge({
     name: "prove_sessions_capacity",
     help: "Sessions that may be open at the same time",
+    aggregator: "first",
     registers,
   });
+  const rebuilt = new Counter({
+    name: "prove_sessions_rebuilt_total",
+    help: "Sessions that were rebuilt from the journal, because their process had ended",
+    registers,
+  });
+  let collectOthers: (() => Promise<readonly unknown[]>) | undefined;
   const opened = new Counter({
     name: "prove_sessions_opened_total",
     help: "Sessions that were opened",
@@ -68,6 +88,14 @@ export function createMetrics(): Metrics {
       });
     },
     countRequest: (route, status, seconds) => requests.observe({ route, status }, seconds),
-    format: async () => ({ text: await registry.metrics(), type: registry.contentType }),
+    countRebuilt: () => rebuilt.inc(),
+    collectFrom: others => (collectOthers = others),
+    export: () => registry.getMetricsAsJSON(),
+    async format() {
+      const type = registry.contentType;
+      if (!collectOthers) return { text: await registry.metrics(), type };
+      const all = [await registry.getMetricsAsJSON(), ...(await collectOthers())];
+      return { text: await AggregatorRegistry.aggregate(all as object[]).metrics(), type };
+    },
   };
 }

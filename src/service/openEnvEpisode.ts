@@ -19,8 +19,8 @@ import {
   formatAnswers,
   listAddedTools,
 } from "./servedAttempt.ts";
-import { formatOutcome, type SessionApi } from "./sessionApi.ts";
-import { createSessionId } from "./sessionId.ts";
+import { formatOutcome } from "./callResponse.ts";
+import type { SessionApi } from "./sessionApi.ts";
 import type { TableSession } from "./tableSession.ts";
 
 export type StepResult = z.infer<typeof stepResponse>;
@@ -57,7 +57,7 @@ export class OpenEnvEpisode {
   async reset(data: z.infer<typeof resetOptions>): Promise<StepResult> {
     this.#deleteSession();
     const taskId = data.task_id ?? this.#chooseTask(data.seed);
-    const sessionId = createSessionId();
+    const sessionId = this.#sessions.createId();
     const session = await this.#attempts.open(sessionId, {
       task_id: taskId,
       owner: "openenv",

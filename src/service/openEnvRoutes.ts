@@ -76,7 +76,7 @@ export function createOpenEnvRoutes(options: EpisodeOptions, rpc: OpenEnvRpc): r
       summary: "OpenEnv: list and call tools by JSON-RPC, in a session or without one",
       body: schemas.rpcBody,
       response: schemas.rpcResponse,
-      answer: ({ body }) => createOkResponse(rpc.answer(body)),
+      answer: async ({ body }) => createOkResponse(await rpc.answer(body)),
     },
   ];
 }

@@ -7,8 +7,9 @@ import type { Catalog } from "../environment/catalog.ts";
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
 import { formatTool } from "./openEnvEpisode.ts";
-import { formatOutcome, type SessionApi } from "./sessionApi.ts";
-import { createSessionId } from "./sessionId.ts";
+import { parsePeerJson, type Peers } from "./peers.ts";
+import { formatOutcome } from "./callResponse.ts";
+import type { SessionApi } from "./sessionApi.ts";
 import type { TableSession } from "./tableSession.ts";
 
 const request = z.object({
@@ -24,14 +25,37 @@ const serverError = -32_000;
 export class OpenEnvRpc {
   readonly #catalog: Catalog;
   readonly #sessions: SessionApi;
+  readonly #peers: Peers | undefined;
 
-  constructor(catalog: Catalog, sessions: SessionApi) {
+  constructor(catalog: Catalog, sessions: SessionApi, peers?: Peers) {
     this.#catalog = catalog;
     this.#sessions = sessions;
+    this.#peers = peers;
   }
 
-  /** Answers a request; `own` is the session of the socket through which it came. */
-  answer(body: unknown, own?: TableSession): JsonObject {
+  /**
+   * Answers a request, in the process that has the session that it names. `own` is the session of
+   * the socket through which it came.
+   */
+  async answer(body: unknown, own?: TableSession): Promise<JsonObject> {
+    const id = findSessionId(body);
+    if (id === undefined || id === own?.id) return this.#answerHere(body, own);
+    const peers = this.#peers;
+    if (peers && !peers.isOwn(id)) {
+      const response = await peers.send(peers.findIndex(id), {
+        method: "POST",
+        url: "/mcp",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        isRepeatable: false,
+      });
+      return parsePeerJson(response) as JsonObject;
+    }
+    await this.#sessions.keeper?.wake(id);
+    return this.#answerHere(body, own);
+  }
+
+  #answerHere(body: unknown, own?: TableSession): JsonObject {
     const parsed = request.safeParse(body);
     if (!parsed.success)
       return createError(null, codes.invalidRequest, "the request is not JSON-RPC 2.0");
@@ -53,7 +77,7 @@ export class OpenEnvRpc {
   > = {
     "openenv/session/create": (_, own) => {
       if (own) return { session_id: own.id };
-      const sessionId = createSessionId();
+      const sessionId = this.#sessions.createId();
       this.#sessions.open(sessionId, { owner: "openenv" });
       return { session_id: sessionId };
     },
@@ -84,17 +108,32 @@ export class OpenEnvRpc {
       if (typeof name !== "string")
         throw new HttpError("INVALID_REQUEST", "name is missing", "send the name of the tool");
       const session = this.#find(id) ?? own;
-      if (session) return call(session, name, args);
+      if (session) return this.#call(session, name, args);
       // as if the session had been created and closed around the call
-      const created = createSessionId();
+      const created = this.#sessions.createId();
       this.#sessions.open(created, { owner: "openenv" });
       try {
-        return call(this.#sessions.get(created), name, args);
+        return this.#call(this.#sessions.get(created), name, args);
       } finally {
         this.#sessions.delete(created);
       }
     },
   };
+
+  #call(session: TableSession, name: string, args: unknown): object {
+    const { outcome } = this.#sessions.callDirectly(session, {
+      name,
+      arguments: args,
+      isAlone: true,
+    });
+    const { text, structured } = formatOutcome(outcome);
+    return {
+      content: [{ type: "text", text }],
+      structured_content: isJsonObject(structured) ? structured : null,
+      data: text,
+      is_error: outcome.kind !== "ok",
+    };
+  }
 
   #find(id: unknown): TableSession | undefined {
     return id === undefined
@@ -103,16 +142,11 @@ export class OpenEnvRpc {
   }
 }
 
-function call(session: TableSession, name: string, args: unknown): object {
-  const { outcome } = session.call(name, args);
-  session.attempt?.finishMessage();
-  const { text, structured } = formatOutcome(outcome);
-  return {
-    content: [{ type: "text", text }],
-    structured_content: isJsonObject(structured) ? structured : null,
-    data: text,
-    is_error: outcome.kind !== "ok",
-  };
+/** The session that a request names, if its parameters have one. */
+function findSessionId(body: unknown): string | undefined {
+  const params = isJsonObject(body) ? body["params"] : undefined;
+  const id = params !== undefined && isJsonObject(params) ? params["session_id"] : undefined;
+  return typeof id === "string" ? id : undefined;
 }
 
 const createError = (id: string | number | null, code: number, message: string): JsonObject => ({

@@ -115,7 +115,7 @@ export class OpenEnvSockets {
       case "state":
         return { type: "state", data: episode.state };
       case "mcp":
-        return { type: "mcp", data: this.#options.rpc.answer(data, episode.session) };
+        return { type: "mcp", data: await this.#options.rpc.answer(data, episode.session) };
       case "close":
         return undefined;
       default:

@@ -7,18 +7,24 @@ import { HttpError } from "./httpError.ts";
 
 export const maxBodyBytes = 8 * 2 ** 20;
 
-/** Throws an `HttpError` for a body that is too large or not JSON. */
+/** Rejects with an `HttpError` for a body that is too large or not JSON. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  if (!isJsonType(request.headers["content-type"]))
-    throw new HttpError(
-      "NOT_JSON",
-      "the body does not have the content type application/json",
-      "send JSON, and say so in Content-Type",
-    );
-  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw createTooLargeError();
-  const text = (await readBytes(request)).toString("utf8");
+  checkJsonType(request.headers["content-type"]);
+  return parseJsonBody(await readBytes(request));
+}
+
+export function checkJsonType(type: string | undefined): void {
+  if (type === "application/json" || /^application\/json\s*(;|$)/i.test(type ?? "")) return;
+  throw new HttpError(
+    "NOT_JSON",
+    "the body does not have the content type application/json",
+    "send JSON, and say so in Content-Type",
+  );
+}
+
+export function parseJsonBody(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(bytes.toString("utf8")) as unknown;
   } catch (cause) {
     throw new HttpError(
       "INVALID_REQUEST",
@@ -28,8 +34,13 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** Listens to events, because an async iterator is noticeably slower for many small bodies. */
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+/**
+ * Reads the whole body. Rejects with an `HttpError` for one that is too large. Listens to events,
+ * because an async iterator is noticeably slower for many small bodies.
+ */
+export function readBytes(request: IncomingMessage): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes)
+    return Promise.reject(createTooLargeError());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -50,8 +61,6 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     });
   });
 }
-
-const isJsonType = (type: string | undefined) => /^application\/json\s*(;|$)/i.test(type ?? "");
 
 const createTooLargeError = () =>
   new HttpError("TOO_LARGE", `the body has more than ${maxBodyBytes} bytes`, "send it in parts", {

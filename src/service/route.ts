@@ -1,4 +1,5 @@
 /** A route of the service: what it answers, and the schemas that describe and validate it. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { JsonResponse } from "./jsonResponse.ts";
 
@@ -19,4 +20,14 @@ export interface Route {
   readonly body?: z.ZodType;
   readonly response: z.ZodType;
   readonly answer: (request: ApiRequest) => JsonResponse | Promise<JsonResponse>;
+}
+
+/** A request whose sender was checked. */
+export interface CheckedRequest {
+  readonly method?: string | undefined;
+  /** The path with the query. */
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Rejects with an `HttpError` for a body that is not JSON. */
+  readonly readJson: () => Promise<unknown>;
 }

@@ -2,14 +2,13 @@
  * Finds the route of a request by path and method, and answers it. The caller has checked who sends
  * it (`requestGuard.ts`).
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ResponseWriter } from "../mcp/httpTransport.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
 import { sendJson, type JsonResponse } from "./jsonResponse.ts";
 import type { McpRoutes } from "./mcpRoutes.ts";
 import type { Metrics } from "./metrics.ts";
 import { createOpenApi } from "./openApi.ts";
-import { readJsonBody } from "./requestBody.ts";
-import type { Route } from "./route.ts";
+import type { Route, CheckedRequest } from "./route.ts";
 
 /** The segment of a path that may be an id: `/v1/sessions/{id}`. */
 const idIndex = 2;
@@ -36,7 +35,7 @@ export class Router {
   }
 
   /** Answers a request. Rejects with an `HttpError`. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async answer(request: CheckedRequest, response: ResponseWriter): Promise<void> {
     const [path, search] = (request.url ?? "").split("?", 2) as [string, string | undefined];
     const parts = path.split("/").slice(1);
     if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
@@ -46,7 +45,7 @@ export class Router {
     if (path === "/metrics" && request.method === "GET" && this.#metrics)
       return sendMetrics(response, this.#metrics);
     const { route, id } = this.#find(request.method ?? "", parts);
-    const body = route.body ? await readJsonBody(request) : undefined;
+    const body = route.body ? await request.readJson() : undefined;
     const query = search === undefined ? {} : Object.fromEntries(new URLSearchParams(search));
     const start = performance.now();
     let status = 0;
@@ -91,7 +90,7 @@ export class Router {
   }
 }
 
-async function sendMetrics(response: ServerResponse, metrics: Metrics): Promise<void> {
+async function sendMetrics(response: ResponseWriter, metrics: Metrics): Promise<void> {
   const { text, type } = await metrics.format();
   response.writeHead(200, { "content-type": type }).end(text);
 }

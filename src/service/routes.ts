@@ -1,16 +1,21 @@
 /** The routes of the service with their schemas, from which its OpenAPI document is generated. */
 import type { Catalog } from "../environment/catalog.ts";
 import { Attempts } from "./attempts.ts";
-import { answerBatch } from "./batch.ts";
-import { describeCatalog, describeHealth } from "./catalog.ts";
-import { createOkResponse } from "./jsonResponse.ts";
+import { answerBatch, answerBatchPart } from "./batch.ts";
+import { describeCatalog, describeHealth, describeUse, type Use } from "./catalog.ts";
+import { createOkResponse, type JsonResponse } from "./jsonResponse.ts";
+import type { Metrics } from "./metrics.ts";
 import { createOpenEnvRoutes } from "./openEnvRoutes.ts";
 import { OpenEnvRpc } from "./openEnvRpc.ts";
+import { parsePeerJson, statsRequest, type Peers } from "./peers.ts";
+import { createRepeat } from "./repeat.ts";
 import type { Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
-import { SessionApi } from "./sessionApi.ts";
+import { createSessionAnswers } from "./sessionAnswers.ts";
+import { SessionApi, type AdoptRequest } from "./sessionApi.ts";
+import type { Repeat } from "./sessionKeeper.ts";
 import type { SessionTable } from "./sessionTable.ts";
-import { hasTaskId, TaskApi } from "./taskApi.ts";
+import { TaskApi } from "./taskApi.ts";
 import type { TaskStore } from "./taskStore.ts";
 
 export interface Api {
@@ -18,23 +23,43 @@ export interface Api {
   readonly attempts: Attempts;
   readonly rpc: OpenEnvRpc;
   readonly routes: readonly Route[];
+  /** Executes a request of a journal again. */
+  readonly repeat: Repeat;
+  /** Answers what only processes of the service ask one another. */
+  readonly internal: Readonly<
+    Record<string, (body: unknown) => JsonResponse | Promise<JsonResponse>>
+  >;
+}
+
+export interface ApiOptions {
+  readonly catalog: Catalog;
+  readonly table: SessionTable;
+  readonly tasks: TaskStore;
+  readonly metrics: Metrics | undefined;
+  readonly peers?: Peers | undefined;
 }
 
 /** Creates the routes of a service that offers these tasks. */
-export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStore): Api {
-  const sessions = new SessionApi(catalog, table);
+export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions): Api {
+  const sessions = new SessionApi(catalog, table, peers);
   const core = new Attempts(catalog, sessions, tasks);
   const attempts = new TaskApi(catalog, sessions, core);
-  const rpc = new OpenEnvRpc(catalog, sessions);
-  const open = (id: string, body: unknown) =>
-    hasTaskId(body) ? attempts.open(id, body) : sessions.open(id, body);
+  const rpc = new OpenEnvRpc(catalog, sessions, peers);
+  const answers = createSessionAnswers(sessions, attempts);
+  const { open, fork } = answers;
   const routes: Route[] = [
     {
       method: "GET",
       path: "/health",
       summary: "Whether the service is healthy, and how many sessions are open",
       response: schemas.healthResponse,
-      answer: () => createOkResponse(describeHealth(catalog, table, tasks, sessions.isDraining)),
+      answer: async () => {
+        const others = await peers?.sendToOthers(statsRequest);
+        const uses = others?.map(it => parsePeerJson(it) as Use) ?? [];
+        return createOkResponse(
+          describeHealth(catalog, tasks, [describeUse(table, sessions.isDraining), ...uses]),
+        );
+      },
     },
     {
       method: "GET",
@@ -71,7 +96,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       path: "/v1/sessions/{id}",
       summary: "Close a session, if it exists",
       response: schemas.emptyResponse,
-      answer: ({ id }) => sessions.delete(id),
+      answer: ({ id, body }) => answers.delete(id, body),
     },
     {
       method: "POST",
@@ -79,7 +104,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Execute a call",
       body: schemas.callBody,
       response: schemas.callResponse,
-      answer: ({ id, body }) => sessions.call(id, body),
+      answer: ({ id, body }) => answers.call(id, body),
     },
     {
       method: "POST",
@@ -87,7 +112,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Give the policy's message: execute its calls, or let the user answer",
       body: schemas.messageBody,
       response: schemas.messageResponse,
-      answer: ({ id, body }) => attempts.message(id, body),
+      answer: ({ id, body }) => answers.message(id, body),
     },
     {
       method: "POST",
@@ -95,7 +120,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Give the policy's text: what the user answers",
       body: schemas.userBody,
       response: schemas.userResponse,
-      answer: ({ id, body }) => attempts.user(id, body),
+      answer: ({ id, body }) => answers.user(id, body),
     },
     {
       method: "POST",
@@ -103,14 +128,14 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Score the attempt, without changing it",
       body: schemas.scoreBody,
       response: schemas.scoreResponse,
-      answer: ({ id, body }) => attempts.score(id, body),
+      answer: ({ id, body }) => answers.score(id, body),
     },
     {
       method: "GET",
       path: "/v1/sessions/{id}/trajectory",
       summary: "The attempt as trajectory files contain it",
       response: schemas.trajectoryResponse,
-      answer: ({ id }) => attempts.trajectory(id),
+      answer: ({ id }) => answers.trajectory(id, {}),
     },
     {
       method: "GET",
@@ -118,7 +143,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "The state of the session, or of one server",
       query: schemas.stateQuery,
       response: schemas.stateResponse,
-      answer: ({ id, query }) => sessions.state(id, query),
+      answer: ({ id, query }) => answers.state(id, query),
     },
     {
       method: "POST",
@@ -126,7 +151,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Open another session that starts from this one's state",
       body: schemas.forkBody,
       response: schemas.openResponse,
-      answer: ({ id, body }) => sessions.fork(id, body),
+      answer: ({ id, body }) => fork(id, body),
     },
     {
       method: "POST",
@@ -134,7 +159,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Replace the state",
       body: schemas.restoreBody,
       response: schemas.openResponse,
-      answer: ({ id, body }) => sessions.restore(id, body),
+      answer: ({ id, body }) => answers.restore(id, body),
     },
     {
       method: "POST",
@@ -142,7 +167,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Go back to the fixtures",
       body: schemas.emptyBody,
       response: schemas.openResponse,
-      answer: ({ id, body }) => sessions.reset(id, body),
+      answer: ({ id, body }) => answers.reset(id, body),
     },
     {
       method: "POST",
@@ -150,7 +175,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Put more tools on the menu",
       body: schemas.toolsBody,
       response: schemas.openResponse,
-      answer: ({ id, body }) => sessions.tools(id, body),
+      answer: ({ id, body }) => answers.tools(id, body),
     },
     {
       method: "POST",
@@ -158,15 +183,7 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
       summary: "Many requests to sessions, executed in their order",
       body: schemas.batchBody,
       response: schemas.batchResponse,
-      answer: ({ body }) =>
-        answerBatch(body, {
-          open,
-          call: (id, it) => sessions.call(id, it),
-          message: (id, it) => attempts.message(id, it),
-          user: (id, it) => attempts.user(id, it),
-          score: (id, it) => attempts.score(id, it),
-          delete: id => sessions.delete(id),
-        }),
+      answer: ({ body }) => answerBatch(body, answers, peers),
     },
     {
       method: "POST",
@@ -178,5 +195,17 @@ export function createApi(catalog: Catalog, table: SessionTable, tasks: TaskStor
     },
     ...createOpenEnvRoutes({ catalog, sessions, attempts: core }, rpc),
   ];
-  return { sessions, attempts: core, rpc, routes };
+  return {
+    sessions,
+    attempts: core,
+    rpc,
+    routes,
+    repeat: createRepeat(table, sessions, attempts),
+    internal: {
+      metrics: async () => createOkResponse((await metrics!.export()) as object),
+      stats: () => createOkResponse(describeUse(table, sessions.isDraining)),
+      batch: body => answerBatchPart(body, answers),
+      adopt: body => sessions.adopt(body as AdoptRequest),
+    },
+  };
 }

@@ -145,6 +145,7 @@ export const healthResponse = z.strictObject({
   status: z.enum(["healthy", "draining"]),
   sessions: z.int(),
   capacity: z.int(),
+  workers: z.int().describe("processes of the service that answer"),
   tasks: z.int(),
   version: z.string(),
   catalog_hash: digest,

@@ -4,10 +4,9 @@
  * connection without running it twice.
  */
 import type { Catalog, SessionPins } from "../environment/catalog.ts";
-import { canonicalJson, type Json } from "../environment/json.ts";
-import type { Fault, Outcome } from "../environment/outcome.ts";
-import { formatFault } from "../mcp/exposedServer.ts";
-import { excerptJson } from "../trajectory/excerpt.ts";
+import { canonicalJson } from "../environment/json.ts";
+import type { CallResult } from "../environment/outcome.ts";
+import { createCallResponse } from "./callResponse.ts";
 import { HttpError } from "./httpError.ts";
 import { createOkResponse, parseBody, type JsonResponse } from "./jsonResponse.ts";
 import {
@@ -19,14 +18,45 @@ import {
   stateQuery,
   toolsBody,
 } from "./schemas.ts";
-import { findSessionIdProblem } from "./sessionId.ts";
+import type { JournalRecord } from "./journal.ts";
+import { toJsonResponse, type Peers } from "./peers.ts";
+import { createSessionId, findSessionIdProblem } from "./sessionId.ts";
+import type { SessionKeeper } from "./sessionKeeper.ts";
 import {
   CapacityError,
+  createForkKey,
   SessionIdConflict,
   type OpenOptions,
   type SessionTable,
 } from "./sessionTable.ts";
 import type { TableSession } from "./tableSession.ts";
+
+/** A request with a number, and how the journal names it. */
+export interface NumberedRequest {
+  readonly do: "call" | "message" | "user";
+  readonly seq: number;
+  /** What tells the request from others with the same number. */
+  readonly request: object;
+  readonly body: unknown;
+}
+
+export interface DirectCall {
+  readonly name: string;
+  readonly arguments: unknown;
+  readonly isAlone: boolean;
+}
+
+/** A fork, as the process of the source passes it to that of the new session. */
+export interface AdoptRequest {
+  readonly id: string;
+  /** Null for a session that is never idle for too long. */
+  readonly ttlMs: number | null;
+  /** What tells a repeated request from another one. */
+  readonly key: string;
+  readonly owner: string;
+  /** What the source has executed. */
+  readonly records: readonly JournalRecord[];
+}
 
 /** The last numbered request of a session, whose response is sent again if it is repeated. */
 interface LastRequest {
@@ -38,13 +68,47 @@ interface LastRequest {
 export class SessionApi {
   readonly #catalog: Catalog;
   readonly #table: SessionTable;
+  readonly #peers: Peers | undefined;
   readonly #lastRequests = new WeakMap<TableSession, LastRequest>();
   /** No session is opened any more, because the service is about to end. */
   isDraining = false;
+  /** Writes what sessions execute to a journal; nothing is written if absent. */
+  keeper: SessionKeeper | undefined;
 
-  constructor(catalog: Catalog, table: SessionTable) {
+  constructor(catalog: Catalog, table: SessionTable, peers?: Peers) {
     this.#catalog = catalog;
     this.#table = table;
+    this.#peers = peers;
+  }
+
+  /** A new id for a session of this process. */
+  createId(): string {
+    for (;;) {
+      const id = createSessionId();
+      if (this.#peers?.isOwn(id) ?? true) return id;
+    }
+  }
+
+  /** Opens a session once there is room for it, which other processes may have to give up. */
+  withRoom(open: () => JsonResponse | Promise<JsonResponse>): JsonResponse | Promise<JsonResponse> {
+    return this.#peers ? this.#withSharedRoom(open, this.#peers) : open();
+  }
+
+  async #withSharedRoom(
+    open: () => JsonResponse | Promise<JsonResponse>,
+    peers: Peers,
+  ): Promise<JsonResponse> {
+    const table = this.#table;
+    while (table.room <= 0) {
+      table.closeIdle();
+      if (table.room <= 0 && !(await peers.requestRoom())) break;
+    }
+    table.opening++;
+    try {
+      return await open();
+    } finally {
+      table.opening--;
+    }
   }
 
   open(sessionId: string, body: unknown): JsonResponse {
@@ -70,11 +134,13 @@ export class SessionApi {
       );
     if (menu) this.#checkMenu(menu, pins);
     const origin: SessionPins = { servers: pins, seed, ...(menu ? { menu } : {}) };
-    return createOkResponse(
-      describeSession(
-        this.addSession(sessionId, { owner: owner ?? "client", ...createTtl(ttl_s), ...origin }),
-      ),
-    );
+    const session = this.addSession(sessionId, {
+      owner: owner ?? "client",
+      ...createTtl(ttl_s),
+      ...origin,
+    });
+    this.keeper?.recordOpening(session, body);
+    return createOkResponse(describeSession(session));
   }
 
   /** Opens a session in the table. Throws an `HttpError` if the id is not valid or is in use. */
@@ -82,27 +148,68 @@ export class SessionApi {
     return this.#withConflictErrors(id, () => this.#table.open({ id, ...options }));
   }
 
-  fork(sessionId: string, body: unknown): JsonResponse {
+  fork(sessionId: string, body: unknown): JsonResponse | Promise<JsonResponse> {
     const source = this.#getWithoutTask(sessionId);
-    const { session_id, owner, ttl_s } = parseBody(forkBody, body);
-    const session = this.#withConflictErrors(session_id, () =>
-      this.#table.fork(source, {
-        id: session_id,
-        ...(owner ? { owner } : {}),
-        ...createTtl(ttl_s),
-      }),
-    );
-    return createOkResponse(describeSession(session));
+    const { session_id: id, owner = source.owner, ttl_s } = parseBody(forkBody, body);
+    const ttlMs = ttl_s === undefined ? source.ttlMs : ttl_s * 1_000;
+    if (!this.keeper)
+      return createOkResponse(
+        describeSession(
+          this.#withConflictErrors(id, () => this.#table.fork(source, { id, owner, ttlMs })),
+        ),
+      );
+    // the process of the new id opens it from the journal
+    const request: AdoptRequest = {
+      id,
+      ttlMs: Number.isFinite(ttlMs) ? ttlMs : null,
+      key: createForkKey(source),
+      owner,
+      records: this.keeper.read(source),
+    };
+    if (this.#peers?.isOwn(id) ?? true) return this.adopt(request);
+    return this.#peers!.send(this.#peers!.findIndex(id), {
+      method: "POST",
+      url: "adopt",
+      body: JSON.stringify(request),
+      isRepeatable: true,
+    }).then(toJsonResponse);
   }
 
-  call(sessionId: string, body: unknown): JsonResponse {
+  /** Opens a session that has executed what another one did. */
+  async adopt({ id, ttlMs, key, owner, records }: AdoptRequest): Promise<JsonResponse> {
+    const keeper = this.keeper!;
+    await keeper.wake(id);
+    const open = this.#withConflictErrors(id, () => this.#table.findOpen(id, key));
+    if (!open) {
+      this.#withConflictErrors(id, () => this.#table.checkRoom());
+      keeper.addCopy(id, ttlMs, records, { do: "fork", body: { key, owner } });
+      await keeper.wake(id);
+    }
+    return createOkResponse(describeSession(this.get(id)));
+  }
+
+  /** `repeatedMs` is how long the call took when it was executed before. */
+  call(sessionId: string, body: unknown, repeatedMs?: number): JsonResponse {
     const session = this.get(sessionId);
     const { seq, name, arguments: args = {}, parallel = false } = parseBody(callBody, body);
-    return this.runOnce(session, seq, { name, args, parallel }, () => {
+    const request = { name, args, parallel };
+    return this.runOnce(session, { do: "call", seq, request, body }, () => {
       const start = performance.now();
       const { outcome, digest } = session.call(name, args, { parallel });
-      return createCallResponse(outcome, digest, performance.now() - start);
+      const ms = repeatedMs ?? performance.now() - start;
+      return { response: createCallResponse(outcome, digest, ms), ms };
     });
+  }
+
+  /**
+   * Executes a call that has no number, as other protocols have none. With `isAlone`, no other call
+   * can follow it in the same message of an attempt.
+   */
+  callDirectly(session: TableSession, { name, arguments: args, isAlone }: DirectCall): CallResult {
+    const result = session.call(name, args);
+    if (isAlone) session.attempt?.finishMessage();
+    this.keeper?.record(session, { do: "direct", body: { name, arguments: args, isAlone } });
+    return result;
   }
 
   /**
@@ -111,21 +218,19 @@ export class SessionApi {
    */
   runOnce(
     session: TableSession,
-    seq: number,
-    request: object,
-    run: () => JsonResponse,
+    { seq, request, ...record }: NumberedRequest,
+    run: () => { readonly response: JsonResponse; readonly ms?: number },
   ): JsonResponse {
     const last = this.#lastRequests.get(session);
     const nextSeq = (last?.seq ?? 0) + 1;
-    const remedy = `the next number is ${nextSeq}${last ? `, and ${last.seq} may be repeated` : ""}`;
-    if (last?.seq !== seq && seq !== nextSeq)
-      throw new HttpError("OUT_OF_ORDER", `seq ${seq} is out of order`, remedy);
     if (last?.seq === seq) {
       if (canonicalJson(last.request) === canonicalJson(request)) return last.response;
-      throw new HttpError("OUT_OF_ORDER", `seq ${seq} was used for another request`, remedy);
+      throw createOrderError(`seq ${seq} was used for another request`, last);
     }
-    const response = run();
+    if (seq !== nextSeq) throw createOrderError(`seq ${seq} is out of order`, last);
+    const { response, ms } = run();
     this.#lastRequests.set(session, { seq, request, response });
+    this.keeper?.record(session, ms === undefined ? record : { ...record, ms });
     return response;
   }
 
@@ -149,6 +254,7 @@ export class SessionApi {
   restore(sessionId: string, body: unknown): JsonResponse {
     const session = this.#getWithoutTask(sessionId);
     session.restore(parseBody(restoreBody, body).state);
+    this.keeper?.record(session, { do: "restore", body });
     return createOkResponse(describeSession(session));
   }
 
@@ -158,6 +264,7 @@ export class SessionApi {
     const { add } = parseBody(toolsBody, body);
     this.#checkMenu(add, session.origin.servers);
     session.addTools(add);
+    this.keeper?.record(session, { do: "tools", body });
     return createOkResponse(describeSession(session));
   }
 
@@ -165,11 +272,12 @@ export class SessionApi {
     const session = this.#getWithoutTask(sessionId);
     parseBody(emptyBody, body);
     session.reset();
+    this.keeper?.record(session, { do: "reset", body });
     return createOkResponse(describeSession(session));
   }
 
   delete(sessionId: string): JsonResponse {
-    this.#table.close(sessionId);
+    if (!this.#table.close(sessionId)) this.keeper?.close(sessionId);
     return createOkResponse({});
   }
 
@@ -177,11 +285,14 @@ export class SessionApi {
   get(sessionId: string): TableSession {
     const session = this.#table.get(sessionId);
     if (session) return session;
+    const loss = this.keeper?.findLoss(sessionId);
     throw new HttpError(
       "UNKNOWN_SESSION",
       this.#table.wasIdle(sessionId)
         ? `session ${sessionId} was idle for longer than its ttl_s and is closed`
-        : `there is no session ${sessionId}`,
+        : loss
+          ? `session ${sessionId} could not be rebuilt (${loss})`
+          : `there is no session ${sessionId}`,
       `open it with PUT /v1/sessions/${sessionId}`,
     );
   }
@@ -197,10 +308,10 @@ export class SessionApi {
     );
   }
 
-  #withConflictErrors(sessionId: string, open: () => TableSession): TableSession {
+  #withConflictErrors<T>(sessionId: string, open: () => T): T {
     const problem = findSessionIdProblem(sessionId);
     if (problem) throw new HttpError("INVALID_REQUEST", problem, "choose another id");
-    if (this.isDraining && !this.#table.get(sessionId))
+    if (this.isDraining && !this.#table.get(sessionId) && !this.#table.rebuilding.has(sessionId))
       throw new HttpError(
         "DRAINING",
         "the service is about to end and opens no more sessions",
@@ -241,6 +352,13 @@ export class SessionApi {
   }
 }
 
+const createOrderError = (what: string, last: LastRequest | undefined) =>
+  new HttpError(
+    "OUT_OF_ORDER",
+    what,
+    `the next number is ${(last?.seq ?? 0) + 1}${last ? `, and ${last.seq} may be repeated` : ""}`,
+  );
+
 export const createTtl = (seconds: number | undefined) =>
   seconds === undefined ? {} : { ttlMs: seconds * 1_000 };
 
@@ -249,36 +367,3 @@ export const describeSession = ({ id: session_id, digest, servers }: TableSessio
   digest,
   mcp: Object.fromEntries(servers.map(it => [it.name, `/s/${session_id}/${it.name}/mcp`])),
 });
-
-/** What a model sees of an outcome, and the whole of it. */
-export function formatOutcome(outcome: Outcome): {
-  readonly structured: Json;
-  readonly text: string;
-  readonly truncated: boolean;
-} {
-  const structured: Json = outcome.kind === "ok" ? outcome.value : { ...formatFault(outcome) };
-  return { structured, ...excerptJson(structured) };
-}
-
-/** A tool's failure is a normal response. A broken call is an error, so that it is never scored. */
-function createCallResponse(outcome: Outcome, digest: string, elapsedMs: number): JsonResponse {
-  if (outcome.kind === "broken") return createBrokenResponse(outcome);
-  const { structured, text, truncated } = formatOutcome(outcome);
-  // assembled by hand, because the text is mostly the JSON of the whole result already
-  return {
-    status: 200,
-    text: `{"is_error":${outcome.kind !== "ok"},"text":${JSON.stringify(text)},"structured":${
-      truncated ? JSON.stringify(structured) : text
-    },"digest":"${digest}","elapsed_ms":${Number(elapsedMs.toFixed(3))},"truncated":${truncated}}`,
-  };
-}
-
-/** The response to a call that broke, which is a fault of the service. */
-function createBrokenResponse(fault: Fault): JsonResponse {
-  const { status, text } = new HttpError(
-    "INTERNAL",
-    formatFault(fault).message,
-    "do not score the attempt, and report what the service printed",
-  );
-  return { status, text };
-}

@@ -40,13 +40,28 @@ export interface TableOptions {
   readonly ttlMs?: number;
   /** Milliseconds from any starting point. */
   readonly clock?: () => number;
+  /** How many of the sessions may be in this table at first; all if absent. */
+  readonly share?: number;
 }
+
+/** What tells a repeated request to fork from another one. */
+export const createForkKey = (source: TableSession): string =>
+  `fork of ${source.id} at ${source.digest}`;
 
 export const defaultCapacity = 16_384;
 export const defaultTtlMs = 30 * 60_000;
 
 export class SessionTable {
+  /** The most sessions of the service. */
   readonly capacity: number;
+  /** The most sessions of this table, which is less where other processes hold the others. */
+  share: number;
+  /** Sessions that are open but not in memory, which `SessionKeeper` rebuilds when they are used. */
+  setAside = 0;
+  /** Sessions that are being opened and are not in the table yet. */
+  opening = 0;
+  /** Sessions that are being rebuilt, whose changes are not news to listeners. */
+  readonly rebuilding = new Set<string>();
   readonly #catalog: Catalog;
   readonly #ttlMs: number;
   readonly #clock: () => number;
@@ -60,15 +75,22 @@ export class SessionTable {
     capacity = defaultCapacity,
     ttlMs = defaultTtlMs,
     clock = () => performance.now(),
+    share = capacity,
   }: TableOptions) {
     this.#catalog = catalog;
     this.capacity = capacity;
+    this.share = share;
     this.#ttlMs = ttlMs;
     this.#clock = clock;
   }
 
   get size(): number {
-    return this.#sessions.size;
+    return this.#sessions.size + this.setAside;
+  }
+
+  /** How many more sessions may be opened. */
+  get room(): number {
+    return this.share - this.size - this.opening;
   }
 
   get all(): readonly TableSession[] {
@@ -105,7 +127,7 @@ export class SessionTable {
   open({ id = createSessionId(), owner, ttlMs, attempt, ...origin }: OpenOptions): TableSession {
     const { servers, seed, menu } = origin;
     const key = canonicalJson({ servers, seed, menu, attempt: attempt?.key });
-    const open = this.#findOpen(id, key);
+    const open = this.findOpen(id, key);
     if (open) return open;
     const session = this.#add({ id, key, owner, origin, ttlMs }, () =>
       openSessionByName(this.#catalog, origin),
@@ -128,12 +150,25 @@ export class SessionTable {
     source: TableSession,
     { id = createSessionId(), owner = source.owner, ttlMs = source.ttlMs }: ForkOptions = {},
   ): TableSession {
-    const key = `fork of ${source.id} at ${source.digest}`;
+    const key = createForkKey(source);
     const { origin, initialState, initialTools } = source;
     return (
-      this.#findOpen(id, key) ??
+      this.findOpen(id, key) ??
       this.#add({ id, key, owner, origin, ttlMs, initialState, initialTools }, () => source.fork())
     );
+  }
+
+  /** Begins a session anew as a fork of itself, as `fork` would have opened it. */
+  forkInPlace(id: string, key: string, owner: string): void {
+    const source = this.#sessions.get(id)!;
+    const { origin, initialState, initialTools, ttlMs } = source;
+    this.#sessions.delete(id);
+    this.#add({ id, key, owner, origin, ttlMs, initialState, initialTools }, () => source.fork());
+  }
+
+  /** Removes a session that is to be rebuilt when it is used again. */
+  drop(id: string): void {
+    this.#sessions.delete(id);
   }
 
   /** Closes a session. Returns whether there was one with that id. */
@@ -155,8 +190,10 @@ export class SessionTable {
     this.#listeners.clear();
   }
 
-  /** The open session with that id, which must have been opened with the same key. */
-  #findOpen(id: string, key: string): TableSession | undefined {
+  /**
+   * The open session with that id. Throws a `SessionIdConflict` if it was opened with another key.
+   */
+  findOpen(id: string, key: string): TableSession | undefined {
     const session = this.get(id);
     if (session && session.key !== key) throw new SessionIdConflict(id);
     return session;
@@ -169,8 +206,7 @@ export class SessionTable {
     }: Omit<TableSessionOptions, "servers" | "usedAt" | "ttlMs"> & { ttlMs: number | undefined },
     open: () => Session,
   ): TableSession {
-    if (this.size >= this.capacity) this.closeIdle();
-    if (this.size >= this.capacity) throw new CapacityError();
+    if (!this.rebuilding.has(options.id)) this.checkRoom();
     const servers = options.origin.servers.map(it => this.#catalog.getServer(it.name));
     const session = new TableSession(
       { ...options, ttlMs, usedAt: this.#clock(), servers },
@@ -181,6 +217,12 @@ export class SessionTable {
     this.#idleIds.delete(session.id);
     this.#notify({ kind: "opened", session });
     return session;
+  }
+
+  /** Throws a `CapacityError` if no other session can be opened. */
+  checkRoom(): void {
+    if (this.size >= this.share) this.closeIdle();
+    if (this.size >= this.share) throw new CapacityError();
   }
 
   #close(session: TableSession, why: "deleted" | "idle" | "ended"): void {
@@ -194,6 +236,7 @@ export class SessionTable {
   }
 
   #notify(change: SessionChange): void {
+    if (this.rebuilding.has(change.session.id)) return;
     for (const listener of this.#listeners) listener(change);
   }
 }

@@ -87,6 +87,7 @@ export class TaskApi {
   /** Opens a session for an attempt at a task. Repeating the request returns the same session. */
   async open(sessionId: string, body: unknown): Promise<JsonResponse> {
     const session = await this.#attempts.open(sessionId, parseBody(openTaskBody, body));
+    this.#sessions.keeper?.recordOpening(session, body);
     return createOkResponse({
       ...describeSession(session),
       attempt: describeAttempt(this.#attempts.get(session)),
@@ -97,7 +98,8 @@ export class TaskApi {
   user(sessionId: string, body: unknown): JsonResponse {
     const session = this.#sessions.get(sessionId);
     const { seq, assistant_text: text, cut } = parseBody(userBody, body);
-    return this.#sessions.runOnce(session, seq, { text, cut }, () => {
+    const request = { text, cut };
+    return this.#sessions.runOnce(session, { do: "user", seq, request, body }, () => {
       const added = this.#attempts.addMessage(session, {
         text,
         calls: [],
@@ -105,12 +107,13 @@ export class TaskApi {
       });
       const user = added.find(it => it.kind === "user");
       const attempt = session.attempt!;
-      return createOkResponse({
+      const response = createOkResponse({
         message: user?.text ?? null,
         answers: user?.answers ?? false,
         tools: listAddedTools(attempt, added).map(formatTool),
         ...describeProgress(attempt),
       });
+      return { response };
     });
   }
 
@@ -118,16 +121,18 @@ export class TaskApi {
   message(sessionId: string, body: unknown): JsonResponse {
     const session = this.#sessions.get(sessionId);
     const { seq, message, cut } = parseBody(messageBody, body);
-    return this.#sessions.runOnce(session, seq, { message, cut }, () => {
+    const request = { message, cut };
+    return this.#sessions.runOnce(session, { do: "message", seq, request, body }, () => {
       const { text, calls } = parseAssistantMessage(message);
       const added = this.#attempts.addMessage(session, { text, calls, ...(cut ? { cut } : {}) });
       const attempt = session.attempt!;
-      return createOkResponse({
+      const response = createOkResponse({
         messages: formatAnswers(added, calls),
         tools: listAddedTools(attempt, added).map(formatTool),
         digest: session.digest,
         ...describeProgress(attempt),
       });
+      return { response };
     });
   }
 

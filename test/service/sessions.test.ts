@@ -470,6 +470,7 @@ test("health counts the sessions, and the catalog lists servers and tools", asyn
     status: "healthy",
     sessions: 1,
     capacity: 16_384,
+    workers: 1,
     tasks: 0,
     version: expect.stringMatching(/^\d/),
     catalog_hash: expect.stringMatching(/^[0-9a-f]{32}$/),

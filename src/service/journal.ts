@@ -1,0 +1,120 @@
+/**
+ * The journals of sessions: one file for each session, with a line for each request that it has
+ * executed. Executing the requests again rebuilds the session, because sessions are deterministic.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LRUCache } from "lru-cache";
+import { isMissing, toReadError } from "../storage/fileErrors.ts";
+import { LineWriter, type Disk } from "../storage/lineWriter.ts";
+
+/** A request that a session has executed. */
+export interface JournalRecord {
+  /** The name under which `SessionKeeper` executes it again. */
+  readonly do: string;
+  readonly body: unknown;
+  /** Milliseconds that a call took, which its stored response tells. */
+  readonly ms?: number;
+  /** The session's digest after the request. */
+  readonly digest: string;
+}
+
+/** What the first line of a file has beside the request that opened the session. */
+export interface JournalHeader {
+  readonly session_id: string;
+  /** Null for a session that is never idle for too long. */
+  readonly ttl_ms: number | null;
+}
+
+const format = "prove/journal@1";
+
+/** Files that are held open, of the sessions that were used last. */
+const maxOpenFiles = 256;
+
+export class SessionJournal {
+  readonly #folder: string;
+  readonly #disk: Disk | undefined;
+  readonly #writers = new LRUCache<string, LineWriter>({
+    max: maxOpenFiles,
+    dispose: it => it.close(),
+  });
+
+  /** Creates the folder, for this user only. Tests replace the disk. */
+  constructor(folder: string, disk?: Disk) {
+    this.#folder = folder;
+    this.#disk = disk;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** The sessions that have a file with a whole first line. */
+  list(): readonly JournalHeader[] {
+    return readdirSync(this.#folder)
+      .filter(it => it.endsWith(extension))
+      .flatMap(name => readHeader(join(this.#folder, name)) ?? []);
+  }
+
+  /** Begins the file of a session. Throws a `UserError` if it cannot be written. */
+  begin(header: JournalHeader, record: JournalRecord): void {
+    this.#append(header.session_id, { format, ...header, ...record });
+  }
+
+  /** Throws a `UserError` if the file cannot be written; it then ends with the line before. */
+  append(id: string, record: JournalRecord): void {
+    this.#append(id, record);
+  }
+
+  /** What a session has executed; a line that was cut off while it was written is left out. */
+  read(id: string): readonly JournalRecord[] {
+    const lines = readFileSync(this.#getFile(id), "utf8").split("\n");
+    // the text after the last line break is empty, or cut off
+    return lines.slice(0, -1).map(it => JSON.parse(it) as JournalRecord);
+  }
+
+  /** Writes the file of a session that has executed what another one did, and then `last`. */
+  copy(records: readonly JournalRecord[], header: JournalHeader, last: JournalRecord): void {
+    const [first, ...rest] = records;
+    const lines = [{ ...first, format, ...header }, ...rest, last];
+    this.#writers.delete(header.session_id);
+    writeFileSync(
+      this.#getFile(header.session_id),
+      lines.map(it => `${JSON.stringify(it)}\n`).join(""),
+    );
+  }
+
+  remove(id: string): void {
+    this.#writers.delete(id);
+    rmSync(this.#getFile(id), { force: true });
+  }
+
+  close(): void {
+    this.#writers.clear();
+  }
+
+  #append(id: string, line: object): void {
+    let writer = this.#writers.get(id);
+    if (!writer) this.#writers.set(id, (writer = new LineWriter(this.#getFile(id), this.#disk)));
+    writer.append(JSON.stringify(line));
+  }
+
+  /** A name that differs from others on file systems that ignore case, too. */
+  #getFile(id: string): string {
+    const name = createHash("sha256").update(id).digest("hex").slice(0, 40);
+    return join(this.#folder, `${name}${extension}`);
+  }
+}
+
+const extension = ".jsonl";
+
+/** Undefined for a file that another process has removed, or that has no whole first line. */
+function readHeader(file: string): JournalHeader | undefined {
+  try {
+    const text = readFileSync(file, "utf8");
+    const line = text.slice(0, text.indexOf("\n") + 1);
+    const header = JSON.parse(line) as JournalHeader & { readonly format: string };
+    return header.format === format ? header : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || isMissing(error)) return undefined;
+    throw toReadError(file, error);
+  }
+}
