@@ -1,11 +1,22 @@
 /** The parameters of an attention operation. */
+import type * as tf from "@tensorflow/tfjs-core";
 import type { AttentionLayout, RopeTables } from "./attentionLayout.ts";
+
+/** The weights with which queries and keys are normalized, (headWidth). */
+export interface HeadNorms {
+  readonly query: tf.Tensor1D;
+  readonly key: tf.Tensor1D;
+}
 
 /** The sizes of the heads, the rotary tables, and which row attends to which. */
 export interface AttentionShape {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headWidth: number;
+  /** Added to the mean square of a head that is normalized. */
+  readonly epsilon: number;
+  /** The factor of the products of queries and keys. */
+  readonly scale: number;
   readonly rope: RopeTables;
   readonly layout: AttentionLayout;
 }

@@ -5,35 +5,41 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { WasmMemory } from "./wasmMemory.ts";
 
-/** The sizes of the heads of an attention. */
-export interface HeadSizes {
+/** The numbers that kernels are given besides their inputs. */
+export interface KernelAttributes {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headWidth: number;
+  /** Added to the mean square before a norm divides by its root. */
+  readonly epsilon: number;
+  /** The factor of the products of queries and keys. */
+  readonly factor: number;
+  /** The most rows that a segment attends to. */
+  readonly longest: number;
 }
 
 type Inputs = Record<string, tf.Tensor>;
 type Kernel = (
   memory: WasmMemory,
   inputs: Inputs,
-  attributes: HeadSizes & { longest: number },
+  attributes: KernelAttributes,
 ) => tf.TensorInfo | tf.TensorInfo[];
 
 export function registerFusedKernels(memory: WasmMemory): void {
   for (const [kernelName, kernel] of Object.entries(fusedKernels)) {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");
     const kernelFunc: tf.KernelFunc = ({ inputs, attrs }) =>
-      kernel(memory, inputs as Inputs, attrs as unknown as HeadSizes & { longest: number });
+      kernel(memory, inputs as Inputs, attrs as unknown as KernelAttributes);
     tf.registerKernel({ kernelName, backendName: "wasm", kernelFunc });
   }
 }
 
 /** The inputs have the names that fusedOperations.ts gives them; shapes are documented there. */
 const fusedKernels = {
-  FusedRmsNorm({ kernels, addressOf: at, output }, { x, weight }) {
+  FusedRmsNorm({ kernels, addressOf: at, output }, { x, weight }, { epsilon }) {
     const [n, width] = sizesOf(x);
     const [y, scale] = [output([n, width]), output([n])];
-    kernels.rmsNorm(n, width, at(x!), at(weight!), at(y), at(scale));
+    kernels.rmsNorm(n, width, epsilon, at(x!), at(weight!), at(y), at(scale));
     return [y, scale];
   },
   FusedRmsNormGradient({ kernels, addressOf: at, output }, { x, weight, scale, dy }) {
@@ -66,7 +72,7 @@ const fusedKernels = {
   FusedSplitHeads(
     { kernels, addressOf: at, output },
     { qkv, queryNorm, keyNorm, cos, sin, positions },
-    { heads, kvHeads, headWidth },
+    { heads, kvHeads, headWidth, epsilon },
   ) {
     const [n] = sizesOf(qkv);
     const [q, k, v, scale] = [
@@ -80,9 +86,10 @@ const fusedKernels = {
       heads,
       kvHeads,
       headWidth,
+      epsilon,
       at(qkv!),
-      at(queryNorm!),
-      at(keyNorm!),
+      queryNorm ? at(queryNorm) : 0,
+      keyNorm ? at(keyNorm) : 0,
       at(cos!),
       at(sin!),
       at(positions!),
@@ -100,19 +107,16 @@ const fusedKernels = {
   ) {
     const { qkv, queryNorm, keyNorm, cos, sin, positions, scale, dq, dk, dv } = inputs;
     const [n, width] = sizesOf(qkv);
-    const [dqkv, dqueryNorm, dkeyNorm] = [
-      output([n, width]),
-      output([headWidth]),
-      output([headWidth]),
-    ];
+    const dqkv = output([n, width]);
+    const norms = queryNorm ? [output([headWidth]), output([headWidth])] : [];
     kernels.splitHeadsGradient(
       n,
       heads,
       kvHeads,
       headWidth,
       at(qkv!),
-      at(queryNorm!),
-      at(keyNorm!),
+      queryNorm ? at(queryNorm) : 0,
+      keyNorm ? at(keyNorm) : 0,
       at(cos!),
       at(sin!),
       at(positions!),
@@ -121,12 +125,16 @@ const fusedKernels = {
       at(dk!),
       at(dv!),
       at(dqkv),
-      at(dqueryNorm),
-      at(dkeyNorm),
+      norms[0] ? at(norms[0]) : 0,
+      norms[1] ? at(norms[1]) : 0,
     );
-    return [dqkv, dqueryNorm, dkeyNorm];
+    return [dqkv, ...norms];
   },
-  FusedAttention({ kernels, addressOf: at, output, scratch }, { q, k, v, segments }, { longest }) {
+  FusedAttention(
+    { kernels, addressOf: at, output, scratch },
+    { q, k, v, segments },
+    { longest, factor },
+  ) {
     const [heads, n, headWidth] = q!.shape as [number, number, number];
     const [out, logSum] = [output([n, heads * headWidth]), output([heads, n])];
     const scratchAddress = scratch(kernels.attentionScratch(longest, headWidth));
@@ -137,6 +145,7 @@ const fusedKernels = {
       heads,
       k!.shape[0],
       headWidth,
+      factor,
       longest,
       at(q!),
       at(k!),
@@ -150,7 +159,7 @@ const fusedKernels = {
   FusedAttentionGradient(
     { kernels, addressOf: at, output, scratch },
     { q, k, v, segments, out, logSum, dout },
-    { longest },
+    { longest, factor },
   ) {
     const [heads, n, headWidth] = q!.shape as [number, number, number];
     const [dq, dk, dv] = [output(q!.shape), output(k!.shape), output(v!.shape)];
@@ -162,6 +171,7 @@ const fusedKernels = {
       heads,
       k!.shape[0],
       headWidth,
+      factor,
       longest,
       at(q!),
       at(k!),

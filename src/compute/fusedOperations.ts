@@ -4,15 +4,15 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { FusedKernel } from "./fusedKernels.ts";
-import type { AttentionShape } from "./attentionShape.ts";
+import type { AttentionShape, HeadNorms } from "./attentionShape.ts";
 
 /** Whether the current backend has the kernels. */
 export const isAvailable = (): boolean =>
   tf.getKernel("FusedRmsNorm" satisfies FusedKernel, tf.getBackend()) !== undefined;
 
-export function rmsNorm(x: tf.Tensor2D, weight: tf.Tensor1D): tf.Tensor2D {
+export function rmsNorm(x: tf.Tensor2D, weight: tf.Tensor1D, epsilon: number): tf.Tensor2D {
   return differentiable([x, weight], save => {
-    const [y, scale] = run("FusedRmsNorm", { x, weight }); // (N, width), (N)
+    const [y, scale] = run("FusedRmsNorm", { x, weight }, { epsilon }); // (N, width), (N)
     save([x, weight, scale!]);
     return {
       value: y as tf.Tensor2D,
@@ -35,26 +35,25 @@ export function swiglu(gateUp: tf.Tensor2D): tf.Tensor2D {
 
 export function attention(
   qkv: tf.Tensor2D,
-  queryNorm: tf.Tensor1D,
-  keyNorm: tf.Tensor1D,
+  norms: HeadNorms | undefined,
   shape: AttentionShape,
 ): tf.Tensor2D {
-  const { heads, kvHeads, headWidth, rope, layout } = shape;
-  const sizes = { heads, kvHeads, headWidth, longest: layout.longest };
+  const { heads, kvHeads, headWidth, epsilon, scale: factor, rope, layout } = shape;
+  const sizes = { heads, kvHeads, headWidth, epsilon, factor, longest: layout.longest };
   const { positions, segments } = layout;
-  return differentiable([qkv, queryNorm, keyNorm], save => {
+  return differentiable(norms ? [qkv, norms.query, norms.key] : [qkv], save => {
     const [q, k, v, scale] = run(
       "FusedSplitHeads",
-      { qkv, queryNorm, keyNorm, ...rope, positions },
+      { qkv, ...nameNorms(norms?.query, norms?.key), ...rope, positions },
       sizes,
     );
     // (N, heads · headWidth), (heads, N)
     const [out, logSum] = run("FusedAttention", { q: q!, k: k!, v: v!, segments }, sizes);
-    save([qkv, queryNorm, keyNorm, q!, k!, v!, scale!, out!, logSum!]);
+    save([...[qkv, q!, k!, v!, scale!, out!, logSum!], ...(norms ? [norms.query, norms.key] : [])]);
     return {
       value: out as tf.Tensor2D,
       gradFunc: (dout, saved) => {
-        const [qkv, queryNorm, keyNorm, q, k, v, scale, out, logSum] = saved as SavedTensors;
+        const [qkv, q, k, v, scale, out, logSum, queryNorm, keyNorm] = saved as SavedTensors;
         const [dq, dk, dv] = run(
           "FusedAttentionGradient",
           { q, k, v, segments, out, logSum, dout },
@@ -62,7 +61,10 @@ export function attention(
         );
         return run(
           "FusedSplitHeadsGradient",
-          { qkv, queryNorm, keyNorm, ...rope, positions, scale, dq: dq!, dk: dk!, dv: dv! },
+          {
+            ...{ qkv, ...nameNorms(queryNorm, keyNorm), ...rope, positions, scale },
+            ...{ dq: dq!, dk: dk!, dv: dv! },
+          },
           sizes,
         );
       },
@@ -70,7 +72,7 @@ export function attention(
   });
 }
 
-/** The nine tensors that attention saves for its gradient. */
+/** The tensors that attention saves for its gradient; the weights of norms if there are any. */
 type SavedTensors = [
   tf.Tensor,
   tf.Tensor,
@@ -79,9 +81,12 @@ type SavedTensors = [
   tf.Tensor,
   tf.Tensor,
   tf.Tensor,
-  tf.Tensor,
-  tf.Tensor,
+  tf.Tensor?,
+  tf.Tensor?,
 ];
+
+const nameNorms = (queryNorm: tf.Tensor | undefined, keyNorm: tf.Tensor | undefined) =>
+  queryNorm && keyNorm ? { queryNorm, keyNorm } : {};
 
 export function logProbabilities(logits: tf.Tensor2D, targets: tf.Tensor1D): tf.Tensor1D {
   return differentiable([logits], save => {

@@ -75,7 +75,15 @@ export interface Kernels {
     out: number,
   ): void;
   addTo(n: number, x: number, y: number): void;
-  rmsNorm(n: number, width: number, x: number, weight: number, y: number, scale: number): void;
+  rmsNorm(
+    n: number,
+    width: number,
+    epsilon: number,
+    x: number,
+    weight: number,
+    y: number,
+    scale: number,
+  ): void;
   rmsNormGradient(
     n: number,
     width: number,
@@ -93,6 +101,7 @@ export interface Kernels {
     heads: number,
     kvHeads: number,
     width: number,
+    epsilon: number,
     qkv: number,
     queryNorm: number,
     keyNorm: number,
@@ -128,6 +137,7 @@ export interface Kernels {
     heads: number,
     kvHeads: number,
     width: number,
+    epsilon: number,
     capacity: number,
     qkv: number,
     queryNorm: number,
@@ -148,6 +158,7 @@ export interface Kernels {
     heads: number,
     kvHeads: number,
     width: number,
+    scale: number,
     longest: number,
     q: number,
     k: number,
@@ -163,6 +174,7 @@ export interface Kernels {
     heads: number,
     kvHeads: number,
     width: number,
+    scale: number,
     longest: number,
     q: number,
     k: number,
@@ -180,6 +192,7 @@ export interface Kernels {
     heads: number,
     kvHeads: number,
     width: number,
+    scale: number,
     capacity: number,
     slot: number,
     position: number,

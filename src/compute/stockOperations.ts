@@ -3,13 +3,11 @@
  * implementation of the fused kernels. It is slower and runs on every backend.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { AttentionShape } from "./attentionShape.ts";
-
-export const normEpsilon = 1e-6;
+import type { AttentionShape, HeadNorms } from "./attentionShape.ts";
 
 /** x · weight / root mean square of x, along the last axis. */
-export const rmsNorm = <T extends tf.Tensor>(x: T, weight: tf.Tensor1D): T =>
-  tf.mul(tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), normEpsilon))), weight);
+export const rmsNorm = <T extends tf.Tensor>(x: T, weight: tf.Tensor1D, epsilon: number): T =>
+  tf.mul(tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon))), weight);
 
 /** SiLU of the first half of the columns times the second half. */
 export function swiglu(gateUp: tf.Tensor2D): tf.Tensor2D {
@@ -23,11 +21,10 @@ export function swiglu(gateUp: tf.Tensor2D): tf.Tensor2D {
  */
 export function attention(
   qkv: tf.Tensor2D,
-  queryNorm: tf.Tensor1D,
-  keyNorm: tf.Tensor1D,
+  norms: HeadNorms | undefined,
   shape: AttentionShape,
 ): tf.Tensor2D {
-  const { heads, kvHeads, headWidth, rope, layout } = shape;
+  const { heads, kvHeads, headWidth, epsilon, scale, rope, layout } = shape;
   const n = qkv.shape[0];
   const groupSize = heads / kvHeads;
   const parts = tf.split(
@@ -40,9 +37,11 @@ export function attention(
   const sin = tf.expandDims(tf.gather(rope.sin, layout.positions), 1);
   const byHead = (x: tf.Tensor, rows: number) =>
     tf.reshape<tf.Rank.R3>(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]);
-  const q = byHead(rotate(rmsNorm(queries, queryNorm), cos, sin), groupSize * n);
-  const k = byHead(rotate(rmsNorm(keys, keyNorm), cos, sin), n);
-  const scores = tf.mul(tf.matMul(q, k, false, true), 1 / Math.sqrt(headWidth)); // (kvHeads, groupSize · N, N)
+  const normalize = (x: tf.Tensor, weight: tf.Tensor1D | undefined) =>
+    weight ? rmsNorm(x, weight, epsilon) : x;
+  const q = byHead(rotate(normalize(queries, norms?.query), cos, sin), groupSize * n);
+  const k = byHead(rotate(normalize(keys, norms?.key), cos, sin), n);
+  const scores = tf.mul(tf.matMul(q, k, false, true), scale); // (kvHeads, groupSize · N, N)
   const masked = tf.add(tf.reshape(scores, [kvHeads, groupSize, n, n]), layout.mask());
   const mixed = tf.matMul(
     tf.reshape(tf.softmax(masked), [kvHeads, groupSize * n, n]),

@@ -20,7 +20,59 @@ export interface Architecture {
   readonly context: number;
   /** The base of the wavelengths of the rotary position embedding. */
   readonly ropeBase: number;
+
+  // what other families of models have; a model that is trained here from random weights has none
+
+  /** Added to the mean square before a norm divides by its root; 1e-6 if absent. */
+  readonly normEpsilon?: number;
+  readonly ropeScaling?: RopeScaling;
+  /** Whether queries and keys are normalized by head; true if absent. */
+  readonly hasHeadNorms?: boolean;
+  /** Whether queries, keys and values have a bias. */
+  readonly hasBias?: boolean;
+  /** Whether the output layer is a matrix of its own, not the embedding. */
+  readonly hasOutput?: boolean;
+  /**
+   * Whether gate and up are one matrix in the files of the model and for adapters. They always are
+   * one parameter here.
+   */
+  readonly hasJoinedGateUp?: boolean;
+  readonly multipliers?: Multipliers;
 }
+
+/** Longer wavelengths than the model was first trained with, for longer sequences. */
+export type RopeScaling =
+  | { readonly kind: "linear"; readonly factor: number }
+  | {
+      /** Wavelengths that are long compared with the original context are scaled, short ones not. */
+      readonly kind: "llama3";
+      readonly factor: number;
+      readonly lowFrequency: number;
+      readonly highFrequency: number;
+      readonly originalContext: number;
+    };
+
+/** Constant factors of Granite models. */
+export interface Multipliers {
+  /** Of the embedding of a token. */
+  readonly embedding: number;
+  /** Of the products of queries and keys, instead of 1 / √headWidth. */
+  readonly attention: number;
+  /** Of what a layer adds to the residual stream. */
+  readonly residual: number;
+  /** What the logits are divided by. */
+  readonly logits: number;
+}
+
+/** What is added to the mean square before a norm divides by its root. */
+export const getNormEpsilon = ({ normEpsilon }: Architecture): number => normEpsilon ?? 1e-6;
+
+/** The factor of the products of queries and keys, in the precision of the kernels. */
+export const getAttentionScale = ({ multipliers, headWidth }: Architecture): number =>
+  multipliers?.attention ?? Math.fround(1 / Math.fround(Math.sqrt(headWidth)));
+
+export const hasHeadNorms = (architecture: Architecture): boolean =>
+  architecture.hasHeadNorms ?? true;
 
 /**
  * The name and shape of a parameter, and the standard deviation of its initial values. Without a
@@ -49,17 +101,19 @@ export function listParameters(architecture: Architecture): readonly ParameterSh
     deviation: number,
   ): ParameterShape => ({ name, shape: [outputs, inputs], deviation });
   const parameters = [matrix("embedding", vocabulary, width, 0.02)];
-  for (let layer = 0; layer < layers; layer++)
+  const qkvWidth = (heads + 2 * kvHeads) * headWidth;
+  for (let layer = 0; layer < layers; layer++) {
+    const bias = { name: `layers.${layer}.attention.bias`, shape: [qkvWidth], deviation: 0.02 };
     parameters.push(
       scale(`layers.${layer}.attention.norm`, width),
-      matrix(
-        `layers.${layer}.attention.qkv`,
-        (heads + 2 * kvHeads) * headWidth,
-        width,
-        1 / Math.sqrt(width),
-      ),
-      scale(`layers.${layer}.attention.queryNorm`, headWidth),
-      scale(`layers.${layer}.attention.keyNorm`, headWidth),
+      matrix(`layers.${layer}.attention.qkv`, qkvWidth, width, 1 / Math.sqrt(width)),
+      ...(architecture.hasBias ? [bias] : []),
+      ...(hasHeadNorms(architecture)
+        ? [
+            scale(`layers.${layer}.attention.queryNorm`, headWidth),
+            scale(`layers.${layer}.attention.keyNorm`, headWidth),
+          ]
+        : []),
       matrix(
         `layers.${layer}.attention.out`,
         width,
@@ -70,7 +124,9 @@ export function listParameters(architecture: Architecture): readonly ParameterSh
       matrix(`layers.${layer}.feed.gateUp`, 2 * hidden, width, 1 / Math.sqrt(width)),
       matrix(`layers.${layer}.feed.down`, width, hidden, residualScale / Math.sqrt(hidden)),
     );
-  return [...parameters, scale("norm", width)];
+  }
+  const output = architecture.hasOutput ? [matrix("output", vocabulary, width, 0.02)] : [];
+  return [...parameters, scale("norm", width), ...output];
 }
 
 /** The number of parameters of a model, counted as single numbers. */
@@ -82,8 +138,9 @@ export const countParameters = (architecture: Architecture): number =>
 
 /** Throws a `UserError` if the sizes do not fit together. */
 export function checkArchitecture(architecture: Architecture): void {
-  const { width, heads, kvHeads, headWidth, hidden } = architecture;
-  const invalid = Object.entries(architecture).find(([, n]) => !Number.isInteger(n) || n < 1);
+  const { vocabulary, width, layers, heads, kvHeads, headWidth, hidden, context } = architecture;
+  const sizes = { vocabulary, width, layers, heads, kvHeads, headWidth, hidden, context };
+  const invalid = Object.entries(sizes).find(([, n]) => !Number.isInteger(n) || n < 1);
   const remedy = "choose sizes that fit together";
   if (invalid)
     throw new UserError(

@@ -1,4 +1,7 @@
-/** Converts numbers to and from 16 bits (IEEE 754 binary16), for Nodes without Float16Array. */
+/**
+ * Converts numbers to and from 16 bits: IEEE 754 binary16, for Nodes without Float16Array, and
+ * bfloat16, which is the upper half of 32 bits.
+ */
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
@@ -37,4 +40,21 @@ function decodeFloat16(half: number): number {
   if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 0x1f) return fraction ? NaN : sign * Infinity;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** Rounds to nearest, ties to even. */
+export function toBfloat16(values: Float32Array): Uint16Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const halves = new Uint16Array(values.length);
+  for (let i = 0; i < halves.length; i++) {
+    const word = words[i] as number;
+    halves[i] = (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+  }
+  return halves;
+}
+
+export function fromBfloat16(halves: Uint16Array): Float32Array {
+  const words = new Uint32Array(halves.length);
+  for (let i = 0; i < words.length; i++) words[i] = (halves[i] as number) << 16;
+  return new Float32Array(words.buffer);
 }

@@ -4,7 +4,16 @@
  * tensor for every small result would take longer than computing it.
  */
 import type { WasmMemory } from "../compute/wasmMemory.ts";
-import type { Architecture } from "./architecture.ts";
+import type * as tf from "@tensorflow/tfjs-core";
+import { mergeMatrix } from "./adapters.ts";
+import {
+  getAttentionScale,
+  getNormEpsilon,
+  hasHeadNorms,
+  type Architecture,
+} from "./architecture.ts";
+import { getOutputName } from "./forward.ts";
+import type { BlockMatrix } from "./projections.ts";
 import { chooseToken, type ChosenToken, type Feed, type SamplingChoice } from "./decoderStep.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
@@ -26,7 +35,8 @@ export function createKeyValueCache(
   }));
   const scratch = allocateScratch(memory, model.architecture, context);
   const matrices = allocateMatrices(memory, model);
-  const state: CacheState = { model, memory, scratch, caches, context, matrices };
+  const packed = new Set<string>();
+  const state: CacheState = { model, memory, scratch, caches, context, matrices, packed };
   return {
     readWeights: () => packMatrices(state),
     feed: (feeds, starts) =>
@@ -123,31 +133,58 @@ interface CacheState {
   readonly context: number;
   /** The addresses of the packed matrices by name. */
   readonly matrices: ReadonlyMap<string, number>;
+  /** The names of the matrices that were packed before. */
+  readonly packed: Set<string>;
 }
 
 /** Room for every matrix in the order in which products read it. */
-function allocateMatrices(memory: WasmMemory, { parameters }: Model): Map<string, number> {
+function allocateMatrices(
+  memory: WasmMemory,
+  { architecture, parameters }: Model,
+): Map<string, number> {
   const addresses = new Map<string, number>();
   for (const [name, { shape }] of parameters)
-    if (shape.length === 2)
+    if (shape.length === 2 && !(architecture.hasOutput && name === "embedding"))
       addresses.set(name, memory.allocate(memory.kernels.packedSize(shape[0], shape[1])));
   return addresses;
 }
 
-function packMatrices({ model, memory, matrices }: CacheState): void {
+/** Packs the matrices with what adapters add to them. Those that cannot have changed are kept. */
+function packMatrices({ model, memory, matrices, packed }: CacheState): void {
   for (const [name, address] of matrices) {
-    const matrix = model.parameters.get(name)!;
-    const [outputs, inputs] = matrix.shape as [number, number];
-    memory.kernels.packB(1, inputs, outputs, memory.addressOf(matrix), inputs, address);
+    const matrix = model.parameters.get(name)! as tf.Variable<tf.Rank.R2>;
+    const merged = model.adapters && mergeAdapter(model.adapters, name, matrix);
+    if (model.adapters && !merged && packed.has(name)) continue;
+    const [outputs, inputs] = matrix.shape;
+    memory.kernels.packB(1, inputs, outputs, memory.addressOf(merged ?? matrix), inputs, address);
+    merged?.dispose();
+    packed.add(name);
   }
 }
 
+/** A matrix of a block with what its adapters add, if it has some. */
+function mergeAdapter(
+  adapters: NonNullable<Model["adapters"]>,
+  name: string,
+  matrix: tf.Tensor2D,
+): tf.Tensor2D | undefined {
+  const [, layer, part] = /^layers\.(\d+)\.(.+)$/.exec(name) ?? [];
+  return part === undefined
+    ? undefined
+    : mergeMatrix(adapters, Number(layer), part as BlockMatrix, matrix);
+}
+
 function runTile(
-  { model, memory, scratch, caches, context, matrices }: CacheState,
+  { model, memory, scratch, caches, context, matrices }: Omit<CacheState, "packed">,
   { ids, slots, positions, sampled }: Tile,
 ): ChosenToken[] {
   const { kernels } = memory;
-  const { width, layers, heads, kvHeads, headWidth, hidden, vocabulary } = model.architecture;
+  const { architecture } = model;
+  const { width, layers, heads, kvHeads, headWidth, hidden, vocabulary, multipliers } =
+    architecture;
+  const epsilon = getNormEpsilon(architecture);
+  const qkvWidth = (heads + 2 * kvHeads) * headWidth;
+  const residual = multipliers?.residual ?? 1;
   const weight = (name: string) => memory.addressOf(model.parameters.get(name)!);
   const linear = (
     rows: number,
@@ -156,6 +193,7 @@ function runTile(
     matrix: string,
     outputs: number,
     out: number,
+    factor = 1,
   ) =>
     kernels.gemmPacked(
       0,
@@ -169,7 +207,7 @@ function runTile(
       out,
       outputs,
       memory.scratch(kernels.packedScratch(inputs)),
-      1,
+      factor,
       0,
     );
   const place = (address: number, values: readonly number[]) =>
@@ -182,6 +220,10 @@ function runTile(
     sampled.map(it => it.row),
   );
   kernels.gatherRows(ids.length, width, weight("embedding"), scratch.ids, scratch.stream);
+  if (multipliers) {
+    const stream = memory.floatsAt(scratch.stream, ids.length * width);
+    for (let i = 0; i < stream.length; i++) stream[i]! *= multipliers.embedding;
+  }
   let rows = {
     n: ids.length,
     stream: scratch.stream,
@@ -196,28 +238,26 @@ function runTile(
     kernels.rmsNorm(
       rows.n,
       width,
+      epsilon,
       rows.stream,
       at("attention.norm"),
       scratch.normed,
       scratch.scale,
     );
-    linear(
-      rows.n,
-      scratch.normed,
-      width,
-      name("attention.qkv"),
-      (heads + 2 * kvHeads) * headWidth,
-      scratch.qkv,
-    );
+    linear(rows.n, scratch.normed, width, name("attention.qkv"), qkvWidth, scratch.qkv);
+    if (architecture.hasBias)
+      for (let row = 0; row < rows.n; row++)
+        kernels.addTo(qkvWidth, at("attention.bias"), scratch.qkv + 4 * row * qkvWidth);
     kernels.splitHeadsIntoCache(
       rows.n,
       heads,
       kvHeads,
       headWidth,
+      epsilon,
       context,
       scratch.qkv,
-      at("attention.queryNorm"),
-      at("attention.keyNorm"),
+      hasHeadNorms(architecture) ? at("attention.queryNorm") : 0,
+      hasHeadNorms(architecture) ? at("attention.keyNorm") : 0,
       cos,
       sin,
       rows.slots,
@@ -236,6 +276,7 @@ function runTile(
       heads,
       kvHeads,
       headWidth,
+      getAttentionScale(architecture),
       context,
       rows.slots,
       rows.positions,
@@ -245,16 +286,48 @@ function runTile(
       scratch.mixed,
       scratch.scores,
     );
-    linear(rows.n, scratch.mixed, heads * headWidth, name("attention.out"), width, scratch.added);
+    linear(
+      rows.n,
+      scratch.mixed,
+      heads * headWidth,
+      name("attention.out"),
+      width,
+      scratch.added,
+      residual,
+    );
     kernels.addTo(rows.n * width, scratch.added, rows.stream);
-    kernels.rmsNorm(rows.n, width, rows.stream, at("feed.norm"), scratch.normed, scratch.scale);
+    kernels.rmsNorm(
+      rows.n,
+      width,
+      epsilon,
+      rows.stream,
+      at("feed.norm"),
+      scratch.normed,
+      scratch.scale,
+    );
     linear(rows.n, scratch.normed, width, name("feed.gateUp"), 2 * hidden, scratch.gateUp);
     kernels.swiglu(rows.n, hidden, scratch.gateUp, scratch.feed);
-    linear(rows.n, scratch.feed, hidden, name("feed.down"), width, scratch.added);
+    linear(rows.n, scratch.feed, hidden, name("feed.down"), width, scratch.added, residual);
     kernels.addTo(rows.n * width, scratch.added, rows.stream);
   }
-  kernels.rmsNorm(rows.n, width, rows.stream, weight("norm"), scratch.normed, scratch.scale);
-  linear(rows.n, scratch.normed, width, "embedding", vocabulary, scratch.logits);
+  kernels.rmsNorm(
+    rows.n,
+    width,
+    epsilon,
+    rows.stream,
+    weight("norm"),
+    scratch.normed,
+    scratch.scale,
+  );
+  linear(
+    rows.n,
+    scratch.normed,
+    width,
+    getOutputName(architecture),
+    vocabulary,
+    scratch.logits,
+    1 / (multipliers?.logits ?? 1),
+  );
   memory.floatsAt(scratch.temperatures, rows.n).set(sampled.map(it => it.temperature));
   memory.floatsAt(scratch.uniforms, rows.n).set(sampled.map(it => it.uniform));
   kernels.sampleRows(

@@ -1,31 +1,32 @@
 /**
- * A decoder-only transformer like Qwen3: RMSNorm, rotary positions, grouped-query attention with
- * normalized queries and keys, SwiGLU, and an output layer tied to the embedding. It computes
- * log-probabilities and gradients of a packed batch.
+ * A decoder-only transformer like Qwen3: RMSNorm, rotary positions, grouped-query attention and
+ * SwiGLU, with the variants of the architecture. It computes log-probabilities and gradients of a
+ * packed batch.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import {
-  attention,
-  logProbabilities,
-  matMulTransposed,
-  rmsNorm,
-  swiglu,
-} from "../compute/operations.ts";
-import { createLayout, type AttentionLayout, type RopeTables } from "../compute/attentionLayout.ts";
+import { createLayout, type AttentionLayout } from "../compute/attentionLayout.ts";
 import { mulberry32 } from "../environment/random.ts";
 import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";
+import {
+  applyBlock,
+  computeOutput,
+  embedTokens,
+  predictTargets,
+  type ModelWeights,
+} from "./forward.ts";
 import type { PackedBatch } from "./packedBatch.ts";
+import { createRopeTables } from "./ropeTables.ts";
 
 /** A model: its sizes and its weights by name. Its creator disposes of it. */
-export interface Model {
-  readonly architecture: Architecture;
-  /** In a fixed order. Matrices are (outputs, inputs). Optimizers change the variables in place. */
-  readonly parameters: ReadonlyMap<string, tf.Variable>;
-  readonly rope: RopeTables;
+export interface Model extends ModelWeights {
   dispose(): void;
 }
 
-/** One tensor for each parameter, by name. The receiver disposes of them. */
+/** What training changes: the adapters if the model has some, else all weights. */
+export const getTrainable = (model: Model): ReadonlyMap<string, tf.Variable> =>
+  model.adapters?.parameters ?? model.parameters;
+
+/** One tensor for each trainable parameter, by name. The receiver disposes of them. */
 export type Gradients = ReadonlyMap<string, tf.Tensor>;
 
 /** Computes a scalar from log-probabilities (M) with tfjs operations that have gradients. */
@@ -81,77 +82,35 @@ export function createModel(
   return { architecture, parameters, rope, dispose };
 }
 
-/** The input of a packed batch, with the rows after which tokens are predicted. */
-type BatchInput = Pick<PackedBatch, "ids" | "rows">;
-
 /** The logits after the rows, (T, vocabulary), differentiable in the parameters. */
-function forwardLogits(
+const forwardLogits = (
   model: Model,
-  { ids, rows }: BatchInput,
+  packed: Pick<PackedBatch, "ids" | "rows">,
   layout: AttentionLayout,
-): tf.Tensor2D {
-  const { architecture, rope } = model;
-  const matrix = (name: string) => weight(model, name) as tf.Tensor2D;
-  const scale = (name: string) => weight(model, name) as tf.Tensor1D;
-  const outputs = tf.tidy(() => {
-    const predicting = tf.tensor1d(rows, "int32");
-    let x = tf.gather(matrix("embedding"), tf.tensor1d(ids, "int32")); // (N, width)
-    for (let layer = 0; layer < architecture.layers; layer++) {
-      const at = `layers.${layer}`;
-      const qkv = matMulTransposed(
-        rmsNorm(x, scale(`${at}.attention.norm`)),
-        matrix(`${at}.attention.qkv`),
-      );
-      let mixed = attention(
-        qkv,
-        scale(`${at}.attention.queryNorm`),
-        scale(`${at}.attention.keyNorm`),
-        { ...architecture, rope, layout },
-      );
-      // of the last layer, the other rows need only keys and values
-      if (layer === architecture.layers - 1)
-        [x, mixed] = [tf.gather(x, predicting), tf.gather(mixed, predicting)]; // (T, …)
-      x = tf.add(x, matMulTransposed(mixed, matrix(`${at}.attention.out`)));
-      const gateUp = matMulTransposed(
-        rmsNorm(x, scale(`${at}.feed.norm`)),
-        matrix(`${at}.feed.gateUp`),
-      );
-      x = tf.add(x, matMulTransposed(swiglu(gateUp), matrix(`${at}.feed.down`)));
-    }
+): tf.Tensor2D => computeOutput(model, forwardHidden(model, packed, layout));
+
+/** The residual stream after the last block in the rows, (T, width). */
+const forwardHidden = (
+  model: Model,
+  { ids, rows }: Pick<PackedBatch, "ids" | "rows">,
+  layout: AttentionLayout,
+): tf.Tensor2D =>
+  tf.tidy(() => {
+    let x = embedTokens(model, ids);
+    for (let layer = 0; layer < model.architecture.layers; layer++)
+      x = tf.tidy(() => applyBlock(model, layer, x, { rows, layout }));
     return x;
   });
-  return matMulTransposed(rmsNorm(outputs, scale("norm")), matrix("embedding"));
-}
 
-/**
- * The log-probability of each target at a temperature, log softmax(logits / temperature), (M),
- * differentiable in the parameters. If only some tokens could be chosen, it is that among them.
- */
+/** The log-probability of each target at a temperature, (M), differentiable in the parameters. */
 function forwardLogProbabilities(
   model: Model,
   packed: PackedBatch,
   layout: AttentionLayout,
   temperature: number,
 ): tf.Tensor1D {
-  const logits = forwardLogits(model, packed, layout);
-  const scaled: tf.Tensor2D = temperature === 1 ? logits : tf.div(logits, temperature);
-  const predictions = logProbabilities(
-    packed.allowed ? tf.add(scaled, createPenalties(packed.allowed, logits.shape[1])) : scaled,
-    tf.tensor1d(packed.targets, "int32"),
-  ); // (T)
+  const predictions = predictTargets(forwardLogits(model, packed, layout), packed, temperature);
   return tf.gather(predictions, tf.tensor1d(packed.places, "int32"));
-}
-
-/** What is added to the logits of tokens that cannot be chosen: exp of the sum is 0. */
-const penalty = -1e9;
-
-/** The penalties of all tokens, (T, vocabulary), of masks that may lack the last ones. */
-function createPenalties(allowed: readonly Uint8Array[], vocabulary: number): tf.Tensor2D {
-  const penalties = new Float32Array(allowed.length * vocabulary);
-  for (const [row, mask] of allowed.entries())
-    for (let id = 0; id < vocabulary; id++)
-      if (mask[id] !== 1) penalties[row * vocabulary + id] = penalty;
-  return tf.tensor2d(penalties, [allowed.length, vocabulary]);
 }
 
 /**
@@ -171,11 +130,11 @@ export async function computeGradients(
     const logprobs = forwardLogProbabilities(model, packed, layout, temperature);
     kept.push(tf.keep(logprobs));
     return computeLoss(logprobs);
-  }, [...model.parameters.values()]);
+  }, [...getTrainable(model).values()]);
   const [[loss], logprobs] = await Promise.all([value.data(), kept[0]!.data<"float32">()]);
   tf.dispose([value, ...kept]);
   layout.dispose();
-  const named = [...model.parameters].map(
+  const named = [...getTrainable(model)].map(
     ([name, variable]) => [name, grads[variable.name]!] as const,
   );
   return { loss: loss!, logprobs, gradients: new Map(named) };
@@ -211,25 +170,6 @@ async function readAndDispose(tensor: tf.Tensor): Promise<Float32Array> {
 
 export function disposeGradients(gradients: Gradients): void {
   for (const gradient of gradients.values()) gradient.dispose();
-}
-
-function weight(model: Model, name: string): tf.Tensor {
-  const variable = model.parameters.get(name);
-  if (!variable) throw new Error(`no parameter ${name}`);
-  return variable;
-}
-
-/** Cosines and sines of the angles of every position, (context, headWidth / 2). */
-function createRopeTables({ context, headWidth, ropeBase }: Architecture): RopeTables {
-  const half = headWidth / 2;
-  const createTable = (wave: (angle: number) => number) =>
-    tf.tensor2d(
-      Float32Array.from({ length: context * half }, (_, i) =>
-        wave(Math.floor(i / half) * ropeBase ** (-(i % half) / half)),
-      ),
-      [context, half],
-    );
-  return { cos: createTable(Math.cos), sin: createTable(Math.sin) };
 }
 
 function checkBatch(

@@ -1,36 +1,42 @@
 /** Reads and writes named arrays in the safetensors format, in 32 or 16 bits. */
-import { readFile } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
-import { fromFloat16, toFloat16 } from "./float16.ts";
+import { fromBfloat16, fromFloat16, toBfloat16, toFloat16 } from "./float16.ts";
 
 export interface NamedArray {
   readonly shape: readonly number[];
   readonly values: Float32Array;
 }
 
-export interface Weights {
-  readonly arrays: ReadonlyMap<string, NamedArray>;
+/** An array that is read when it is written, so that not all are in memory at once. */
+export interface LazyArray {
+  readonly shape: readonly number[];
+  read(): Promise<Float32Array>;
+}
+
+export interface Weights<T extends NamedArray | LazyArray = NamedArray> {
+  readonly arrays: ReadonlyMap<string, T>;
   /** The `__metadata__` of the file. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-export type Precision = "F32" | "F16";
+export type Precision = "F32" | "F16" | "BF16";
 
-const bytesOf = { F32: 4, F16: 2 } as const;
+const bytesOf = { F32: 4, F16: 2, BF16: 2 } as const;
 
-/** Writes all arrays in one precision; F16 rounds to nearest, ties to even. */
+/** Writes all arrays in one precision; 16 bits are rounded to nearest, ties to even. */
 export async function writeWeights(
   file: string,
-  { arrays, metadata }: Weights,
+  { arrays, metadata }: Weights<NamedArray | LazyArray>,
   precision: Precision,
 ): Promise<void> {
   const entries: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
-  for (const [name, { shape, values }] of arrays) {
+  for (const [name, { shape }] of arrays) {
     const begin = end;
-    end += values.length * bytesOf[precision];
+    end += countNumbers(shape) * bytesOf[precision];
     entries[name] = { dtype: precision, shape, data_offsets: [begin, end] };
   }
   // the format recommends that the numbers begin at a multiple of 8
@@ -38,77 +44,158 @@ export async function writeWeights(
   const header = Buffer.concat([text, Buffer.alloc((8 - (text.length % 8)) % 8, " ")]);
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
-  const numbers = [...arrays.values()].map(({ values }) => encode(values, precision));
-  await writeFileAtomically(file, [length, header, ...numbers]);
+  await writeFileAtomically(file, {
+    async *[Symbol.asyncIterator]() {
+      yield* [length, header];
+      for (const it of arrays.values())
+        yield encode("read" in it ? await it.read() : it.values, precision);
+    },
+  });
 }
 
+const countNumbers = (shape: readonly number[]): number => shape.reduce((size, n) => size * n, 1);
+
 function encode(values: Float32Array, precision: Precision): Uint8Array {
-  const numbers = precision === "F32" ? values : toFloat16(values);
+  const numbers =
+    precision === "F32" ? values : precision === "F16" ? toFloat16(values) : toBfloat16(values);
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
 const entry = z.object({
-  dtype: z.enum(["F32", "F16"]),
+  dtype: z.enum(["F32", "F16", "BF16"]),
   shape: z.array(z.int().min(0)),
   data_offsets: z.tuple([z.int().min(0), z.int().min(0)]),
 });
+type Entry = z.infer<typeof entry>;
 const metadataEntry = z.record(z.string(), z.string());
 
+/** A file whose arrays are read one at a time. */
+export interface WeightFile {
+  readonly file: string;
+  /** The `__metadata__` of the file. */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly arrays: ReadonlyMap<string, Pick<Entry, "dtype" | "shape">>;
+  /** Throws a `UserError` that names the array if it has NaN or an infinite number. */
+  read(name: string): Float32Array;
+  close(): void;
+}
+
 /**
- * Reads a file of F32 and F16 arrays. Throws a `UserError` that names the file if it is missing,
- * incomplete or in another format, and the array that has NaN or an infinite number.
+ * Reads a file of F32, F16 and BF16 arrays. Throws a `UserError` that names the file if it is
+ * missing, incomplete or in another format, and the array that has NaN or an infinite number.
  */
 export async function readWeights(file: string): Promise<Weights> {
-  const bytes = await readFile(file).catch((cause: unknown) => {
+  const opened = openWeights(file);
+  try {
+    const arrays = new Map<string, NamedArray>();
+    for (const [name, { shape }] of opened.arrays)
+      arrays.set(name, { shape, values: opened.read(name) });
+    return { arrays, metadata: opened.metadata };
+  } finally {
+    opened.close();
+  }
+}
+
+/** Opens a file of arrays and checks that it is complete. The caller closes it. */
+export function openWeights(file: string): WeightFile {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, "r");
+  } catch (cause) {
     throw new UserError(`the weights ${file} cannot be read`, "name a file that exists", { cause });
-  });
+  }
+  try {
+    const { metadata, entries, start } = readHeader(file, descriptor);
+    const read = (name: string): Float32Array => {
+      const array = entries.get(name);
+      if (!array) throw new Error(`${file} has no ${name}`);
+      const values = decode(readBytes(descriptor, start, array.data_offsets), array.dtype);
+      checkFinite(values, file, name);
+      return values;
+    };
+    return { file, metadata, arrays: entries, read, close: () => closeSync(descriptor) };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function readHeader(file: string, descriptor: number) {
   const createError = (why: string, cause?: unknown) =>
     new UserError(
       `${file} is not a whole safetensors file: ${why}`,
       "copy it again, or choose another checkpoint",
       { cause },
     );
-  const start = bytes.length < 8 ? Infinity : 8 + Number(bytes.readBigUInt64LE());
-  if (start > bytes.length) throw createError("it ends before its header does");
+  const { size } = fstatSync(descriptor);
+  const length = size < 8 ? Infinity : Number(readBytes(descriptor, 0, [0, 8]).readBigUInt64LE());
+  const start = 8 + length;
+  if (start > size) throw createError("it ends before its header does");
   let header: Record<string, unknown>;
   try {
-    header = z.record(z.string(), z.unknown()).parse(JSON.parse(bytes.toString("utf8", 8, start)));
+    const text = readBytes(descriptor, 0, [8, start]).toString("utf8");
+    header = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
   } catch (cause) {
     throw createError("its header is not JSON", cause);
   }
-  const { __metadata__: rawMetadata = {}, ...entries } = header;
+  const { __metadata__: rawMetadata = {}, ...described } = header;
   const metadata = metadataEntry.safeParse(rawMetadata);
   if (!metadata.success) throw createError("its metadata are not strings");
-  const arrays = new Map<string, NamedArray>();
-  for (const [name, value] of Object.entries(entries)) {
+  const entries = new Map<string, Entry>();
+  for (const [name, value] of Object.entries(described)) {
     const parsed = entry.safeParse(value);
     if (!parsed.success)
       throw createError(
-        `${name} is described in a way that is not understood, or is neither F32 nor F16`,
+        `${name} is described in a way that is not understood, or is neither F32, F16 nor BF16`,
       );
     const {
       dtype,
       shape,
       data_offsets: [begin, end],
     } = parsed.data;
-    if (start + end > bytes.length) throw createError(`it ends before the numbers of ${name} do`);
-    const count = shape.reduce((product, n) => product * n, 1);
-    if (end - begin !== count * bytesOf[dtype])
-      throw createError(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
-    const values = decode(bytes, start + begin, count, dtype);
-    const invalid = values.findIndex(it => !Number.isFinite(it));
-    if (invalid >= 0)
-      throw new UserError(
-        `${file} has ${values[invalid]} in ${name}, at index ${invalid}: no model can compute with it`,
-        "choose an earlier checkpoint, or copy the file again",
+    if (start + end > size)
+      throw createError(
+        `it ends before the numbers of ${name} do: it has ${size} bytes and needs ${start + end}`,
       );
-    arrays.set(name, { shape, values });
+    if (end - begin !== countNumbers(shape) * bytesOf[dtype])
+      throw createError(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
+    entries.set(name, parsed.data);
   }
-  return { arrays, metadata: metadata.data };
+  return { metadata: metadata.data, entries, start };
 }
 
-function decode(bytes: Buffer, from: number, count: number, dtype: Precision): Float32Array {
-  // a copy, because the numbers may not be aligned to their size
-  const copy = new Uint8Array(bytes.subarray(from, from + count * bytesOf[dtype])).buffer;
-  return dtype === "F32" ? new Float32Array(copy) : fromFloat16(new Uint16Array(copy));
+/** The bytes of a file from `start + begin` to `start + end`. */
+function readBytes(
+  descriptor: number,
+  start: number,
+  [begin, end]: readonly [number, number],
+): Buffer {
+  const bytes = Buffer.from(new ArrayBuffer(end - begin));
+  // one call reads at most two gigabytes
+  for (let at = 0; at < bytes.length;) {
+    const count = readSync(descriptor, bytes, {
+      offset: at,
+      length: Math.min(bytes.length - at, 2 ** 30),
+      position: start + begin + at,
+    });
+    if (count === 0) throw new Error("a file became shorter while it was read");
+    at += count;
+  }
+  return bytes;
+}
+
+function decode({ buffer }: Buffer, dtype: Precision): Float32Array {
+  if (dtype === "F32") return new Float32Array(buffer);
+  return dtype === "F16"
+    ? fromFloat16(new Uint16Array(buffer))
+    : fromBfloat16(new Uint16Array(buffer));
+}
+
+function checkFinite(values: Float32Array, file: string, name: string): void {
+  for (let i = 0; i < values.length; i++)
+    if (!Number.isFinite(values[i]))
+      throw new UserError(
+        `${file} has ${values[i]} in ${name}, at index ${i}: no model can compute with it`,
+        "choose an earlier checkpoint, or copy the file again",
+      );
 }

@@ -14,6 +14,9 @@ import { toWriteError, withWriteErrors, type WriteContext } from "./fileErrors.t
 /** Text in UTF-8, bytes, or bytes in several parts. */
 export type Content = string | Uint8Array | readonly Uint8Array[];
 
+/** Parts that are made while the file is written. They can be iterated again for another try. */
+export type LazyContent = AsyncIterable<Uint8Array>;
+
 const keptContent: WriteContext = { kept: "the previous content is kept" };
 
 /** Replaces a file's content. Throws a `UserError` where the disk is full or closed to us. */
@@ -33,7 +36,7 @@ export function writeFileAtomicallySync(
 /** Replaces a file's content. Rejects with a `UserError` where the disk is full or closed to us. */
 export async function writeFileAtomically(
   file: string,
-  content: Content,
+  content: Content | LazyContent,
   context: WriteContext = keptContent,
 ): Promise<void> {
   // the library awaits this callback, although its types do not say so
@@ -49,7 +52,9 @@ export async function writeFileAtomically(
 export const renameOver = (from: string, to: string): void =>
   withWriteErrors(to, () => retrySync(() => renameSync(from, to)));
 
-const asWritable = (content: Content): string | Uint8Array | Iterable<Uint8Array> => content;
+const asWritable = (
+  content: Content | LazyContent,
+): string | Uint8Array | Iterable<Uint8Array> | LazyContent => content;
 
 function joinParts(content: Content): string | Uint8Array {
   return typeof content === "string" || content instanceof Uint8Array

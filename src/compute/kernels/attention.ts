@@ -81,6 +81,7 @@ export function attention(
   heads: i32,
   kvHeads: i32,
   width: i32,
+  scale: f32,
   longest: i32,
   q: usize,
   k: usize,
@@ -90,7 +91,6 @@ export function attention(
   scratch: usize,
 ): void {
   const group = heads / kvHeads,
-    scale: f32 = <f32>1.0 / sqrt<f32>(<f32>width),
     across = scoreWidth(longest),
     outWidth = heads * width;
   const scores = scratch,
@@ -174,6 +174,7 @@ export function attentionGradient(
   heads: i32,
   kvHeads: i32,
   width: i32,
+  scale: f32,
   longest: i32,
   q: usize,
   k: usize,
@@ -187,7 +188,6 @@ export function attentionGradient(
   scratch: usize,
 ): void {
   const group = heads / kvHeads,
-    scale: f32 = <f32>1.0 / sqrt<f32>(<f32>width),
     across = scoreWidth(longest),
     outWidth = heads * width;
   const scores = scratch,

@@ -11,6 +11,7 @@ export function attentionInCache(
   heads: i32,
   kvHeads: i32,
   width: i32,
+  scale: f32,
   capacity: i32,
   slot: usize,
   position: usize,
@@ -21,7 +22,6 @@ export function attentionInCache(
   scratch: usize,
 ): void {
   const group = heads / kvHeads,
-    scale: f32 = <f32>1.0 / sqrt<f32>(<f32>width),
     other = scratch + floats(capacity + 8);
   for (let t = 0; t < N; t++) {
     const seen = load<i32>(position + floats(t)) + 1,

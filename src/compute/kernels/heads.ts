@@ -4,9 +4,13 @@
 import { inverseRms } from "./norm";
 import { floats, multiplyAdd, sumOf } from "./vector";
 
-/** to = rotate(x · scale · weight) for one head of one row. Returns scale. */
+/**
+ * to = rotate(x · scale · weight) for one head of one row. Returns scale. Without a weight, x is
+ * not normalized.
+ */
 @inline function normAndTurn(
   width: i32,
+  epsilon: f32,
   x: usize,
   weight: usize,
   cos: usize,
@@ -14,7 +18,11 @@ import { floats, multiplyAdd, sumOf } from "./vector";
   to: usize,
 ): f32 {
   const half = width >> 1;
-  const r = inverseRms(x, width);
+  if (weight == 0) {
+    turn(half, x, cos, sin, to);
+    return 1;
+  }
+  const r = inverseRms(x, width, epsilon);
   const rs = f32x4.splat(r);
   for (let j = 0; j < half; j += 4) {
     const a = f32x4.mul(f32x4.mul(v128.load(x + floats(j)), rs), v128.load(weight + floats(j)));
@@ -30,12 +38,37 @@ import { floats, multiplyAdd, sumOf } from "./vector";
   return r;
 }
 
+/** to = rotate(x) for one head of one row. */
+function turn(half: i32, x: usize, cos: usize, sin: usize, to: usize): void {
+  for (let j = 0; j < half; j += 4) {
+    const a = v128.load(x + floats(j)),
+      b = v128.load(x + floats(j + half));
+    const c = v128.load(cos + floats(j)),
+      s = v128.load(sin + floats(j));
+    v128.store(to + floats(j), f32x4.sub(f32x4.mul(a, c), f32x4.mul(b, s)));
+    v128.store(to + floats(j + half), f32x4.add(f32x4.mul(b, c), f32x4.mul(a, s)));
+  }
+}
+
+/** The gradient of `turn`: rotates back by the same angle. */
+function turnBack(half: i32, by: usize, cos: usize, sin: usize, to: usize): void {
+  for (let j = 0; j < half; j += 4) {
+    const a = v128.load(by + floats(j)),
+      b = v128.load(by + floats(j + half));
+    const c = v128.load(cos + floats(j)),
+      s = v128.load(sin + floats(j));
+    v128.store(to + floats(j), f32x4.add(f32x4.mul(a, c), f32x4.mul(b, s)));
+    v128.store(to + floats(j + half), f32x4.sub(f32x4.mul(b, c), f32x4.mul(a, s)));
+  }
+}
+
 /** Writes q (heads, N, width), k and v (kvHeads, N, width), and scale (N, heads + kvHeads). */
 export function splitHeads(
   N: i32,
   heads: i32,
   kvHeads: i32,
   width: i32,
+  epsilon: f32,
   qkv: usize,
   queryNorm: usize,
   keyNorm: usize,
@@ -57,6 +90,7 @@ export function splitHeads(
         h < heads ? q + floats((h * N + t) * width) : k + floats(((h - heads) * N + t) * width);
       const r = normAndTurn(
         width,
+        epsilon,
         row + floats(h * width),
         h < heads ? queryNorm : keyNorm,
         cos + angles,
@@ -83,6 +117,7 @@ export function splitHeadsIntoCache(
   heads: i32,
   kvHeads: i32,
   width: i32,
+  epsilon: f32,
   capacity: i32,
   qkv: usize,
   queryNorm: usize,
@@ -105,6 +140,7 @@ export function splitHeadsIntoCache(
     for (let h = 0; h < heads; h++)
       normAndTurn(
         width,
+        epsilon,
         row + floats(h * width),
         queryNorm,
         cos + angles,
@@ -115,6 +151,7 @@ export function splitHeadsIntoCache(
       const to = floats(((cache + h) * capacity + at) * width);
       normAndTurn(
         width,
+        epsilon,
         row + floats((heads + h) * width),
         keyNorm,
         cos + angles,
@@ -147,8 +184,10 @@ export function splitHeadsGradient(
 ): void {
   const rowWidth = (heads + 2 * kvHeads) * width,
     half = width >> 1;
-  memory.fill(dqueryNorm, 0, floats(width));
-  memory.fill(dkeyNorm, 0, floats(width));
+  if (queryNorm != 0) {
+    memory.fill(dqueryNorm, 0, floats(width));
+    memory.fill(dkeyNorm, 0, floats(width));
+  }
   for (let t = 0; t < N; t++) {
     const row = qkv + floats(t * rowWidth),
       drow = dqkv + floats(t * rowWidth);
@@ -162,6 +201,10 @@ export function splitHeadsGradient(
       const by = isQuery
         ? dq + floats((h * N + t) * width)
         : dk + floats(((h - heads) * N + t) * width);
+      if (weight == 0) {
+        turnBack(half, by, cos + angles, sin + angles, to);
+        continue;
+      }
       const rs = f32x4.splat(load<f32>(scale + floats(t * (heads + kvHeads) + h)));
       let products = f32x4.splat(0);
       for (let j = 0; j < half; j += 4) {

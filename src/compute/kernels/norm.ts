@@ -1,27 +1,33 @@
 // RMSNorm and its gradient. Widths are multiples of 4.
 import { floats, multiplyAdd, sumOf } from "./vector";
 
-export const normEpsilon: f32 = 1e-6;
-
 /** 1 / root mean square of n floats. */
-@inline export function inverseRms(x: usize, n: i32): f32 {
+@inline export function inverseRms(x: usize, n: i32, epsilon: f32): f32 {
   let squares = f32x4.splat(0);
   for (let j = 0; j < n; j += 4) {
     const v = v128.load(x + floats(j));
     squares = multiplyAdd(squares, v, v);
   }
-  return <f32>1.0 / sqrt<f32>(sumOf(squares) / <f32>n + normEpsilon);
+  return <f32>1.0 / sqrt<f32>(sumOf(squares) / <f32>n + epsilon);
 }
 
 /**
  * y = x · scale · weight, where scale (N) is 1 / root mean square of each row, which the gradient
  * uses.
  */
-export function rmsNorm(N: i32, width: i32, x: usize, weight: usize, y: usize, scale: usize): void {
+export function rmsNorm(
+  N: i32,
+  width: i32,
+  epsilon: f32,
+  x: usize,
+  weight: usize,
+  y: usize,
+  scale: usize,
+): void {
   for (let i = 0; i < N; i++) {
     const from = x + floats(i * width),
       to = y + floats(i * width);
-    const r = inverseRms(from, width);
+    const r = inverseRms(from, width, epsilon);
     store<f32>(scale + floats(i), r);
     const rs = f32x4.splat(r);
     for (let j = 0; j < width; j += 4)

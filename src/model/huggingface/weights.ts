@@ -1,0 +1,197 @@
+/**
+ * Loads the weights of a Hugging Face model folder into tensors, one tensor at a time, and writes
+ * them as one safetensors file that transformers loads.
+ */
+import { copyFileSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { runningBackend } from "../../compute/backend.ts";
+import { writeFileAtomically } from "../../storage/atomicWrite.ts";
+import { readJsonFile } from "../../storage/parseJson.ts";
+import { UserError } from "../../userError.ts";
+import { countParameters, type Architecture } from "../architecture.ts";
+import { createModel, type Model } from "../transformer.ts";
+import { openWeights, writeWeights, type LazyArray, type Precision } from "../weights.ts";
+import { readHuggingFaceConfig } from "./config.ts";
+import { listStoredParameters, type StoredParameter } from "./tensorNames.ts";
+
+export const singleFile = "model.safetensors";
+const indexFile = "model.safetensors.index.json";
+
+/**
+ * Loads the model in a folder. Throws a `UserError` if the model is too large for the backend, a
+ * file is missing or incomplete, or the tensors are not those of the architecture.
+ */
+export async function loadHuggingFaceModel(folder: string): Promise<Model> {
+  const { architecture } = readHuggingFaceConfig(folder);
+  checkSize(architecture, folder);
+  const stored = openModelFiles(folder);
+  try {
+    const parameters = listStoredParameters(architecture);
+    checkTensors(stored, parameters, { folder, hasOutput: architecture.hasOutput ?? false });
+    const byName = new Map(parameters.map(it => [it.name, it]));
+    return createModel(architecture, name => readParameter(stored, byName.get(name)!));
+  } finally {
+    stored.close();
+  }
+}
+
+/** The most bytes that tensors can have on the wasm backend, which addresses them with 32 bits. */
+const wasmBytes = 2 ** 32;
+
+/** Refuses a model whose weights alone do not fit, before anything of it is read. */
+export function checkSize(architecture: Architecture, folder: string): void {
+  const bytes = 4 * countParameters(architecture);
+  if (!runningBackend().memory || bytes < wasmBytes) return;
+  const format = (n: number) => (n / 2 ** 30).toFixed(1);
+  throw new UserError(
+    `the weights of ${folder} take ${format(bytes)} GiB in 32 bits; the backend wasm has ${format(wasmBytes)} GiB for everything`,
+    "use the backend tensorflow, a smaller model, or another engine",
+  );
+}
+
+/** The tensors of all files of a model. */
+interface ModelFiles {
+  readonly shapes: ReadonlyMap<string, readonly number[]>;
+  read(tensor: string): Float32Array;
+  close(): void;
+}
+
+function openModelFiles(folder: string): ModelFiles {
+  const files = listFiles(folder).map(it => ({ name: it, path: join(folder, it) }));
+  const missing = files.find(it => !existsSync(it.path));
+  if (missing)
+    throw new UserError(
+      `${folder} has no ${missing.name}, which is one of its ${files.length} files of weights`,
+      "download the whole model folder again",
+    );
+  const opened: ReturnType<typeof openWeights>[] = [];
+  const close = () => opened.forEach(it => it.close());
+  try {
+    for (const it of files) opened.push(openWeights(it.path));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const fileOf = new Map(opened.flatMap(file => [...file.arrays.keys()].map(it => [it, file])));
+  return {
+    shapes: new Map([...fileOf].map(([name, file]) => [name, file.arrays.get(name)!.shape])),
+    read: tensor => fileOf.get(tensor)!.read(tensor),
+    close,
+  };
+}
+
+/** The names of the files of weights: one, or the shards that an index names. */
+function listFiles(folder: string): readonly string[] {
+  const index = join(folder, indexFile);
+  if (existsSync(join(folder, singleFile))) return [singleFile];
+  if (existsSync(index)) {
+    const { weight_map } = readJsonFile(
+      z.looseObject({ weight_map: z.record(z.string(), z.string()) }),
+      index,
+      { noun: "the index of a model's files", remedy: "download the model folder again" },
+    );
+    return [...new Set(Object.values(weight_map))];
+  }
+  throw new UserError(
+    `${folder} has neither ${singleFile} nor ${indexFile}`,
+    "download the model in the safetensors format",
+  );
+}
+
+/** Refuses missing tensors, other shapes, and tensors that the architecture does not use. */
+function checkTensors(
+  { shapes }: ModelFiles,
+  parameters: readonly StoredParameter[],
+  { folder, hasOutput }: { folder: string; hasOutput: boolean },
+): void {
+  const expected = parameters.flatMap(it => it.tensors);
+  const remedy = "download the whole model folder again, with its config.json";
+  for (const { name, shape } of expected) {
+    const found = shapes.get(name);
+    if (!found) throw new UserError(`the weights in ${folder} have no ${name}`, remedy);
+    if (found.join() !== shape.join())
+      throw new UserError(
+        `the weights in ${folder} have ${name} as [${found.join(", ")}]; config.json says [${shape.join(", ")}]`,
+        remedy,
+      );
+  }
+  const known = new Set(expected.map(it => it.name));
+  // a tied output layer may be stored twice, and earlier versions stored the angles of positions
+  const isUnused = (name: string) =>
+    (name === "lm_head.weight" && !hasOutput) || name.endsWith(".rotary_emb.inv_freq");
+  const other = [...shapes.keys()].find(it => !known.has(it) && !isUnused(it));
+  if (other !== undefined)
+    throw new UserError(
+      `the weights in ${folder} have ${other}, which this architecture does not use`,
+      "choose another model: this one would be computed incorrectly",
+    );
+}
+
+function readParameter(files: ModelFiles, { tensors }: StoredParameter): Float32Array {
+  if (tensors.length === 1) return files.read(tensors[0]!.name);
+  const parts = tensors.map(it => files.read(it.name));
+  const values = new Float32Array(parts.reduce((sum, it) => sum + it.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    values.set(part, at);
+    at += part.length;
+  }
+  return values;
+}
+
+/** The tensors of parameters as Hugging Face stores them, read when they are written. */
+export function listStoredTensors(
+  architecture: Architecture,
+  read: (parameter: string) => Promise<Float32Array>,
+): ReadonlyMap<string, LazyArray> {
+  const tensors = new Map<string, LazyArray>();
+  for (const { name, tensors: parts } of listStoredParameters(architecture)) {
+    let start = 0;
+    for (const { name: tensor, shape } of parts) {
+      const size = shape.reduce((product, n) => product * n, 1);
+      const begin = start;
+      start += size;
+      tensors.set(tensor, {
+        shape,
+        read: async () => (await read(name)).subarray(begin, begin + size),
+      });
+    }
+  }
+  return tensors;
+}
+
+/** Writes the weights of a model to a folder, as transformers expects them. */
+export const writeHuggingFaceWeights = (
+  folder: string,
+  architecture: Architecture,
+  read: (parameter: string) => Promise<Float32Array>,
+  precision: Precision,
+): Promise<void> =>
+  writeWeights(
+    join(folder, singleFile),
+    { arrays: listStoredTensors(architecture, read), metadata: { format: "pt" } },
+    precision,
+  );
+
+/** Files of a model folder that hold weights; the others are small and are copied. */
+const weightFiles = /\.(safetensors|bin|pt|pth|gguf|h5|msgpack|onnx|index\.json)$/;
+
+/**
+ * Writes a model that was loaded from a Hugging Face folder to another folder, which exists, with
+ * the configuration and tokenizer that it came with.
+ */
+export async function saveHuggingFaceModel(
+  folder: string,
+  { from, model, precision = "F32" }: { from: string; model: Model; precision?: Precision },
+): Promise<void> {
+  for (const { name } of readdirSync(from, { withFileTypes: true }).filter(it => it.isFile()))
+    if (!weightFiles.test(name)) copyFileSync(join(from, name), join(folder, name));
+  const config = readJsonFile(z.looseObject({}), join(from, "config.json"));
+  const { torch_dtype: _, ...rest } = config;
+  const dtype = { F32: "float32", F16: "float16", BF16: "bfloat16" }[precision];
+  const text = `${JSON.stringify({ ...rest, dtype }, undefined, 2)}\n`;
+  await writeFileAtomically(join(folder, "config.json"), text);
+  const read = (name: string) => model.parameters.get(name)!.data<"float32">();
+  await writeHuggingFaceWeights(folder, model.architecture, read, precision);
+}
