@@ -6,6 +6,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { createLayout, type AttentionLayout } from "../compute/attentionLayout.ts";
 import { mulberry32 } from "../environment/random.ts";
+import type { Adapters } from "./adapters.ts";
 import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";
 import {
   applyBlock,
@@ -15,6 +16,12 @@ import {
   type ModelWeights,
 } from "./forward.ts";
 import type { PackedBatch } from "./packedBatch.ts";
+import {
+  computeRecomputedGradients,
+  forwardByBlock,
+  needsRecomputation,
+  predictInParts,
+} from "./recomputedGradients.ts";
 import { createRopeTables } from "./ropeTables.ts";
 
 /** A model: its sizes and its weights by name. Its creator disposes of it. */
@@ -25,6 +32,23 @@ export interface Model extends ModelWeights {
 /** What training changes: the adapters if the model has some, else all weights. */
 export const getTrainable = (model: Model): ReadonlyMap<string, tf.Variable> =>
   model.adapters?.parameters ?? model.parameters;
+
+/** A model with adapters, which share its weights. Disposing of it disposes of both. */
+export const addAdapters = (model: Model, adapters: Adapters): Model => ({
+  ...model,
+  adapters,
+  dispose: () => {
+    adapters.dispose();
+    model.dispose();
+  },
+});
+
+/** The model without its adapters, which shares its weights: not to be disposed of. */
+export const withoutAdapters = (model: Model): Model => ({
+  ...model,
+  adapters: undefined,
+  dispose: () => {},
+});
 
 /** One tensor for each trainable parameter, by name. The receiver disposes of them. */
 export type Gradients = ReadonlyMap<string, tf.Tensor>;
@@ -125,18 +149,25 @@ export async function computeGradients(
 ): Promise<{ loss: number; logprobs: Float32Array; gradients: Gradients }> {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
+  const trainable = getTrainable(model);
+  if (needsRecomputation(model.architecture, packed)) {
+    const pass = { packed, layout, temperature, trainable };
+    const { loss, logprobs, gradients } = computeRecomputedGradients(model, pass, computeLoss);
+    layout.dispose();
+    const [[value], values] = await Promise.all([loss.data(), logprobs.data<"float32">()]);
+    tf.dispose([loss, logprobs]);
+    return { loss: value!, logprobs: values, gradients };
+  }
   const kept: tf.Tensor1D[] = [];
   const { value, grads } = tf.variableGrads(() => {
     const logprobs = forwardLogProbabilities(model, packed, layout, temperature);
     kept.push(tf.keep(logprobs));
     return computeLoss(logprobs);
-  }, [...getTrainable(model).values()]);
+  }, [...trainable.values()]);
   const [[loss], logprobs] = await Promise.all([value.data(), kept[0]!.data<"float32">()]);
   tf.dispose([value, ...kept]);
   layout.dispose();
-  const named = [...getTrainable(model)].map(
-    ([name, variable]) => [name, grads[variable.name]!] as const,
-  );
+  const named = [...trainable].map(([name, variable]) => [name, grads[variable.name]!] as const);
   return { loss: loss!, logprobs, gradients: new Map(named) };
 }
 
@@ -148,7 +179,13 @@ export async function computeLogProbabilities(
 ): Promise<Float32Array> {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
-  const logprobs = tf.tidy(() => forwardLogProbabilities(model, packed, layout, temperature));
+  const logprobs = tf.tidy(() => {
+    if (!needsRecomputation(model.architecture, packed))
+      return forwardLogProbabilities(model, packed, layout, temperature);
+    const hidden = forwardByBlock(model, packed, layout);
+    const predictions = predictInParts(model, hidden, packed, temperature);
+    return tf.gather(predictions, tf.tensor1d(packed.places, "int32"));
+  });
   layout.dispose();
   return readAndDispose(logprobs);
 }

@@ -10,19 +10,38 @@ import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { countParameters, type Architecture } from "../architecture.ts";
-import { createModel, type Model } from "../transformer.ts";
+import { addAdapters, createModel, type Model } from "../transformer.ts";
 import { openWeights, writeWeights, type LazyArray, type Precision } from "../weights.ts";
 import { readHuggingFaceConfig } from "./config.ts";
+import { adapterConfigFile, loadAdapters, readAdapterConfig } from "./peft.ts";
 import { listStoredParameters, type StoredParameter } from "./tensorNames.ts";
 
 export const singleFile = "model.safetensors";
 const indexFile = "model.safetensors.index.json";
 
 /**
- * Loads the model in a folder. Throws a `UserError` if the model is too large for the backend, a
- * file is missing or incomplete, or the tensors are not those of the architecture.
+ * Loads the model in a folder; if the folder has adapters, with them and with the weights of their
+ * base model. Throws a `UserError` if the model is too large for the backend, a file is missing or
+ * incomplete, or the tensors are not those of the architecture.
  */
 export async function loadHuggingFaceModel(folder: string): Promise<Model> {
+  if (!existsSync(join(folder, adapterConfigFile))) return await loadWholeModel(folder);
+  const { base } = readAdapterConfig(folder);
+  if (base === undefined || !existsSync(base))
+    throw new UserError(
+      `the adapters in ${folder} belong to the model ${base ?? "without a name"}, which is not there`,
+      `name the folder of that model as base_model_name_or_path in ${adapterConfigFile}`,
+    );
+  const model = await loadWholeModel(base);
+  try {
+    return addAdapters(model, await loadAdapters(folder, model.architecture));
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+}
+
+async function loadWholeModel(folder: string): Promise<Model> {
   const { architecture } = readHuggingFaceConfig(folder);
   checkSize(architecture, folder);
   const stored = openModelFiles(folder);
