@@ -49,7 +49,8 @@ export function attention(
     );
     // (N, heads · headWidth), (heads, N)
     const [out, logSum] = run("FusedAttention", { q: q!, k: k!, v: v!, segments }, sizes);
-    save([...[qkv, q!, k!, v!, scale!, out!, logSum!], ...(norms ? [norms.query, norms.key] : [])]);
+    const used = [qkv, q!, k!, v!, scale!, out!, logSum!];
+    save(norms ? used.concat(norms.query, norms.key) : used);
     return {
       value: out as tf.Tensor2D,
       gradFunc: (dout, saved) => {
@@ -62,8 +63,14 @@ export function attention(
         return run(
           "FusedSplitHeadsGradient",
           {
-            ...{ qkv, ...nameNorms(queryNorm, keyNorm), ...rope, positions, scale },
-            ...{ dq: dq!, dk: dk!, dv: dv! },
+            qkv,
+            ...nameNorms(queryNorm, keyNorm),
+            ...rope,
+            positions,
+            scale,
+            dq: dq!,
+            dk: dk!,
+            dv: dv!,
           },
           sizes,
         );

@@ -102,7 +102,7 @@ export function computeRecomputedGradients(
     const { value, grad } = tf.valueAndGrad((it: tf.Tensor) => compute(it as tf.Tensor1D))(
       predicted,
     );
-    return { loss: value as tf.Scalar, logprobs: tf.gather(predicted, places), d: grad };
+    return { loss: value, logprobs: tf.gather(predicted, places), d: grad };
   });
   predicted.dispose();
   let dx = backwardOutput(model, { hidden, d: d as tf.Tensor1D, gradients }, pass);
