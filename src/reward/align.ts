@@ -92,16 +92,12 @@ export function alignCalls(
         return at;
       }
       const end = (options.answersInTime ? goalCall.end : undefined) ?? Infinity;
-      const free = (byName.get(goalCall.name) ?? []).filter(
-        it => it < end && !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
-      );
-      const best = chooseCandidate(free, it => {
-        const evidence = compareArguments(
-          goalCall,
-          calls[it]!.arguments,
-          options.schemaOf?.(goalCall.name),
-        );
-        return { isInOrder: isInOrder(it), share: computeEqualShare(evidence), evidence };
+      const best = chooseCandidate(byName.get(goalCall.name) ?? [], {
+        isFree: it =>
+          it < end && !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
+        isInOrder,
+        compare: it =>
+          compareArguments(goalCall, calls[it]!.arguments, options.schemaOf?.(goalCall.name)),
       });
       if (!best) return null;
       usedCalls.add(best.call);
@@ -127,21 +123,30 @@ export function getPosition(callPositions: readonly (number | null)[]): number |
 }
 
 interface Candidate {
+  readonly call: number;
   readonly isInOrder: boolean;
   readonly share: number;
   readonly evidence: readonly ArgumentEvidence[];
 }
 
-function chooseCandidate(
-  free: readonly number[],
-  createCandidate: (call: number) => Candidate,
-): (Candidate & { call: number }) | undefined {
-  let best: (Candidate & { call: number }) | undefined;
-  for (const call of free) {
-    const it = createCandidate(call);
-    const isBetter =
-      !best || (it.isInOrder === best.isInOrder ? it.share > best.share : it.isInOrder);
-    if (isBetter) best = { ...it, call };
+interface CandidateChecks {
+  readonly isFree: (call: number) => boolean;
+  readonly isInOrder: (call: number) => boolean;
+  readonly compare: (call: number) => readonly ArgumentEvidence[];
+}
+
+/** Checks only what can still decide, because long attempts have many calls of one name. */
+function chooseCandidate(calls: readonly number[], checks: CandidateChecks): Candidate | undefined {
+  let best: Candidate | undefined;
+  for (const call of calls) {
+    if (!checks.isFree(call)) continue;
+    const isInOrder = checks.isInOrder(call);
+    if (best?.isInOrder && !isInOrder) continue;
+    const evidence = checks.compare(call);
+    const share = computeEqualShare(evidence);
+    if (!best || (best.isInOrder === isInOrder ? share > best.share : isInOrder))
+      best = { call, isInOrder, share, evidence };
+    if (best.isInOrder && best.share === 1) return best;
   }
   return best;
 }

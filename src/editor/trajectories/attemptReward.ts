@@ -77,11 +77,27 @@ function isOfInterest(attempt: Attempt, profile: Profile): boolean {
   return own!.total !== paper!.total;
 }
 
-/** The breakdowns of a prefix (see `prefixReward.ts`), one per profile. */
+/** How many prefixes are kept: a step shows what it changed, which takes two of them. */
+const keptPrefixes = 4;
+
+const prefixesByReward = new WeakMap<ShownReward, Map<number, ShownReward["breakdowns"]>>();
+
+/**
+ * The breakdowns of a prefix (see `prefixReward.ts`), one per profile. The last ones are kept,
+ * because a step of the debugger shows them in several places.
+ */
 export function scoreShownPrefix(reward: ShownReward, prefix: number): ShownReward["breakdowns"] {
+  const kept = prefixesByReward.get(reward) ?? new Map<number, ShownReward["breakdowns"]>();
+  prefixesByReward.set(reward, kept);
+  const known = kept.get(prefix);
+  if (known) return known;
   const { attempt, profiles } = reward;
   const [first, ...others] = profiles.map(it => requireBreakdown(scorePrefix(attempt, it, prefix)));
-  return [first!, ...others];
+  const breakdowns = [first!, ...others] as const;
+  kept.set(prefix, breakdowns);
+  const [oldest] = kept.keys();
+  if (kept.size > keptPrefixes) kept.delete(oldest!);
+  return breakdowns;
 }
 
 const totalsByReward = new WeakMap<ShownReward, readonly number[]>();
