@@ -42,6 +42,9 @@ afterAll(async () => {
 
 test("training starts from the palette, and its curve grows", async () => {
   await workbench.runCommand("PROVE: Start Training");
+  await checkVisible(workbench.choice("A first training"));
+  await workbench.takePicture("training-first");
+  await workbench.choice("Choose the settings…").click();
   await workbench.choice("few").click();
   await checkVisible(workbench.choice("careless"));
   await workbench.takePicture("training-student");
@@ -64,12 +67,7 @@ test("training starts from the palette, and its curve grows", async () => {
 
 test("a second training is queued behind the first one, and removed from the queue", async () => {
   await workbench.runCommand("PROVE: Start Training");
-  await workbench.answer("Which tasks", "few");
-  // the answers of the last training come first
-  for (const question of ["Which student", "Which objective", "How long"])
-    await workbench.answer(question, "");
-  await workbench.answer("How many steps", "1");
-  await workbench.answer("Which backend", "");
+  await workbench.choice("The last training again").click();
   await checkVisible(workbench.choice("Stop few-1"));
   await workbench.takePicture("training-queue-question");
   await workbench.choice("Add to the queue").click();
@@ -94,14 +92,41 @@ test("cancelling the notification stops the training and keeps its files", async
   await workbench.takePicture("run-stopped");
 });
 
-test("training is resumed and stopped from its page", async () => {
+test("a training from a file is queued, and starts when the one before it has ended", async () => {
   const recorded = countSteps();
   await page().getByText("Resume").click();
   await checkVisible(state("training"));
+  await workbench.runCommand("PROVE: Create Training File…");
+  await workbench.choice("Choose the settings…").click();
+  // the answers of the last training come first
+  for (const question of ["Which tasks", "Which student", "Which objective", "How long"])
+    await workbench.answer(question, "");
+  await workbench.answer("How many steps", "1");
+  await workbench.answer("Which backend", "");
+  await checkVisible(workbench.tab("few.train.json"));
+  await workbench.takePicture("training-file");
+  await workbench.runCommand("PROVE: Start Training From File…");
+  await workbench.choice("Add to the queue").click();
+  await checkVisible(workbench.rows("Runs").filter({ hasText: /few-3.*queued/ }));
   await vi.waitFor(() => expect(countSteps()).toBeGreaterThan(recorded), stepTimeout);
+  await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
   await page().getByText("Stop", { exact: true }).click();
+  await checkVisible(workbench.notification(/few-1 .*few-3 is next\./));
+  await checkVisible(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
+}, 360_000);
+
+test("a training that ran to its end is evaluated, which its page shows", async () => {
+  const ended = /few-3 has finished after 1 step: .*success.* \d+% → \d+% on \d+ held-out tasks/;
+  await workbench.notification(ended).waitFor(stepTimeout);
+  await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
+  await checkVisible(page().getByRole("cell", { name: "success", exact: true }));
+  const folder = join(workbench.folder, "prove/runs/few-3");
+  expect(readEvaluation(folder)).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
+  await workbench.takePicture("run-evaluated");
+  await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
   await checkVisible(state("stopped"));
-}, 240_000);
+}, 300_000);
 
 test("the plots of another run are drawn beside, and saved as one picture", async () => {
   const folder = join(workbench.folder, "prove/runs");
@@ -139,26 +164,6 @@ test("a run is renamed and deleted from the palette", async () => {
   expect(existsSync(run())).toBe(true);
 });
 
-test("a training from a file that ran to its end is evaluated, which its page shows", async () => {
-  await workbench.runCommand("PROVE: Create Training File…");
-  // the answers of the last training come first
-  for (const question of ["Which tasks", "Which student", "Which objective", "How long"])
-    await workbench.answer(question, "");
-  await workbench.answer("How many steps", "1");
-  await workbench.answer("Which backend", "");
-  await checkVisible(workbench.tab("few.train.json"));
-  await workbench.takePicture("training-file");
-  await workbench.runCommand("PROVE: Start Training From File…");
-  const ended = /few-3 has finished after 1 step: .*success.* \d+% → \d+% on \d+ held-out tasks/;
-  await workbench.notification(ended).waitFor(stepTimeout);
-  await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
-  await checkVisible(page().getByRole("cell", { name: "success", exact: true }));
-  const folder = join(workbench.folder, "prove/runs/few-3");
-  expect(readEvaluation(folder)).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
-  expect(await workbench.findAccessibilityProblems()).toEqual([]);
-  await workbench.takePicture("run-evaluated");
-}, 300_000);
-
 test("a failing attempt is shown with its reward, and a student tries its task again", async () => {
   await workbench.closeEditors();
   await workbench.runCommand("PROVE: Show Me a Failing Attempt");
@@ -174,6 +179,7 @@ test("a failing attempt is shown with its reward, and a student tries its task a
 
 test("a file whose tasks do not fit the student is refused with what to do", async () => {
   await workbench.runCommand("PROVE: Start Training");
+  await workbench.choice("Choose the settings…").click();
   await workbench.choice("crm").click();
   await workbench.choice("careless").click();
   await checkVisible(workbench.notification(/None of the \d+ tasks in crm.* fits careless/));

@@ -1,8 +1,9 @@
 /**
- * Asks for the options of a training, question by question. The last answers come first, so that
- * the same training is started again by pressing Enter.
+ * Asks for the options of a training. The first choice is a short training or the last one again;
+ * the other asks for each option, with the last answers first.
  */
 import { basename } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
@@ -63,6 +64,8 @@ interface StoredAnswers {
 }
 
 interface Draft {
+  /** Whether only what depends on the tasks is asked. */
+  isKnown: boolean;
   tasks?: Uri;
   student?: StudentChoice;
   onlyFitting: boolean;
@@ -74,7 +77,10 @@ interface Draft {
 /** A question sets a field of the draft. It resolves to `false` if it does not apply. */
 type AskQuestion = (
   draft: Draft,
-  context: TrainingPromptContext & { readonly stored: StoredAnswers },
+  context: TrainingPromptContext & {
+    readonly files: readonly Uri[];
+    readonly stored: StoredAnswers;
+  },
   hasBack: boolean,
 ) => Promise<boolean>;
 
@@ -86,15 +92,20 @@ const storedKey = "prove.training.last";
  */
 export async function promptForTraining(context: TrainingPromptContext): Promise<TrainingChoices> {
   const stored = context.workspaceState.get<StoredAnswers>(storedKey) ?? {};
-  const draft: Draft = {
-    onlyFitting: false,
-    preset: presets[0]!,
-    length: lengths[0]!.length,
-    backend: backends[0]!,
-  };
-  const questions = [askTasks, askStudent, askFit, askPreset, askLength, askBackend];
+  const files = await context.listFiles();
+  const draft = createDraft(stored);
+  const unlessKnown =
+    (ask: AskQuestion): AskQuestion =>
+    async (...args) =>
+      !draft.isKnown && ask(...args);
+  const questions = [
+    askKind,
+    ...[askTasks, askStudent].map(unlessKnown),
+    askFit,
+    ...[askPreset, askLength, askBackend].map(unlessKnown),
+  ];
   await askInSequence(
-    questions.map(ask => (hasBack: boolean) => ask(draft, { ...context, stored }, hasBack)),
+    questions.map(ask => (hasBack: boolean) => ask(draft, { ...context, files, stored }, hasBack)),
   );
   const { onlyFitting, preset, length, backend } = draft;
   const [tasks, student] = [draft.tasks!, draft.student!];
@@ -117,13 +128,49 @@ export async function promptForTraining(context: TrainingPromptContext): Promise
   };
 }
 
+const createDraft = (stored: StoredAnswers): Draft => ({
+  isKnown: false,
+  onlyFitting: false,
+  preset: presets.find(it => it.label === stored.preset) ?? presets[0]!,
+  length: stored.length ?? lengths[0]!.length,
+  backend: backends.find(it => it.label === stored.backend) ?? backends[0]!,
+});
+
+/** Offers a first training or the last one again. In a folder without tasks, these come first. */
+const askKind: AskQuestion = async (draft, context, hasBack) => {
+  const { title, files, students, stored } = context;
+  const last = files.find(it => it.fsPath === stored.tasks);
+  const tasks = context.tasks ?? last ?? files[0];
+  const student = students.find(it => it.label === stored.student) ?? students[0];
+  if (!tasks || !student) return false;
+  const { preset, length } = createDraft(stored);
+  const file = basename(tasks.fsPath, ".tasks.jsonl");
+  const items = [
+    {
+      label: stored.student === undefined ? "A first training" : "The last training again",
+      description: `${student.label} on ${file} · ${preset.label} · ${formatLength(length)}`,
+      iconPath: icons.metrics,
+      isKnown: true,
+    },
+    {
+      label: "Choose the settings…",
+      description: "tasks, student, objective, length and backend",
+      isKnown: false,
+    },
+  ];
+  draft.isKnown = (await pickOne(items, { title, hasBack, text: "What to train" })).isKnown;
+  if (draft.isKnown)
+    Object.assign(draft, { tasks, student, ...createDraft(stored), isKnown: true });
+  return true;
+};
+
 const askTasks: AskQuestion = async (draft, context, hasBack) => {
   if (context.tasks) {
     draft.tasks = context.tasks;
     return false;
   }
   const question = { title: context.title, hasBack, text: "Which tasks to train on" };
-  const files = await context.listFiles();
+  const { files } = context;
   if (files.length === 0) {
     const items = context.sources.map(it => ({ ...it, iconPath: icons.taskFile }));
     draft.tasks = await (await pickOne(items, question)).create();
@@ -227,40 +274,50 @@ const askPreset: AskQuestion = async (draft, { title, stored }, hasBack) => {
   return true;
 };
 
+/** On two cores, the first one takes about half a minute. */
 const lengths: readonly {
   readonly label: string;
   readonly description?: string;
-  readonly length: { readonly seconds: number };
+  readonly length: TrainingLength;
 }[] = [
-  { label: "2 minutes", description: "enough for a first look", length: { seconds: 120 } },
+  { label: "12 steps", description: "enough to see success rise", length: { steps: 12 } },
+  { label: "2 minutes", length: { seconds: 120 } },
   { label: "4 minutes", length: { seconds: 240 } },
   { label: "10 minutes", length: { seconds: 600 } },
   { label: "1 hour", length: { seconds: 3600 } },
 ];
 
+const findLength = (length: TrainingLength | undefined) =>
+  lengths.find(it => isDeepStrictEqual(it.length, length));
+
+const formatLength = (length: TrainingLength): string =>
+  findLength(length)?.label ??
+  ("steps" in length ? formatCount(length.steps, "step") : `${length.seconds} seconds`);
+
 const askLength: AskQuestion = async (draft, { title, stored }, hasBack) => {
-  const { length: last = lengths[0]!.length } = stored;
-  const wasSteps = "steps" in last;
-  const items = moveToFront(lengths, it => !wasSteps && it.length.seconds === last.seconds);
+  const last = findLength(stored.length);
+  const items = moveToFront(lengths, it => it === last);
   const steps = { label: "A number of steps…", length: undefined };
-  const { length } = await pickOne(wasSteps ? [steps, ...items] : [...items, steps], {
+  const wasOther = stored.length !== undefined && !last;
+  const { length } = await pickOne(wasOther ? [steps, ...items] : [...items, steps], {
     title,
     hasBack,
     text: "How long; training can be stopped and resumed at any time",
   });
-  draft.length = length ?? {
-    steps: Number(
-      await askText(
-        { title, text: "How many steps" },
-        {
-          value: wasSteps ? String(last.steps) : "100",
-          validate: createWholeNumberValidator(1, 100_000),
-        },
-      ),
-    ),
-  };
+  draft.length = length ?? (await askSteps(title, stored.length));
   return true;
 };
+
+async function askSteps(title: string, last: TrainingLength | undefined): Promise<TrainingLength> {
+  const steps = await askText(
+    { title, text: "How many steps" },
+    {
+      value: last && "steps" in last ? String(last.steps) : "100",
+      validate: createWholeNumberValidator(1, 100_000),
+    },
+  );
+  return { steps: Number(steps) };
+}
 
 interface BackendChoice {
   readonly label: string;

@@ -161,12 +161,22 @@ export class Synthesis {
     const rejected = formatCount(report.attempts - report.accepted, "attempt");
     const message = `${accepted} in ${workspace.asRelativePath(file)}; ${rejected} rejected.`;
     const announce = async () => {
-      const chosen = await showInformation(message, "Start Training", "Show Synthesis");
-      if (chosen === "Start Training")
+      const actions = ["Open First Task", "Start Training", "Show Synthesis"] as const;
+      const chosen = await showInformation(message, ...actions);
+      if (chosen === "Open First Task") await this.#openFirst(Uri.file(file));
+      else if (chosen === "Start Training")
         await commands.executeCommand("prove.startTraining", Uri.file(file));
       else if (chosen) this.#dependencies.pages.show(file);
     };
     reportRejection(announce());
+  }
+
+  async #openFirst(file: Uri): Promise<void> {
+    const { entries } = await this.#dependencies.tasks.readIndex(file);
+    const [entry] = entries;
+    if (!entry)
+      throw new UserError(`${basename(file.fsPath)} has no task`, "synthesize more tasks");
+    await commands.executeCommand("prove.openTranscript", { kind: "task", file, entry });
   }
 
   #announceUnfinished(unfinished: UnfinishedSynthesis): void {

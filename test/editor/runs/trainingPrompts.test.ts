@@ -110,7 +110,7 @@ async function prompt(
   });
 }
 
-test("pressing Enter starts two minutes of GRPO from the student that improves most", async () => {
+test("the first choice is a short training of the student that improves most", async () => {
   const choices = await prompt({ total: 800, fitting: 800 });
   expect(choices).toMatchObject({
     tasks: { fsPath: "/a.tasks.jsonl" },
@@ -118,29 +118,43 @@ test("pressing Enter starts two minutes of GRPO from the student that improves m
     onlyFitting: false,
     objective: "prove",
     profile: "prove-plus",
-    length: { seconds: 120 },
+    length: { steps: 12 },
     backend: "auto",
   });
-  expect(editor.state.questions).toHaveLength(5);
+  expect(editor.state.questions).toEqual([
+    { text: "What to train", labels: ["A first training", "Choose the settings…"] },
+  ]);
 });
 
+const otherAnswers = ["Choose the settings…", "b", "small", "DAPO", "1 hour", "WebAssembly"];
+const otherChoices = {
+  tasks: { fsPath: "/b.tasks.jsonl" },
+  student: { name: "small" },
+  objective: "dapo",
+  length: { seconds: 3600 },
+  backend: "wasm",
+};
+
 test("the last answers come first", async () => {
-  editor.state.answers = ["b", "small", "DAPO", "1 hour", "WebAssembly"];
+  editor.state.answers = otherAnswers;
+  await prompt({ total: 8, fitting: 8 });
+  editor.state.answers = ["Choose the settings…"];
+  expect(await prompt({ total: 8, fitting: 8 })).toMatchObject(otherChoices);
+});
+
+test("the first choice then is the last training again", async () => {
+  editor.state.answers = otherAnswers;
   await prompt({ total: 8, fitting: 8 });
   editor.state.answers = [];
-  expect(await prompt({ total: 8, fitting: 8 })).toMatchObject({
-    tasks: { fsPath: "/b.tasks.jsonl" },
-    student: { name: "small" },
-    objective: "dapo",
-    length: { seconds: 3600 },
-    backend: "wasm",
-  });
+  editor.state.questions = [];
+  expect(await prompt({ total: 8, fitting: 8 })).toMatchObject(otherChoices);
+  expect(editor.state.questions.map(it => it.labels[0])).toEqual(["The last training again"]);
 });
 
 test("if some tasks do not fit, it says how many do, and trains on these by default", async () => {
   const counts = { total: 2500, fitting: 312, unknownServers: 2000, tooLong: 188 };
   expect(await prompt(counts)).toMatchObject({ onlyFitting: true });
-  expect(editor.state.questions[2]).toEqual({
+  expect(editor.state.questions[1]).toEqual({
     text: "312 of 2,500 tasks fit careless",
     labels: ["Train on the 312 tasks that fit", "Train on all 2,500 tasks"],
   });
@@ -171,7 +185,9 @@ test("in a folder without tasks, the first choice makes those for the student", 
   expect(choices.tasks.fsPath).toBe("/made.tasks.jsonl");
 });
 
-test("on a given file, the first question is about the student", async () => {
-  await prompt({ total: 8, fitting: 8 }, { tasks: createUri("/given.tasks.jsonl") });
-  expect(editor.state.questions[0]?.labels).toEqual(["careless", "small"]);
+test("on a given file, there is no question about the tasks", async () => {
+  editor.state.answers = ["Choose the settings…"];
+  const tasks = createUri("/given.tasks.jsonl");
+  expect(await prompt({ total: 8, fitting: 8 }, { tasks })).toMatchObject({ tasks });
+  expect(editor.state.questions[1]?.labels).toEqual(["careless", "small"]);
 });

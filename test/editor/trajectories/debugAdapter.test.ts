@@ -1,15 +1,10 @@
 /** The debugger of trajectories, driven over the debug adapter protocol as an editor does. */
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
-import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
 import type { DebugTarget } from "../../../src/editor/trajectories/debugTarget.ts";
-import { profiles } from "../../../src/reward/profiles.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../../src/policy/scripted.ts";
-import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
-import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { checkGolden } from "../../golden.ts";
 import { DebugClient, loadTarget, source } from "./debugClient.ts";
 import {
