@@ -157,4 +157,9 @@ export const commands: readonly CommandEntry[] = [
     summary: "run long work for the editor, which forks this program",
     load: async () => (await import("./work.ts")).work,
   },
+  {
+    name: "policy",
+    summary: "answer chats for the service, which forks this program",
+    load: async () => (await import("./policyCommand.ts")).policy,
+  },
 ];

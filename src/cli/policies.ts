@@ -4,7 +4,7 @@
  * student.
  */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { UserError } from "../userError.ts";
 import {
@@ -57,7 +57,7 @@ export const greedy: StudentChoice = { temperature: 0, seed: 0 };
 export async function openPolicy(
   spec: string,
   tasks: readonly Task[],
-  context: Pick<CliContext, "cwd" | "dist" | "catalog" | "printNote">,
+  context: Pick<CliContext, "cwd" | "dist" | "catalog" | "resources" | "printNote">,
   endpoint: OptionValues<typeof endpointOptions>,
   choice: StudentChoice = greedy,
 ): Promise<OpenedPolicy> {
@@ -66,13 +66,23 @@ export async function openPolicy(
   if (spec === "scripted:idle") return { policy: idlePolicy, concurrency: 1, dispose: () => {} };
   if (spec.startsWith("endpoint:"))
     return openEndpointModel(spec.slice("endpoint:".length), context, endpoint, choice);
-  const folder = resolve(context.cwd, spec);
-  if (!existsSync(folder))
-    throw new UserError(
-      `there is no policy ${spec}`,
-      "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle",
-    );
+  const folder = findStudentFolder(spec, context);
   return await openStudentModel(readStudent(folder), tasks, context, choice);
+}
+
+/** The folder of a run or a model, or that of the shipped student with that name. */
+function findStudentFolder(
+  spec: string,
+  { cwd, resources }: Pick<CliContext, "cwd" | "resources">,
+): string {
+  const folder = resolve(cwd, spec);
+  if (existsSync(folder)) return folder;
+  const shipped = join(resources, "models", spec);
+  if (/^[\w-]+$/.test(spec) && existsSync(shipped)) return shipped;
+  throw new UserError(
+    `there is no policy ${spec}`,
+    "give a run folder, a model folder, the name of a shipped student (small or careless), endpoint:MODEL, scripted:teacher or scripted:idle",
+  );
 }
 
 function openEndpointModel(

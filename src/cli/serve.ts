@@ -13,6 +13,7 @@ import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
 import { defineCommand, flag, option, type CliContext } from "./command.ts";
 import { commaList, outputPath, wholeNumber } from "./parsers.ts";
+import { PolicyProcess } from "./policyProcess.ts";
 
 export const serve = defineCommand({
   name: "serve",
@@ -37,6 +38,11 @@ export const serve = defineCommand({
     tasks: option("--tasks <files>", "tasks files whose tasks sessions can be opened for", {
       parser: commaList,
     }),
+    policy: option(
+      "--policy <policy>",
+      "also answer /v1/chat/completions with a policy: a run or model folder, the name of a shipped student (small), scripted:teacher or scripted:idle",
+    ),
+    constrain: flag("--constrain", "the policy writes only calls that fit the offered tools"),
     drain: option(
       "--drain <seconds>",
       "on Ctrl-C, wait up to this long for sessions to be closed",
@@ -60,6 +66,7 @@ export const serve = defineCommand({
   },
   examples: [
     "serve",
+    "serve --policy small",
     "serve --tasks my.tasks.jsonl --port 0",
     "serve --tasks my.tasks.jsonl --workers 4",
     "serve --host 0.0.0.0 --token-file ~/.prove-token",
@@ -68,15 +75,15 @@ export const serve = defineCommand({
     const { catalog, cwd, printNote, signal, allowLateEnd } = context;
     const { host, port, capacity, workers, drain } = options;
     if (drain > 0 || options.isWorker) allowLateEnd();
-    const tasks = await openTaskStore(
-      (options.tasks ?? []).map(it => resolve(cwd, it)),
-      // each worker reads the files, too
-      options.isWorker ? () => {} : printNote,
-    );
+    const files = (options.tasks ?? []).map(it => resolve(cwd, it));
+    // each worker reads the files, too
+    const tasks = await openTaskStore(files, options.isWorker ? () => {} : printNote);
     const token = readToken(process.env["PROVE_TOKEN"], options.tokenFile);
+    const policy = await startPolicy({ ...options, tasks: files }, context);
     const serviceOptions = {
       catalog,
       tasks,
+      policy,
       metrics: createMetrics(),
       host,
       allowedHosts: options.allowHosts ?? [],
@@ -127,6 +134,7 @@ export const serve = defineCommand({
       }
     } finally {
       releaseJournal?.();
+      await policy?.close();
     }
     return 0;
   },
@@ -168,6 +176,39 @@ const lockJournal = (folder: string) =>
         "stop that service, or choose another folder",
       ),
   });
+
+/** Starts the policy of the options, if there is one. */
+async function startPolicy(
+  {
+    policy,
+    constrain,
+    tasks,
+    workers,
+  }: {
+    readonly policy: string | undefined;
+    readonly constrain: boolean;
+    readonly tasks: string[];
+    readonly workers: number;
+  },
+  { program }: CliContext,
+): Promise<PolicyProcess | undefined> {
+  if (policy === undefined) {
+    if (constrain)
+      throw new UserError("--constrain is about a policy, and there is none", "add --policy");
+    return undefined;
+  }
+  if (policy.startsWith("endpoint:"))
+    throw new UserError(
+      `${policy} is served by its endpoint already`,
+      "serve a run or model folder, or use the address of the endpoint",
+    );
+  if (workers > 1)
+    throw new UserError(
+      "a service of several processes does not answer chat completions",
+      "leave out --workers, or start a second service for the policy on another port",
+    );
+  return await PolicyProcess.start(program, { policy, tasks, isConstrained: constrain });
+}
 
 const waitForAbort = (signal: AbortSignal) =>
   new Promise<void>(resolve =>

@@ -8,7 +8,8 @@ import { getProperties } from "../environment/schemaKeywords.ts";
 import type { IdAliases } from "./idAliases.ts";
 import { toBytes } from "./jsonPrefix.ts";
 import { getTextTokens, type TextTokens, type TokenMask } from "./textTokens.ts";
-import type { Tokenizer } from "./tokenizer.ts";
+import type { Mark, Tokenizer } from "./tokenizer.ts";
+import { UserError } from "../userError.ts";
 import { createValueGrammar, isValueText, type ValueGrammar } from "./valueGrammar.ts";
 import type { JsonSchema, Tool } from "./valueText.ts";
 
@@ -19,12 +20,19 @@ export interface MessageGrammar {
   append(id: number): void;
 }
 
-/** The grammar of a student's next message, with the tools that are offered now. */
+export interface GrammarOptions {
+  /** The tools that may be called. */
+  readonly tools: readonly Tool[];
+  readonly aliases: IdAliases;
+  /** What the message is; either if it is absent. */
+  readonly kind?: "calls" | "text" | undefined;
+}
+
+/** The grammar of a student's next message. Throws a `UserError` if it has to call and cannot. */
 export const createMessageGrammar = (
   tokenizer: Tokenizer,
-  tools: readonly Tool[],
-  aliases: IdAliases,
-): MessageGrammar => new Message(tokenizer, tools, aliases);
+  options: GrammarOptions,
+): MessageGrammar => new Message(tokenizer, options);
 
 /** A key of a tool. */
 interface Key {
@@ -49,12 +57,13 @@ class Message implements MessageGrammar {
   readonly #tokens: TextTokens;
   readonly #tools: ReadonlyMap<string, readonly Key[]>;
   readonly #aliases: IdAliases;
+  readonly #firstMarks: readonly Mark[];
   readonly #grammars = new Map<Key, ValueGrammar>();
   #state: State = { part: "start" };
   /** The keys of the current call that have no value yet. */
   #unused: readonly Key[] = [];
 
-  constructor(tokenizer: Tokenizer, tools: readonly Tool[], aliases: IdAliases) {
+  constructor(tokenizer: Tokenizer, { tools, aliases, kind }: GrammarOptions) {
     this.#tokenizer = tokenizer;
     this.#tokens = getTextTokens(tokenizer);
     this.#aliases = aliases;
@@ -64,13 +73,23 @@ class Message implements MessageGrammar {
         return keys && canWriteName(tokenizer, tool.name) ? [[tool.name, keys]] : [];
       }),
     );
+    const canCall = this.#tools.size > 0;
+    if (kind === "calls" && !canCall)
+      throw new UserError(
+        `a student cannot write calls of ${tools.map(it => it.name).join(", ") || "no tool"}`,
+        "offer a tool whose required keys have no equals sign in their names",
+      );
+    this.#firstMarks = [
+      ...(canCall && kind !== "text" ? (["<call>"] as const) : []),
+      ...(kind === "calls" ? [] : (["<fin>"] as const)),
+    ];
   }
 
   computeMask(): TokenMask {
     const state = this.#state;
     switch (state.part) {
       case "start":
-        return this.#allow(undefined, this.#tools.size > 0 ? ["<call>", "<fin>"] : ["<fin>"]);
+        return this.#allow(undefined, this.#firstMarks);
       case "reply":
         return this.#allow(this.#tokens.all, ["<eot>"]);
       case "name":
@@ -121,7 +140,7 @@ class Message implements MessageGrammar {
   }
 
   /** Some text tokens, and some marks. */
-  #allow(text: TokenMask | undefined, marks: readonly Parameters<Tokenizer["markId"]>[0][]) {
+  #allow(text: TokenMask | undefined, marks: readonly Mark[]) {
     const mask = text ? Uint8Array.from(text) : new Uint8Array(this.#tokenizer.size);
     for (const it of marks) mask[this.#tokenizer.markId(it)] = 1;
     return mask;

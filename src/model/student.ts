@@ -4,9 +4,10 @@
  * once.
  */
 import { computeRandomKey, randomAt } from "../environment/random.ts";
-import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
+import type { AssistantMessage, Conversation, Decoding, Policy } from "../policy/policy.ts";
 import type { IdAliases } from "./idAliases.ts";
 import { isMessageEnd, parseMessage } from "./parseChat.ts";
+import { ReplyStream } from "./replyStream.ts";
 import { studentLimits, encodeChat } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
 import type { ChosenToken, Feed } from "./decoderStep.ts";
@@ -57,6 +58,8 @@ interface PendingMessage {
   readonly given: number;
   readonly aliases: IdAliases;
   readonly grammar: MessageGrammar | undefined;
+  readonly decoding: Decoding;
+  readonly stream: ReplyStream;
   /** How many tokens were sampled in earlier messages. */
   readonly sampledBefore: number;
   readonly sampledIds: number[];
@@ -93,7 +96,11 @@ class BatchedStudent implements Student {
     this.#decoder = openDecoder(model, { slots: options.slots ?? 64 });
   }
 
-  next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage> {
+  next(
+    conversation: Conversation,
+    signal?: AbortSignal,
+    decoding: Decoding = {},
+  ): Promise<AssistantMessage> {
     const { ids, mask, opening, given, aliases } = encodeChat(this.#tokenizer, conversation);
     const sampled = mask.reduce((sum, it) => sum + it, 0);
     if (
@@ -108,16 +115,18 @@ class BatchedStudent implements Student {
         logprobs: [],
         mask: [],
         cut: true,
+        usage: { read: ids.length, written: 0 },
       });
+    const grammar = this.#createGrammar(conversation.tools, aliases, decoding.tool);
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         conversation,
         ids,
         given,
         aliases,
-        grammar: this.#options.isConstrained
-          ? createMessageGrammar(this.#tokenizer, conversation.tools, aliases)
-          : undefined,
+        grammar,
+        decoding,
+        stream: new ReplyStream(this.#tokenizer, aliases, decoding.onText),
         sampledBefore: sampled,
         sampledIds: [],
         logprobs: [],
@@ -136,8 +145,28 @@ class BatchedStudent implements Student {
     this.#slots.delete(conversation.header.id);
   }
 
+  readToken(id: number): Uint8Array {
+    return this.#tokenizer.isText(id)
+      ? this.#tokenizer.bytesOf(id)
+      : Buffer.from(this.#tokenizer.decode([id]));
+  }
+
   dispose(): void {
     this.#decoder.dispose();
+  }
+
+  #createGrammar(
+    offered: Conversation["tools"],
+    aliases: IdAliases,
+    choice: Decoding["tool"],
+  ): MessageGrammar | undefined {
+    if (choice === undefined && !this.#options.isConstrained) return undefined;
+    const name = typeof choice === "object" ? choice.name : undefined;
+    return createMessageGrammar(this.#tokenizer, {
+      tools: name === undefined ? offered : offered.filter(it => it.name === name),
+      aliases,
+      ...(choice === undefined ? {} : { kind: choice === "none" ? "text" : "calls" }),
+    });
   }
 
   async #run(): Promise<void> {
@@ -227,18 +256,21 @@ class BatchedStudent implements Student {
   }
 
   /** The tokens that the slot of a conversation lacks, and the choice of the next one. */
-  #createFeed({ conversation, ids, grammar, sampledBefore, sampledIds }: PendingMessage): Feed {
+  #createFeed(pending: PendingMessage): Feed {
+    const { conversation, ids, grammar, decoding, sampledBefore, sampledIds } = pending;
     const slot = this.#slots.get(conversation.header.id)!;
     const newIds = [
       ...ids.slice(slot.ids.length),
       ...sampledIds.slice(Math.max(0, slot.ids.length - ids.length)),
     ];
     slot.ids.push(...newIds);
-    const uniform = randomAt(
-      computeRandomKey(this.#options.seed, conversation.header.id),
-      sampledBefore + sampledIds.length,
-    );
-    const { temperature, onMask } = this.#options;
+    const key =
+      decoding.seed === undefined
+        ? computeRandomKey(this.#options.seed, conversation.header.id)
+        : computeRandomKey(decoding.seed, "");
+    const uniform = randomAt(key, sampledBefore + sampledIds.length);
+    const { temperature = this.#options.temperature } = decoding;
+    const { onMask } = this.#options;
     const allowed = grammar?.computeMask();
     if (allowed) onMask?.(conversation.header.id, allowed);
     return { slot: slot.number, ids: newIds, choose: { temperature, uniform, allowed } };
@@ -248,21 +280,24 @@ class BatchedStudent implements Student {
     it.grammar?.append(id);
     it.sampledIds.push(id);
     it.logprobs.push(logprob);
+    it.stream.append(id);
     const isComplete = isMessageEnd(id);
     const isCut =
       !isComplete &&
       (it.sampledBefore + it.sampledIds.length >= studentLimits.sampled ||
+        it.sampledIds.length >= (it.decoding.maxTokens ?? Infinity) ||
         it.ids.length + it.sampledIds.length >= this.#decoder.context);
     if (!isComplete && !isCut) return;
     this.#active = this.#active.filter(other => other !== it);
     const message = isComplete
       ? parseMessage(this.#tokenizer, it.conversation.tools, it.sampledIds, it.aliases)
-      : { text: this.#tokenizer.decode(it.sampledIds), calls: [] };
+      : { text: it.stream.text ?? this.#tokenizer.decode(it.sampledIds), calls: [] };
     it.resolve({
       ...message,
       tokens: it.sampledIds,
       logprobs: it.logprobs,
       mask: it.sampledIds.map(() => 1),
+      usage: { read: it.ids.length, written: it.sampledIds.length },
       ...(isCut ? { cut: true as const } : {}),
     });
   }

@@ -34,6 +34,18 @@ export const formatInstructions = (now: string, rules: readonly string[] = []): 
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools." +
   (rules.length === 0 ? "" : `\n\nThese rules hold:\n${rules.map(it => `- ${it}`).join("\n")}`);
 
+/** What a system message in that format says; undefined for any other text. */
+export function parseInstructions(
+  text: string,
+): { readonly now: string; readonly rules: readonly string[] } | undefined {
+  const [, date, time] = /It is \w+, (\d{4}-\d\d-\d\d), (\d\d:\d\d)\./.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const now = `${date}T${time}`;
+  const start = formatInstructions(now, [""]);
+  const rules = text.startsWith(start) ? text.slice(start.length).split("\n- ") : [];
+  return formatInstructions(now, rules) === text ? { now, rules } : undefined;
+}
+
 const chatTools = new WeakMap<Tool, ChatTool>();
 
 /** A tool as endpoints describe it: the same object each time. */
@@ -63,8 +75,9 @@ export function createChatMessages({
   now,
   events,
   rules,
-}: Pick<Conversation, "now" | "events" | "rules">): ChatMessage[] {
-  const messages: ChatMessage[] = [{ role: "system", content: formatInstructions(now, rules) }];
+  instructions = formatInstructions(now, rules),
+}: Pick<Conversation, "now" | "events" | "rules" | "instructions">): ChatMessage[] {
+  const messages: ChatMessage[] = [{ role: "system", content: instructions }];
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") messages.push({ role: "user", content: event.text });
     if (event.kind === "call")

@@ -20,6 +20,25 @@ export interface AssistantMessage {
   readonly mask?: readonly number[];
   /** A token or context limit cut the message off, which ends the attempt. */
   readonly cut?: true;
+  /** How many tokens the policy read and wrote for the message, if it knows. */
+  readonly usage?: { readonly read: number; readonly written: number };
+}
+
+/**
+ * How the next message is chosen, where that differs from the policy's own way. A policy need not
+ * support any of it: who asks checks the message.
+ */
+export interface Decoding {
+  /** 0 takes the most probable tokens. */
+  readonly temperature?: number | undefined;
+  /** Decides alone which tokens are sampled for a conversation. */
+  readonly seed?: number | undefined;
+  /** The most tokens of the message. */
+  readonly maxTokens?: number | undefined;
+  /** The message has no calls, some calls, or calls of this tool. */
+  readonly tool?: "none" | "required" | { readonly name: string } | undefined;
+  /** Called with parts of the text for the user as soon as they are written. */
+  readonly onText?: ((text: string) => void) | undefined;
 }
 
 /** What a policy sees: the offered tools and all events so far, but not the goals. */
@@ -32,6 +51,8 @@ export interface Conversation {
   readonly events: readonly Event[];
   /** The rules that hold, in the words of the system message. */
   readonly rules?: readonly string[];
+  /** The system message of a client, which chat models read in place of the usual one. */
+  readonly instructions?: string;
 }
 
 /** The rules of a task as a part of its conversation. */
@@ -51,7 +72,13 @@ export interface Policy {
   readonly name: string;
   /** `constrained` if its messages are limited to calls that fit the offered tools. */
   readonly decoding?: "constrained";
-  next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage>;
+  next(
+    conversation: Conversation,
+    signal?: AbortSignal,
+    decoding?: Decoding,
+  ): Promise<AssistantMessage>;
+  /** The bytes of a token of its messages, if it reports tokens. */
+  readToken?(id: number): Uint8Array;
   /** Called once when an attempt ends, to free what was kept for it. */
   release?(conversation: Conversation): void;
 }

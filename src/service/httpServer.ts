@@ -14,7 +14,10 @@ import type { AddressInfo, Server as ListeningServer } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
 import type { ResponseWriter } from "../mcp/httpTransport.ts";
+import type { ServedPolicy } from "../policy/servedPolicy.ts";
 import { UserError } from "../userError.ts";
+import { formatChatError } from "./chatRequest.ts";
+import { ChatRoutes, isChatPath } from "./chatRoutes.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
 import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
 import type { SessionJournal } from "./journal.ts";
@@ -51,6 +54,8 @@ export interface HttpServerOptions {
   readonly journal?: SessionJournal | undefined;
   /** The tasks for which sessions can be opened; none if absent. */
   readonly tasks?: TaskStore;
+  /** The policy that answers chat completions; there are none if absent. */
+  readonly policy?: ServedPolicy | undefined;
   /** Counts what the service does and is served at `/metrics`; nothing is counted if absent. */
   readonly metrics?: Metrics;
   /** Milliseconds from any starting point, used to find idle sessions. */
@@ -156,8 +161,11 @@ export function createUnboundServer(options: HttpServerOptions, part?: PartOptio
     });
   const mcp = new McpRoutes(catalog, sessions);
   metrics?.watch(table);
-  const router = new Router(routes, mcp, metrics);
+  const chat = options.policy && new ChatRoutes(options.policy, Math.floor(Date.now() / 1_000));
+  const router = new Router(routes, mcp, { metrics, chat });
   const checkRequest = createRequestGuard(host, token, options.allowedHosts);
+  const isChat = ({ url }: IncomingMessage) => chat !== undefined && isChatPath(url);
+  const describe = (error: unknown) => describeError(error, onBug);
   const answer = async (request: CheckedRequest, response: ResponseWriter) => {
     try {
       await router.answer(request, response);
@@ -168,10 +176,14 @@ export function createUnboundServer(options: HttpServerOptions, part?: PartOptio
   const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       checkRequest(request);
+      if (isChat(request)) return await chat!.answer(request, response, describe);
       if (peers && (await passToOwner(request, response, peers))) return;
       await router.answer(withJson(request), response);
     } catch (error) {
-      sendError(response, describeError(error, onBug));
+      // the client of a chat has disconnected, which ended the answer
+      if (response.destroyed && (error as Error).name === "AbortError") return;
+      if (isChat(request)) sendChatError(response, describe(error));
+      else sendError(response, describe(error));
     }
   };
   const server = createServer(
@@ -249,6 +261,12 @@ function withJson(request: IncomingMessage): CheckedRequest {
 function sendError(response: ResponseWriter, error: HttpError): void {
   if (response.headersSent) response.destroy();
   else sendJson(response, error, error.headers);
+}
+
+function sendChatError(response: ServerResponse, error: HttpError): void {
+  const { status, headers } = error;
+  if (response.headersSent) response.destroy();
+  else sendJson(response, { status, text: formatChatError(error) }, headers);
 }
 
 const isWebSocketRequest = ({ headers }: IncomingMessage) =>

@@ -5,8 +5,10 @@ import { version } from "../version.ts";
 import type { Route } from "./route.ts";
 import { errorResponse } from "./schemas.ts";
 
+type RouteDescription = Omit<Route, "answer">;
+
 /** Creates the document, in version 3.1 of OpenAPI. */
-export function createOpenApi(routes: readonly Route[]): JsonObject {
+export function createOpenApi(routes: readonly RouteDescription[]): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes)
     (paths[route.path] ??= {})[route.method.toLowerCase()] = createOperation(route);
@@ -27,7 +29,7 @@ export function createOpenApi(routes: readonly Route[]): JsonObject {
   };
 }
 
-function createOperation({ path, summary, query, body, response }: Route): JsonObject {
+function createOperation({ path, summary, query, body, response }: RouteDescription): JsonObject {
   const parameters = [
     ...(path.includes("{id}") ? [createParameter("path", "id", z.string(), true)] : []),
     ...Object.entries(query?.shape ?? {}).map(([name, it]) =>

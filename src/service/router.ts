@@ -3,6 +3,7 @@
  * it (`requestGuard.ts`).
  */
 import type { ResponseWriter } from "../mcp/httpTransport.ts";
+import type { ChatRoutes } from "./chatRoutes.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
 import { sendJson, type JsonResponse } from "./jsonResponse.ts";
 import type { McpRoutes } from "./mcpRoutes.ts";
@@ -13,6 +14,12 @@ import type { Route, CheckedRequest } from "./route.ts";
 /** The segment of a path that may be an id: `/v1/sessions/{id}`. */
 const idIndex = 2;
 
+interface RouterOptions {
+  readonly metrics?: Metrics | undefined;
+  /** Describes the routes that the caller answers itself. */
+  readonly chat?: ChatRoutes | undefined;
+}
+
 export class Router {
   /** By path, with `{id}` in place of an id, and method. */
   readonly #routes = new Map<string, Map<string, Route>>();
@@ -20,7 +27,7 @@ export class Router {
   readonly #metrics: Metrics | undefined;
   readonly #document: () => JsonResponse;
 
-  constructor(routes: readonly Route[], mcp: McpRoutes, metrics?: Metrics) {
+  constructor(routes: readonly Route[], mcp: McpRoutes, { metrics, chat }: RouterOptions = {}) {
     this.#metrics = metrics;
     for (const route of routes) {
       const methods = this.#routes.get(route.path) ?? new Map<string, Route>();
@@ -30,7 +37,7 @@ export class Router {
     let text: string | undefined;
     this.#document = () => ({
       status: 200,
-      text: (text ??= JSON.stringify(createOpenApi(routes))),
+      text: (text ??= JSON.stringify(createOpenApi([...routes, ...(chat?.routes ?? [])]))),
     });
   }
 

@@ -120,7 +120,7 @@ const createObjects = (schema: Schema): fc.Arbitrary<object> =>
 
 /** The first token that the grammar does not allow, with what comes before it. */
 function findRefused(tokenizer: Tokenizer, tools: readonly Tool[], ids: readonly number[]) {
-  const grammar = createMessageGrammar(tokenizer, tools, new IdAliases());
+  const grammar = createMessageGrammar(tokenizer, { tools, aliases: new IdAliases() });
   for (const [i, id] of ids.entries()) {
     if (grammar.computeMask()[id] !== 1) return tokenizer.decode(ids.slice(0, i + 1));
     grammar.append(id);
@@ -131,7 +131,7 @@ function findRefused(tokenizer: Tokenizer, tools: readonly Tool[], ids: readonly
 /** A message of tokens that are drawn from those that the grammar allows. */
 function drawMessage(tokenizer: Tokenizer, tools: readonly Tool[], seed: number): number[] {
   const uniform = mulberry32(seed);
-  const grammar = createMessageGrammar(tokenizer, tools, new IdAliases());
+  const grammar = createMessageGrammar(tokenizer, { tools, aliases: new IdAliases() });
   const ids: number[] = [];
   do {
     const mask = grammar.computeMask();

@@ -1,0 +1,109 @@
+/**
+ * The policy of `serve` in a process of its own, so that its computation does not delay other
+ * requests. A process that has ended is started again with the next request.
+ */
+import { fork } from "node:child_process";
+import { createForkChannel, type Channel } from "../channel/channel.ts";
+import { PolicyFault } from "../policy/policy.ts";
+import type { ServedAnswer, ServedPolicy, ServedRequest } from "../policy/servedPolicy.ts";
+import type {
+  PolicyChoice,
+  PolicyListenerMessages,
+  PolicyMessages,
+} from "../protocol/policyProcess.ts";
+
+interface Running {
+  readonly channel: Channel<PolicyListenerMessages, PolicyMessages>;
+  readonly model: string;
+}
+
+/** An answer that has not come yet. */
+interface Awaited {
+  readonly onText: ((text: string) => void) | undefined;
+  failure?: string;
+}
+
+export class PolicyProcess implements ServedPolicy {
+  readonly #program: string;
+  readonly #choice: PolicyChoice;
+  readonly #awaited = new Map<number, Awaited>();
+  #model = "";
+  #running: Promise<Running> | undefined;
+  #count = 0;
+
+  private constructor(program: string, choice: PolicyChoice) {
+    this.#program = program;
+    this.#choice = choice;
+  }
+
+  /** Starts the process. Rejects with the `UserError` for a policy that cannot be opened. */
+  static async start(program: string, choice: PolicyChoice): Promise<PolicyProcess> {
+    const process = new PolicyProcess(program, choice);
+    process.#model = (await process.#open()).model;
+    return process;
+  }
+
+  get model(): string {
+    return this.#model;
+  }
+
+  async answer(
+    request: ServedRequest,
+    signal: AbortSignal,
+    onText?: (text: string) => void,
+  ): Promise<ServedAnswer> {
+    const id = this.#count++;
+    const awaited: Awaited = { onText };
+    this.#awaited.set(id, awaited);
+    try {
+      const { channel } = await this.#open();
+      signal.throwIfAborted();
+      return await channel.request("answer", { ...request, id }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (awaited.failure !== undefined) throw new PolicyFault(awaited.failure, { cause: error });
+      if (!this.#running)
+        throw new PolicyFault(`the process of ${this.model} has ended`, { cause: error });
+      throw error;
+    } finally {
+      this.#awaited.delete(id);
+    }
+  }
+
+  /** Ends the process; requests in progress fail. */
+  async close(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    await (await running)?.channel.close();
+  }
+
+  #open(): Promise<Running> {
+    if (this.#running) return this.#running;
+    const running = this.#startProcess();
+    this.#running = running;
+    const forget = () => {
+      if (this.#running === running) this.#running = undefined;
+    };
+    running.then(({ channel }) => channel.onClose(forget), forget);
+    return running;
+  }
+
+  async #startProcess(): Promise<Running> {
+    const child = fork(this.#program, ["policy"], {
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    const channel: Running["channel"] = createForkChannel(child);
+    channel.listen("wrote", ({ id, text }) => this.#awaited.get(id)?.onText?.(text));
+    channel.listen("failed", ({ id, message }) => {
+      const awaited = this.#awaited.get(id);
+      if (awaited) awaited.failure = message;
+    });
+    channel.open();
+    try {
+      return { channel, model: (await channel.request("open", this.#choice)).model };
+    } catch (error) {
+      await channel.close();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Parses a request for a chat completion. Refuses what the service does not support and what no
+ * conversation can be, and names the parameter.
+ */
+import type { Json } from "../environment/json.ts";
+import { findResults } from "../policy/chatConversation.ts";
+import type { ChatMessage, ChatTool } from "../policy/chatModel.ts";
+import type { Decoding } from "../policy/policy.ts";
+import { chatBody, type ChatBody } from "./chatSchemas.ts";
+import { HttpError, type HttpErrorCode } from "./httpError.ts";
+
+export interface ChatRequest {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ChatTool[];
+  readonly tool: Decoding["tool"];
+  readonly hasParallelCalls: boolean;
+  readonly isStream: boolean;
+  readonly includesUsage: boolean;
+  readonly includesLogprobs: boolean;
+  readonly count: number;
+  readonly temperature: number;
+  readonly seed: number | undefined;
+  readonly maxTokens: number | undefined;
+  readonly stop: readonly string[];
+}
+
+/** An error with the parameter and the code that OpenAI's format has for it. */
+export class ChatError extends HttpError {
+  readonly param: string | null;
+  readonly chatCode: string | null;
+
+  constructor(
+    code: HttpErrorCode,
+    what: string,
+    remedy: string,
+    { param = null, chatCode = null }: { param?: string | null; chatCode?: string | null } = {},
+  ) {
+    super(code, what, remedy);
+    this.param = param;
+    this.chatCode = chatCode;
+  }
+}
+
+/** An error as clients of OpenAI's format read it. */
+export function formatChatError(error: HttpError): string {
+  const own = error instanceof ChatError ? error : undefined;
+  return JSON.stringify({
+    error: {
+      message: error.message,
+      type: error.status < 500 ? "invalid_request_error" : "server_error",
+      param: own?.param ?? null,
+      code: own?.chatCode ?? error.code.toLowerCase(),
+    },
+  });
+}
+
+const refuse = (param: string, what: string, remedy: string) =>
+  new ChatError("INVALID_REQUEST", what, remedy, { param });
+
+/** Throws a `ChatError` for a body that cannot be answered. */
+export function parseChatRequest(json: unknown): ChatRequest {
+  const parsed = chatBody.safeParse(json);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    const param = path.join(".");
+    throw refuse(
+      param,
+      param === "" ? message : `${param}: ${message}`,
+      "send the body that GET /openapi.json describes",
+    );
+  }
+  const body = parsed.data;
+  checkSupported(body);
+  const messages = body.messages.map(parseMessage);
+  checkOrder(messages);
+  const tools = (body.tools ?? []).map(parseTool);
+  return {
+    model: body.model,
+    messages,
+    tools,
+    tool: parseToolChoice(body.tool_choice, tools),
+    hasParallelCalls: body.parallel_tool_calls ?? true,
+    isStream: body.stream ?? false,
+    includesUsage: body.stream_options?.include_usage ?? false,
+    includesLogprobs: body.logprobs ?? false,
+    count: body.n ?? 1,
+    temperature: body.temperature ?? 1,
+    seed: body.seed ?? undefined,
+    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    stop: [body.stop ?? []].flat().filter(it => it !== ""),
+  };
+}
+
+function checkSupported(body: ChatBody): void {
+  const unsupported: Readonly<Record<string, boolean>> = {
+    top_p: (body.top_p ?? 1) !== 1,
+    top_logprobs: (body.top_logprobs ?? 0) !== 0,
+    frequency_penalty: (body.frequency_penalty ?? 0) !== 0,
+    presence_penalty: (body.presence_penalty ?? 0) !== 0,
+    logit_bias: Object.keys(body.logit_bias ?? {}).length > 0,
+    response_format: (body.response_format?.type ?? "text") !== "text",
+  };
+  const param = Object.keys(unsupported).find(it => unsupported[it]);
+  if (param === undefined) return;
+  throw new ChatError("INVALID_REQUEST", `${param} is not supported`, "leave it out", {
+    param,
+    chatCode: "unsupported_parameter",
+  });
+}
+
+function parseMessage(message: ChatBody["messages"][number]): ChatMessage {
+  const content = joinText(message.content);
+  switch (message.role) {
+    case "system":
+    case "developer":
+      return { role: "system", content };
+    case "user":
+      return { role: "user", content };
+    case "tool":
+      return { role: "tool", call: message.tool_call_id, content };
+    case "assistant": {
+      const calls = (message.tool_calls ?? []).map(({ id, function: called }) => ({
+        id,
+        name: called.name,
+        arguments: parseArguments(called.arguments),
+      }));
+      return { role: "assistant", content, ...(calls.length > 0 ? { calls } : {}) };
+    }
+  }
+}
+
+const joinText = (content: ChatBody["messages"][number]["content"]): string =>
+  typeof content === "string" ? content : (content ?? []).map(it => it.text).join("");
+
+/** Arguments that are not JSON stay text, as a model may have written them. */
+function parseArguments(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function parseTool({ function: offered }: NonNullable<ChatBody["tools"]>[number]): ChatTool {
+  const { name, description, parameters } = offered;
+  return {
+    name,
+    description: description ?? "",
+    parameters: parameters ?? { type: "object", properties: {} },
+  };
+}
+
+/** Every call needs its result, and every result its call. */
+function checkOrder(messages: readonly ChatMessage[]): void {
+  let open: ReadonlySet<string> = new Set();
+  for (const [i, it] of messages.entries()) {
+    if (it.role === "tool") {
+      if (!open.has(it.call))
+        throw refuse(
+          `messages.${i}.tool_call_id`,
+          `messages.${i} is the result of ${it.call}, which the message of the assistant before it does not call`,
+          "send results directly after the message with their calls",
+        );
+      continue;
+    }
+    open = new Set();
+    if (it.role !== "assistant") continue;
+    open = new Set((it.calls ?? []).map(call => call.id));
+    const results = findResults(messages, i + 1);
+    const missing = [...open].find(id => !results.has(id));
+    if (missing !== undefined)
+      throw refuse(
+        `messages.${i}.tool_calls`,
+        `messages.${i} has the call ${missing}, whose result does not follow`,
+        "add a message of the role tool for each call",
+      );
+  }
+  if (messages.at(-1)!.role === "assistant")
+    throw refuse(
+      "messages",
+      "the last message is the assistant's",
+      "end with a message of the user, or with the results of calls",
+    );
+}
+
+function parseToolChoice(
+  choice: ChatBody["tool_choice"],
+  tools: readonly ChatTool[],
+): Decoding["tool"] {
+  if (choice === undefined || choice === null || choice === "auto") return undefined;
+  if (choice === "none") return "none";
+  const name = typeof choice === "object" ? choice.function.name : undefined;
+  if (tools.length === 0 || (name !== undefined && !tools.some(it => it.name === name)))
+    throw refuse(
+      "tool_choice",
+      `tool_choice is ${name ?? "required"}, and tools does not have ${name === undefined ? "any" : "it"}`,
+      "add the tool, or leave tool_choice out",
+    );
+  return name === undefined ? "required" : { name };
+}
