@@ -121,9 +121,10 @@ function parseResult(text: string): RecordedOutcome {
   if (value === null || typeof value !== "object" || !("error_type" in value))
     return { kind: "ok", value };
   const { error_type: type, message, hint } = value as Readonly<Record<string, Json>>;
+  if (typeof type !== "string") return { kind: "ok", value };
   return {
-    kind: faultKinds[String(type)] ?? "refused",
-    type: String(type),
+    kind: faultKinds[type] ?? "refused",
+    type,
     ...(typeof message === "string" && message !== "" ? { message } : {}),
     ...(typeof hint === "string" ? { hint } : {}),
   };
