@@ -5,6 +5,7 @@ import {
   disposeGradients,
   computeGradients,
   computeLogProbabilities,
+  getTrainable,
   type Gradients,
   type Model,
 } from "../model/transformer.ts";
@@ -156,4 +157,4 @@ function listMeasuredTokens(
 
 /** The gradients of a replica that has no informative group. */
 const zeroGradients = (model: Model): Gradients =>
-  new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
+  new Map([...getTrainable(model)].map(([name, it]) => [name, tf.zeros(it.shape)]));

@@ -2,7 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
-import type { Gradients, Model } from "../model/transformer.ts";
+import { getTrainable, type Gradients, type Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
   readonly beta1: number;
@@ -42,11 +42,11 @@ export interface Optimizer {
   dispose(): void;
 }
 
-/** Creates an optimizer of a model's parameters, at step 0. */
+/** Creates an optimizer of a model's trainable parameters, at step 0. */
 export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): Optimizer {
   const settings = { ...adamWDefaults, ...options };
   const { memory } = runningBackend();
-  const moments = [...model.parameters].map(([name, weight]) => createMoments(name, weight));
+  const moments = [...getTrainable(model)].map(([name, weight]) => createMoments(name, weight));
   let step = 0;
   return {
     async step(gradients, learningRate) {
