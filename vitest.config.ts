@@ -3,13 +3,13 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that replace modules, such as the editor's API. */
 const isolated = ["test/editor/**/*.test.ts", "test/compute/fallback.test.ts"];
-const others = ["test/e2e/**", "test/engines/**", "node_modules/**", "dist/**"];
+const others = ["test/e2e/**", "test/engines/**", "test/backends/**", "node_modules/**", "dist/**"];
 
 export default defineConfig({
   // tfjs-core keeps its gradients in ES modules inside a CommonJS package: all of it is loaded as
   // ES modules, as the built programs do
   resolve: {
-    alias: ["core", "backend-cpu", "backend-wasm"].map(it => ({
+    alias: ["core", "backend-cpu", "backend-wasm", "backend-webgpu"].map(it => ({
       find: new RegExp(`^@tensorflow/tfjs-${it}$`),
       replacement: join(import.meta.dirname, `node_modules/@tensorflow/tfjs-${it}/dist/index.js`),
     })),

@@ -117,6 +117,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./warmStart.ts")).warmStart,
   },
   {
+    name: "backend",
+    group: "Training",
+    summary: "install native backends of TensorFlow.js, which train on a graphics card",
+    load: async () => (await import("./backend.ts")).backend,
+  },
+  {
     name: "score",
     group: "Measuring",
     summary: "score recorded attempts, or calls of other programs",

@@ -23,6 +23,7 @@ import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
+import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { listGoalTools, type SeenTasks } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext, OptionValues } from "./command.ts";
@@ -129,7 +130,11 @@ export async function openStudentModel(
     tasks.flatMap(it => it.servers.map(server => server.name)),
   );
   checkUnseen(stored, tasks);
-  await startBackend("auto", { programs: dist });
+  await startBackend("auto", {
+    programs: dist,
+    backends: getBackendsFolder(),
+    sizes: stored.config.architecture,
+  });
   const model = await loadModel(stored);
   const student = openStudent(model, stored.tokenizer, {
     name: `student:${stored.config.name}`,

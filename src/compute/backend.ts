@@ -1,17 +1,23 @@
 /** Chooses and starts the TensorFlow.js backend of this thread. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 // tfjs-core alone registers neither gradients nor the chained operations that some of them use
 import "@tensorflow/tfjs-core/dist/register_all_gradients";
 import "@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops";
 import "@tensorflow/tfjs-backend-cpu";
 import { UserError } from "../userError.ts";
+import { measurePass, type PassSizes } from "./measurePass.ts";
 import { registerCpuSegmentSum } from "./replacementKernels.ts";
 import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
 import { startWasm } from "./wasm.ts";
 import type { WasmMemory } from "./wasmMemory.ts";
+import { startWebgpu } from "./webgpu.ts";
 
-export type BackendChoice = "auto" | "tensorflow" | "wasm" | "cpu";
+type BackendName = "tensorflow" | "webgpu" | "wasm" | "cpu";
+
+export type BackendChoice = "auto" | BackendName;
 
 export interface BackendOptions {
   /**
@@ -19,18 +25,32 @@ export interface BackendOptions {
    * `kernels-simd.wasm` and `kernels-relaxed.wasm`.
    */
   readonly programs: string;
-  /** The folder in whose node_modules `@tensorflow/tfjs-node-gpu` is installed, if there is one. */
-  readonly tensorflow?: string | undefined;
+  /** The folder of native backends: those that are installed have a folder of their name in it. */
+  readonly backends?: string | undefined;
+  /** The sizes of the model, on which `auto` measures; by default those of the small student. */
+  readonly sizes?: PassSizes;
 }
 
 export interface Backend {
-  readonly name: "tensorflow" | "wasm" | "cpu";
+  readonly name: BackendName;
+  /** What it computes on, for a person: the name of a graphics card, or the processor. */
+  readonly device: string;
   /** Sentences for a person about the choice, such as why a faster backend was not used. */
   readonly notes: readonly string[];
   /**
    * Direct access to the memory of tensors and to the fused kernels, if the backend is `wasm`.
    */
   readonly memory: WasmMemory | undefined;
+  /** The largest tensor, in bytes, if the backend has a limit. */
+  readonly maxTensorBytes?: number;
+  /** Throws if the backend has reported an error, after which results are wrong. */
+  readonly check?: () => void;
+}
+
+/** A backend that has passed its self-test. */
+interface StartedBackend extends Backend {
+  /** Whether it computes on a graphics card. */
+  readonly hasGpu: boolean;
 }
 
 let current: Backend | undefined;
@@ -43,8 +63,8 @@ export function runningBackend(): Backend {
 
 /**
  * Starts a backend in this thread and checks that it computes correctly. `auto` chooses the fastest
- * one that works: a GPU through TensorFlow, else WebAssembly, else plain JavaScript. If a named
- * backend does not work, throws.
+ * one that works: those on a graphics card are measured against WebAssembly; plain JavaScript is
+ * only used if nothing else works. If a named backend does not work, throws.
  */
 export async function startBackend(
   choice: BackendChoice,
@@ -52,45 +72,85 @@ export async function startBackend(
 ): Promise<Backend> {
   // otherwise tfjs prints a recommendation of tfjs-node
   tf.env().set("PROD", true);
-  if (choice !== "auto") return (current = await start(choice, options, true));
-  const notes: string[] = [];
-  const candidates =
-    options.tensorflow === undefined ? (["wasm"] as const) : (["tensorflow", "wasm"] as const);
-  for (const name of candidates)
-    try {
-      const backend = await start(name, options, false);
-      return (current = { ...backend, notes: [...notes, ...backend.notes] });
-    } catch (error) {
-      notes.push(
-        `backend ${name} was passed over: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  notes.push("training runs in plain JavaScript, about 200 times slower than wasm");
-  return (current = { ...(await start("cpu", options, false)), notes });
+  if (choice === "auto") return (current = await startFastest(options));
+  return (current = await start(choice, options));
 }
 
-async function start(
-  name: Backend["name"],
-  options: BackendOptions,
-  isExplicit: boolean,
-): Promise<Backend> {
+async function startFastest(options: BackendOptions): Promise<Backend> {
+  const notes: string[] = [];
+  const candidates: { readonly backend: StartedBackend; readonly seconds: number }[] = [];
+  const gpus = (["tensorflow", "webgpu"] as const).filter(it => findFolder(it, options));
+  for (const name of [...gpus, "wasm"] as const)
+    try {
+      const backend = await start(name, options);
+      if (name !== "wasm" && !backend.hasGpu) {
+        notes.push(`backend ${name} was passed over: it found no graphics card`);
+        continue;
+      }
+      // there is nothing to compare with
+      const seconds = gpus.length === 0 ? 0 : await measurePass(options.sizes);
+      backend.check?.();
+      candidates.push({ backend, seconds });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      notes.push(`backend ${name} was passed over: ${reason}`);
+    }
+  const [fastest] = candidates.toSorted((a, b) => a.seconds - b.seconds);
+  if (!fastest) {
+    notes.push("training runs in plain JavaScript, about 200 times slower than wasm");
+    return { ...(await start("cpu", options)), notes };
+  }
+  if (candidates.length > 1)
+    notes.push(
+      `${fastest.backend.name} is the fastest backend here: a pass takes ${candidates
+        .map(it => `${(it.seconds * 1000).toFixed(1)} ms with ${it.backend.name}`)
+        .join(", ")}`,
+    );
+  await tf.setBackend(fastest.backend.name);
+  return { ...fastest.backend, notes: [...notes, ...fastest.backend.notes] };
+}
+
+/** The folder of a native backend, if it is installed. */
+function findFolder(
+  name: "tensorflow" | "webgpu",
+  { backends }: BackendOptions,
+): string | undefined {
+  const folder = backends === undefined ? undefined : join(backends, name);
+  return folder !== undefined && existsSync(folder) ? folder : undefined;
+}
+
+async function start(name: BackendName, options: BackendOptions): Promise<StartedBackend> {
+  const common = { name, notes: [], memory: undefined };
   switch (name) {
     case "tensorflow": {
-      const notes = await startTensorflow(options.tensorflow, isExplicit);
+      const { isUsingGpu, version } = await startTensorflow(findFolder(name, options));
       await checkBackend();
-      return { name, notes, memory: undefined };
+      const notes = isUsingGpu
+        ? []
+        : ["TensorFlow found no graphics card that it can use and runs on the processor"];
+      const device = `TensorFlow ${version} on ${isUsingGpu ? "the graphics card" : "the processor"}`;
+      return { ...common, device, notes, hasGpu: isUsingGpu };
+    }
+    case "webgpu": {
+      const { device, isSoftware, maxTensorBytes, check } = await startWebgpu(
+        findFolder(name, options),
+      );
+      await checkBackend();
+      check();
+      const notes = isSoftware ? [`WebGPU runs on the processor (${device})`] : [];
+      return { ...common, device, notes, hasGpu: !isSoftware, maxTensorBytes, check };
     }
     case "wasm": {
       const memory = await startWasm(options.programs);
       await checkBackend();
-      return { name, notes: [], memory };
+      return { ...common, device: "the processor", memory, hasGpu: false };
     }
     case "cpu":
       registerCpuSegmentSum();
       if (!(await tf.setBackend("cpu")))
         throw new UserError("the cpu backend did not start", "install the package again");
       await checkBackend();
-      return { name, notes: [], memory: undefined };
+      return { ...common, device: "the processor, in JavaScript", hasGpu: false };
     default:
       throw new Error(`no such backend: ${String(name satisfies never)}`);
   }

@@ -1,39 +1,51 @@
 /**
- * Starts the native TensorFlow backend of `@tensorflow/tfjs-node-gpu` from a folder that the user
- * configures. The package is not part of the extension.
+ * Starts the native TensorFlow backend, `@tensorflow/tfjs-node-gpu` or `@tensorflow/tfjs-node`,
+ * from the folder that it is installed in. The packages are not part of the extension.
  */
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { UserError } from "../userError.ts";
 
-const version = "4.22.0";
+const packages = ["@tensorflow/tfjs-node-gpu", "@tensorflow/tfjs-node"] as const;
 
-/**
- * Makes `tensorflow` the backend of this thread, without a GPU only if the user chose it
- * explicitly. Returns notes for the user.
- */
-export async function startTensorflow(
-  folder: string | undefined,
-  isExplicit: boolean,
-): Promise<string[]> {
+export interface StartedTensorflow {
+  readonly isUsingGpu: boolean;
+  /** The version of the native library. */
+  readonly version: string;
+}
+
+/** Makes `tensorflow` the backend of this thread. `folder` has one of the packages. */
+export async function startTensorflow(folder: string | undefined): Promise<StartedTensorflow> {
   if (folder === undefined)
     throw new UserError(
-      "no folder with @tensorflow/tfjs-node-gpu is configured",
-      `install @tensorflow/tfjs-node-gpu@${version} in a folder and name that folder`,
+      "the backend tensorflow is not installed",
+      "run prove-rl backend install tensorflow",
     );
   loadPackage(folder);
   if (!(await tf.setBackend("tensorflow"))) throw new Error("the tensorflow backend did not start");
   await tf.ready();
   // the package runs on the processor, without a warning, if the CUDA libraries are not the ones
   // that it was built for
-  if ((tf.backend() as unknown as { isUsingGpuDevice: boolean }).isUsingGpuDevice) return [];
-  if (!isExplicit) throw new Error(`TensorFlow in ${folder} found no GPU that it can use`);
-  return [`TensorFlow in ${folder} found no GPU that it can use and runs on the processor`];
+  const { isUsingGpuDevice, binding } = tf.backend() as unknown as TensorflowBackend;
+  return { isUsingGpu: isUsingGpuDevice, version: binding.TF_Version };
+}
+
+/** Internals of the backend that its types do not include. */
+interface TensorflowBackend {
+  readonly isUsingGpuDevice: boolean;
+  readonly binding: { readonly TF_Version: string };
 }
 
 /** Registers the backend in our tfjs-core: both copies share one engine through a global. */
 function loadPackage(folder: string): void {
+  const name = packages.find(it => existsSync(join(folder, "node_modules", it, "package.json")));
+  if (!name)
+    throw new UserError(
+      `${folder} has neither ${packages.join(" nor ")}`,
+      "run prove-rl backend install tensorflow",
+    );
   // Node 23 removed these functions from its util module, and the package still calls them
   const util = createRequire(import.meta.url)("node:util") as Record<string, unknown>;
   util["isNullOrUndefined"] ??= (value: unknown) => value === null || value === undefined;
@@ -44,11 +56,12 @@ function loadPackage(folder: string): void {
     if (!String(words[0]).includes("already registered")) warn(...words);
   };
   try {
-    createRequire(join(folder, "any.js"))("@tensorflow/tfjs-node-gpu");
+    createRequire(join(folder, "any.js"))(name);
   } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
     throw new UserError(
-      `@tensorflow/tfjs-node-gpu cannot be loaded from ${folder}`,
-      `install version ${version} there, with its native library`,
+      `${name} cannot be loaded from ${folder}: ${reason}`,
+      `its native library is missing or does not fit Node ${process.versions.node}: remove it with prove-rl backend remove tensorflow, and install it again`,
       { cause },
     );
   } finally {

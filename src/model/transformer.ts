@@ -5,6 +5,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { createLayout, type AttentionLayout } from "../compute/attentionLayout.ts";
+import { runningBackend } from "../compute/backend.ts";
 import { mulberry32 } from "../environment/random.ts";
 import type { Adapters } from "./adapters.ts";
 import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";
@@ -155,6 +156,7 @@ export async function computeGradients(
     const { loss, logprobs, gradients } = computeRecomputedGradients(model, pass, computeLoss);
     layout.dispose();
     const [[value], values] = await Promise.all([loss.data(), logprobs.data<"float32">()]);
+    runningBackend().check?.();
     tf.dispose([loss, logprobs]);
     return { loss: value!, logprobs: values, gradients };
   }
@@ -165,6 +167,7 @@ export async function computeGradients(
     return computeLoss(logprobs);
   }, [...trainable.values()]);
   const [[loss], logprobs] = await Promise.all([value.data(), kept[0]!.data<"float32">()]);
+  runningBackend().check?.();
   tf.dispose([value, ...kept]);
   layout.dispose();
   const named = [...trainable].map(([name, variable]) => [name, grads[variable.name]!] as const);
@@ -201,6 +204,7 @@ export async function computeLogits(model: Model, packed: PackedBatch): Promise<
 
 async function readAndDispose(tensor: tf.Tensor): Promise<Float32Array> {
   const values = await tensor.data<"float32">();
+  runningBackend().check?.();
   tensor.dispose();
   return values;
 }

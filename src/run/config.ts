@@ -14,7 +14,7 @@ import {
 export const runFormat = "prove/run@1";
 
 /** `auto` is the fastest one that passes its self-test. */
-export const backends = ["auto", "tensorflow", "wasm", "cpu"] as const;
+export const backends = ["auto", "tensorflow", "webgpu", "wasm", "cpu"] as const;
 
 const positive = z.number().positive();
 const count = z.int().min(1);
@@ -100,6 +100,10 @@ const common = {
   /** The engine that trains instead of PROVE's own trainer. */
   engine: z.enum(["trl"]).optional(),
   backend: z.enum(backends),
+  /** The backend that the last training of the run used, and why. The trainer writes it. */
+  trainedWith: z
+    .strictObject({ backend: z.string(), device: z.string(), notes: z.array(z.string()) })
+    .optional(),
   workers: z.int().min(1).max(64),
   /** The run ends after these steps or seconds of training, whichever comes first. */
   steps: count.optional(),

@@ -75,6 +75,15 @@ export function readRun(folder: string): RunConfig {
   return { ...config, tasks: resolve(folder, config.tasks) };
 }
 
+/** Records in run.json what the trainer computes with. */
+export function writeTrainedWith(folder: string, trainedWith: RunConfig["trainedWith"]): void {
+  // not through `readRun`, which makes paths absolute
+  const file = getRunFile(folder);
+  const stored = JSON.parse(readTextFile(file)) as object;
+  const text = `${JSON.stringify({ ...stored, trainedWith }, undefined, 2)}\n`;
+  writeFileAtomicallySync(file, text, resumable);
+}
+
 /** The completed steps of a run, in order, and the lines that could not be read. */
 export const readMetrics = (folder: string): Log<StepMetrics> =>
   readLog(stepMetrics, getMetricsFile(folder));

@@ -8,9 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
 import { startBackend } from "../compute/backend.ts";
 import { loadModel, readModelFolder, copyWeights } from "../model/modelFolder.ts";
+import type { Architecture } from "../model/architecture.ts";
 import type { NamedArray } from "../model/weights.ts";
 import { profiles } from "../reward/profiles.ts";
-import type { RunConfig } from "../run/config.ts";
+import { backends, type RunConfig } from "../run/config.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -29,6 +30,8 @@ export interface ReplicaSetup {
   readonly programFolder: string;
   readonly fixtureFolders: readonly string[];
   /** The model folder to begin from, and the reference model of the KL term. */
+  /** The folder of native backends, which has those that are installed. */
+  readonly backendsFolder: string;
   readonly from: string;
   readonly reference: string;
   /** Steps and seconds of training before this start. */
@@ -64,7 +67,12 @@ export interface SaveMessage {
 
 /** A message to the main thread. All replicas send `stepped`; only rank 0 sends the others. */
 export type ReplicaMessage =
-  | { readonly kind: "ready"; readonly backend: string; readonly notes: readonly string[] }
+  | {
+      readonly kind: "ready";
+      readonly backend: string;
+      readonly device: string;
+      readonly notes: readonly string[];
+    }
   | StepMessage
   | SaveMessage
   | { readonly kind: "paused" | "resumed" }
@@ -78,9 +86,8 @@ export async function train(
 ): Promise<void> {
   const { setup, rank } = replica;
   const { config } = setup;
-  const backend = await startBackend(config.backend, { programs: setup.programFolder });
-  if (rank === 0) replica.send({ kind: "ready", backend: backend.name, notes: backend.notes });
   const stored = readModelFolder(setup.from);
+  await startSharedBackend(replica, stored.config.architecture);
   const model = await loadModel(stored);
   const optimizer = createAdamW(model);
   if (setup.step > 0)
@@ -127,6 +134,23 @@ export async function train(
   method.dispose();
   optimizer.dispose();
   model.dispose();
+}
+
+/**
+ * Starts the backend of the run. If it is to be the fastest one, the first replica chooses it for
+ * all: replicas whose backends differ would compute different weights.
+ */
+async function startSharedBackend(
+  replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
+  sizes: Architecture,
+): Promise<void> {
+  const { programFolder: programs, backendsFolder, config } = replica.setup;
+  const options = { programs, backends: backendsFolder, sizes };
+  if (replica.rank === 0) {
+    const { name, device, notes } = await startBackend(config.backend, options);
+    replica.broadcast(backends.indexOf(name));
+    replica.send({ kind: "ready", backend: name, device, notes });
+  } else await startBackend(backends[replica.broadcast(0)]!, options);
 }
 
 async function openMethod(

@@ -156,8 +156,14 @@ function computeNormInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradi
 }
 
 async function computeNorm(gradients: Gradients): Promise<number> {
-  const sum = tf.tidy(() => tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))));
+  // one by one: WebGPU limits how many tensors a single operation can have
+  const sum = tf.tidy(() =>
+    [...gradients.values()]
+      .map(it => tf.sum(tf.square(it)))
+      .reduce((total, it) => tf.add(total, it)),
+  );
   const [squares] = await sum.data();
+  runningBackend().check?.();
   sum.dispose();
   return Math.sqrt(squares!);
 }

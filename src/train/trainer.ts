@@ -32,11 +32,13 @@ import {
   readRun,
   removeUnfinishedFiles,
   writeEnd,
+  writeTrainedWith,
   type RunEnd,
 } from "../run/folder.ts";
 import { writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
+import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { checkTasksFile } from "../run/tasksDigest.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
 import { createTrainedConfig, readSpentSeconds, saveCheckpoint } from "./checkpoint.ts";
@@ -155,6 +157,7 @@ class Trainer {
     const setup: ReplicaSetup = {
       config,
       programFolder: dirname(program),
+      backendsFolder: getBackendsFolder(),
       fixtureFolders: this.#fixtures,
       from: checkpoint.folder,
       reference,
@@ -223,6 +226,11 @@ class Trainer {
       case "ready":
         if (!this.#isStopping) this.#state = "training";
         for (const note of message.notes) console.error(note);
+        writeTrainedWith(this.#folder, {
+          backend: message.backend,
+          device: message.device,
+          notes: [...message.notes],
+        });
         this.#activity = `training on ${message.backend}`;
         return this.#publish({ kind: "status", status: this.#getStatus() });
       case "stepped": {

@@ -1,5 +1,5 @@
-/** The choice of a backend when TensorFlow is not installed. */
-import { mkdtempSync } from "node:fs";
+/** The choice of a backend when no native one is installed. */
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,23 +7,28 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { UserError } from "../../src/userError.ts";
 import { programs } from "./numbers.ts";
 
-const empty = mkdtempSync(join(tmpdir(), "prove-"));
+const backends = mkdtempSync(join(tmpdir(), "prove-"));
+for (const name of ["tensorflow", "webgpu"]) mkdirSync(join(backends, name));
 
-test("auto does not use a folder without TensorFlow", async () => {
-  const backend = await startBackend("auto", { programs, tensorflow: empty });
+test("auto passes over backends whose folders are empty", async () => {
+  const backend = await startBackend("auto", { programs, backends });
   expect(backend.name).toBe("wasm");
   expect(backend.notes).toEqual([
     expect.stringMatching(
-      /^backend tensorflow was passed over: @tensorflow\/tfjs-node-gpu cannot be loaded from /,
+      /^backend tensorflow was passed over: .* has neither @tensorflow\/tfjs-node-gpu nor /,
+    ),
+    expect.stringMatching(
+      /^backend webgpu was passed over: the package webgpu cannot be loaded from /,
     ),
   ]);
 });
 
-test("a missing TensorFlow that was chosen by name is a UserError with a remedy", async () => {
-  await expect(startBackend("tensorflow", { programs, tensorflow: empty })).rejects.toThrow(
-    UserError,
-  );
-  await expect(startBackend("tensorflow", { programs })).rejects.toThrow(
-    /no folder with @tensorflow\/tfjs-node-gpu is configured: install/,
-  );
-});
+test.each(["tensorflow", "webgpu"] as const)(
+  "%s that was chosen by name and is not there is a UserError with a remedy",
+  async name => {
+    await expect(startBackend(name, { programs, backends })).rejects.toThrow(UserError);
+    await expect(startBackend(name, { programs })).rejects.toThrow(
+      `the backend ${name} is not installed: run prove-rl backend install ${name}`,
+    );
+  },
+);

@@ -21,7 +21,7 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
 
 /** The settings that the page shows, as pairs of name and value. */
 export function formatSettings(config: RunConfig): readonly (readonly [string, string])[] {
-  const { method, tasks, profile, backend, workers, seed } = config;
+  const { method, tasks, profile, backend, trainedWith, workers, seed } = config;
   const settings = config.method === "grpo" ? config.grpo : config.sft;
   const ofMethod: readonly (readonly [string, string])[] =
     config.method === "grpo"
@@ -36,7 +36,8 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
     ["reward", profile],
     ...ofMethod,
     ["learning rate", formatScientific(settings.learningRate)],
-    ["backend", backend],
+    ["backend", trainedWith ? `${trainedWith.backend}, ${trainedWith.device}` : backend],
+    ...(trainedWith?.notes.map(note => ["about the backend", note] as const) ?? []),
     ["workers", String(workers)],
     ["seed", String(seed)],
   ];

@@ -17,6 +17,7 @@ import { Evaluations } from "./evaluations.ts";
 import { FailingAttempts } from "./failingAttempts.ts";
 import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
 import { RunPages } from "./runPages.ts";
+import { installBackend, removeBackend } from "./nativeBackends.ts";
 import { Runs } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
 import { RunsTree } from "./runsTree.ts";
@@ -99,6 +100,8 @@ export function registerRuns(
     exportMetrics: (node?: RunsNode) => exportMetrics(runs, node),
     renameRun: (node?: RunsNode) => renameRun(runs, node),
     deleteRun: (node?: RunsNode) => deleteRun(runs, node),
+    installBackend: () => installBackend(extensionUri),
+    removeBackend: () => removeBackend(extensionUri),
   });
   reportRejection(queue.resume());
   return runs;

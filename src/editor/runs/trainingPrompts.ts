@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
+import { getBackendsFolder, listInstalledBackends } from "../../run/nativeBackends.ts";
 import { readStartModel, type StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount, formatList } from "../shared/count.ts";
@@ -325,7 +326,7 @@ interface BackendChoice {
   readonly backend: RunConfig["backend"];
 }
 
-/** The backends that come with the extension. Training files can name others. */
+/** The backends that come with the extension. */
 const backends: readonly BackendChoice[] = [
   { label: "Automatic", description: "the fastest that works here", backend: "auto" },
   {
@@ -341,7 +342,12 @@ const backends: readonly BackendChoice[] = [
 ];
 
 const askBackend: AskQuestion = async (draft, { title, stored }, hasBack) => {
-  const items = moveToFront(backends, it => it.label === stored.backend);
+  const installed = listInstalledBackends(getBackendsFolder()).map(backend => ({
+    label: backend === "webgpu" ? "WebGPU" : "TensorFlow",
+    description: "installed; used also if it finds no graphics card",
+    backend,
+  }));
+  const items = moveToFront([...backends, ...installed], it => it.label === stored.backend);
   draft.backend = await pickOne(items, { title, hasBack, text: "Which backend computes" });
   return true;
 };

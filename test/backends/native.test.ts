@@ -1,0 +1,106 @@
+/**
+ * A native backend, named by BACKEND and installed in PROVE_BACKENDS: it computes what WebAssembly
+ * does, chooses the same tokens, and trains.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as tf from "@tensorflow/tfjs-core";
+import { afterAll, expect, test } from "vitest";
+import { startBackend, type BackendChoice } from "../../src/compute/backend.ts";
+import type { Architecture } from "../../src/model/architecture.ts";
+import { openDecoder } from "../../src/model/decoder.ts";
+import { packGroups } from "../../src/model/packedBatch.ts";
+import {
+  computeGradients,
+  disposeGradients,
+  initializeModel,
+  type LossFunction,
+} from "../../src/model/transformer.ts";
+import { createAdamW } from "../../src/train/optimizer.ts";
+import { checkClose, programs, randomArray } from "../compute/numbers.ts";
+import { createTokens, groups, tiny } from "../model/tiny.ts";
+
+const name = process.env["BACKEND"] as BackendChoice;
+const backends = process.env["PROVE_BACKENDS"]!;
+const folder = mkdtempSync(join(tmpdir(), "prove-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const weightedLoss: LossFunction = logprobs =>
+  tf.neg(tf.sum(tf.mul(logprobs, tf.tensor1d(randomArray(logprobs.size, 5)))));
+
+/** A step of an optimizer and six tokens, greedily, on a backend. */
+async function compute(backend: BackendChoice, architecture: Architecture) {
+  await startBackend(backend, { programs, backends });
+  const model = initializeModel(architecture, 7);
+  const { logprobs, gradients } = await computeGradients(model, packGroups(groups), weightedLoss);
+  const values = new Map<string, Float32Array>();
+  for (const [key, it] of gradients) values.set(key, await it.data<"float32">());
+  const optimizer = createAdamW(model);
+  await optimizer.step(gradients, 0.01);
+  disposeGradients(gradients);
+  const norm = await model.parameters.get("norm")!.data<"float32">();
+  const decoder = openDecoder(model, { slots: 1 });
+  const tokens: number[] = [];
+  const slot = decoder.open();
+  for (let ids = createTokens(20, 3); tokens.length < 6; ids = tokens.slice(-1)) {
+    const choose = { temperature: 0, uniform: 0 };
+    const [chosen] = await decoder.feed([{ slot, ids, choose }]);
+    tokens.push(chosen!.id);
+  }
+  decoder.dispose();
+  optimizer.dispose();
+  model.dispose();
+  return { logprobs, gradients: values, norm, tokens };
+}
+
+test("log-probabilities, gradients, a step and the chosen tokens are those of wasm", async () => {
+  const expected = await compute("wasm", tiny);
+  const actual = await compute(name, tiny);
+  checkClose(actual.logprobs, expected.logprobs, 1e-5, "log-probabilities");
+  for (const [key, it] of expected.gradients) checkClose(actual.gradients.get(key)!, it, 1e-4, key);
+  checkClose(actual.norm, expected.norm, 1e-5, "norm after a step");
+  expect(actual.tokens).toEqual(expected.tokens);
+});
+
+test("a step of GRPO runs, and run.json names the backend", () => {
+  const cli = (...args: string[]) =>
+    execFileSync(process.execPath, [join(programs, "cli.js"), ...args], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+  const servers = "banking,calendar,filesystem";
+  cli(
+    "synthesize",
+    "--preset",
+    "student",
+    "--servers",
+    servers,
+    "--out",
+    "t.tasks.jsonl",
+    "--count",
+    "40",
+    "--seed",
+    "1",
+  );
+  const settings = { tasks: "t.tasks.jsonl", model: "careless", grpo: { prompts: 1, group: 2 } };
+  writeFileSync(join(folder, "t.train.json"), JSON.stringify(settings));
+  cli(
+    "train",
+    "--config",
+    "t.train.json",
+    "--run",
+    "run",
+    "--steps",
+    "1",
+    "--workers",
+    "1",
+    "--backend",
+    name,
+  );
+  const run = JSON.parse(readFileSync(join(folder, "run", "run.json"), "utf8"));
+  expect(run.trainedWith.backend).toBe(name);
+  const [line] = readFileSync(join(folder, "run", "metrics.jsonl"), "utf8").split("\n");
+  expect(Number.isFinite(JSON.parse(line!).loss)).toBe(true);
+});
