@@ -196,3 +196,37 @@ test("the Test Explorer tells the task that does not succeed, at the end of its 
   await checkVisible(workbench.page.locator(".test-explorer").getByText("1/2"));
   await workbench.takePicture("test-explorer");
 });
+
+test("the keyboard alone opens a task, steps through it and shows its reward", async () => {
+  await workbench.closeEditors();
+  await workbench.showContainer("Explorer");
+  const { keyboard } = workbench.page;
+  // from here on without the mouse
+  await workbench.runCommandByKeyboard("PROVE: Focus on Tasks View");
+  const focused = workbench.pane("Tasks").locator(".monaco-list-row.focused");
+  await keyboard.press("Home");
+  await checkVisible(focused.filter({ hasText: "few" }));
+  await keyboard.press("ArrowDown");
+  await checkVisible(focused.filter({ hasText: task.turns[0]!.user.slice(0, 20) }));
+  expect(await focused.getAttribute("aria-label")).toContain(task.turns[0]!.user.slice(0, 20));
+  await keyboard.press("Shift+F10");
+  await checkVisible(workbench.page.locator(".monaco-menu").getByText("Step Through Trajectory"));
+  await keyboard.press("Escape");
+  await keyboard.press("Enter");
+  await checkVisible(workbench.tab(".transcript"));
+  await workbench.runCommandByKeyboard("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.variable("start"));
+  await keyboard.press("F10");
+  await checkVisible(userVariable());
+  await keyboard.press("F10");
+  await checkVisible(toolVariable(0));
+  await keyboard.press("Control+F10");
+  await checkVisible(userVariable());
+  await keyboard.press("Shift+F5");
+  await checkGone(workbench.debugButton("stop"));
+  await workbench.runCommandByKeyboard("PROVE: Show Reward");
+  const page = workbench.webview();
+  await checkVisible(page.getByRole("row").filter({ hasText: "validity" }).first());
+  await keyboard.press("Tab");
+  await checkVisible(page.locator(":focus").first());
+});

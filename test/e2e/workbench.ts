@@ -128,6 +128,18 @@ export class Workbench {
     }, waitOptions);
   }
 
+  /** Runs a command from the palette without the mouse. */
+  async runCommandByKeyboard(title: string): Promise<void> {
+    const { keyboard } = this.page;
+    const first = this.page.locator(".quick-input-list .monaco-list-row.focused");
+    await keyboard.press("F1");
+    await this.page.locator(".quick-input-widget .quick-input-box input:focus").waitFor();
+    await keyboard.insertText(title);
+    await first.filter({ hasText: title }).waitFor();
+    await keyboard.press("Enter");
+    await first.waitFor({ state: "hidden" });
+  }
+
   /** The row of the open quick pick or palette with exactly this label. */
   choice(label: string): Locator {
     return this.page
