@@ -207,7 +207,8 @@ const askFit: AskQuestion = async (draft, { title, checkFit }, hasBack) => {
       { title: "Synthesize Tasks…", command: "prove.synthesizeTasks" },
     );
   draft.onlyFitting = train.fitting < train.total;
-  if (!draft.onlyFitting) return false;
+  // the first choice trains on those that fit, without a question
+  if (!draft.onlyFitting || draft.isKnown) return false;
   const reasons = [
     ...(train.unknownServers ? [`${train.unknownServers} on servers that it does not know`] : []),
     ...(train.tooLong ? [`${train.tooLong} too long for it`] : []),

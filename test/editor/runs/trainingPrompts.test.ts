@@ -154,11 +154,14 @@ test("the first choice then is the last training again", async () => {
 test("if some tasks do not fit, it says how many do, and trains on these by default", async () => {
   const counts = { total: 2500, fitting: 312, unknownServers: 2000, tooLong: 188 };
   expect(await prompt(counts)).toMatchObject({ onlyFitting: true });
-  expect(editor.state.questions[1]).toEqual({
+  expect(editor.state.questions).toHaveLength(1);
+  editor.state.answers = ["Choose the settings…"];
+  expect(await prompt(counts)).toMatchObject({ onlyFitting: true });
+  expect(editor.state.questions[4]).toEqual({
     text: "312 of 2,500 tasks fit careless",
     labels: ["Train on the 312 tasks that fit", "Train on all 2,500 tasks"],
   });
-  editor.state.answers = ["Train on all 2,500 tasks"];
+  editor.state.answers = ["Choose the settings…", "Train on all 2,500 tasks"];
   expect(await prompt(counts)).toMatchObject({ onlyFitting: false });
 });
 
