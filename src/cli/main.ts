@@ -2,12 +2,12 @@
 /**
  * The terminal program: parses the command line, runs the command in the terminal, and turns its
  * result, an error or an interruption into an exit code. As a worker thread, it makes the attempts
- * of a shard of a synthesis.
+ * of a shard of a synthesis or scores tasks.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isMainThread } from "node:worker_threads";
+import { isMainThread, workerData } from "node:worker_threads";
 import { CommanderError } from "commander";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
@@ -125,4 +125,6 @@ function report(error: unknown): number {
 }
 
 if (isMainThread) process.exitCode = await main(process.argv.slice(2));
+else if ((workerData as { kind?: string }).kind === "scoring")
+  await (await import("./scoringThreads.ts")).runScoringThread(openShippedCatalog);
 else await (await import("./shardThread.ts")).runShardThread(openShippedCatalog);

@@ -14,11 +14,12 @@ import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { readLines } from "../storage/jsonLines.ts";
 import { version } from "../version.ts";
 import type { CliContext } from "./command.ts";
+import { minThreadedBytes, scoreInThreads } from "./scoringThreads.ts";
 
 /** Scores attempts and sends the rows in batches. */
 export async function scoreForTable(
   work: ScoringWork,
-  { catalog, signal }: Pick<CliContext, "catalog" | "signal">,
+  { catalog, signal, program }: Pick<CliContext, "catalog" | "signal" | "program">,
   send: (rows: ScoredRows) => void,
 ): Promise<ScoringResult> {
   const key = createCacheKey(work);
@@ -29,22 +30,35 @@ export async function scoreForTable(
   }
   const profile = profiles.find(it => it.name === work.profile);
   if (!profile) throw new Error(`unknown profile ${work.profile}`);
-  const current = openCatalog([...catalog.servers.values()], work.fixtures);
   const batches: ScoredRows[] = [];
-  const { skipped } = await scoreInBatches(work.sources, {
-    catalog: current,
+  const options = {
     profile,
     signal,
-    send: it => {
+    send: (it: ScoredRows) => {
       batches.push(it);
       send(it);
     },
-  });
+  };
+  const { fixtures } = work;
+  const file = findLargeFile(work.sources);
+  const { skipped } = file
+    ? await scoreInThreads({ ...options, file, fixtures, program })
+    : await scoreInBatches(work.sources, {
+        ...options,
+        catalog: openCatalog([...catalog.servers.values()], fixtures),
+      });
   await writeFileAtomically(
     work.cache,
     [{ key }, ...batches, { skipped }].map(it => `${JSON.stringify(it)}\n`).join(""),
   );
   return { skipped };
+}
+
+/** The tasks file that is the only source, if it is large. */
+function findLargeFile([source, ...others]: readonly AttemptSource[]): string | undefined {
+  if (source?.kind !== "tasks" || others.length > 0) return undefined;
+  const size = statSync(source.file, { throwIfNoEntry: false })?.size ?? 0;
+  return size >= minThreadedBytes ? source.file : undefined;
 }
 
 interface Cache {

@@ -106,9 +106,13 @@ class Scorer {
     await checkRegularFile(file);
     for await (const line of readLines(file)) {
       this.options.signal.throwIfAborted();
-      const json = this.attempt(line, () => JSON.parse(line.text) as unknown);
+      const json = this.parse(line);
       if (json !== undefined) yield { line: pickRange(line), json };
     }
+  }
+
+  parse(line: Line): unknown {
+    return this.attempt(line, () => JSON.parse(line.text) as unknown);
   }
 
   /** The result of reading a line; if it throws, the line is skipped. */
@@ -128,9 +132,34 @@ class Scorer {
 
 async function* scoreTasks(file: string, scorer: Scorer): AsyncGenerator<ScoredAttempt> {
   for await (const { line, json } of scorer.readJson(file)) {
-    const task = scorer.attempt(line, () => parseTask(json, { file, line: line.number }));
-    if (task) yield scorer.score({ line }, task.trajectory, task);
+    const scored = scoreTask({ file, line, json }, scorer);
+    if (scored) yield scored;
   }
+}
+
+/**
+ * Creates a function that scores the teacher's attempt at the task of a line, for programs that
+ * read the lines themselves. It returns undefined for a line that holds no task.
+ */
+export function createTaskScorer(
+  file: string,
+  options: ScoringOptions,
+): (line: Line) => ScoredAttempt | undefined {
+  const scorer = new Scorer(options);
+  return line => {
+    const json = scorer.parse(line);
+    return json === undefined
+      ? undefined
+      : scoreTask({ file, line: pickRange(line), json }, scorer);
+  };
+}
+
+function scoreTask(
+  { file, line, json }: { file: string; line: LineRange; json: unknown },
+  scorer: Scorer,
+): ScoredAttempt | undefined {
+  const task = scorer.attempt(line, () => parseTask(json, { file, line: line.number }));
+  return task && scorer.score({ line }, task.trajectory, task);
 }
 
 async function* scoreStep(

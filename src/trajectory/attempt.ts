@@ -2,6 +2,7 @@
  * A task and an attempt at it, with what grading needs from the servers: the tools, and the states
  * at the start, after the goals and after the attempt.
  */
+import { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
@@ -47,17 +48,20 @@ export function createAttemptFactory(catalog: Catalog): CreateAttempt {
     let run = goalRuns.get(task);
     if (!run) goalRuns.set(task, (run = runGoals(catalog, task)));
     const { tools, start, goal } = run;
-    const final = finalState ?? replayFinalState(catalog, trajectory);
+    const final = finalState ?? replayFinalState(catalog, task, trajectory, run.memo);
     return { task, trajectory, tools, states: { start, goal, final } };
   };
 }
 
 interface GoalRun extends Omit<AttemptStates, "final"> {
+  /** Most attempts repeat goal calls, and the teacher's makes them all. */
+  readonly memo: CallMemo;
   readonly tools: Attempt["tools"];
 }
 
 function runGoals(catalog: Catalog, task: Task): GoalRun {
-  const session = openSessionByName(catalog, { servers: task.servers, seed: task.seed });
+  const memo = new CallMemo();
+  const session = openSessionByName(catalog, { servers: task.servers, seed: task.seed, memo });
   const start = session.state;
   for (const [i, goal] of task.goals.entries()) {
     for (const call of goal.calls) {
@@ -69,11 +73,20 @@ function runGoals(catalog: Catalog, task: Task): GoalRun {
       );
     }
   }
-  return { tools: session.tools, start, goal: session.state };
+  return { tools: session.tools, start, goal: session.state, memo };
 }
 
-function replayFinalState(catalog: Catalog, { header, events }: Trajectory): State {
-  const session = openSessionByName(catalog, header);
+function replayFinalState(
+  catalog: Catalog,
+  task: Task,
+  { header, events }: Trajectory,
+  memo: CallMemo,
+): State {
+  // what a call does depends on the seed too
+  const session = openSessionByName(
+    catalog,
+    header.seed === task.seed ? { ...header, memo } : header,
+  );
   for (const it of events) {
     if (it.kind === "user" && it.adds) session.addTools(it.adds);
     if (it.kind === "call") session.call(it.name, it.arguments);

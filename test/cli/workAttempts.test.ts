@@ -2,9 +2,11 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { scoreInThreads } from "../../src/cli/scoringThreads.ts";
 import { scoreForTable } from "../../src/cli/workAttempts.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { ScoringWork } from "../../src/protocol/work.ts";
+import { profiles } from "../../src/reward/profiles.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
@@ -13,12 +15,13 @@ import { abstain, moveFifty } from "../trajectory/sampleTasks.ts";
 import { emptyFolder } from "./program.ts";
 
 const shipped = join(root, "resources/servers");
+const program = join(root, "src/cli/main.ts");
 const catalog = openCatalog(await loadServers(), [shipped]);
 
 async function score(work: ScoringWork): Promise<readonly AttemptRow[]> {
   const rows: AttemptRow[] = [];
   const { signal } = new AbortController();
-  await scoreForTable(work, { catalog, signal }, it => rows.push(...it.rows));
+  await scoreForTable(work, { catalog, signal, program }, it => rows.push(...it.rows));
   return rows;
 }
 
@@ -69,4 +72,45 @@ test("a cache that was cut off is written anew", async () => {
   markCache(work);
   writeFileSync(work.cache, readFileSync(work.cache, "utf8").slice(0, -20));
   expect((await score(work)).map(it => it.task)).toEqual(["t-move"]);
+});
+
+test("threads score the same rows in the same order as one program", async () => {
+  const work = await createWork();
+  const [source] = work.sources;
+  if (source?.kind !== "tasks") throw new Error("no tasks file");
+  const line = formatTaskLine(await moveFifty());
+  // more than two chunks, with lines that hold no task in the first and in the last
+  const lines = Array.from({ length: 230 }, (_, i) => line.replaceAll('"t-move"', `"t-${i}"`));
+  writeFileSync(source.file, ["no task", ...lines, "{}"].join("\n"));
+  const threaded: AttemptRow[] = [];
+  const { skipped } = await scoreInThreads({
+    file: source.file,
+    profile: profiles.find(it => it.name === work.profile)!,
+    fixtures: work.fixtures,
+    program,
+    threads: 2,
+    signal: new AbortController().signal,
+    send: it => threaded.push(...it.rows),
+  });
+  expect(skipped).toBe(2);
+  expect(threaded).toEqual(await score(work));
+  expect(threaded.map(it => it.task)).toEqual(lines.map((_, i) => `t-${i}`));
+});
+
+test("threads end when they are canceled", async () => {
+  const work = await createWork();
+  const [source] = work.sources;
+  if (source?.kind !== "tasks") throw new Error("no tasks file");
+  const abort = new AbortController();
+  const scoring = scoreInThreads({
+    file: source.file,
+    profile: profiles.find(it => it.name === work.profile)!,
+    fixtures: work.fixtures,
+    program,
+    threads: 2,
+    signal: abort.signal,
+    send: () => {},
+  });
+  abort.abort(new Error("canceled"));
+  await expect(scoring).rejects.toThrow("canceled");
 });

@@ -45,7 +45,7 @@ export class TaskScores implements Disposable {
     reportRejection(this.#work().finally(() => (this.#isWorking = false)));
   }
 
-  /** Scores all tasks of a file, which takes half a minute for 13,517 tasks the first time. */
+  /** Scores all tasks of a file, which takes seconds for 13,517 tasks the first time. */
   async scoreAll({ file, entries }: TaskIndex): Promise<void> {
     if (entries.every(it => this.#scores.has(it))) return;
     const scores = this.#scores;

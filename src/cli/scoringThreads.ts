@@ -1,0 +1,145 @@
+/**
+ * Scores the tasks of a file in worker threads of the terminal program, to use all cores. The main
+ * thread reads the lines; each thread parses and scores one chunk of them at a time.
+ */
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { parentPort, Worker, workerData } from "node:worker_threads";
+import type { Catalog } from "../environment/catalog.ts";
+import type { Profile } from "../reward/profiles.ts";
+import type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
+import { createTaskScorer } from "../run/scoreAttempts.ts";
+import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
+import { readLines, type Line } from "../storage/jsonLines.ts";
+import { checkRegularFile } from "../storage/regularFile.ts";
+
+/** In a smaller file, a thread takes longer to start than it saves. */
+export const minThreadedBytes = 4_000_000;
+
+/** Each takes some 150 MB. */
+const maxThreads = 4;
+
+/** Lines that a thread gets at once: a tenth of a second of work. */
+const chunkLines = 100;
+
+/** As for threads of a synthesis: V8's default takes more memory and is no faster. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16 };
+
+/** What a thread needs to score like the program that starts it. */
+interface ScoringSetup {
+  readonly kind: "scoring";
+  readonly file: string;
+  readonly profile: Profile;
+  readonly fixtures: readonly string[];
+}
+
+/** The scored lines of a chunk. */
+interface ScoredChunk extends ScoredRows {
+  readonly skipped: number;
+}
+
+export interface ThreadedScoring extends Omit<ScoringSetup, "kind"> {
+  /** The file of the terminal program. */
+  readonly program: string;
+  readonly threads?: number;
+  readonly signal: AbortSignal;
+  readonly send: (rows: ScoredRows) => void;
+}
+
+/** Scores a tasks file; the rows are sent in the order of the file. */
+export async function scoreInThreads({
+  program,
+  threads = Math.min(maxThreads, availableParallelism()),
+  signal,
+  send,
+  ...setup
+}: ThreadedScoring): Promise<ScoringResult> {
+  await checkRegularFile(setup.file);
+  const chunks = readChunks(setup.file);
+  const sender = createOrderedSender(send);
+  const data: ScoringSetup = { kind: "scoring", ...setup };
+  const workers = Array.from(
+    { length: threads },
+    () => new Worker(program, { workerData: data, resourceLimits }),
+  );
+  let position = 0;
+  const failure = new AbortController();
+  const stop = AbortSignal.any([signal, failure.signal]);
+  const feed = async (worker: Worker) => {
+    for (;;) {
+      const own = position++;
+      const { value: lines, done } = await chunks.next();
+      if (done) return;
+      worker.postMessage(lines);
+      const [scored] = (await once(worker, "message", { signal: stop })) as [ScoredChunk];
+      sender.add(own, scored);
+    }
+  };
+  for (const it of workers)
+    it.on("exit", () => failure.abort(new Error("a thread of the scoring ended")));
+  try {
+    await Promise.all(workers.map(feed));
+    return { skipped: sender.skipped };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw (error as Error).name === "AbortError" ? failure.signal.reason : error;
+  } finally {
+    await Promise.all(workers.map(it => it.terminate()));
+  }
+}
+
+/** The lines of a file, a chunk at a time. Calls of `next` are answered in their order. */
+async function* readChunks(file: string): AsyncGenerator<readonly Line[]> {
+  let lines: Line[] = [];
+  for await (const it of readLines(file)) {
+    if (lines.push(it) < chunkLines) continue;
+    yield lines;
+    lines = [];
+  }
+  if (lines.length > 0) yield lines;
+}
+
+/** Passes chunks on in the order of their positions. */
+function createOrderedSender(send: (rows: ScoredRows) => void) {
+  const waiting = new Map<number, ScoredChunk>();
+  let next = 0;
+  const sender = {
+    skipped: 0,
+    add(position: number, scored: ScoredChunk): void {
+      waiting.set(position, scored);
+      for (let chunk = waiting.get(next); chunk; chunk = waiting.get(next)) {
+        waiting.delete(next++);
+        sender.skipped += chunk.skipped;
+        if (chunk.rows.length > 0) send({ rows: chunk.rows, weights: chunk.weights });
+      }
+    },
+  };
+  return sender;
+}
+
+/** The program of a thread: answers each chunk of lines with its rows. */
+export async function runScoringThread(
+  openCatalog: (fixtureFolders: readonly string[]) => Promise<Catalog>,
+): Promise<void> {
+  const { file, profile, fixtures } = workerData as ScoringSetup;
+  const port = parentPort!;
+  let skipped = 0;
+  const score = createTaskScorer(file, {
+    catalog: await openCatalog(fixtures),
+    profile,
+    onSkipped: () => skipped++,
+    signal: new AbortController().signal,
+  });
+  let weights: PartWeights = {};
+  port.on("message", (lines: readonly Line[]) => {
+    skipped = 0;
+    const rows: AttemptRow[] = [];
+    for (const line of lines) {
+      const scored = score(line);
+      if (!scored) continue;
+      rows.push(scored.row);
+      weights = { ...weights, ...scored.weights };
+    }
+    port.postMessage({ rows, weights, skipped } satisfies ScoredChunk);
+  });
+}
