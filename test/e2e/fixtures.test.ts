@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { checkVisible, waitOptions, Workbench } from "./workbench.ts";
+import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");
@@ -100,6 +100,50 @@ test("an id that leads nowhere is repaired, and the copy is compared with the sh
   await checkVisible(workbench.tab("banking/small: shipped ↔ your copy"));
   await workbench.takePicture("fixture-compared");
   await page.keyboard.press("Control+W");
+});
+
+test("a fixture is edited as a table, with undo, and its problems are at their cells", async () => {
+  const { page } = workbench;
+  const { keyboard } = page;
+  const table = workbench.webview();
+  const cell = (row: string, field: string) =>
+    table.locator(`tr[data-row="${row}"] > [data-field="${field}"]`);
+  await page.locator(".codelens-decoration a", { hasText: "Edit as Table" }).nth(1).click();
+  await checkVisible(table.getByRole("tab", { name: /^cards 3/, selected: true }));
+  // from the keyboard: to a cell, a choice, and back
+  await cell("card_217", "status").click();
+  await keyboard.press("Enter");
+  await table.getByRole("combobox", { name: "status of card_217" }).selectOption("active");
+  await checkVisible(cell("card_217", "status").getByText("active", { exact: true }));
+  await keyboard.press("ArrowLeft");
+  await keyboard.type("12");
+  await keyboard.press("Enter");
+  await checkVisible(table.getByText(/^cards: 3 rows · 1 problem/));
+  await checkVisible(table.locator(`[aria-invalid="true"]`));
+  await workbench.takePicture("fixture-table-problem");
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
+  await cell("card_217", "last_digits").click();
+  await keyboard.press("Control+Z");
+  await checkVisible(cell("card_217", "last_digits").getByText("9052"));
+  await table.getByRole("button", { name: "Duplicate card_211" }).click();
+  await checkVisible(cell("card_224", "name").getByText("Everyday debit"));
+  await table.getByRole("button", { name: "Delete card_223" }).click();
+  await checkVisible(table.getByRole("tab", { name: /^cards 3/ }));
+  await checkGone(cell("card_223", "name"));
+  await table.getByRole("tab", { name: /^payees/ }).click();
+  await workbench.takePicture("fixture-table");
+  await cell("pay_305", "name").click();
+  await keyboard.press("Control+S");
+  await vi.waitFor(() => {
+    const text = readFileSync(copy(), "utf8");
+    expect(text).toContain(`"last_digits": "9052", "status": "active"`);
+    expect(text).toMatch(/"card_224": \{"name": "Everyday debit", "account_id"/);
+    expect(text).not.toContain(`"card_223": {`);
+  }, waitOptions);
+  // a nested value is edited in the text
+  await table.getByRole("button", { name: "Edit bill of pay_305 as text" }).click();
+  await checkVisible(workbench.lines.filter({ hasText: `"pay_305"` }));
+  await keyboard.press("Control+W");
 });
 
 test("restoring deletes the copy", async () => {

@@ -3,7 +3,15 @@
  */
 
 /** The pages, each with a script in webview/ and a style sheet in media/ of its name. */
-export const pageNames = ["reward", "run", "synthesis", "graph", "attempts", "group"] as const;
+export const pageNames = [
+  "reward",
+  "run",
+  "synthesis",
+  "graph",
+  "attempts",
+  "group",
+  "fixture",
+] as const;
 export type PageName = (typeof pageNames)[number];
 
 export interface ShellOptions {
