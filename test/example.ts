@@ -11,6 +11,7 @@ import { rollout } from "../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../src/policy/scripted.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/pipeline/synthesize.ts";
+import { listCalls } from "../src/trajectory/trajectory.ts";
 import { formatTrajectory } from "../src/trajectory/trajectoryLine.ts";
 import type { Task } from "../src/trajectory/task.ts";
 import { formatTaskLine } from "../src/trajectory/taskLine.ts";
@@ -20,7 +21,8 @@ const servers = await loadServers();
 const root = join(import.meta.dirname, "..");
 const resources = join(root, "resources");
 const catalog = openCatalog(servers, [join(resources, "servers")]);
-const folder = join(resources, "example", "prove", "tasks");
+const example = join(resources, "example", "prove");
+const folder = join(example, "tasks");
 
 /** Tasks a server. */
 const wanted = 2;
@@ -88,3 +90,38 @@ writeFileSync(
   tasks.map(it => `${formatTaskLine(it)}\n`).join(""),
 );
 writeFileSync(join(folder, "beginner.trajectory.jsonl"), formatTrajectory(attempt));
+
+/**
+ * Two tasks on the fixture of the workspace that are what they are by its edits: a payment that is
+ * refused at first, because the account has too little money, and one with a new payee.
+ */
+async function createFixtureTasks(): Promise<Task[]> {
+  const wantedTexts = [/insufficient funds/, /Orchard Bikes/];
+  const found: Task[] = [];
+  for await (const it of synthesize({
+    catalog: openCatalog(
+      servers.filter(server => server.name === "banking"),
+      [join(example, "fixtures")],
+    ),
+    resources,
+    seed: 3,
+    servers: ["banking"],
+    menu: "chain",
+    variantsPerFixture: 0,
+  })) {
+    if (it.kind !== "accepted" || it.task.kind !== "normal") continue;
+    const { turns, trajectory } = it.task;
+    const texts = [
+      ...turns.map(turn => turn.user),
+      ...listCalls(trajectory).map(call => JSON.stringify(call.outcome)),
+    ];
+    if (!texts.some(text => wantedTexts[found.length]!.test(text))) continue;
+    if (found.push(it.task) === wantedTexts.length) break;
+  }
+  return found;
+}
+
+writeFileSync(
+  join(folder, "before-payday.tasks.jsonl"),
+  (await createFixtureTasks()).map(it => `${formatTaskLine(it)}\n`).join(""),
+);

@@ -1,11 +1,14 @@
 /**
- * The example workspace has tasks that replay, an attempt with several errors, and a run. `node
- * test/example.ts` creates the first two again, test/exampleRun.ts the run.
+ * The example workspace has tasks that replay, a fixture of its own, an attempt with errors,
+ * and a run. `node test/example.ts` creates the tasks and the attempt again, test/exampleRun.ts the
+ * run.
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { computeReward } from "../../src/editor/trajectories/attemptReward.ts";
+import { findFixtureProblems } from "../../src/editor/fixtures/fixtureProblems.ts";
+import type { Json } from "../../src/environment/json.ts";
 import { indexGroups } from "../../src/editor/runs/groupIndex.ts";
 import { RunMonitor } from "../../src/editor/runs/runMonitor.ts";
 import { listRecordedSteps } from "../../src/editor/runs/runsNode.ts";
@@ -42,6 +45,31 @@ test("every task replays and succeeds", () => {
       success: { achieved: true },
     });
   }
+});
+
+test("the fixture of the workspace has no problems, and its tasks replay on it", async () => {
+  const own = openCatalog(servers, [
+    join(root, "resources/example/prove/fixtures"),
+    join(root, "resources/servers"),
+  ]);
+  const fixture = own.getFixture("banking", "before-payday");
+  expect(
+    findFixtureProblems(own.getServer("banking"), fixture as unknown as Json, fixture.name),
+  ).toEqual([]);
+  const onFixture = await collect(readTasks(join(folder, "before-payday.tasks.jsonl")));
+  expect(onFixture).toHaveLength(2);
+  for (const task of onFixture) {
+    expect(task.servers.map(it => it.fixture)).toEqual(["before-payday"]);
+    expect(checkReplay(own, task.trajectory), `${task.id}: run node test/example.ts`).toMatchObject(
+      { verdict: "same" },
+    );
+    expect(computeReward(own, task, task.trajectory)).toMatchObject({
+      success: { achieved: true },
+    });
+  }
+  // the account has too little money in this fixture only
+  const outcomes = listCalls(onFixture[0]!.trajectory).map(it => JSON.stringify(it.outcome));
+  expect(outcomes.some(it => it.includes("insufficient funds"))).toBe(true);
 });
 
 test("the beginner's attempt has each kind of error that the reward page explains", async () => {

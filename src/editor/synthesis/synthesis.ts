@@ -2,8 +2,8 @@
  * Synthesizes tasks from the editor: asks for the options, runs the synthesis in the command-line
  * program, and announces the result. An unfinished synthesis is remembered and can be resumed.
  */
-import { existsSync } from "node:fs";
-import { basename } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { commands, Uri, workspace, type Memento } from "vscode";
 import type { TeacherOptions } from "../../protocol/work.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
@@ -77,15 +77,18 @@ export class Synthesis {
     return readStartModel(Uri.joinPath(resources, "models", shippedStart).fsPath).servers;
   }
 
-  /** Copies the example's tasks and its run into the workspace. A run of its name is kept. */
+  /**
+   * Copies the example's tasks, its run and its fixture into the workspace. A run or a fixture of
+   * its name is kept.
+   */
   async copyExample(): Promise<void> {
     requireTrust("copying the example");
     const { folder, tasks } = this.#dependencies;
     const example = Uri.joinPath(folder.resources, "example", "prove");
-    for (const part of ["tasks", "runs"] as const)
-      for (const [name] of await workspace.fs.readDirectory(Uri.joinPath(example, part))) {
+    for (const part of ["tasks", "runs", "fixtures"] as const)
+      for (const name of listExampleEntries(Uri.joinPath(example, part).fsPath, part)) {
         const target = Uri.joinPath(folder.getPart(part), name);
-        if (part === "runs" && existsSync(target.fsPath)) continue;
+        if (part !== "tasks" && existsSync(target.fsPath)) continue;
         await workspace.fs.copy(Uri.joinPath(example, part, name), target, { overwrite: true });
       }
     tasks.refresh();
@@ -209,3 +212,11 @@ const addKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
     : error;
 
 const getName = ({ file }: UnfinishedSynthesis) => basename(file, ".tasks.jsonl");
+
+/** What is copied of a part of the example; fixtures are in the folders of their servers. */
+const listExampleEntries = (path: string, part: string): readonly string[] =>
+  part === "fixtures"
+    ? readdirSync(path).flatMap(server =>
+        readdirSync(join(path, server)).map(it => `${server}/${it}`),
+      )
+    : readdirSync(path);
