@@ -12,7 +12,16 @@ const numerics = ["compute", "model", "train"];
 
 /** @type {Record<string, { modules?: string[], packages?: string[], typesOnly?: boolean }>} */
 const modules = {
-  storage: { packages: ["hyparquet", "jsonc-parser", "lru-cache", "write-file-atomic", "yauzl"] },
+  storage: {
+    packages: [
+      "hyparquet",
+      "hyparquet-writer",
+      "jsonc-parser",
+      "lru-cache",
+      "write-file-atomic",
+      "yauzl",
+    ],
+  },
   channel: { packages: ["vscode-jsonrpc"] },
   environment: { packages: ["lru-cache"] },
   servers: { modules: ["environment"] },

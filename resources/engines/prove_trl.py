@@ -22,10 +22,10 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 from prove_client import BUSY, Client, Json, create_error, create_session_id
+from prove_groups import write_groups
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -297,35 +297,12 @@ def record_groups(function: RewardFunction, folder: Path) -> RewardFunction:
         everything = gather_object(attempts) if state.num_processes > 1 else attempts
         if state.is_main_process:
             step = 1 if trainer_state is None else trainer_state.global_step + 1
-            folder.mkdir(parents=True, exist_ok=True)
-            text = "".join(f"{json.dumps(it)}\n" for it in create_group_lines(step, everything))
-            unfinished = folder / f"{step}.jsonl.tmp"
-            unfinished.write_text(text, encoding="utf-8")
-            unfinished.replace(folder / f"{step}.jsonl")
+            # that of TRL's default, `scale_rewards`
+            write_groups(folder, step, everything, epsilon=1e-4)
         return rewards
 
     reward.__name__ = function.__name__
     return reward
-
-
-def create_group_lines(step: int, attempts: Sequence[Json]) -> Iterator[Json]:
-    """The lines of a group file. The advantages are those of TRL's default, `scale_rewards`."""
-    groups: dict[Any, list[Json]] = {}
-    for it in attempts:
-        groups.setdefault((it["line"]["task"], it["turn"]), []).append(it)
-    for group in groups.values():
-        rewards = [it["reward"] for it in group]
-        mean = sum(rewards) / len(rewards)
-        deviation = stdev(rewards) if len(rewards) > 1 else 0.0
-        for attempt, it in enumerate(group):
-            yield {
-                "format": "prove/group@1",
-                "step": step,
-                "attempt": attempt,
-                "advantage": (it["reward"] - mean) / (deviation + 1e-4),
-                "clipped": [],
-                **it["line"],
-            }
 
 
 def split_batches(

@@ -9,7 +9,8 @@ import { UserError } from "../userError.ts";
 import { defineCommand, option, type CliContext } from "./command.ts";
 import { createDatasetCard, ExportTally } from "./exportCard.ts";
 import { ExportFolder } from "./exportFolder.ts";
-import { exportFormats, type ExportFormat } from "./exportFormats.ts";
+import type { ExportFormat } from "./exportFormat.ts";
+import { exportFormats } from "./exportFormats.ts";
 import { existingPath, oneOf, outputPath } from "./parsers.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 import { formatTaskCount, TaskChanges } from "./taskChanges.ts";
@@ -19,7 +20,7 @@ const formatNames = exportFormats.map(it => it.name);
 export const exportTasks = defineCommand({
   name: "export",
   description:
-    "Write the tasks of a file as a data set: prompts for TRL, or the teacher's conversations for fine-tuning and for viewers. The folder gets one file for each split, and a README.md that says what is in it. Exits with 1 if a task had to be left out.",
+    "Write the tasks of a file as a data set: prompts for TRL and verl, or the teacher's conversations for fine-tuning, for viewers and for the Hugging Face Hub. The folder gets one file for each split, and a README.md that says what is in it. Exits with 1 if a task had to be left out.",
   arguments: [],
   options: {
     tasks: option("--tasks <file>", "tasks file to read", {
@@ -48,20 +49,7 @@ export const exportTasks = defineCommand({
   ],
   async run(context, _positionals, { tasks, to, out, split, json }) {
     const { cwd, print, printNote } = context;
-    const format = exportFormats.find(it => it.name === to)!;
-    const folder = new ExportFolder(resolve(cwd, out));
-    const exporter = new Exporter(context, format, folder);
-    try {
-      await exporter.addAll(resolve(cwd, tasks), split);
-      if (exporter.tally.rows === 0) throw exporter.explainEmpty(tasks, split);
-      const { tally, remarks } = exporter;
-      const card = { format, tally, source: tasks, files: folder.files, remarks };
-      folder.finish(createDatasetCard(card));
-    } catch (error) {
-      folder.discard();
-      throw error;
-    }
-    const { tally, leftOut, remarks } = exporter;
+    const { tally, leftOut, remarks } = await writeDataset(context, { tasks, to, out, split });
     const { rows, rowsBySplit } = tally;
     if (json)
       print(
@@ -74,16 +62,47 @@ export const exportTasks = defineCommand({
           left_out: leftOut,
         }),
       );
-    else
-      print(
-        `${rows} rows of ${formatTaskCount(tally.tasks)} in ${out}: ${Object.entries(rowsBySplit)
-          .map(([name, n]) => `${name} ${n}`)
-          .join(", ")}`,
-      );
+    else print(formatRowCount(tally, out));
     for (const it of remarks) printNote(it);
     return leftOut > 0 ? 1 : 0;
   },
 });
+
+interface DatasetOptions {
+  readonly tasks: string;
+  /** The name of a format. */
+  readonly to: string;
+  /** A folder, which must be new or empty. */
+  readonly out: string;
+  readonly split?: Split | undefined;
+}
+
+/** Writes a data set, and says what is in it. Leaves nothing behind if it fails. */
+export async function writeDataset(
+  context: CliContext,
+  { tasks, to, out, split }: DatasetOptions,
+): Promise<Pick<Exporter, "tally" | "leftOut" | "remarks">> {
+  const { cwd } = context;
+  const format = exportFormats.find(it => it.name === to)!;
+  const folder = new ExportFolder(resolve(cwd, out), format.parquet);
+  const exporter = new Exporter(context, format, folder);
+  try {
+    await exporter.addAll(resolve(cwd, tasks), split);
+    if (exporter.tally.rows === 0) throw exporter.explainEmpty(tasks, split);
+    const { tally, remarks } = exporter;
+    const card = { format, tally, source: tasks, files: folder.files, remarks };
+    folder.finish(createDatasetCard(card));
+  } catch (error) {
+    folder.discard();
+    throw error;
+  }
+  return exporter;
+}
+
+export const formatRowCount = ({ rows, tasks, rowsBySplit }: ExportTally, out: string): string =>
+  `${rows} rows of ${formatTaskCount(tasks)} in ${out}: ${Object.entries(rowsBySplit)
+    .map(([name, n]) => `${name} ${n}`)
+    .join(", ")}`;
 
 /** Tasks that were left out of which the reason is printed. */
 const maxReasons = 5;
@@ -166,7 +185,11 @@ class Exporter {
   #createRows(task: Task): readonly JsonObject[] | undefined {
     try {
       this.#changes.add(task);
-      return this.#format.createRows(task, this.#context.catalog);
+      return this.#format.createRows(
+        task,
+        this.#context.catalog,
+        this.#folder.countRows(task.split),
+      );
     } catch (error) {
       // a task that can no longer be opened does not stop the others
       if (!(error instanceof UserError)) throw error;

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { splits, type Split, type Task } from "../trajectory/task.ts";
 import { version } from "../version.ts";
-import type { ExportFormat } from "./exportFormats.ts";
+import type { ExportFormat } from "./exportFormat.ts";
 
 /** Counts the rows of an export by the properties of their tasks. */
 export class ExportTally {

@@ -5,17 +5,29 @@ import type { JsonObject } from "../environment/json.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
+import { ParquetFile, type ParquetColumns } from "../storage/parquetWriter.ts";
 import type { Split } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 
+interface RowWriter {
+  append(row: JsonObject): void;
+  close(): void;
+}
+
 export class ExportFolder {
   readonly #folder: string;
+  readonly #parquet: ParquetColumns | undefined;
   readonly #isNew: boolean;
-  readonly #writers = new Map<Split, LineWriter>();
+  readonly #writers = new Map<Split, RowWriter>();
+  readonly #rows = new Map<Split, number>();
 
-  /** Creates the folder. Throws a `UserError` if it exists and is not empty. */
-  constructor(folder: string) {
+  /**
+   * Creates the folder, for files of JSON Lines, or of Parquet if the types of its columns are
+   * given. Throws a `UserError` if the folder exists and is not empty.
+   */
+  constructor(folder: string, parquet?: ParquetColumns) {
     this.#folder = folder;
+    this.#parquet = parquet;
     this.#isNew = !existsSync(folder);
     const entries = readIfExists(folder, () => readdirSync(folder)) ?? [];
     if (entries.length > 0)
@@ -25,14 +37,18 @@ export class ExportFolder {
 
   /** The files by split, in the order in which they were begun. */
   get files(): ReadonlyMap<Split, string> {
-    return new Map([...this.#writers.keys()].map(it => [it, nameFile(it)]));
+    return new Map([...this.#writers.keys()].map(it => [it, this.#nameFile(it)]));
+  }
+
+  countRows(split: Split): number {
+    return this.#rows.get(split) ?? 0;
   }
 
   append(split: Split, row: JsonObject): void {
     let writer = this.#writers.get(split);
-    if (!writer)
-      this.#writers.set(split, (writer = new LineWriter(join(this.#folder, nameFile(split)))));
-    writer.append(JSON.stringify(row));
+    if (!writer) this.#writers.set(split, (writer = this.#openWriter(split)));
+    writer.append(row);
+    this.#rows.set(split, this.countRows(split) + 1);
   }
 
   /** Closes the files and writes the card. */
@@ -48,9 +64,18 @@ export class ExportFolder {
     if (this.#isNew) rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  #openWriter(split: Split): RowWriter {
+    const file = join(this.#folder, this.#nameFile(split));
+    if (this.#parquet) return new ParquetFile(file, this.#parquet);
+    const lines = new LineWriter(file);
+    return { append: row => lines.append(JSON.stringify(row)), close: () => lines.close() };
+  }
+
+  #nameFile(split: Split): string {
+    return `${split}.${this.#parquet ? "parquet" : "jsonl"}`;
+  }
+
   #close(): void {
     for (const it of this.#writers.values()) it.close();
   }
 }
-
-const nameFile = (split: Split): string => `${split}.jsonl`;

@@ -1,30 +1,12 @@
 /** The formats of `export`: the rows that a task becomes in each. */
-import type { Catalog } from "../environment/catalog.ts";
-import { openSessionByName } from "../environment/catalog.ts";
-import type { JsonObject } from "../environment/json.ts";
-import { formatChatMessage } from "../policy/endpointFormat.ts";
-import { createChatMessages } from "../policy/endpointPolicy.ts";
-import { createRules } from "../policy/policy.ts";
-import { TaskConversation } from "../policy/taskConversation.ts";
-import { createServedHeader, describeAttempt } from "../service/servedAttempt.ts";
 import { listSingleTurns } from "../trajectory/oneTurn.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Event } from "../trajectory/trajectory.ts";
 import { createAtifTrajectory } from "./exportAtif.ts";
+import { createTeacherChat, openAttempt, wholeTask } from "./exportChats.ts";
+import type { ExportFormat } from "./exportFormat.ts";
+import { hf } from "./exportHf.ts";
 import { parseArguments } from "./exportMessages.ts";
-
-export interface ExportFormat {
-  readonly name: string;
-  /** What reads the rows, for the title of the dataset card. */
-  readonly reader: string;
-  /** What a row is, in full sentences, for the dataset card. */
-  readonly description: string;
-  readonly columns: Readonly<Record<string, string>>;
-  readonly createRows: (task: Task, catalog: Catalog) => readonly JsonObject[];
-}
-
-/** The turn of a row that is for the whole task. */
-export const wholeTask = -1;
+import { verl } from "./exportVerl.ts";
 
 const trl: ExportFormat = {
   name: "trl",
@@ -102,33 +84,8 @@ const atif: ExportFormat = {
   },
 };
 
-export const exportFormats: readonly ExportFormat[] = [trl, sft, openai, atif];
+export const exportFormats: readonly ExportFormat[] = [trl, verl, sft, openai, atif, hf];
 
 /** Undefined stands for the whole task. */
 const listAttemptedTurns = (task: Task): readonly (number | undefined)[] =>
   task.turns.length === 1 ? [undefined] : listSingleTurns(task);
-
-interface Chat {
-  readonly messages: readonly JsonObject[];
-  readonly tools: readonly JsonObject[];
-}
-
-/**
- * The start of an attempt as the service describes it. Throws a `UserError` if the task cannot be
- * opened, or the teacher's calls before the turn no longer return what they did.
- */
-function openAttempt(task: Task, catalog: Catalog, turn?: number): Chat {
-  const header = createServedHeader(task, catalog, { turn });
-  const conversation = new TaskConversation(task, header, openSessionByName(catalog, header));
-  return describeAttempt({ task, conversation, maxMessages: undefined }) as unknown as Chat;
-}
-
-/** The teacher's conversation, as far as the tools of the start are all that are on offer. */
-function createTeacherChat(task: Task, catalog: Catalog): Chat {
-  const { tools } = openAttempt(task, catalog);
-  const { events } = task.trajectory;
-  const added = events.findIndex(it => it.kind === "user" && it.adds !== undefined);
-  const shown: readonly Event[] = added < 0 ? events : events.slice(0, added);
-  const conversation = { now: task.now, events: shown, ...createRules(task) };
-  return { messages: createChatMessages(conversation).map(formatChatMessage), tools };
-}

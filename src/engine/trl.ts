@@ -3,32 +3,14 @@
  * CPU. The folder that they are written to is made by the command `engine`.
  */
 
-export interface TrlTarget {
-  /** A folder, or a name on the Hugging Face hub. */
-  readonly model: string;
-  /** 0 trains on the CPU. */
-  readonly gpus: number;
-  readonly profile: string;
-  /** Trains adapters of this rank instead of all weights. */
-  readonly loraRank?: number | undefined;
-  /** The command line that serves the tasks. */
-  readonly serve: readonly string[];
-}
+import { defaultLearningRate, findLearningRate, learningRateNote, paper } from "./target.ts";
+import type { EngineTarget } from "./target.ts";
 
-/** Attempts at each task, and tasks for each step: the paper's (section 4). */
-const [group, prompts] = [16, 16];
 /** Attempts that are processed at a time on one GPU. */
 const perDevice = 2;
 
-/** The paper's learning rates for its models; the first is Qwen3-4B's, and of all others. */
-const learningRate = 1e-6;
-const learningRates: readonly (readonly [RegExp, number])[] = [
-  [/qwen3-8b/i, 5e-8],
-  [/qwen2\.5-7b|granite-4\.1-8b/i, 3e-7],
-];
-
 /** config.json, which train.py and launch.py read. */
-export function createTrlConfig({ model, gpus, profile, loraRank, serve }: TrlTarget) {
+export function createTrlConfig({ model, gpus, profile, loraRank, serve }: EngineTarget) {
   return {
     model,
     profile,
@@ -54,7 +36,7 @@ const cpuSettings = {
   ...common,
   use_cpu: true,
   bf16: false,
-  learning_rate: learningRate,
+  learning_rate: defaultLearningRate,
   per_device_train_batch_size: 4,
   num_generations: 4,
   max_completion_length: 1024,
@@ -65,20 +47,23 @@ const cpuSettings = {
 const createGpuSettings = (gpus: number, model: string) => ({
   ...common,
   bf16: true,
-  learning_rate: learningRates.find(([name]) => name.test(model))?.[1] ?? learningRate,
-  beta: 0.01,
-  num_generations: group,
+  learning_rate: findLearningRate(model),
+  beta: paper.klCoefficient,
+  num_generations: paper.group,
   per_device_train_batch_size: perDevice,
-  gradient_accumulation_steps: Math.max(1, Math.round((group * prompts) / (perDevice * gpus))),
-  max_completion_length: 16_384,
-  max_steps: 350,
+  gradient_accumulation_steps: Math.max(
+    1,
+    Math.round((paper.group * paper.prompts) / (perDevice * gpus)),
+  ),
+  max_completion_length: paper.responseLength,
+  max_steps: paper.steps,
   save_steps: 50,
   use_vllm: true,
   vllm_mode: "colocate",
 });
 
 /** What run.json says of the training, in the terms of PROVE's own runs. */
-export function createTrlRun(target: TrlTarget) {
+export function createTrlRun(target: EngineTarget) {
   const { grpo } = createTrlConfig(target);
   const attempts =
     grpo.per_device_train_batch_size *
@@ -138,7 +123,7 @@ export const createTrlRequirements = (gpus: number): string =>
     "",
   ].join("\n");
 
-export function createTrlReadme({ model, gpus, loraRank }: TrlTarget, tasks: string): string {
+export function createTrlReadme({ model, gpus, loraRank }: EngineTarget, tasks: string): string {
   const what = loraRank === undefined ? "all weights" : `LoRA adapters of rank ${loraRank}`;
   const where = gpus === 0 ? "the CPU" : `${gpus} ${gpus === 1 ? "GPU" : "GPUs"}`;
   return `# GRPO of ${model} with TRL
@@ -162,6 +147,6 @@ python launch.py
 | \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |
 | \`checkpoints\`, \`model\` | written by the training                                                        |
 
-${gpus === 0 ? "The settings are small, to see that everything works; they do not teach a model anything." : "The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. Its learning rate depends on the model: 1e-6 for Qwen3-4B, 5e-8 for Qwen3-8B, 3e-7 for Qwen2.5-7B and Granite-4.1-8B. `requirements.txt` does not pin DeepSpeed, and these settings were not run on GPUs by PROVE's own tests."}
+${gpus === 0 ? "The settings are small, to see that everything works; they do not teach a model anything." : `The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. ${learningRateNote} \`requirements.txt\` does not pin DeepSpeed, and these settings were not run on GPUs by PROVE's own tests.`}
 `;
 }

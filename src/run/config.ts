@@ -98,7 +98,7 @@ const common = {
   from: z.string().optional(),
   seed: z.int().min(0),
   /** The engine that trains instead of PROVE's own trainer. */
-  engine: z.enum(["trl"]).optional(),
+  engine: z.enum(["trl", "verl"]).optional(),
   backend: z.enum(backends),
   /** The backend that the last training of the run used, and why. The trainer writes it. */
   trainedWith: z

@@ -1,9 +1,10 @@
-/** `engine prepare`: the files of a folder for TRL, and what it refuses. */
+/** `engine prepare`: the files of folders for TRL and verl, and what it refuses. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { engine } from "../../src/cli/engine.ts";
 import { readRun } from "../../src/run/folder.ts";
+import { readParquetRows } from "../../src/storage/parquet.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
 import { emptyFolder } from "./program.ts";
@@ -15,8 +16,14 @@ async function writeTasks(split: "train" | "heldout-chain"): Promise<string> {
   return file;
 }
 
+const prepareFor = (name: string, tasks: string, out: string, more: readonly string[]) =>
+  runCommand(engine, ["prepare", name, "--tasks", tasks, "--model", "m", "--out", out, ...more]);
+
 const prepare = (tasks: string, out: string, ...more: readonly string[]) =>
-  runCommand(engine, ["prepare", "trl", "--tasks", tasks, "--model", "m", "--out", out, ...more]);
+  prepareFor("trl", tasks, out, more);
+
+const prepareVerl = (tasks: string, out: string, ...more: readonly string[]) =>
+  prepareFor("verl", tasks, out, more);
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
 
@@ -33,6 +40,8 @@ test("the folder has the data, the programs and the paper's settings for the GPU
     "data",
     "launch.py",
     "prove_client.py",
+    "prove_groups.py",
+    "prove_launch.py",
     "prove_run.py",
     "prove_trl.py",
     "requirements.txt",
@@ -64,6 +73,67 @@ test.each([
   const out = join(emptyFolder(), "trl");
   await prepare(await writeTasks("train"), out, "--model", model);
   expect(readJson(out, "config.json").grpo.learning_rate).toBe(rate);
+});
+
+test("a folder for verl has the data, the programs and the paper's settings", async () => {
+  const tasks = await writeTasks("train");
+  const out = join(emptyFolder(), "verl");
+  const { code, out: lines } = await prepareVerl(tasks, out, "--model", "Qwen/Qwen3-8B");
+  expect(code).toBe(0);
+  expect(lines.join("\n")).toContain(`python ${join(out, "launch.py")}`);
+  expect(readdirSync(out).sort()).toEqual([
+    "README.md",
+    "agent_loops.yaml",
+    "config.json",
+    "data",
+    "launch.py",
+    "prove_client.py",
+    "prove_groups.py",
+    "prove_launch.py",
+    "prove_verl.py",
+    "requirements.txt",
+    "run.json",
+    "some.tasks.jsonl",
+  ]);
+  const { model, verl } = readJson(out, "config.json");
+  expect(model).toBe("Qwen/Qwen3-8B");
+  expect(verl).toMatchObject({
+    "actor_rollout_ref.actor.optim.lr": 5e-8,
+    "actor_rollout_ref.actor.kl_loss_coef": 0.01,
+    "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
+    "actor_rollout_ref.rollout.n": 16,
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": 2,
+    "data.max_prompt_length": 12_384,
+    "data.max_response_length": 16_384,
+    "trainer.n_gpus_per_node": 8,
+    "trainer.total_training_steps": 350,
+    // one task only
+    "data.train_batch_size": 1,
+    "trainer.total_epochs": 351,
+  });
+  const loops = readFileSync(join(out, "agent_loops.yaml"), "utf8");
+  expect(loops).toContain("_target_: prove_verl.ProveAgentLoop\n  profile: paper\n");
+  const [row] = await readParquetRows(join(out, "data/train.parquet"));
+  expect(row).toHaveProperty("extra_info.task_id", "t-move");
+  expect(readRun(out)).toMatchObject({ engine: "verl", steps: 350, grpo: { learningRate: 5e-8 } });
+});
+
+test("LoRA in verl needs the weights that the adapters belong to", async () => {
+  const out = join(emptyFolder(), "verl");
+  await prepareVerl(await writeTasks("train"), out, "--lora", "16", "--gpus", "1");
+  expect(readJson(out, "config.json").verl).toMatchObject({
+    "actor_rollout_ref.model.lora_rank": 16,
+    "actor_rollout_ref.rollout.load_format": "safetensors",
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
+  });
+});
+
+test("verl does not train on a CPU", async () => {
+  const out = join(emptyFolder(), "verl");
+  await expect(prepareVerl(await writeTasks("train"), out, "--gpus", "0")).rejects.toThrow(
+    "verl does not train on a CPU",
+  );
+  expect(existsSync(out)).toBe(false);
 });
 
 test("a model in a folder is found from anywhere, and the CPU gets small settings", async () => {

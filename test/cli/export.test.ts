@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exportTasks } from "../../src/cli/export.ts";
+import { readParquetRows } from "../../src/storage/parquet.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { openResponse } from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
@@ -82,8 +83,12 @@ async function exportTo(format: string, from = file, ...args: string[]) {
   const out = join(emptyFolder(), format);
   const options = ["--tasks", from, "--to", format, "--out", out];
   const ran = await runCommand(exportTasks, [...options, ...args]);
-  const files = readdirSync(out).filter(it => it.endsWith(".jsonl"));
-  const rows = files.flatMap(it => readRows(join(out, it)));
+  const files = readdirSync(out).filter(it => it !== "README.md");
+  const rows: unknown[] = [];
+  for (const it of files) {
+    const path = join(out, it);
+    rows.push(...(it.endsWith(".parquet") ? await readParquetRows(path) : readRows(path)));
+  }
   return {
     ...ran,
     printed: ran.out.join("\n"),
@@ -184,6 +189,50 @@ describe.each(["sft", "openai"])("%s", format => {
     expect(cut.map(it => it.tools!.length)).toEqual([later.menu.length]);
     if (isText) expect(rows.find(it => it.tools === undefined)).toBeDefined();
   });
+});
+
+test("verl: an attempt at a whole task, in the columns of verl's data sets", async () => {
+  interface Row {
+    readonly prompt: readonly Message[];
+    readonly extra_info: {
+      readonly index: number;
+      readonly split: string;
+      readonly task_id: string;
+    };
+  }
+  const { rows: all, files } = await exportTo("verl");
+  const rows = all as readonly Row[];
+  expect(files).toContain("train.parquet");
+  expect(rows.map(it => it.extra_info.task_id).sort()).toEqual(tasks.map(it => it.id).sort());
+  expect(rows.find(it => it.extra_info.task_id === "t-twice")).toMatchObject({
+    data_source: "prove",
+    prompt: [{ role: "system" }, { role: "user", content: twice.turns[0]!.user }],
+    ability: "tool_use",
+    reward_model: { style: "rule", ground_truth: "" },
+    agent_name: "prove_agent",
+    extra_info: { split: "train", turn: -1, seed: 7, trajectory_id: "t-twice" },
+  });
+  const train = rows.filter(it => it.extra_info.split === "train");
+  expect(train.map(it => it.extra_info.index)).toEqual(train.map((_, i) => i));
+});
+
+test("hf: teachers' conversations with the properties of their tasks", async () => {
+  interface Row {
+    readonly task_id: string;
+    readonly messages: readonly Message[];
+    readonly tools: string;
+  }
+  const { rows: all, card, files } = await exportTo("hf");
+  const rows = all as readonly Row[];
+  expect(rows).toHaveLength(tasks.length);
+  const sft = (await exportTo("openai")).rows as readonly { readonly messages: unknown }[];
+  expect(rows.map(it => it.messages)).toEqual(sft.map(it => it.messages));
+  const row = rows.find(it => it.task_id === "t-twice")!;
+  expect(row).toMatchObject({ kind: "normal", servers: ["banking"], turns: 2, teacher: "hand" });
+  const tools = JSON.parse(row.tools) as readonly Tool[];
+  expect(tools.map(it => it.function.name)).toEqual(twice.menu.map(it => it.name));
+  for (const it of files) expect(card).toContain(`path: ${it}`);
+  expect(card).toContain("## Licence");
 });
 
 test("atif: a document for each teacher, with results at the steps of their calls", async () => {

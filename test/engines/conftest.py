@@ -51,3 +51,26 @@ def export_rows(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Pat
         [*command, "--tasks", str(served.tasks), "--out", str(out)], cwd=ROOT, check=True
     )
     return out / "train.jsonl"
+
+
+@pytest.fixture(scope="session", name="tiny_model")
+def create_tiny_model(rows: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random Qwen3."""
+    from tiny_qwen import create_model, create_tokenizer
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = create_tokenizer(rows.read_text().splitlines()[:10])
+    create_model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session", name="verl_folder")
+def prepare_verl(
+    served: Served, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder of `prove-rl engine prepare verl` for the tiny model."""
+    out = tmp_path_factory.mktemp("verl") / "out"
+    command = ["node", "dist/cli.js", "engine", "prepare", "verl", "--tasks", str(served.tasks)]
+    subprocess.run([*command, "--model", str(tiny_model), "--out", str(out)], cwd=ROOT, check=True)
+    return out

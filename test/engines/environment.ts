@@ -7,11 +7,17 @@ import { UserError } from "../../src/userError.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, ".engines");
+/** The packages of verl, which come before those of the environment where they are used. */
+export const verlPackages = join(folder, "verl");
 /** What pip installs, one call for each file. */
 const requirements = [
   { file: join(import.meta.dirname, "requirements.txt"), options: ["--no-deps"] },
   { file: join(import.meta.dirname, "requirements-torch.txt"), options: [] },
   { file: join(import.meta.dirname, "requirements-trl.txt"), options: [] },
+  {
+    file: join(import.meta.dirname, "requirements-verl.txt"),
+    options: ["--no-deps", "--target", verlPackages],
+  },
 ];
 /** Says what is installed. It is written last, so that an interrupted installation is repeated. */
 const marker = join(folder, "installed.txt");

@@ -6,11 +6,11 @@ import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../src/userError.ts";
-import { installEnvironment, programs, python } from "./environment.ts";
+import { installEnvironment, programs, python, verlPackages } from "./environment.ts";
 
 process.chdir(join(import.meta.dirname, "../.."));
 const config = "test/engines/pyproject.toml";
-const sources = ["resources/engines", "test/engines"].flatMap(folder =>
+const sources = ["resources/engines", "test/engines", "test/engines/verl"].flatMap(folder =>
   readdirSync(folder)
     .filter(it => it.endsWith(".py"))
     .map(it => `${folder}/${it}`),
@@ -23,7 +23,8 @@ try {
   run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(python, ["-m", "mypy", "--config-file", config, "--cache-dir", ".engines/mypy", ...sources]);
   run("npm", ["run", "--silent", "build"]);
-  run(python, ["-m", "pytest", "-c", config, "test/engines"]);
+  run(python, ["-m", "pytest", "-c", config, "test/engines", "--ignore", "test/engines/verl"]);
+  run(python, ["-m", "pytest", "-c", config, "test/engines/verl"], { PYTHONPATH: verlPackages });
   run("vitest", ["run", "--config", "test/engines/vitest.config.ts"]);
 } catch (error) {
   if (!(error instanceof UserError)) throw error;
@@ -32,12 +33,16 @@ try {
 }
 
 /** Runs a program with this terminal. npm has put the project's own programs on PATH. */
-function run(program: string, args: readonly string[]): void {
+function run(
+  program: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): void {
   const { status, error } = spawnSync(program, args, {
     stdio: ["ignore", "inherit", "inherit"],
     shell: process.platform === "win32",
     // the folders that are packaged stay free of compiled modules
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...variables },
   });
   if (error) throw error;
   if (status !== 0)

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
-import trl
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
@@ -30,7 +30,9 @@ def create_tokenizer(texts: Iterable[str]) -> Any:
     )
     # texts to the templates, as they are in Qwen's own tokenizer
     tokenizer.add_tokens(["<tool_call>", "</tool_call>", "<think>", "</think>"])
-    template = Path(trl.__file__).parent / "chat_templates/qwen3.jinja"
+    package = find_spec("trl")
+    assert package is not None and package.origin is not None
+    template = Path(package.origin).parent / "chat_templates/qwen3.jinja"
     create: Any = PreTrainedTokenizerFast
     return create(
         tokenizer_object=tokenizer,
@@ -71,11 +73,12 @@ class ScriptedGeneration:
         self._turns = [turn for line in tasks.read_text().splitlines() for turn in list_turns(line)]
 
     def __call__(self, input_ids: torch.Tensor, **_: Any) -> torch.Tensor:
-        texts = [self._write(row, i) for i, row in enumerate(input_ids)]
+        texts = [self.write(row, i) for i, row in enumerate(input_ids)]
         encoded = self._tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
         return torch.cat([input_ids, encoded["input_ids"].to(input_ids.device)], dim=1)
 
-    def _write(self, row: torch.Tensor, index: int) -> str:
+    def write(self, row: Any, index: int) -> str:
+        """The next message of an attempt after a prompt, its number in the batch being `index`."""
         prompt = self._tokenizer.decode(row)
         self.prompts.append(prompt)
         before, user, after = prompt.rpartition("<|im_start|>user\n")

@@ -204,6 +204,8 @@ export class RunMonitor {
   }
 }
 
+const engineNames = { trl: "TRL", verl: "verl" } as const;
+
 /** Whether another engine is training cannot be told from its files. */
 const describeEngine = (
   engine: NonNullable<RunConfig["engine"]>,
@@ -212,8 +214,8 @@ const describeEngine = (
   state: "stopped",
   activity:
     step === 0
-      ? `start launch.py to train with ${engine.toUpperCase()}`
-      : `step ${step}, trained with ${engine.toUpperCase()}`,
+      ? `start launch.py to train with ${engineNames[engine]}`
+      : `step ${step}, trained with ${engineNames[engine]}`,
 });
 
 const describeQueued = (position: number): Pick<RunStatus, "state" | "activity"> => ({

@@ -8,10 +8,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+
+from prove_launch import serve
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -22,7 +22,7 @@ def main() -> int:
             print(f"{name} is not installed: run pip install -r requirements.txt in {FOLDER}")
             return 2
     config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
-    with serve(config["serve"]) as url:
+    with serve(config["serve"], FOLDER) as url:
         command = [sys.executable, "-m", "accelerate.commands.launch"]
         command += ["--config_file", str(FOLDER / "accelerate.yaml"), *sys.argv[1:]]
         command.append(str(FOLDER / "train.py"))
@@ -30,24 +30,6 @@ def main() -> int:
         # the menus are set per row, which TRL calls experimental
         environment = {"TRL_EXPERIMENTAL_SILENCE": "1", **os.environ, "PROVE_URL": url}
         return subprocess.run(command, env=environment, check=False).returncode
-
-
-@contextmanager
-def serve(command: list[str]) -> Iterator[str]:
-    """The URL of a service, which is started unless one is named."""
-    url = os.environ.get("PROVE_URL")
-    if url:
-        yield url
-        return
-    with subprocess.Popen(command, cwd=FOLDER, stdout=subprocess.PIPE, text=True) as service:
-        try:
-            assert service.stdout is not None
-            first = service.stdout.readline()
-            if not first:
-                sys.exit(f"the service did not start: {' '.join(command)}")
-            yield json.loads(first)["url"]
-        finally:
-            service.terminate()
 
 
 if __name__ == "__main__":
