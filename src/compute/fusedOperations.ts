@@ -60,7 +60,7 @@ export function attention(
           { q, k, v, segments, out, logSum, dout },
           sizes,
         );
-        return run(
+        const gradients = run(
           "FusedSplitHeadsGradient",
           {
             qkv,
@@ -74,6 +74,8 @@ export function attention(
           },
           sizes,
         );
+        tf.dispose([dq!, dk!, dv!]);
+        return gradients;
       },
     };
   });
@@ -117,11 +119,26 @@ interface Node<T> {
   gradFunc(d: T, saved: tf.Tensor[]): tf.Tensor[];
 }
 
-/** Runs an operation with its own gradient. Saved tensors are kept until it is computed. */
+/**
+ * Runs an operation with its own gradient. Once that is computed, the saved tensors and the
+ * gradient of the output are not needed any more. TensorFlow.js would keep both to the end of the
+ * pass, which would nearly double the memory of training.
+ */
 const differentiable = <T extends tf.Tensor>(
   inputs: tf.Tensor[],
-  node: (save: tf.GradSaveFunc) => Node<T>,
-): T => tf.customGrad<T>((...withSave) => node(withSave.at(-1) as tf.GradSaveFunc))(...inputs);
+  createNode: (save: tf.GradSaveFunc) => Node<T>,
+): T =>
+  tf.customGrad<T>((...withSave) => {
+    const { value, gradFunc } = createNode(withSave.at(-1) as tf.GradSaveFunc);
+    return {
+      value,
+      gradFunc(d: T, saved: tf.Tensor[]) {
+        const gradients = gradFunc(d, saved);
+        tf.dispose([d, ...saved]);
+        return gradients;
+      },
+    };
+  })(...inputs);
 
 function run(
   kernel: FusedKernel,

@@ -15,6 +15,12 @@ export function registerReplacementKernels(memory: WasmMemory): void {
   replaceKernel("BatchMatMul", "wasm", ({ inputs, attrs }) =>
     batchMatMul(memory, inputs as Operands, attrs as unknown as Transposes),
   );
+  // the stock kernel copies the values, which doubles the memory of all that gradients save
+  replaceKernel("Identity", "wasm", ({ inputs, backend }) => {
+    const { x } = inputs as { x: tf.TensorInfo };
+    (backend as tf.KernelBackend).incRef(x.dataId);
+    return { dataId: x.dataId, shape: x.shape, dtype: x.dtype };
+  });
   replaceKernel("GatherV2", "wasm", params => {
     const { x, indices } = params.inputs as { x: tf.Tensor; indices: tf.Tensor };
     const { axis, batchDims } = params.attrs as unknown as { axis: number; batchDims?: number };

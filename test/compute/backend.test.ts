@@ -81,6 +81,16 @@ describe("the wasm backend", () => {
     expect([...tf.matMul(x, weight).dataSync()]).toEqual([8, 8]);
   });
 
+  test("a clone shares the values of its original, and outlives it", async () => {
+    const { memory } = await startWasmBackend();
+    const original = tf.tensor1d([1, 2, 3]);
+    const clone = original.clone();
+    expect(memory!.addressOf(clone)).toBe(memory!.addressOf(original));
+    original.dispose();
+    expect([...clone.dataSync()]).toEqual([1, 2, 3]);
+    clone.dispose();
+  });
+
   test("the gradient of a row that is gathered twice is added twice, of others it is zero", () => {
     const gradient = tf.grad((x: tf.Tensor) =>
       tf.sum(
