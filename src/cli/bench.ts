@@ -12,7 +12,7 @@ import { measureDataset, recordDataset } from "./benchDataset.ts";
 import { measureBenchmark, type BenchmarkRow } from "./benchmark.ts";
 import { measureLongSessions } from "./benchLongSessions.ts";
 import { measureLiveSessions, measureMemory } from "./benchMemory.ts";
-import { measureServedTasks } from "./benchServedTasks.ts";
+import { measureServedTasks, type ServedTasksOptions } from "./benchServedTasks.ts";
 import { measureServing, serveEmptyTool } from "./benchServing.ts";
 import { measureRewards } from "./benchRewards.ts";
 import { measureSynthesis } from "./benchSynthesis.ts";
@@ -23,6 +23,7 @@ interface GroupOptions {
   readonly python: string | undefined;
   /** Tasks of the synthesized data set. */
   readonly taskCount: number | undefined;
+  readonly service: ServedTasksOptions;
   /** The tasks file on which rewards are compared. */
   readonly file: string | undefined;
 }
@@ -47,7 +48,7 @@ const groups: Readonly<
       torch?.close();
     }
   },
-  service: measureServedTasks,
+  service: (context, { service }) => measureServedTasks(context, service),
 };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
@@ -120,6 +121,14 @@ export const bench = defineCommand({
       "Python with bfcl-eval or torch, for --against (default: python3 on the PATH)",
     ),
     ...ablationOptions,
+    workers: option("--workers <n>", "for service: its worker processes (default: 1)", {
+      parser: countOf("a number of processes"),
+    }),
+    soak: option(
+      "--soak <seconds>",
+      "for service: use it that long while connections are cut, workers are killed and clocks jump, instead of measuring rates; with two workers unless --workers says otherwise",
+      { parser: countOf("a number of seconds") },
+    ),
     long: flag("--long", "for learning: train for two hours"),
     file: option("--file <file>", "tasks file for rewards (default: 200 new tasks)", {
       parser: existingPath("a tasks file"),
@@ -144,6 +153,7 @@ export const bench = defineCommand({
     "bench",
     "bench environment",
     "bench service",
+    "bench service --workers 2 --soak 600",
     "bench environment --against bfcl",
     "bench training --against torch --python venv/bin/python",
     "bench ablations --profiles paper,prove-plus --seeds 5",
@@ -152,7 +162,7 @@ export const bench = defineCommand({
   async run(
     context,
     [group],
-    { against, python, file, tasks, reference, crowd, long, ...ablations },
+    { against, python, file, tasks, reference, crowd, long, workers, soak, ...ablations },
   ) {
     // these two are child processes of the environment group
     if (reference) return serveEmptyTool(context);
@@ -162,6 +172,8 @@ export const bench = defineCommand({
       const { runAblations } = await import("./benchAblations.ts");
       return await runAblations(context, { ...ablations, tasks });
     }
+    if ((workers !== undefined || soak !== undefined) && group !== "service")
+      throw new UserError("--workers and --soak are for service", "write prove-rl bench service");
     if (long && group !== "learning")
       throw new UserError("--long is for learning", "write prove-rl bench learning --long");
     if (group === "learning") {
@@ -186,6 +198,7 @@ export const bench = defineCommand({
       const options = {
         python: isCompared ? (python ?? "python3") : undefined,
         taskCount: tasks,
+        service: { workers: workers ?? (soak === undefined ? 1 : 2), soak },
         file,
       };
       await printFigures(groups[name](context, options), context);

@@ -49,10 +49,17 @@ export class HttpConnection {
     const socket = connect(Number(this.#url.port), this.#url.hostname)
       .setNoDelay(true)
       .setEncoding("latin1");
-    socket.on("data", (chunk: string) => this.#read(chunk));
-    socket.on("error", error => this.#reject(error));
+    this.#text = "";
+    // an earlier connection may report its end after the next one was opened
+    const rejectIfCurrent = (error: Error) => {
+      if (socket === this.#socket) this.#reject(error);
+    };
+    socket.on("data", (chunk: string) => {
+      if (socket === this.#socket) this.#read(chunk);
+    });
+    socket.on("error", rejectIfCurrent);
     socket.on("close", () =>
-      this.#reject(new Error(`${this.#url.host} closed the connection before it answered`)),
+      rejectIfCurrent(new Error(`${this.#url.host} closed the connection before it answered`)),
     );
     return socket;
   }

@@ -11,23 +11,44 @@ import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { readUrl, rejectOnExit } from "./benchConnection.ts";
 import { listRequests, Load, sessionCount, type Run } from "./benchLoad.ts";
+import { Soak, soakNodeOptions } from "./benchSoak.ts";
 import { startProgram, type BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
 
 const taskCount = 256;
 const runCount = 5;
 
-export async function* measureServedTasks(context: CliContext): AsyncGenerator<BenchmarkRow> {
+export interface ServedTasksOptions {
+  /** Worker processes of the service; 1 if absent. */
+  readonly workers?: number | undefined;
+  /** How long to run while connections are cut and workers are killed, instead of measuring rates. */
+  readonly soak?: number | undefined;
+}
+
+export async function* measureServedTasks(
+  context: CliContext,
+  { workers = 1, soak }: ServedTasksOptions,
+): AsyncGenerator<BenchmarkRow> {
   const { signal, showProgress } = context;
   const tasks = await synthesizeTasks(context);
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
     const file = join(folder, "bench.tasks.jsonl");
     writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
-    const program = startProgram(["serve", "--port", "0", "--tasks", file], signal);
+    const program = startProgram(
+      ["serve", "--port", "0", "--tasks", file, "--workers", String(workers)],
+      signal,
+      soak === undefined ? [] : soakNodeOptions,
+    );
     program.stderr.resume();
     try {
       const url = await readUrl(program);
+      if (soak !== undefined) {
+        showProgress(`using the service for ${soak} s`);
+        const { catalog } = context;
+        yield* new Soak({ url, service: program, tasks, catalog, seconds: soak, signal }).measure();
+        return;
+      }
       const load = new Load(url, tasks, context.catalog);
       const runs: Run[] = [];
       // the first run compiles the code

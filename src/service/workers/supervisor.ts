@@ -51,7 +51,11 @@ export class Supervisor {
     this.#shares = new CapacityShares(capacity, workers);
     this.#workers = Array.from({ length: workers }, (_, index) => new Worker(index));
     // a socket must not be read from here
-    this.#server = createServer({ pauseOnConnect: true, noDelay: true }, it => this.#pass(it));
+    this.#server = createServer({ pauseOnConnect: true, noDelay: true }, socket => {
+      // the client has disconnected before a worker had the connection
+      socket.on("error", () => socket.destroy());
+      this.#pass(socket);
+    });
     this.failed.catch(() => {});
   }
 
