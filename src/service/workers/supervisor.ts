@@ -118,7 +118,8 @@ export class Supervisor {
       program.once("exit", (code, signal) => {
         worker.detach();
         if (this.#isEnding) return;
-        const failures = isReady ? 0 : failedStarts + 1;
+        // one that was killed says nothing about the next one
+        const failures = isReady ? 0 : failedStarts + (signal === null ? 1 : 0);
         if (failures >= maxFailedStarts)
           return this.#fail(
             new UserError(
