@@ -211,7 +211,7 @@ async function* measureSteps(
     {
       group: createSingleReplica(undefined),
       model,
-      tokenizer: stored.tokenizer,
+      chat: stored.chat,
       optimizer,
       catalog,
       tasks,
@@ -254,13 +254,13 @@ async function* measureSteps(
 
 /** A step's attempts. Those that end without a token of the student's are left out. */
 async function recordAttempts(
-  { tokenizer }: StoredModel,
+  { chat }: StoredModel,
   model: Model,
   tasks: readonly Task[],
   { catalog }: CliContext,
 ): Promise<ScoredAttempt[][]> {
-  const student = openStudent(model, tokenizer, { name: "student", temperature: 1, seed: 1 });
-  const scoreRollout = createAttemptScorer({ catalog, profile: provePlusProfile, tokenizer });
+  const student = openStudent(model, chat, { name: "student", temperature: 1, seed: 1 });
+  const scoreRollout = createAttemptScorer({ catalog, profile: provePlusProfile, chat });
   const groups = await Promise.all(
     tasks.map(task =>
       Promise.all(

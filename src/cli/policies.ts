@@ -136,7 +136,7 @@ export async function openStudentModel(
     sizes: stored.config.architecture,
   });
   const model = await loadModel(stored);
-  const student = openStudent(model, stored.tokenizer, {
+  const student = openStudent(model, stored.chat, {
     name: `student:${stored.config.name}`,
     ...choice,
   });

@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Architecture } from "../model/architecture.ts";
-import { studentLimits } from "../model/chatFormat.ts";
+import { studentLimits } from "../model/compactChat.ts";
 import {
   copyWeights,
   createConfig,

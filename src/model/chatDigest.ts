@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { Conversation } from "../policy/policy.ts";
-import { encodeChat, studentLimits } from "./chatFormat.ts";
+import { encodeChat, studentLimits } from "./compactChat.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { Tool } from "./valueText.ts";
 

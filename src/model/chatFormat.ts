@@ -1,36 +1,26 @@
 /**
- * Encodes a conversation as the token ids that a small student reads: a compact card for each tool,
- * then the turns. The same conversation always has the same ids. parseChat.ts parses what the
- * student writes.
+ * The interface of a chat format: how a model reads a conversation as token ids and writes its own
+ * messages. compactFormat.ts has the format of small students.
  */
-import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
-import { countGivenEvents } from "../trajectory/oneTurn.ts";
-import { listAddedTools } from "../trajectory/trajectory.ts";
-import { IdAliases } from "./idAliases.ts";
-import { shortenReply } from "./replyText.ts";
-import type { Tokenizer } from "./tokenizer.ts";
-import { formatArgument, formatResultRows, type Tool } from "./valueText.ts";
+import type { AssistantMessage, Conversation } from "../policy/policy.ts";
+import type { GrammarOptions, MessageGrammar } from "./messageGrammar.ts";
 
-/** The limits of a small student. An attempt that exceeds one ends by `limit`. */
-export const studentLimits = {
-  /** Tokens of the menu and the first user turn. */
-  prompt: 256,
-  /** Tokens the student may write, over all turns. */
-  sampled: 128,
-  /** Tokens of one result. */
-  result: 64,
-  /** Tokens of a user turn after the first. */
-  turn: 96,
-  /** Tokens of a whole conversation. */
-  context: 768,
-} as const;
-
-type Event = Conversation["events"][number];
-
-type CallStep = Extract<Event, { kind: "call" }>;
+/** The limits of a model, in tokens. An attempt that exceeds one ends by `limit`. */
+export interface ChatLimits {
+  /** The menu and the first user turn. */
+  readonly prompt: number;
+  /** What the model may write, over all turns. */
+  readonly sampled: number;
+  /** One result. */
+  readonly result: number;
+  /** A user turn after the first. */
+  readonly turn: number;
+  /** A whole conversation. */
+  readonly context: number;
+}
 
 /** A conversation as token ids. The arrays have one entry for each token. */
-export interface EncodedChat {
+export interface ChatTokens {
   readonly ids: number[];
   /** 1 if the policy wrote the token, else 0. */
   readonly mask: number[];
@@ -45,240 +35,49 @@ export interface EncodedChat {
   readonly given: number;
   /** The index of the policy message that the token belongs to, or -1. */
   readonly message: number[];
-  /** The aliases of the entity ids that occur so far. */
-  readonly aliases: IdAliases;
 }
 
-/** Encodes the first menu, the time, the rules and the first user turn, without the mark that starts a policy message. */
-export function encodeOpening(
-  tokenizer: Tokenizer,
-  conversation: Conversation,
-  aliases = new IdAliases(),
-): number[] {
-  const user = conversation.events.find(it => it.kind === "user")?.text ?? "";
-  return [
-    ...encodeMenu(tokenizer, listFirstTools(conversation)),
-    ...tokenizer.encode(` now ${conversation.now.replace("T", " ")}`),
-    ...tokenizer.encode((conversation.rules ?? []).map(it => ` ${it}`).join("")),
-    tokenizer.markId("<user>"),
-    ...tokenizer.encode(` ${aliases.replaceIds(user)}`),
-  ];
+/** What a policy message says. */
+export type MessageContent = Pick<AssistantMessage, "text" | "calls">;
+
+/** Reads a message while it is being written. */
+export interface ReplyReader {
+  /** What a reply to the user says so far; undefined for a message of calls. */
+  readonly text: string | undefined;
+  append(id: number): void;
 }
 
-const encodeMenu = (tokenizer: Tokenizer, tools: readonly Tool[]): number[] => [
-  tokenizer.markId("<menu>"),
-  ...tools.flatMap(tool => encodeToolCard(tokenizer, tool)),
-];
-
-/** The tools that were on the menu before a user turn added others. */
-function listFirstTools({ tools, events }: Conversation): readonly Tool[] {
-  const added = new Set(listAddedTools(events));
-  return tools.filter(it => !added.has(it.name));
+/** A conversation up to the policy's next message. */
+export interface EncodedChat extends ChatTokens {
+  /** Parses the ids of the next message, which `isMessageEnd` ended. */
+  parse(ids: readonly number[]): MessageContent;
+  /** Reads the next message, and passes its words on. Absent if only whole messages can be read. */
+  readReply?(onText?: (text: string) => void): ReplyReader;
+  /** The grammar of the next message. Absent if the format has none. */
+  openGrammar?(options: Omit<GrammarOptions, "aliases">): MessageGrammar;
 }
 
-/**
- * Encodes the whole conversation so far. The cards of tools that a user turn adds are before the
- * turn. It ends with the mark that starts a policy message, unless
- * the last event is a policy message.
- */
-export function encodeChat(tokenizer: Tokenizer, conversation: Conversation): EncodedChat {
-  const chat: EncodedChat = {
-    ids: [],
-    mask: [],
-    logprobs: [],
-    message: [],
-    opening: 0,
-    given: 0,
-    aliases: new IdAliases(),
-  };
-  const appendGiven = (ids: readonly number[]) => appendTokens(chat, ids, 0, -1);
-  const policyMark = tokenizer.markId("<asst>");
-  appendGiven(encodeOpening(tokenizer, conversation, chat.aliases));
-  const opening = chat.ids.length + 1;
-  const givenEvents = countGivenEvents(conversation);
-  let given = opening;
-  let isFirstUserTurn = true;
-  let isPolicyLast = false;
-  for (const [i, event] of conversation.events.entries()) {
-    const isGiven = i < givenEvents;
-    if (event.kind === "user" && event.adds) {
-      const names = event.adds;
-      const added = conversation.tools.filter(it => names.includes(it.name));
-      appendGiven(encodeMenu(tokenizer, added));
-    }
-    if (event.kind === "user" && !isFirstUserTurn)
-      appendGiven([
-        tokenizer.markId("<user>"),
-        ...tokenizer.encode(` ${chat.aliases.replaceIds(event.text)}`).slice(0, studentLimits.turn),
-      ]);
-    if (event.kind === "user") isFirstUserTurn = false;
-    if (event.kind === "call")
-      appendGiven(encodeResult(tokenizer, conversation.tools, event, chat.aliases));
-    if (event.kind === "assistant") {
-      appendGiven([policyMark]);
-      const text = isGiven ? shortenReply(event.text) : event.text;
-      const ids =
-        event.tokens ??
-        encodeMessage(
-          tokenizer,
-          conversation.tools,
-          { text, calls: listCallsAfter(conversation.events, i) },
-          chat.aliases,
-        );
-      if (isGiven) appendGiven(ids);
-      else appendTokens(chat, ids, 1, event.message, event.logprobs);
-    }
-    if (givenEvents > 0 && i === givenEvents) given = chat.ids.length + 1; // with the mark
-    if (event.kind !== "ended") isPolicyLast = event.kind === "assistant";
-  }
-  if (!isPolicyLast) appendGiven([policyMark]);
-  return { ...chat, opening, given };
-}
-
-function appendTokens(
-  to: EncodedChat,
-  ids: readonly number[],
-  mask: 0 | 1,
-  message: number,
-  logprobs?: readonly number[],
-) {
-  for (const [i, id] of ids.entries()) {
-    to.ids.push(id);
-    to.mask.push(mask);
-    to.message.push(message);
-    to.logprobs.push(logprobs?.[i] ?? 0);
-  }
-}
-
-const listCallsAfter = (events: readonly Event[], i: number): readonly Call[] => {
-  const end = events.findIndex((it, j) => j > i && it.kind !== "call");
-  return events.slice(i + 1, end < 0 ? undefined : end).filter(it => it.kind === "call");
-};
-
-/**
- * Encodes a tool as its name and keys, with the optional keys after a question mark. Keys of
- * numbers, booleans and lists have a mark for their type.
- */
-function encodeToolCard(tokenizer: Tokenizer, tool: Tool): number[] {
-  const properties = Object.entries(
-    (tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>,
-  );
-  const required = new Set((tool.inputSchema["required"] ?? []) as readonly string[]);
-  const encodeKeys = (isRequired: boolean) =>
-    properties
-      .filter(([key]) => required.has(key) === isRequired)
-      .flatMap(([key, schema]) => [
-        ...encodeKey(tokenizer, key),
-        ...tokenizer.encode(getTypeMark(schema)),
-      ]);
-  const optional = encodeKeys(false);
-  return [
-    ...encodeName(tokenizer, tool.name),
-    ...encodeKeys(true),
-    ...(optional.length ? [...tokenizer.encode("?"), ...optional] : []),
-  ];
-}
-
-const typeMarks: Readonly<Record<string, string>> = {
-  number: "#",
-  integer: "#",
-  boolean: "!",
-  array: "*",
-};
-
-const getTypeMark = (schema: Tool["inputSchema"]): string =>
-  typeMarks[schema["type"] as string] ?? "";
-
-const encodeName = (tokenizer: Tokenizer, name: string): readonly number[] => {
-  const id = tokenizer.nameId(name);
-  return id === undefined ? [tokenizer.markId("<arg>"), ...tokenizer.encode(` ${name}`)] : [id];
-};
-
-/** A key without an id of its own is spelled as text between a mark and an equals sign. */
-const encodeKey = (tokenizer: Tokenizer, key: string): readonly number[] => {
-  const id = tokenizer.keyId(key);
-  return id === undefined ? [tokenizer.markId("<arg>"), ...tokenizer.encode(` ${key}=`)] : [id];
-};
-
-/** Encodes a policy message as a student writes it: its calls, or text for the user. */
-export function encodeMessage(
-  tokenizer: Tokenizer,
-  tools: readonly Tool[],
-  { text, calls }: Pick<AssistantMessage, "text" | "calls">,
-  aliases = new IdAliases(),
-): number[] {
-  if (calls.length === 0)
-    return [
-      tokenizer.markId("<fin>"),
-      ...tokenizer.encode(text ? ` ${aliases.replaceIds(text)}` : ""),
-      tokenizer.markId("<eot>"),
-    ];
-  return calls.flatMap((call, i) => [
-    tokenizer.markId(i === 0 ? "<call>" : "<also>"),
-    ...encodeCall(tokenizer, tools, call, aliases),
-    ...(i === calls.length - 1 ? [tokenizer.markId("<eoc>")] : []),
-  ]);
-}
-
-function encodeCall(
-  tokenizer: Tokenizer,
-  tools: readonly Tool[],
-  call: Call,
-  aliases: IdAliases,
-): number[] {
-  const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ??
-    {}) as Record<string, Tool["inputSchema"]>;
-  const args = Object.entries(call.arguments ?? {}) as [string, Call["arguments"]][];
-  const order = Object.keys(properties);
-  const getPosition = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
-  const ids = [
-    ...(tokenizer.nameId(call.name) === undefined
-      ? tokenizer.encode(` ${call.name}`)
-      : encodeName(tokenizer, call.name)),
-  ];
-  for (const [key, value] of args.toSorted(([a], [b]) => getPosition(a) - getPosition(b)))
-    ids.push(
-      ...encodeKey(tokenizer, key),
-      ...tokenizer.encode(` ${aliases.replaceIds(formatArgument(value, properties[key]))}`),
-    );
-  return ids;
-}
-
-/**
- * Encodes the result of a call within the limit: the whole result if it fits, else only names and
- * ids, else the first rows and how many more there are.
- */
-export function encodeResult(
-  tokenizer: Tokenizer,
-  tools: readonly Tool[],
-  step: CallStep,
-  aliases = new IdAliases(),
-): number[] {
-  const mark = tokenizer.markId("<res>");
-  const room = studentLimits.result - 1;
-  if (step.outcome.kind !== "ok")
-    return [
-      mark,
-      ...tokenizer
-        .encode(` error ${aliases.replaceIds(step.outcome.message ?? step.outcome.kind)}`)
-        .slice(0, room),
-    ];
-  const schema = tools.find(it => it.name === step.name)?.outputSchema;
-  const { value } = step.outcome;
-  const whole = tokenizer.encode(
-    ` ${aliases.replaceIds(formatResultRows(value, schema, false).join("; "))}`,
-  );
-  if (whole.length <= room) return [mark, ...whole];
-  const rows = formatResultRows(value, schema, true);
-  const ids: number[] = [];
-  for (const [i, row] of rows.entries()) {
-    const next = tokenizer.encode(`${i ? ";" : ""} ${aliases.replaceIds(row)}`);
-    const more = tokenizer.encode(`; ${rows.length - i} more`);
-    if (ids.length + next.length + (i + 1 < rows.length ? more.length : 0) > room) {
-      ids.push(...(i === 0 ? next : more).slice(0, room - ids.length));
-      break;
-    }
-    ids.push(...next);
-  }
-  return [mark, ...ids];
+export interface ChatFormat {
+  readonly limits: ChatLimits;
+  /**
+   * Whether the prompt has the descriptions and the whole schemas of tools, so that the model can
+   * use tools that it was not trained on.
+   */
+  readonly describesTools: boolean;
+  /** Whether messages can be limited to calls that fit the offered tools. */
+  readonly hasGrammar: boolean;
+  /**
+   * Encodes the conversation so far. The ids of the policy's messages are those that it sampled.
+   * The same conversation always has the same ids, and a longer one begins with them.
+   */
+  encode(conversation: Conversation): EncodedChat;
+  /** Whether a message of the policy ends with this id. */
+  isMessageEnd(id: number): boolean;
+  decode(ids: readonly number[]): string;
+  /** The bytes of a token. */
+  readToken(id: number): Uint8Array;
+  /** For each token of a message the index of the message's call that it belongs to. */
+  indexCalls(ids: readonly number[]): number[];
+  /** Shortens a teacher's reply to what the model learns to write. */
+  shortenReply(text: string): string;
 }

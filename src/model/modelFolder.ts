@@ -11,6 +11,8 @@ import { parseJson } from "../storage/parseJson.ts";
 import { listGoalEdges } from "../trajectory/goalEdges.ts";
 import type { Goal } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
+import type { ChatFormat } from "./chatFormat.ts";
+import { createCompactFormat } from "./compactFormat.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
 import {
   createSeenTasks,
@@ -83,6 +85,7 @@ export interface StoredModel {
   readonly folder: string;
   readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
+  readonly chat: ChatFormat;
 }
 
 /**
@@ -106,7 +109,7 @@ export function readModelFolder(folder: string): StoredModel {
       `the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`,
       "remake it with prove-rl warm-start, or use the version that made it",
     );
-  return { folder, config, tokenizer };
+  return { folder, config, tokenizer, chat: createCompactFormat(tokenizer) };
 }
 
 function readConfig(folder: string): ModelConfig {

@@ -5,15 +5,12 @@
  */
 import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Conversation, Decoding, Policy } from "../policy/policy.ts";
-import type { IdAliases } from "./idAliases.ts";
-import { isMessageEnd, parseMessage } from "./parseChat.ts";
-import { ReplyStream } from "./replyStream.ts";
-import { studentLimits, encodeChat } from "./chatFormat.ts";
+import { UserError } from "../userError.ts";
+import type { ChatFormat, EncodedChat, ReplyReader } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
 import type { ChosenToken, Feed } from "./decoderStep.ts";
-import { createMessageGrammar, type MessageGrammar } from "./messageGrammar.ts";
+import type { MessageGrammar } from "./messageGrammar.ts";
 import type { TokenMask } from "./textTokens.ts";
-import type { Tokenizer } from "./tokenizer.ts";
 import type { Model } from "./transformer.ts";
 
 export interface StudentOptions {
@@ -45,21 +42,31 @@ export interface Student extends Policy {
   dispose(): void;
 }
 
-/** Opens a student of a model. It owns its cache, but not the model. */
-export const openStudent = (model: Model, tokenizer: Tokenizer, options: StudentOptions): Student =>
-  new BatchedStudent(model, tokenizer, options);
+/**
+ * Opens a student of a model. It owns its cache, but not the model. Throws a `UserError` if the
+ * model's chat format cannot be constrained, and it should be.
+ */
+export function openStudent(
+  model: Model,
+  chatFormat: ChatFormat,
+  options: StudentOptions,
+): Student {
+  if (options.isConstrained && !chatFormat.hasGrammar)
+    throw new UserError(
+      `the decoding of ${options.name} cannot be constrained`,
+      "leave out --constrain, which works with small students",
+    );
+  return new BatchedStudent(model, chatFormat, options);
+}
 
 /** A conversation whose next message is being generated. */
 interface PendingMessage {
   readonly conversation: Conversation;
-  /** The whole conversation, up to the mark that starts the message. */
-  readonly ids: readonly number[];
-  /** How many of the ids come before its first own message. */
-  readonly given: number;
-  readonly aliases: IdAliases;
+  /** The whole conversation, up to the message. */
+  readonly chat: EncodedChat;
   readonly grammar: MessageGrammar | undefined;
   readonly decoding: Decoding;
-  readonly stream: ReplyStream;
+  readonly stream: ReplyReader | undefined;
   /** How many tokens were sampled in earlier messages. */
   readonly sampledBefore: number;
   readonly sampledIds: number[];
@@ -80,7 +87,7 @@ class BatchedStudent implements Student {
   readonly decoding?: "constrained";
   readonly usage = { seconds: 0, tokens: 0 };
   readonly #decoder: Decoder;
-  readonly #tokenizer: Tokenizer;
+  readonly #chatFormat: ChatFormat;
   readonly #options: StudentOptions;
   /** The slots of conversations by trajectory id. */
   readonly #slots = new Map<string, Slot>();
@@ -88,12 +95,14 @@ class BatchedStudent implements Student {
   #active: PendingMessage[] = [];
   #isRunning = false;
 
-  constructor(model: Model, tokenizer: Tokenizer, options: StudentOptions) {
+  constructor(model: Model, chatFormat: ChatFormat, options: StudentOptions) {
     this.name = options.name;
     if (options.isConstrained) this.decoding = "constrained";
-    this.#tokenizer = tokenizer;
+    this.#chatFormat = chatFormat;
     this.#options = options;
-    this.#decoder = openDecoder(model, { slots: options.slots ?? 64 });
+    const context = Math.min(model.architecture.context, chatFormat.limits.context);
+    const slots = options.slots ?? countSlots(model.architecture, context);
+    this.#decoder = openDecoder(model, { slots, context });
   }
 
   next(
@@ -101,12 +110,13 @@ class BatchedStudent implements Student {
     signal?: AbortSignal,
     decoding: Decoding = {},
   ): Promise<AssistantMessage> {
-    const { ids, mask, opening, given, aliases } = encodeChat(this.#tokenizer, conversation);
-    const sampled = mask.reduce((sum, it) => sum + it, 0);
+    const { limits } = this.#chatFormat;
+    const chat = this.#chatFormat.encode(conversation);
+    const sampled = chat.mask.reduce((sum, it) => sum + it, 0);
     if (
-      opening > studentLimits.prompt ||
-      sampled >= studentLimits.sampled ||
-      ids.length >= this.#decoder.context
+      chat.opening > limits.prompt ||
+      sampled >= limits.sampled ||
+      chat.ids.length >= this.#decoder.context
     )
       return Promise.resolve({
         text: "",
@@ -115,18 +125,16 @@ class BatchedStudent implements Student {
         logprobs: [],
         mask: [],
         cut: true,
-        usage: { read: ids.length, written: 0 },
+        usage: { read: chat.ids.length, written: 0 },
       });
-    const grammar = this.#createGrammar(conversation.tools, aliases, decoding.tool);
+    const grammar = this.#createGrammar(conversation.tools, chat, decoding.tool);
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         conversation,
-        ids,
-        given,
-        aliases,
+        chat,
         grammar,
         decoding,
-        stream: new ReplyStream(this.#tokenizer, aliases, decoding.onText),
+        stream: chat.readReply?.(decoding.onText),
         sampledBefore: sampled,
         sampledIds: [],
         logprobs: [],
@@ -146,9 +154,7 @@ class BatchedStudent implements Student {
   }
 
   readToken(id: number): Uint8Array {
-    return this.#tokenizer.isText(id)
-      ? this.#tokenizer.bytesOf(id)
-      : Buffer.from(this.#tokenizer.decode([id]));
+    return this.#chatFormat.readToken(id);
   }
 
   dispose(): void {
@@ -157,14 +163,18 @@ class BatchedStudent implements Student {
 
   #createGrammar(
     offered: Conversation["tools"],
-    aliases: IdAliases,
+    chat: EncodedChat,
     choice: Decoding["tool"],
   ): MessageGrammar | undefined {
     if (choice === undefined && !this.#options.isConstrained) return undefined;
     const name = typeof choice === "object" ? choice.name : undefined;
-    return createMessageGrammar(this.#tokenizer, {
+    if (!chat.openGrammar)
+      throw new UserError(
+        `the messages of ${this.name} cannot be limited to calls or to text`,
+        "leave the choice to the model",
+      );
+    return chat.openGrammar({
       tools: name === undefined ? offered : offered.filter(it => it.name === name),
-      aliases,
       ...(choice === undefined ? {} : { kind: choice === "none" ? "text" : "calls" }),
     });
   }
@@ -222,7 +232,7 @@ class BatchedStudent implements Student {
       if (slot) this.#resetIfDiverged(slot, it);
       else if (this.#slots.size < this.#decoder.slots) {
         this.#slots.set(it.conversation.header.id, { number: this.#decoder.open(), ids: [] });
-        const prompt = it.ids.slice(0, it.given).join();
+        const prompt = it.chat.ids.slice(0, it.chat.given).join();
         newByPrompt.set(prompt, [...(newByPrompt.get(prompt) ?? []), it]);
       } else {
         stillWaiting.push(it);
@@ -239,7 +249,7 @@ class BatchedStudent implements Student {
   /** Computes the prompt of several new conversations once, except for its last token. */
   async #sharePrompt(group: readonly PendingMessage[]): Promise<void> {
     const [first, ...others] = group.map(it => this.#slots.get(it.conversation.header.id)!);
-    const prompt = group[0]!.ids.slice(0, group[0]!.given - 1);
+    const prompt = group[0]!.chat.ids.slice(0, group[0]!.chat.given - 1);
     await this.#decoder.feed([{ slot: first!.number, ids: prompt }]);
     this.#decoder.copy(
       first!.number,
@@ -249,7 +259,7 @@ class BatchedStudent implements Student {
   }
 
   /** Clears a slot whose sequence is not the beginning of this conversation. */
-  #resetIfDiverged(slot: Slot, { conversation, ids }: PendingMessage): void {
+  #resetIfDiverged(slot: Slot, { conversation, chat: { ids } }: PendingMessage): void {
     if (slot.ids.length < ids.length && slot.ids.every((id, i) => id === ids[i])) return;
     this.#decoder.release(slot.number);
     this.#slots.set(conversation.header.id, { number: this.#decoder.open(), ids: [] });
@@ -257,7 +267,8 @@ class BatchedStudent implements Student {
 
   /** The tokens that the slot of a conversation lacks, and the choice of the next one. */
   #createFeed(pending: PendingMessage): Feed {
-    const { conversation, ids, grammar, decoding, sampledBefore, sampledIds } = pending;
+    const { conversation, chat, grammar, decoding, sampledBefore, sampledIds } = pending;
+    const { ids } = chat;
     const slot = this.#slots.get(conversation.header.id)!;
     const newIds = [
       ...ids.slice(slot.ids.length),
@@ -280,27 +291,36 @@ class BatchedStudent implements Student {
     it.grammar?.append(id);
     it.sampledIds.push(id);
     it.logprobs.push(logprob);
-    it.stream.append(id);
-    const isComplete = isMessageEnd(id);
+    it.stream?.append(id);
+    const isComplete = this.#chatFormat.isMessageEnd(id);
     const isCut =
       !isComplete &&
-      (it.sampledBefore + it.sampledIds.length >= studentLimits.sampled ||
+      (it.sampledBefore + it.sampledIds.length >= this.#chatFormat.limits.sampled ||
         it.sampledIds.length >= (it.decoding.maxTokens ?? Infinity) ||
-        it.ids.length + it.sampledIds.length >= this.#decoder.context);
+        it.chat.ids.length + it.sampledIds.length >= this.#decoder.context);
     if (!isComplete && !isCut) return;
     this.#active = this.#active.filter(other => other !== it);
     const message = isComplete
-      ? parseMessage(this.#tokenizer, it.conversation.tools, it.sampledIds, it.aliases)
-      : { text: it.stream.text ?? this.#tokenizer.decode(it.sampledIds), calls: [] };
+      ? it.chat.parse(it.sampledIds)
+      : { text: it.stream?.text ?? this.#chatFormat.decode(it.sampledIds), calls: [] };
     it.resolve({
       ...message,
       tokens: it.sampledIds,
       logprobs: it.logprobs,
       mask: it.sampledIds.map(() => 1),
-      usage: { read: it.ids.length, written: it.sampledIds.length },
+      usage: { read: it.chat.ids.length, written: it.sampledIds.length },
       ...(isCut ? { cut: true as const } : {}),
     });
   }
 }
 
 const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));
+
+/** The most conversations at a time, and the bytes that their caches may take together. */
+const [maxSlots, maxCacheBytes] = [64, 512 * 1024 ** 2];
+
+/** As many slots as fit: the cache of a conversation has a key and a value for each token. */
+function countSlots({ layers, kvHeads, headWidth }: Model["architecture"], context: number) {
+  const bytes = 4 * 2 * layers * kvHeads * headWidth * context;
+  return Math.max(1, Math.min(maxSlots, Math.floor(maxCacheBytes / bytes)));
+}

@@ -1,7 +1,7 @@
 /**
  * Converts text to token ids and back: byte-level byte-pair encoding, lossless on any text, with
  * two-digit number pieces. Tool names, argument keys and control marks have ids of their own that
- * text is never encoded to; only chatFormat.ts writes them.
+ * text is never encoded to; only compactChat.ts writes them.
  */
 import { hash } from "node:crypto";
 import { z } from "zod";

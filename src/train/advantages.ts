@@ -5,7 +5,7 @@
  *
  * or with another scale; and, if credit is given per call, of the tokens of their calls.
  */
-import { studentLimits } from "../model/chatFormat.ts";
+import type { ChatLimits } from "../model/chatFormat.ts";
 import type { CallEvidence } from "../reward/breakdown.ts";
 import type { GrpoSettings } from "../run/config.ts";
 import { shuffleIndices } from "./epochSampler.ts";
@@ -19,6 +19,9 @@ type AdvantageSettings = Pick<
 
 type Group = readonly ScoredAttempt[];
 
+/** How many tokens an attempt may have. */
+type SampledLimit = Pick<ChatLimits, "sampled">;
+
 /** Deviations below this are rounding. */
 const smallest = 1e-6;
 
@@ -27,9 +30,11 @@ export function assignAdvantages(
   groups: readonly Group[],
   settings: AdvantageSettings,
   replicas: ProcessGroup,
-  { seed, step }: { seed: number; step: number },
+  { seed, step, limits }: { seed: number; step: number; limits: SampledLimit },
 ): void {
-  const rewards = groups.map(group => group.map(it => computeReward(it, settings.overlong)));
+  const rewards = groups.map(group =>
+    group.map(it => computeReward(it, settings.overlong, limits)),
+  );
   const batchDeviation =
     settings.advantageScale === "batch-std" ? computeBatchDeviation(rewards.flat(), replicas) : 0;
   for (const [g, group] of groups.entries()) {
@@ -50,17 +55,27 @@ export function assignAdvantages(
 }
 
 /** Whether attempts at a task give a gradient: they must differ in reward, and count. */
-export function givesGradient(group: Group, settings: AdvantageSettings): boolean {
-  const { deviation } = describeRewards(group.map(it => computeReward(it, settings.overlong)));
+export function givesGradient(
+  group: Group,
+  settings: AdvantageSettings,
+  limits: SampledLimit,
+): boolean {
+  const { deviation } = describeRewards(
+    group.map(it => computeReward(it, settings.overlong, limits)),
+  );
   return deviation >= smallest && (settings.failedGroups > 0 || group.some(it => it.success));
 }
 
 /** The reward, less a punishment that grows over the last tokens before the limit to 1. */
-const computeReward = ({ breakdown, logprobs }: ScoredAttempt, overlong: number): number =>
+const computeReward = (
+  { breakdown, logprobs }: ScoredAttempt,
+  overlong: number,
+  { sampled }: SampledLimit,
+): number =>
   overlong === 0
     ? breakdown.total
     : breakdown.total -
-      Math.min(1, Math.max(0, (logprobs.length - (studentLimits.sampled - overlong)) / overlong));
+      Math.min(1, Math.max(0, (logprobs.length - (sampled - overlong)) / overlong));
 
 /** The standard deviation of all rewards of the step. */
 function computeBatchDeviation(rewards: readonly number[], replicas: ProcessGroup): number {

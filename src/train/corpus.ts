@@ -5,9 +5,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { listMenuTools } from "../environment/menu.ts";
 import { createKeyedStream } from "../environment/random.ts";
-import { studentLimits, encodeChat } from "../model/chatFormat.ts";
-import { shortenReply } from "../model/replyText.ts";
-import type { Tokenizer } from "../model/tokenizer.ts";
+import type { ChatFormat } from "../model/chatFormat.ts";
 import { createRules, type Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
 import { listOfferedItems, type Task } from "../trajectory/task.ts";
@@ -20,7 +18,7 @@ import { injectError } from "./errorInjection.ts";
  * copies nothing.
  */
 export interface Corpus {
-  readonly ids: Uint16Array;
+  readonly ids: Uint16Array | Uint32Array;
   /** The part of each token, as in `EncodedConversation`. */
   readonly parts: Uint8Array;
   /** The index of each conversation's first token, and at the end the number of tokens. */
@@ -79,10 +77,10 @@ export async function buildCorpus(
   tasks: AsyncIterable<Task> | Iterable<Task>,
   {
     catalog,
-    tokenizer,
+    chat,
     settings,
     seed,
-  }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number },
+  }: { catalog: Catalog; chat: ChatFormat; settings: SftSettings; seed: number },
 ): Promise<BuiltCorpus> {
   const training: EncodedConversation[] = [];
   const validation: EncodedConversation[] = [];
@@ -97,7 +95,7 @@ export async function buildCorpus(
         ? await createCarelessTrajectory(task, catalog, { share: settings.careless, seed })
         : undefined;
     const taught = encodeConversation(
-      tokenizer,
+      chat,
       createConversation(catalog, task, carelessTrajectory ?? task.trajectory),
     );
     if (!taught) overLong++;
@@ -112,7 +110,7 @@ export async function buildCorpus(
     const encoded =
       injected &&
       encodeConversation(
-        tokenizer,
+        chat,
         createConversation(catalog, task, injected.trajectory),
         injected.message,
       );
@@ -129,20 +127,17 @@ export async function buildCorpus(
  * of `ignoredMessage` are not learned.
  */
 export function encodeConversation(
-  tokenizer: Tokenizer,
+  chat: ChatFormat,
   conversation: Conversation,
   ignoredMessage = -1,
 ): EncodedConversation | undefined {
   const events = conversation.events.map(it =>
-    it.kind === "assistant" ? { ...it, text: shortenReply(it.text) } : it,
+    it.kind === "assistant" ? { ...it, text: chat.shortenReply(it.text) } : it,
   );
-  const { ids, mask, message, opening } = encodeChat(tokenizer, { ...conversation, events });
+  const { limits } = chat;
+  const { ids, mask, message, opening } = chat.encode({ ...conversation, events });
   const sampled = mask.reduce((sum, it) => sum + it, 0);
-  if (
-    opening > studentLimits.prompt ||
-    sampled > studentLimits.sampled ||
-    ids.length > studentLimits.context
-  )
+  if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context)
     return undefined;
   return {
     ids,
@@ -162,7 +157,10 @@ function concatenate(
 ): Corpus {
   const all = [...training, ...validation];
   const total = all.reduce((sum, it) => sum + it.ids.length, 0);
-  const ids = new Uint16Array(new SharedArrayBuffer(total * 2));
+  const isSmall = all.every(it => it.ids.every(id => id <= 0xffff));
+  const ids = isSmall
+    ? new Uint16Array(new SharedArrayBuffer(total * 2))
+    : new Uint32Array(new SharedArrayBuffer(total * 4));
   const parts = new Uint8Array(new SharedArrayBuffer(total));
   const starts = new Uint32Array(new SharedArrayBuffer((all.length + 1) * 4));
   let at = 0;

@@ -24,17 +24,18 @@ export interface GroupStepContext extends MethodContext {
 
 /** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */
 export async function trainOnGroups(
-  { group: replicas, model, reference, optimizer }: GroupStepContext,
+  { group: replicas, model, chat, reference, optimizer }: GroupStepContext,
   groups: readonly (readonly ScoredAttempt[])[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
   measured: ReadonlySet<readonly ScoredAttempt[]>,
 ) {
   const attempts = groups.flat().filter(it => it.logprobs.length > 0);
-  const size = sumByName(replicas, {
+  const counts = sumByName(replicas, {
     tokens: attempts.reduce((sum, it) => sum + it.logprobs.length, 0),
     attempts: attempts.length,
   });
+  const size: MinibatchSize = { ...counts, longest: chat.limits.sampled };
   const { tokens } = size;
   if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
 

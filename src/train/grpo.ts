@@ -46,11 +46,11 @@ export interface StepOutcomes {
 }
 
 export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMethod {
-  const { group: replicas, model, tokenizer, tasks } = context;
+  const { group: replicas, model, chat, tasks } = context;
   const { grpo, seed } = config;
   /** The masks of the step's attempts, by trajectory; empty if decoding is not constrained. */
   const masks = new Map<string, TokenMask[]>();
-  const student = openStudent(model, tokenizer, {
+  const student = openStudent(model, chat, {
     name: "student",
     temperature: grpo.temperature,
     seed,
@@ -121,7 +121,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     })).filter(isOwn);
     const groups = await attemptTasks(step, own);
     for (let latest = groups; extra.length > 0;) {
-      const missing = latest.filter(it => !givesGradient(it.attempts, grpo)).length;
+      const missing = latest.filter(it => !givesGradient(it.attempts, grpo, chat.limits)).length;
       if (missing === 0) break;
       latest = await attemptTasks(step, extra.splice(0, missing));
       groups.push(...latest);
@@ -142,7 +142,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const faults = stepGroups.reduce((sum, it) => sum + it.faults, 0);
     const rolloutsEnd = performance.now();
 
-    assignAdvantages(groups, grpo, replicas, { seed, step });
+    assignAdvantages(groups, grpo, replicas, { seed, step, limits: chat.limits });
     // a group whose attempts all have the same reward has no gradient
     const informativeGroups = groups.filter(group => group.some(it => it.advantage !== 0));
 

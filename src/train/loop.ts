@@ -92,7 +92,7 @@ export async function train(
   const optimizer = createAdamW(model);
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
-  const context: MethodContext = { group: replica, model, tokenizer: stored.tokenizer, optimizer };
+  const context: MethodContext = { group: replica, model, chat: stored.chat, optimizer };
   const method = await openMethod(context, setup, { catalog, makeVariant });
   const save = async (step: number, spent: number) => {
     if (rank === 0)

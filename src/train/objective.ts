@@ -10,7 +10,6 @@
  * (`attempts`), or 1/(m · the most tokens of an attempt) (`constant`).
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { studentLimits } from "../model/chatFormat.ts";
 import type { ObjectiveSettings } from "../run/objectives.ts";
 
 type LossSettings = Pick<ObjectiveSettings, "ratio" | "normalization" | "clip" | "kl">;
@@ -41,6 +40,8 @@ export interface ReferenceTokens {
 export interface MinibatchSize {
   readonly tokens: number;
   readonly attempts: number;
+  /** The most tokens that an attempt may have. */
+  readonly longest: number;
 }
 
 /** Equation (3), differentiable in the log-probabilities (M). */
@@ -71,13 +72,13 @@ export function computeLoss(
 function getWeights(
   lengths: readonly number[],
   { normalization }: LossSettings,
-  { tokens, attempts }: MinibatchSize,
+  { tokens, attempts, longest }: MinibatchSize,
 ): { weights?: tf.Tensor1D; divisor: number } {
   switch (normalization) {
     case "tokens":
       return { divisor: tokens };
     case "constant":
-      return { divisor: attempts * studentLimits.sampled };
+      return { divisor: attempts * longest };
     case "attempts":
       return {
         weights: tf.tensor1d(lengths.flatMap(n => Array.from<number>({ length: n }).fill(1 / n))),

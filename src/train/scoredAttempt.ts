@@ -1,8 +1,7 @@
 /** A scored attempt of a group with the tokens to train on, and how it is made of a rollout. */
 import type { Catalog } from "../environment/catalog.ts";
-import { encodeChat, type EncodedChat } from "../model/chatFormat.ts";
+import type { ChatFormat, ChatTokens } from "../model/chatFormat.ts";
 import type { TokenMask } from "../model/textTokens.ts";
-import type { Tokenizer } from "../model/tokenizer.ts";
 import type { Rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
@@ -42,7 +41,7 @@ export interface ScoredAttempt {
 export interface ScorerOptions {
   readonly catalog: Catalog;
   readonly profile: Profile;
-  readonly tokenizer: Tokenizer;
+  readonly chat: ChatFormat;
 }
 
 /**
@@ -53,7 +52,7 @@ export interface ScorerOptions {
 export function createAttemptScorer({
   catalog,
   profile,
-  tokenizer,
+  chat: chatFormat,
 }: ScorerOptions): (
   task: Task,
   rollout: Pick<Rollout, "trajectory" | "finalState">,
@@ -68,7 +67,7 @@ export function createAttemptScorer({
       profile.name === paperProfile.name
         ? breakdown
         : (scoreAttempt(attempt, paperProfile) as Breakdown);
-    const chat = encodeChat(tokenizer, createConversation(catalog, task, trajectory));
+    const chat = chatFormat.encode(createConversation(catalog, task, trajectory));
     const end = chat.mask.lastIndexOf(1) + 1;
     const branch = {
       ids: chat.ids.slice(chat.given, end),
@@ -76,7 +75,6 @@ export function createAttemptScorer({
       ...(masks ? { allowed: placeMasks(chat.mask.slice(chat.given, end), masks) } : {}),
     };
     const logprobs = chat.logprobs.filter((_, i) => chat.mask[i] === 1);
-    const also = tokenizer.markId("<also>");
     const opening = chat.ids.slice(0, chat.given);
     return {
       task,
@@ -87,7 +85,7 @@ export function createAttemptScorer({
       opening,
       branch,
       logprobs,
-      callOfToken: listCallsOfTokens(chat, trajectory, also),
+      callOfToken: listCallsOfTokens(chat, trajectory, chatFormat),
       advantage: 0,
       clipped: [],
     };
@@ -108,18 +106,18 @@ function placeMasks(
 
 /** For each sampled token the position of its call in the transcript, or -1. */
 function listCallsOfTokens(
-  { ids, mask, message }: EncodedChat,
+  { ids, mask, message }: ChatTokens,
   trajectory: Trajectory,
-  also: number,
+  chatFormat: ChatFormat,
 ): number[] {
   const positions = new Map<number, number[]>();
   for (const [position, it] of listCalls(trajectory).entries())
     positions.set(it.message, [...(positions.get(it.message) ?? []), position]);
-  let current = { message: -1, call: 0 };
-  return ids.flatMap((id, i) => {
-    if (mask[i] !== 1) return [];
-    if (message[i] !== current.message) current = { message: message[i]!, call: 0 };
-    if (id === also) current.call++;
-    return [positions.get(current.message)?.[current.call] ?? -1];
-  });
+  const idsByMessage = new Map<number, number[]>();
+  for (const [i, id] of ids.entries())
+    if (mask[i] === 1)
+      idsByMessage.set(message[i]!, [...(idsByMessage.get(message[i]!) ?? []), id]);
+  return [...idsByMessage].flatMap(([number, own]) =>
+    chatFormat.indexCalls(own).map(call => positions.get(number)?.[call] ?? -1),
+  );
 }

@@ -1,6 +1,6 @@
 /** The interface that GRPO and supervised training implement, and what a replica gives them. */
 import type { Gradients, Model } from "../model/transformer.ts";
-import type { Tokenizer } from "../model/tokenizer.ts";
+import type { ChatFormat } from "../model/chatFormat.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -17,7 +17,7 @@ export interface ProcessGroup {
 export interface MethodContext {
   readonly group: ProcessGroup;
   readonly model: Model;
-  readonly tokenizer: Tokenizer;
+  readonly chat: ChatFormat;
   readonly optimizer: Optimizer;
 }
 

@@ -27,7 +27,7 @@ export interface TrainingSet {
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
-  start: Pick<StoredModel, "config" | "tokenizer">,
+  start: Pick<StoredModel, "config" | "chat">,
   onTask: (count: number) => void,
 ): Promise<TrainingSet> {
   const checkFit = config.onlyFitting ? createFitCheck(start, catalog) : undefined;
@@ -50,7 +50,7 @@ export async function loadTrainingSet(
     config.method === "sft"
       ? await buildCorpus(selectTasks(), {
           catalog,
-          tokenizer: start.tokenizer,
+          chat: start.chat,
           settings: config.sft,
           seed: config.seed,
         })

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { mulberry32 } from "../../src/environment/random.ts";
-import { encodeMessage } from "../../src/model/chatFormat.ts";
+import { encodeMessage } from "../../src/model/compactChat.ts";
 import { IdAliases } from "../../src/model/idAliases.ts";
 import { createMessageGrammar } from "../../src/model/messageGrammar.ts";
 import { isMessageEnd, parseMessage } from "../../src/model/parseChat.ts";

@@ -5,8 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as tf from "@tensorflow/tfjs-core";
 import { startBackend } from "../../src/compute/backend.ts";
-import { studentLimits } from "../../src/model/chatFormat.ts";
+import { studentLimits } from "../../src/model/compactChat.ts";
 import { openStudent, type Student } from "../../src/model/student.ts";
+import { createCompactFormat } from "../../src/model/compactFormat.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
 import { initializeModel, type Model } from "../../src/model/transformer.ts";
 import type { AssistantMessage, Conversation } from "../../src/policy/policy.ts";
@@ -34,7 +35,12 @@ describe("a student", () => {
   let model: Model;
   const students: Student[] = [];
   const open = (temperature: number, slots = 8): Student => {
-    const student = openStudent(model, tokenizer, { name: "s", temperature, seed: 5, slots });
+    const student = openStudent(model, createCompactFormat(tokenizer), {
+      name: "s",
+      temperature,
+      seed: 5,
+      slots,
+    });
     students.push(student);
     return student;
   };
@@ -93,7 +99,7 @@ describe("a student", () => {
   );
 
   test("with constrained decoding, even random weights call only offered tools", async () => {
-    const student = openStudent(model, tokenizer, {
+    const student = openStudent(model, createCompactFormat(tokenizer), {
       name: "s",
       temperature: 1,
       seed: 5,

@@ -34,7 +34,7 @@ beforeAll(async () => {
     if (doesFit(it) === "fits" && it.turns.every(turn => !turn.adds)) tasks.push(it);
   await startBackend("wasm", { programs });
   model = await loadModel(stored);
-  student = openStudent(model, stored.tokenizer, { name: "small", temperature: 0, seed: 0 });
+  student = openStudent(model, stored.chat, { name: "small", temperature: 0, seed: 0 });
   serving = await startHttpServer({
     catalog,
     policy: servePolicy(student, { model: "small", catalog, now: "2026-03-02T09:00" }),

@@ -15,7 +15,7 @@ import {
   refuse,
   createToolFactory,
 } from "../../src/environment/server.ts";
-import { studentLimits } from "../../src/model/chatFormat.ts";
+import { studentLimits } from "../../src/model/compactChat.ts";
 import type { Architecture } from "../../src/model/architecture.ts";
 import { trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
 import type { AssistantMessage } from "../../src/policy/policy.ts";

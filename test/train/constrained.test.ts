@@ -9,7 +9,8 @@ import type { Catalog } from "../../src/environment/catalog.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import { openStudent } from "../../src/model/student.ts";
 import type { TokenMask } from "../../src/model/textTokens.ts";
-import type { Tokenizer } from "../../src/model/tokenizer.ts";
+import { createCompactFormat } from "../../src/model/compactFormat.ts";
+import type { ChatFormat } from "../../src/model/chatFormat.ts";
 import {
   computeGradients,
   computeLogProbabilities,
@@ -38,13 +39,14 @@ import {
 
 let catalog: Catalog;
 let tasks: Task[];
-let tokenizer: Tokenizer;
+let chat: ChatFormat;
 let model: Model;
 beforeAll(async () => {
   await startBackend("wasm", { programs });
   catalog = createBoxCatalog();
   tasks = await createBoxTasks(catalog);
-  tokenizer = createBoxTokenizer(tasks);
+  const tokenizer = createBoxTokenizer(tasks);
+  chat = createCompactFormat(tokenizer);
   model = initializeModel(getBoxArchitecture(tokenizer.size), 5);
   // large weights, so that distributions are far from uniform
   tf.tidy(() => {
@@ -57,14 +59,14 @@ afterAll(() => model.dispose());
 /** Attempts of a student with random weights, as the trainer gets them. */
 async function sampleAttempts(temperature: number, count: number): Promise<ScoredAttempt[]> {
   const masks = new Map<string, TokenMask[]>();
-  const student = openStudent(model, tokenizer, {
+  const student = openStudent(model, chat, {
     name: "student",
     temperature,
     seed: 3,
     isConstrained: true,
     onMask: (id, mask) => void masks.set(id, [...(masks.get(id) ?? []), mask]),
   });
-  const score = createAttemptScorer({ catalog, profile: provePlusProfile, tokenizer });
+  const score = createAttemptScorer({ catalog, profile: provePlusProfile, chat });
   const task = tasks[0]!;
   const rollouts = await Promise.all(
     Array.from({ length: count }, (_, i) => rollout(task, student, catalog, { id: `a/${i}` })),
@@ -120,7 +122,7 @@ test("every call is one of an offered tool, and the gradient of the loss equals 
     },
   };
   const settings = { ...defaultGrpoSettings, kl: 0.5 };
-  const size = { tokens: oldLogprobs.length, attempts: attempts.length };
+  const size = { tokens: oldLogprobs.length, attempts: attempts.length, longest: 128 };
   const packed = pack(attempts);
   const { gradients } = await computeGradients(model, packed, lp =>
     computeLoss(lp, batch, settings, size),
@@ -184,7 +186,7 @@ test("a first step of GRPO has no clipped tokens and no divergence from its star
       {
         group: createSingleReplica({}),
         model,
-        tokenizer,
+        chat,
         optimizer,
         catalog,
         tasks,

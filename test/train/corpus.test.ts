@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import { shortenReply } from "../../src/model/replyText.ts";
+import { createCompactFormat } from "../../src/model/compactFormat.ts";
 import type { Tokenizer } from "../../src/model/tokenizer.ts";
 import { defaultSftSettings } from "../../src/run/config.ts";
 import {
@@ -34,7 +35,7 @@ beforeAll(async () => {
 const build = (slips: number, careless = 0) =>
   buildCorpus(tasks, {
     catalog,
-    tokenizer,
+    chat: createCompactFormat(tokenizer),
     settings: { ...defaultSftSettings, slips, careless },
     seed: 1,
   });

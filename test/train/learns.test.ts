@@ -5,7 +5,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
-import type { Tokenizer } from "../../src/model/tokenizer.ts";
+import { createCompactFormat } from "../../src/model/compactFormat.ts";
+import type { ChatFormat } from "../../src/model/chatFormat.ts";
 import { copyWeights } from "../../src/model/modelFolder.ts";
 import { initializeModel, createModel, type Model } from "../../src/model/transformer.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
@@ -47,7 +48,7 @@ const common = {
 
 let catalog: Catalog;
 let tasks: Task[];
-let tokenizer: Tokenizer;
+let chat: ChatFormat;
 let startModel: Model;
 const losses: number[] = [];
 
@@ -55,7 +56,8 @@ beforeAll(async () => {
   await startBackend("wasm", { programs });
   catalog = createBoxCatalog();
   tasks = await createBoxTasks(catalog);
-  tokenizer = createBoxTokenizer(tasks);
+  const tokenizer = createBoxTokenizer(tasks);
+  chat = createCompactFormat(tokenizer);
   startModel = initializeModel(getBoxArchitecture(tokenizer.size), 5);
   const config: SftConfig = {
     ...common,
@@ -65,13 +67,13 @@ beforeAll(async () => {
   };
   const { corpus } = await buildCorpus(tasks, {
     catalog,
-    tokenizer,
+    chat,
     settings: config.sft,
     seed: 1,
   });
   const optimizer = createAdamW(startModel);
   const sft = openSft(
-    { group: createSingleReplica(undefined), model: startModel, tokenizer, optimizer },
+    { group: createSingleReplica(undefined), model: startModel, chat, optimizer },
     config,
     corpus,
   );
@@ -95,7 +97,7 @@ async function trainGrpo(advantages: GrpoConfig["grpo"]["advantages"]): Promise<
     {
       group: createSingleReplica(undefined),
       model,
-      tokenizer,
+      chat,
       optimizer,
       catalog,
       tasks,

@@ -46,7 +46,8 @@ const batch: LossBatch = {
   },
 };
 // a minibatch of which these attempts are a part
-const size = { tokens: 11, attempts: 5 };
+const limits = { sampled: 128 };
+const size = { tokens: 11, attempts: 5, longest: 128 };
 
 const clamp = (ratio: number, low: number, high: number) =>
   Math.min(1 + high, Math.max(1 - low, ratio));
@@ -78,7 +79,7 @@ const papers: Record<(typeof objectiveNames)[number], (lp: readonly number[]) =>
         gain(Math.exp(it - oldLogprobs[t]!), attemptAdvantages[attemptOf[t]!]!, 0.2, 0.2),
       ),
     ) /
-    (size.attempts * 128),
+    (size.attempts * size.longest),
   gspo: lp =>
     -sum(
       lengths.map((n, i) => {
@@ -148,7 +149,11 @@ const attempt = (
   }) as unknown as ScoredAttempt;
 
 function getAdvantages(groups: ScoredAttempt[][], settings: Partial<GrpoSettings>): number[] {
-  assignAdvantages(groups, resolve(settings), createSingleReplica(undefined), { seed: 1, step: 1 });
+  assignAdvantages(groups, resolve(settings), createSingleReplica(undefined), {
+    seed: 1,
+    step: 1,
+    limits,
+  });
   return groups.flat().map(it => it.advantage);
 }
 
@@ -181,8 +186,8 @@ describe("advantages", () => {
     const long = [96, 112, 128].map(tokens => attempt(1, { tokens }));
     const advantages = getAdvantages([long], { advantageScale: "none", overlong: 32 });
     checkClose(advantages, [0.5, 0, -0.5], 1e-5);
-    expect(givesGradient(long, resolve({ overlong: 32 }))).toBe(true);
-    expect(givesGradient(long, resolve({}))).toBe(false);
+    expect(givesGradient(long, resolve({ overlong: 32 }), limits)).toBe(true);
+    expect(givesGradient(long, resolve({}), limits)).toBe(false);
   });
 
   test("per call add how much better a call is than the mean call of its group", () => {

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { studentLimits } from "../../src/model/chatFormat.ts";
+import { studentLimits } from "../../src/model/compactChat.ts";
 import {
   createConfig,
   readModelFolder,

@@ -12,7 +12,7 @@ import {
   encodeOpening,
   encodeResult,
   encodeChat,
-} from "../../src/model/chatFormat.ts";
+} from "../../src/model/compactChat.ts";
 import { parseArgument, formatArgument } from "../../src/model/valueText.ts";
 import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
 import type { Call, Conversation } from "../../src/policy/policy.ts";
