@@ -43,7 +43,10 @@ const modules = {
       "@tensorflow/tfjs-node-gpu",
     ],
   },
-  model: { modules: ["compute", "policy", "trajectory", "environment"], packages: tensorflow },
+  model: {
+    modules: ["compute", "policy", "trajectory", "environment"],
+    packages: [...tensorflow, "@huggingface/jinja", "@huggingface/tokenizers"],
+  },
   train: {
     modules: [
       "model",

@@ -99,6 +99,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./train.ts")).train,
   },
   {
+    name: "model",
+    group: "Training",
+    summary: "describe a model folder, and set how a Hugging Face model reads conversations",
+    load: async () => (await import("./model.ts")).model,
+  },
+  {
     name: "loop",
     group: "Training",
     summary: "synthesize, train and measure, all in one command",

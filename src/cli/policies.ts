@@ -25,6 +25,7 @@ import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { listGoalTools, type SeenTasks } from "../trajectory/seenTasks.ts";
+import { checkMenus } from "../train/taskFit.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext, OptionValues } from "./command.ts";
 import {
@@ -130,6 +131,7 @@ export async function openStudentModel(
     tasks.flatMap(it => it.servers.map(server => server.name)),
   );
   checkUnseen(stored, tasks);
+  checkMenus(stored, tasks, catalog);
   await startBackend("auto", {
     programs: dist,
     backends: getBackendsFolder(),
@@ -143,7 +145,7 @@ export async function openStudentModel(
   const seen = getSeenTasks(stored.config.saw);
   return {
     policy: student,
-    concurrency: 64,
+    concurrency: stored.kind === "student" ? 64 : 8,
     ...(seen ? { seen } : {}),
     dispose() {
       student.dispose();

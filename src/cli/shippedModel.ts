@@ -114,6 +114,7 @@ export async function exportCheckpoint(
   programs: string,
 ): Promise<void> {
   const stored = readModelFolder(getCheckpointFolder(run, step));
+  if (stored.kind !== "student") throw new Error(`${run} trains no student`);
   await startBackend("auto", { programs });
   const model = await loadModel(stored);
   mkdirSync(out, { recursive: true });

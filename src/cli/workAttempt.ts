@@ -67,7 +67,9 @@ async function openFittingStudent(
       fit === "too-long"
         ? `task ${task.id} is too long for ${name}`
         : `${name} does not know the servers of task ${task.id}`,
-      `choose a shorter task on ${Object.keys(saw.servers).sort().join(", ")}`,
+      stored.chat.describesTools
+        ? `choose a shorter task, or set a longer context with prove-rl model FOLDER --context N`
+        : `choose a shorter task on ${Object.keys(saw.servers).sort().join(", ")}`,
     );
   const student = await openStudentModel(stored, [task], { dist, catalog }, greedy);
   return { name, policy: student.policy, dispose: () => student.dispose() };

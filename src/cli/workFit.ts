@@ -21,7 +21,7 @@ export async function checkFit(
     const fit = check(task);
     (task.split === "train" ? train : heldOut).count(fit);
     for (const { name } of task.servers)
-      if (!Object.hasOwn(student.config.saw.servers, name))
+      if (!student.chat.describesTools && !Object.hasOwn(student.config.saw.servers, name))
         servers.set(name, (servers.get(name) ?? 0) + 1);
     report({ done: ++done, total: 0, noun: "task" });
   }

@@ -64,6 +64,8 @@ export interface ChatFormat {
    * use tools that it was not trained on.
    */
   readonly describesTools: boolean;
+  /** The name of the syntax in which the model writes calls. */
+  readonly callSyntax: string;
   /** Whether messages can be limited to calls that fit the offered tools. */
   readonly hasGrammar: boolean;
   /**

@@ -10,6 +10,7 @@ import type { Tokenizer } from "./tokenizer.ts";
 export const createCompactFormat = (tokenizer: Tokenizer): ChatFormat => ({
   limits: studentLimits,
   describesTools: false,
+  callSyntax: "compact",
   hasGrammar: true,
   encode(conversation) {
     const { tools } = conversation;

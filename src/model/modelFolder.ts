@@ -5,13 +5,20 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { parseFixtureName } from "../environment/fixtureName.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { listGoalEdges } from "../trajectory/goalEdges.ts";
 import type { Goal } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
+import { modelConfig, modelFormat, type ModelConfig } from "./modelConfig.ts";
 import type { ChatFormat } from "./chatFormat.ts";
+import {
+  isHuggingFaceFolder,
+  readHuggingFaceFolder,
+  writeHuggingFaceFolder,
+  type StoredHuggingFaceModel,
+} from "./huggingface/folder.ts";
+import { loadHuggingFaceModel } from "./huggingface/weights.ts";
 import { createCompactFormat } from "./compactFormat.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
 import {
@@ -28,71 +35,25 @@ import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
 import { listParameters, type Architecture } from "./architecture.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
 
-export const modelFormat = "prove/model@1";
-
-const count = z.int().min(1);
-const modelConfig = z.strictObject({
-  format: z.literal(modelFormat),
-  name: z.string(),
-  architecture: z.strictObject({
-    vocabulary: count,
-    width: count,
-    layers: count,
-    heads: count,
-    kvHeads: count,
-    headWidth: count,
-    hidden: count,
-    context: count,
-    ropeBase: z.number().positive(),
-  }),
-  /** The hash of the chat format and the tokenizer. */
-  chat: z.string(),
-  /** What the model was trained on, which therefore does not count as held out. */
-  saw: z.strictObject({
-    /** The digest of the tools of each server, as in `computeToolsDigest`. */
-    servers: z.record(z.string(), z.string()),
-    /** The tools that its tasks required. */
-    tools: z.array(z.string()),
-    /** The sets of tools that one task required: ascending indices in `tools`, joined by `+`. */
-    chains: z.array(z.string()),
-    /** The edges along which values flowed; absent in models of earlier versions. */
-    edges: z.array(z.string()).optional(),
-    /** The numbers of the generated worlds; absent in models of earlier versions. */
-    worlds: z.array(z.int()).optional(),
-    /**
-     * The calls of single turns, in their order: indices in `tools`, joined by `>`. Absent in
-     * models that were trained before this was recorded.
-     */
-    sequences: z.array(z.string()).optional(),
-  }),
-  /** The trainings of the model so far, for a person. */
-  training: z.array(
-    z.strictObject({
-      method: z.enum(["sft", "grpo"]),
-      steps: z.int(),
-      seconds: z.number(),
-      seed: z.int(),
-      tasks: z.int(),
-      profile: z.string().optional(),
-      from: z.string().optional(),
-    }),
-  ),
-});
-
-export type ModelConfig = z.infer<typeof modelConfig>;
-
-export interface StoredModel {
+/** A model of this program. */
+export interface StoredStudent {
+  readonly kind: "student";
   readonly folder: string;
   readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
   readonly chat: ChatFormat;
 }
 
+export type StoredModel = StoredStudent | StoredHuggingFaceModel;
+
 /**
- * Reads the configuration and the tokenizer of a model folder. Throws a `UserError` if it is not a
- * model folder, or if its chat format is not the one of this program.
+ * Reads what is known of a model, and its chat format, from the folder of a student or of a Hugging
+ * Face model. Throws a `UserError` if it is neither, or if its chat format cannot be used.
  */
-export function readModelFolder(folder: string): StoredModel {
+export const readModelFolder = (folder: string): StoredModel =>
+  isHuggingFaceFolder(folder) ? readHuggingFaceFolder(folder) : readStudentFolder(folder);
+
+function readStudentFolder(folder: string): StoredStudent {
   const config = readConfig(folder);
   let tokenizer: Tokenizer;
   try {
@@ -109,7 +70,7 @@ export function readModelFolder(folder: string): StoredModel {
       `the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`,
       "remake it with prove-rl warm-start, or use the version that made it",
     );
-  return { folder, config, tokenizer, chat: createCompactFormat(tokenizer) };
+  return { kind: "student", folder, config, tokenizer, chat: createCompactFormat(tokenizer) };
 }
 
 function readConfig(folder: string): ModelConfig {
@@ -119,7 +80,7 @@ function readConfig(folder: string): ModelConfig {
   } catch (cause) {
     throw new UserError(
       `${folder} is not a model folder: it has no readable config.json`,
-      "choose a checkpoint, or the warm start in resources/models",
+      "choose a checkpoint, a shipped student in resources/models, or the folder of a Hugging Face model",
       { cause },
     );
   }
@@ -132,7 +93,10 @@ function readConfig(folder: string): ModelConfig {
 }
 
 /** Loads the weights of a stored model into tensors. The caller disposes of the model. */
-export async function loadModel({ folder, config }: StoredModel): Promise<Model> {
+export const loadModel = (stored: StoredModel): Promise<Model> =>
+  stored.kind === "student" ? loadStudent(stored) : loadHuggingFaceModel(stored.folder);
+
+async function loadStudent({ folder, config }: StoredStudent): Promise<Model> {
   const file = join(folder, "weights.safetensors");
   const { arrays } = await readWeights(file);
   for (const { name, shape } of listParameters(config.architecture)) {
@@ -154,7 +118,17 @@ export async function copyWeights(model: Model): Promise<ReadonlyMap<string, Nam
   return weights;
 }
 
-/** Writes a model to a folder that exists. */
+/** Writes a model with other weights to a folder that exists, in the format that it has. */
+export const writeStoredModel = (
+  folder: string,
+  stored: StoredModel,
+  weights: ReadonlyMap<string, NamedArray>,
+): Promise<void> =>
+  stored.kind === "student"
+    ? writeModelFolder(folder, { ...stored, weights }, "F32")
+    : writeHuggingFaceFolder(folder, stored, weights);
+
+/** Writes a student to a folder that exists. */
 export async function writeModelFolder(
   folder: string,
   model: {
@@ -180,13 +154,14 @@ const formatConfig = (config: ModelConfig): string =>
 
 /**
  * Throws a `UserError` if the tools of a server are not the ones that the model learned. Servers
- * that the model has not seen are ignored.
+ * that the model has not seen are ignored, and so are all if it reads descriptions of tools.
  */
 export function checkTools(
-  { folder, config }: StoredModel,
+  { folder, config, chat }: Pick<StoredModel, "folder" | "config" | "chat">,
   getDigest: (server: string) => string,
   servers: Iterable<string>,
 ): void {
+  if (chat.describesTools) return;
   for (const server of new Set(servers))
     if (
       Object.hasOwn(config.saw.servers, server) &&

@@ -5,7 +5,7 @@
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import { getWeekdayName } from "../environment/time.ts";
-import { excerptJson } from "../trajectory/excerpt.ts";
+import { excerptJson, resultTextBudget } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
 import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
@@ -112,13 +112,17 @@ const findCalls = (events: readonly Event[], message: number): (readonly [number
 /** Nine letters and digits, a format that every endpoint accepts as a call's id. */
 const formatCallId = (at: number): string => `call${String(at).padStart(5, "0")}`;
 
-/** The result of a call, or why it failed, as a policy reads it. */
-export function formatResult({ outcome }: Pick<CallEvent, "outcome">): string {
-  if (outcome.kind === "ok") return excerptJson(outcome.value).text;
+/** The result of a call, or why it failed, as a policy reads it, in so many characters. */
+export function formatResult(
+  { outcome }: Pick<CallEvent, "outcome">,
+  budget = resultTextBudget,
+): string {
+  if (outcome.kind === "ok") return excerptJson(outcome.value, budget).text;
   const { kind, type, message, hint } = outcome;
-  return excerptJson({
+  const fault = {
     error_type: type ?? kind,
     message: message ?? "",
     ...(hint === undefined ? {} : { hint }),
-  }).text;
+  };
+  return excerptJson(fault, budget).text;
 }

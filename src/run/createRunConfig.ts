@@ -15,7 +15,12 @@ import {
   type RunConfig,
 } from "./config.ts";
 import { getObjective } from "./objectives.ts";
-import { chooseGrpoSettings, type StartModel } from "./startModel.ts";
+import {
+  chooseGrpoSettings,
+  chooseSftSettings,
+  chooseWorkers,
+  type StartModel,
+} from "./startModel.ts";
 import type { TrainingFile } from "./trainingFile.ts";
 
 /** The options of a new run. Those that are left out have their defaults. */
@@ -38,9 +43,13 @@ export const createRunConfigFrom = (
   options: Omit<RunOptions, "from">,
 ): RunConfig =>
   createRunConfig({
-    ...options,
+    ...chooseWorkers(model),
+    ...omitUndefined(options),
+    startedAt: options.startedAt,
+    tasks: options.tasks,
     from: model.name,
     grpo: { ...chooseGrpoSettings(model), ...options.grpo },
+    sft: { ...chooseSftSettings(model), ...options.sft },
   });
 
 /** The configuration of a new run. Throws a `UserError` for a value that cannot be used. */

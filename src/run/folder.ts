@@ -2,7 +2,16 @@
  * Reads and writes the files of a run's folder: run.json, metrics.jsonl with a line per step,
  * groups and checkpoints. Tensors are written by the trainer.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
@@ -12,6 +21,7 @@ import { toWriteError, withWriteErrors, type WriteContext } from "../storage/fil
 import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
 import { parseJson } from "../storage/parseJson.ts";
+import { readStartModel } from "./startModel.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
 import { maxLogBytes, readTextFile } from "../storage/readTextFile.ts";
 
@@ -43,11 +53,22 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
   withWriteErrors(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
     mkdirSync(first, { recursive: true });
-    // config.json last: a checkpoint without it is incomplete
-    for (const name of ["weights.safetensors", "tokenizer.json", "config.json"])
-      copyFileSync(join(start, name), join(first, name));
+    for (const name of listModelFiles(start))
+      // a model of gigabytes is not copied where the file system can share it
+      copyFileSync(join(start, name), join(first, name), constants.COPYFILE_FICLONE);
   });
   writeFileAtomicallySync(getRunFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
+}
+
+/** The files of a model. config.json is last: a checkpoint without it is incomplete. */
+function listModelFiles(start: string): readonly string[] {
+  if (readStartModel(start).kind === "student")
+    return ["weights.safetensors", "tokenizer.json", "config.json"];
+  const ofCheckpoint = ["config.json", "optimizer.safetensors", "state.json"];
+  const files = readdirSync(start).filter(
+    it => !ofCheckpoint.includes(it) && statSync(join(start, it)).isFile(),
+  );
+  return [...files, "config.json"];
 }
 
 /**

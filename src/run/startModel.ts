@@ -1,20 +1,22 @@
 /**
- * What is known of a model before it is loaded: its name, the servers it was trained on, and how
- * careless its teacher was, which decides the settings of a training that starts from it.
+ * What is known of a model before it is loaded: its kind, its name, the servers it was trained on,
+ * and how careless its teacher was, which decides the settings of a training that starts from it.
  */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "../storage/parseJson.ts";
-import { runConfig, type GrpoSettings } from "./config.ts";
+import { runConfig, type GrpoSettings, type SftSettings } from "./config.ts";
 
 /** The shipped model that trainings start from by default: GRPO improves it within minutes. */
 export const shippedStart = "careless";
 
 export interface StartModel {
+  /** A small student of this program, or a model in the format of Hugging Face. */
+  readonly kind: "student" | "hugging-face";
   readonly folder: string;
   readonly name: string;
-  /** The servers that it was trained on, sorted. */
+  /** The servers that a student was trained on, sorted. Other models read how any server works. */
   readonly servers: readonly string[];
   /** The share of turns in which its teacher was careless. */
   readonly careless: number;
@@ -28,16 +30,30 @@ const modelSummary = z.object({
 
 /** Throws a `UserError` if the folder is not a model folder. */
 export function readStartModel(folder: string): StartModel {
-  const { name, saw } = readJsonFile(modelSummary, join(folder, "config.json"), {
+  const file = join(folder, "config.json");
+  const source = {
     noun: "a model's configuration",
     remedy: "choose another model, or copy the model folder again",
-  });
+  };
+  if (readJsonFile(z.looseObject({}), file, source)["model_type"] !== undefined)
+    return { kind: "hugging-face", folder, name: readName(folder), servers: [], careless: 0 };
+  const { name, saw } = readJsonFile(modelSummary, file, source);
   return {
+    kind: "student",
     folder,
     name,
     servers: Object.keys(saw.servers).sort(),
     careless: readCarelessShare(folder),
   };
+}
+
+/** The name that a checkpoint has in prove.json, or that of the folder. */
+function readName(folder: string): string {
+  const file = join(folder, "prove.json");
+  const settings = existsSync(file)
+    ? readJsonFile(z.looseObject({ name: z.string().optional() }), file)
+    : {};
+  return settings.name ?? basename(folder);
 }
 
 /** A checkpoint has no training.json; a model that ships has the configuration of its training. */
@@ -52,11 +68,24 @@ export function readCarelessShare(folder: string): number {
 }
 
 /**
- * A careless teacher leaves habits that show in most groups, and are unlearned by larger steps than
- * a student can take whose teacher made no errors. The steps get smaller towards the end, because
- * large ones cost success with greedy decoding.
+ * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
+ * twice. Of a small student, a careless teacher leaves habits that show in most groups, and are
+ * unlearned by larger steps than a student can take whose teacher made no errors. The steps get
+ * smaller towards the end, because large ones cost success with greedy decoding.
  */
-export const chooseGrpoSettings = ({
+export function chooseGrpoSettings({
+  kind,
   careless,
-}: Pick<StartModel, "careless">): Partial<GrpoSettings> =>
-  careless > 0 ? { learningRate: 5e-4, decay: "linear" } : {};
+}: Pick<StartModel, "careless"> & Partial<Pick<StartModel, "kind">>): Partial<GrpoSettings> {
+  if (kind === "hugging-face")
+    return { learningRate: 1e-6, prompts: 4, group: 8, minibatches: 1, kl: 0 };
+  return careless > 0 ? { learningRate: 5e-4, decay: "linear" } : {};
+}
+
+/** The settings of a supervised training that starts from a model. */
+export const chooseSftSettings = ({ kind }: Pick<StartModel, "kind">): Partial<SftSettings> =>
+  kind === "hugging-face" ? { learningRate: 1e-5, conversations: 4 } : {};
+
+/** Every worker has a copy of the model. */
+export const chooseWorkers = ({ kind }: Pick<StartModel, "kind">): { workers?: number } =>
+  kind === "hugging-face" ? { workers: 1 } : {};

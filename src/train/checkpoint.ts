@@ -9,11 +9,11 @@ import type { Catalog } from "../environment/catalog.ts";
 import {
   addSeenTasks,
   createServerDigest,
-  writeModelFolder,
-  type ModelConfig,
+  writeStoredModel,
   type StoredModel,
   type TaskTopic,
 } from "../model/modelFolder.ts";
+import type { ModelConfig } from "../model/modelConfig.ts";
 import type { RunConfig } from "../run/config.ts";
 import { writeCheckpoint } from "../run/folder.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
@@ -48,8 +48,9 @@ export function createTrainedConfig(
 export function saveCheckpoint(
   runFolder: string,
   { step, spent, weights, optimizer }: SaveMessage,
-  { config, tokenizer }: Pick<StoredModel, "config" | "tokenizer">,
+  model: StoredModel,
 ): Promise<string> {
+  const { config } = model;
   const training = config.training.toSpliced(-1, 1, {
     ...config.training.at(-1)!,
     steps: step,
@@ -58,11 +59,7 @@ export function saveCheckpoint(
   return writeCheckpoint(runFolder, step, async temporary => {
     await writeOptimizer(join(temporary, "optimizer.safetensors"), optimizer);
     await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step, spent })}\n`);
-    await writeModelFolder(
-      temporary,
-      { config: { ...config, training }, tokenizer, weights },
-      "F32",
-    );
+    await writeStoredModel(temporary, { ...model, config: { ...config, training } }, weights);
   });
 }
 

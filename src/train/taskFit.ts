@@ -1,12 +1,42 @@
 /**
  * Which tasks fit a model: those whose conversation with the teacher is within its limits, and, for
- * a small student, which sees no descriptions of tools, on servers that it was trained on. On others
- * it hardly ever succeeds, and has nothing to learn from.
+ * a small student, which sees no descriptions of tools, on servers that it was trained on. On other
+ * tasks a student hardly ever succeeds, and has nothing to learn from.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { StoredModel } from "../model/modelFolder.ts";
+import { UserError } from "../userError.ts";
 import type { Task } from "../trajectory/task.ts";
 import { createConversation, encodeConversation } from "./corpus.ts";
+
+/**
+ * Throws a `UserError` with the numbers if a model that reads descriptions of tools cannot read the
+ * menu and the first turn of any of these tasks.
+ */
+export function checkMenus(
+  { folder, config, chat }: Pick<StoredModel, "folder" | "config" | "chat">,
+  tasks: readonly Task[],
+  catalog: Catalog,
+): void {
+  if (!chat.describesTools || tasks.length === 0) return;
+  const { limits } = chat;
+  let shortest: { readonly task: Task; readonly tokens: number } | undefined;
+  for (const task of tasks) {
+    const { header, events } = task.trajectory;
+    const first = events.slice(0, events.findIndex(it => it.kind === "user") + 1);
+    const start = { header, events: first } as Task["trajectory"];
+    const tokens = chat.encode(createConversation(catalog, task, start)).opening;
+    if (tokens <= limits.prompt) return;
+    if (!shortest || tokens < shortest.tokens) shortest = { task, tokens };
+  }
+  const format = (n: number) => n.toLocaleString("en");
+  throw new UserError(
+    `the menu and the first turn of task ${shortest!.task.id} take ${format(shortest!.tokens)} tokens, and those of the other tasks at least as many; ${config.name} reads ${format(limits.context)} tokens, and ${format(limits.sampled)} of them are for its answers`,
+    config.architecture.context > limits.context
+      ? `set a longer context with prove-rl model ${folder} --context N, or synthesize tasks with smaller menus`
+      : "synthesize tasks with smaller menus, or choose a model that reads more tokens",
+  );
+}
 
 /** Whether a task fits, or why it does not. */
 export type TaskFit = "fits" | "unknown-server" | "too-long";

@@ -210,7 +210,7 @@ class Trainer {
     this.#replicas = startReplicas<ReplicaSetup, ReplicaCommand, ReplicaMessage>({
       program,
       count,
-      maxFloats: countParameters(model.config.architecture),
+      maxFloats: count > 1 ? countParameters(model.config.architecture) : 0,
       setup,
       onMessage,
     });

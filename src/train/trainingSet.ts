@@ -9,7 +9,7 @@ import type { RunConfig } from "../run/config.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { buildCorpus, type BuiltCorpus, type Corpus } from "./corpus.ts";
-import { createFitCheck } from "./taskFit.ts";
+import { checkMenus, createFitCheck } from "./taskFit.ts";
 
 export interface TrainingSet {
   /** The tasks that `grpo` attempts. */
@@ -27,7 +27,7 @@ export interface TrainingSet {
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
-  start: Pick<StoredModel, "config" | "chat">,
+  start: Pick<StoredModel, "folder" | "config" | "chat">,
   onTask: (count: number) => void,
 ): Promise<TrainingSet> {
   const checkFit = config.onlyFitting ? createFitCheck(start, catalog) : undefined;
@@ -71,8 +71,11 @@ export async function loadTrainingSet(
   if (built?.corpus.trainingCount === 0)
     throw new UserError(
       `every conversation of ${config.tasks} is longer than the student can hold`,
-      "synthesize with --preset student",
+      start.chat.describesTools
+        ? `${start.config.name} reads ${start.chat.limits.context} tokens, and may write ${start.chat.limits.sampled} of them: set more with prove-rl model ${start.folder}`
+        : "synthesize with --preset student",
     );
+  checkMenus(start, tasks, catalog);
   return { tasks, taskTopics, ...(built ? { corpus: built.corpus } : {}) };
 }
 

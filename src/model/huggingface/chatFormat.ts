@@ -1,0 +1,278 @@
+/**
+ * The chat format of a Hugging Face model: its tokenizer and its chat template. A conversation is
+ * encoded piece by piece: what the model sampled stays as it was sampled, and what users and tools
+ * add is encoded alone, from the text that the template puts after a message of the assistant.
+ */
+import type { Json, JsonObject } from "../../environment/json.ts";
+import { createChatTool, formatInstructions, formatResult } from "../../policy/endpointPolicy.ts";
+import type { Call, Conversation } from "../../policy/policy.ts";
+import { countGivenEvents } from "../../trajectory/oneTurn.ts";
+import { resultTextBudget } from "../../trajectory/excerpt.ts";
+import type { ChatFormat, ChatLimits, EncodedChat, MessageContent } from "../chatFormat.ts";
+import type { ChatTemplate, TemplateInput } from "./chatTemplate.ts";
+import { inspectTemplate, placeholder, type TemplateTraits } from "./templateTraits.ts";
+import type { HuggingFaceTokenizer } from "./tokenizer.ts";
+import { createUnparsedCall, findCallStarts, parseToolCalls } from "./toolCalls.ts";
+
+export interface HuggingFaceChatOptions {
+  /** The folder of the model, for messages to a person. */
+  readonly folder: string;
+  readonly tokenizer: HuggingFaceTokenizer;
+  readonly template: ChatTemplate;
+  /** The tokens that end a generated message according to the model's configuration. */
+  readonly endIds: readonly number[];
+  readonly limits: ChatLimits;
+}
+
+/**
+ * Throws a `UserError` if the template does not show tools, does not end messages with a token, or
+ * writes calls in a syntax that is not known.
+ */
+export const createHuggingFaceFormat = (options: HuggingFaceChatOptions): ChatFormat =>
+  new HuggingFaceFormat(options);
+
+type Event = Conversation["events"][number];
+type AssistantEvent = Extract<Event, { kind: "assistant" }>;
+type CallEvent = Extract<Event, { kind: "call" }>;
+type UserEvent = Extract<Event, { kind: "user" }>;
+
+/** Encoded texts that are kept, because a conversation is encoded again for each message. */
+const maxCachedTexts = 500;
+
+class HuggingFaceFormat implements ChatFormat {
+  readonly limits: ChatLimits;
+  readonly describesTools = true;
+  readonly hasGrammar = false;
+  readonly #tokenizer: HuggingFaceTokenizer;
+  readonly #template: ChatTemplate;
+  readonly #traits: TemplateTraits;
+  readonly #endIds: ReadonlySet<number>;
+  readonly #stopIds: ReadonlySet<number>;
+  readonly #idsByText = new Map<string, readonly number[]>();
+  readonly #results = new WeakMap<CallEvent, string>();
+
+  constructor({ folder, tokenizer, template, endIds, limits }: HuggingFaceChatOptions) {
+    this.limits = limits;
+    this.#tokenizer = tokenizer;
+    this.#template = template;
+    this.#traits = inspectTemplate(folder, template, tokenizer);
+    this.#endIds = new Set([...endIds, this.#traits.end.id]);
+    // a policy must not write the marks of other roles
+    const marks = tokenizer.controlTokens.filter(
+      it => it.isSpecial && !/tool|think|python/i.test(it.text),
+    );
+    this.#stopIds = new Set([...this.#endIds, ...marks.map(it => it.id)]);
+  }
+
+  get callSyntax(): string {
+    return this.#traits.syntax;
+  }
+
+  encode(conversation: Conversation): EncodedChat {
+    const chat = { ids: [], mask: [], logprobs: [], message: [], opening: 0, given: 0 };
+    const writer = new ChatWriter(chat);
+    const { events } = conversation;
+    const givenEvents = countGivenEvents(conversation);
+    const firstUser = events.findIndex(it => it.kind === "user");
+    writer.append(this.#encodeText(this.#renderOpening(conversation)));
+    const opening = writer.length;
+    let given = opening;
+    let added: (UserEvent | CallEvent)[] = [];
+    for (const [i, event] of events.entries()) {
+      if (event.kind === "ended" || i === firstUser) continue;
+      if (event.kind !== "assistant") {
+        added.push(event);
+        continue;
+      }
+      this.#appendAdded(writer, conversation, added);
+      added = [];
+      const isGiven = i < givenEvents;
+      if (!isGiven && givenEvents > 0 && given === opening) given = writer.length;
+      const ids = event.tokens ?? this.#encodeMessage(events, i, conversation.now);
+      if (isGiven) writer.append(ids);
+      else writer.appendSampled(ids, event);
+    }
+    this.#appendAdded(writer, conversation, added);
+    const isNextOwn = givenEvents > 0 && given === opening;
+    return {
+      ...chat,
+      opening,
+      given: isNextOwn ? writer.length : given,
+      parse: ids => this.#parse(ids),
+    };
+  }
+
+  isMessageEnd(id: number): boolean {
+    return this.#stopIds.has(id);
+  }
+
+  decode(ids: readonly number[]): string {
+    return this.#tokenizer.decode(ids);
+  }
+
+  indexCalls(ids: readonly number[]): number[] {
+    const pieces = ids.map(id => this.#tokenizer.decode([id]));
+    const starts = findCallStarts(this.#traits.syntax, pieces.join(""));
+    let end = 0;
+    return pieces.map(piece => {
+      end += piece.length;
+      return Math.max(0, starts.filter(it => it < end).length - 1);
+    });
+  }
+
+  shortenReply(text: string): string {
+    return text;
+  }
+
+  #parse(ids: readonly number[]): MessageContent {
+    const text = this.#tokenizer.decode(ids.slice(0, -1));
+    if (!this.#endIds.has(ids.at(-1) ?? -1)) return { text: "", calls: [createUnparsedCall(text)] };
+    return parseToolCalls(this.#traits.syntax, text);
+  }
+
+  #encodeText(text: string): readonly number[] {
+    let ids = this.#idsByText.get(text);
+    if (!ids) {
+      if (this.#idsByText.size >= maxCachedTexts) this.#idsByText.clear();
+      this.#idsByText.set(text, (ids = this.#tokenizer.encode(text)));
+    }
+    return ids;
+  }
+
+  #render(input: Omit<TemplateInput, "addGenerationPrompt">, addGenerationPrompt: boolean): string {
+    return this.#template.render({ ...input, addGenerationPrompt });
+  }
+
+  #renderOpening({ tools, events, now, rules }: Conversation): string {
+    const [first, ...later] = events.filter(it => it.kind === "user");
+    const addedLater = new Set(later.flatMap(it => it.adds ?? []));
+    return this.#render(
+      {
+        messages: [
+          { role: "system", content: this.#tokenizer.protect(formatInstructions(now, rules)) },
+          { role: "user", content: this.#tokenizer.protect(first?.text ?? "") },
+        ],
+        tools: tools.filter(it => !addedLater.has(it.name)).map(it => this.#describeTool(it)),
+        now,
+      },
+      true,
+    );
+  }
+
+  #describeTool(tool: Conversation["tools"][number]): Json {
+    return this.#protect({ type: "function", function: createChatTool(tool) as unknown as Json });
+  }
+
+  /** Protects all texts of a value. */
+  #protect(value: Json): Json {
+    if (typeof value === "string") return this.#tokenizer.protect(value);
+    if (Array.isArray(value)) return (value as readonly Json[]).map(it => this.#protect(it));
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, it]) => [this.#tokenizer.protect(key), this.#protect(it)]),
+    );
+  }
+
+  /** Appends what the user and the tools said after a message, and the beginning of the next. */
+  #appendAdded(
+    writer: ChatWriter,
+    conversation: Conversation,
+    added: readonly (UserEvent | CallEvent)[],
+  ): void {
+    if (added.length === 0) return;
+    const messages = added.map(it =>
+      it.kind === "call"
+        ? { role: "tool", name: it.name, content: this.#formatResult(it) }
+        : { role: "user", content: this.#formatUserTurn(it, conversation) },
+    );
+    const answered = added[0]!.kind === "call" ? placeholder.call : placeholder.reply;
+    const text = this.#render(
+      {
+        messages: [placeholder.user, answered, ...messages],
+        tools: [placeholder.tool],
+        now: conversation.now,
+      },
+      true,
+    );
+    writer.append(this.#encodeText(this.#traits.cutAfterPlaceholder(text)));
+  }
+
+  /** The system message cannot change any more: tools that are added are a part of the turn. */
+  #formatUserTurn({ text, adds }: UserEvent, { tools }: Conversation): string {
+    if (!adds) return this.#tokenizer.protect(text);
+    const lines = tools
+      .filter(it => adds.includes(it.name))
+      .map(it => JSON.stringify(this.#describeTool(it)));
+    return `${this.#tokenizer.protect(text)}\n\nMore tools that you can call from now on:\n${lines.join("\n")}`;
+  }
+
+  /** The result within the limit of tokens, as valid JSON. */
+  #formatResult(event: CallEvent): string {
+    let text = this.#results.get(event);
+    for (let budget = resultTextBudget; text === undefined; budget = Math.floor(budget / 2)) {
+      const shortened = this.#tokenizer.protect(formatResult(event, budget));
+      if (this.#encodeText(shortened).length <= this.limits.result || budget <= 64)
+        this.#results.set(event, (text = shortened));
+    }
+    return text;
+  }
+
+  /** A message that the model did not sample, as it would write it, with the token at the end. */
+  #encodeMessage(events: readonly Event[], index: number, now: string): readonly number[] {
+    const { text, message } = events[index] as AssistantEvent;
+    const calls = events.filter(it => it.kind === "call" && it.message === message) as CallEvent[];
+    const rendered = this.#render(
+      {
+        messages: [placeholder.user, this.#createMessage(text, calls)],
+        tools: [placeholder.tool],
+        now,
+      },
+      false,
+    );
+    return this.#encodeText(this.#traits.cutMessage(rendered, now));
+  }
+
+  #createMessage(text: string, calls: readonly Call[]): JsonObject {
+    const content = this.#tokenizer.protect(text);
+    if (calls.length === 0) return { role: "assistant", content };
+    return {
+      role: "assistant",
+      content,
+      tool_calls: calls.map(it => ({
+        type: "function",
+        function: {
+          name: this.#tokenizer.protect(it.name),
+          arguments: this.#protect(it.arguments),
+        },
+      })),
+    };
+  }
+}
+
+/** Appends tokens to a chat. */
+class ChatWriter {
+  readonly #chat: Pick<EncodedChat, "ids" | "mask" | "logprobs" | "message">;
+
+  constructor(chat: Pick<EncodedChat, "ids" | "mask" | "logprobs" | "message">) {
+    this.#chat = chat;
+  }
+
+  get length(): number {
+    return this.#chat.ids.length;
+  }
+
+  append(ids: readonly number[]): void {
+    for (const id of ids) this.#push(id, 0, 0, -1);
+  }
+
+  appendSampled(ids: readonly number[], { message, logprobs }: AssistantEvent): void {
+    for (const [i, id] of ids.entries()) this.#push(id, 1, logprobs?.[i] ?? 0, message);
+  }
+
+  #push(id: number, mask: number, logprob: number, message: number): void {
+    this.#chat.ids.push(id);
+    this.#chat.mask.push(mask);
+    this.#chat.logprobs.push(logprob);
+    this.#chat.message.push(message);
+  }
+}

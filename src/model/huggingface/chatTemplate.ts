@@ -1,0 +1,185 @@
+/**
+ * Renders chats with the Jinja template of a Hugging Face model folder, as
+ * `apply_chat_template` of transformers does. The date that templates ask for is an argument, so
+ * that the same chat always has the same text.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
+import { z } from "zod";
+import type { Json, JsonObject } from "../../environment/json.ts";
+import { readJsonFile } from "../../storage/parseJson.ts";
+import { readTextFile } from "../../storage/readTextFile.ts";
+import { UserError } from "../../userError.ts";
+import { defaultTemplate } from "./defaultTemplate.ts";
+
+/** A message as templates read it. */
+export interface TemplateMessage extends JsonObject {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string;
+}
+
+export interface TemplateInput {
+  readonly messages: readonly JsonObject[];
+  readonly tools: readonly Json[];
+  /** Whether the text ends with the beginning of a message of the assistant. */
+  readonly addGenerationPrompt: boolean;
+  /** The date of the chat, `YYYY-MM-DDTHH:MM`. */
+  readonly now: string;
+}
+
+export interface ChatTemplate {
+  readonly source: string;
+  /** Throws a `UserError` if the template raises an exception. */
+  render(input: TemplateInput): string;
+}
+
+/** Which template is used: the model's own, or the default one of this program. */
+export type TemplateChoice = "own" | "default";
+
+const specialToken = z.union([z.string(), z.looseObject({ content: z.string() })]).nullish();
+const tokenizerConfig = z.looseObject({
+  chat_template: z
+    .union([z.string(), z.array(z.looseObject({ name: z.string(), template: z.string() }))])
+    .nullish(),
+  bos_token: specialToken,
+  eos_token: specialToken,
+  pad_token: specialToken,
+  unk_token: specialToken,
+});
+const specialTokens = tokenizerConfig.omit({ chat_template: true });
+
+const tokenNames = ["bos_token", "eos_token", "pad_token", "unk_token"] as const;
+
+const remedyWithoutTools =
+  "choose PROVE's default template with prove-rl model FOLDER --template default, or choose a model that is made for tools";
+
+/** Reads the chat template of a folder. Throws a `UserError` if it has none, or a broken one. */
+export function readChatTemplate(folder: string, choice: TemplateChoice): ChatTemplate {
+  const tokens = readSpecialTokens(folder);
+  if (choice === "default") return parseTemplate(folder, defaultTemplate, tokens);
+  const source = readTemplateText(folder);
+  if (source === undefined)
+    throw new UserError(`the model in ${folder} has no chat template`, remedyWithoutTools);
+  return parseTemplate(folder, source, tokens);
+}
+
+function readTemplateText(folder: string): string | undefined {
+  const file = join(folder, "chat_template.jinja");
+  if (existsSync(file)) return readTextFile(file);
+  const { chat_template: template } = readTokenizerConfig(folder);
+  if (typeof template === "string") return template;
+  const find = (name: string) => template?.find(it => it.name === name)?.template;
+  return find("tool_use") ?? find("default");
+}
+
+function readTokenizerConfig(folder: string): z.infer<typeof tokenizerConfig> {
+  const file = join(folder, "tokenizer_config.json");
+  if (!existsSync(file)) return {};
+  return readJsonFile(tokenizerConfig, file, {
+    noun: "the configuration of a tokenizer",
+    remedy: "download the whole model folder again",
+  });
+}
+
+/** The texts of the special tokens that templates name. */
+export function readSpecialTokens(folder: string): Readonly<Record<string, string>> {
+  const file = join(folder, "special_tokens_map.json");
+  const own = readTokenizerConfig(folder);
+  const more = existsSync(file) ? readJsonFile(specialTokens, file) : {};
+  return Object.fromEntries(
+    tokenNames.flatMap(name => {
+      const token = own[name] ?? more[name];
+      if (token === undefined || token === null) return [];
+      return [[name, typeof token === "string" ? token : token.content]];
+    }),
+  );
+}
+
+function parseTemplate(
+  folder: string,
+  source: string,
+  tokens: Readonly<Record<string, string>>,
+): ChatTemplate {
+  // the same options as in transformers
+  const program = withTemplateErrors(folder, () =>
+    parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })),
+  );
+  return {
+    source,
+    render({ messages, tools, addGenerationPrompt, now }) {
+      const environment = new Environment();
+      const variables = {
+        ...createGlobals(now),
+        ...tokens,
+        messages,
+        ...(tools.length > 0 ? { tools } : {}),
+        add_generation_prompt: addGenerationPrompt,
+        // models that can think first answer at once: attempts are short
+        enable_thinking: false,
+      };
+      return withTemplateErrors(folder, () => {
+        for (const [name, value] of Object.entries(variables)) environment.set(name, value);
+        return (new Interpreter(environment).run(program) as { value: string }).value;
+      });
+    },
+  };
+}
+
+/** What transformers defines for templates. */
+const createGlobals = (now: string) => ({
+  true: true,
+  false: false,
+  none: null,
+  True: true,
+  False: false,
+  None: null,
+  range: (start: number, stop?: number) =>
+    Array.from({ length: (stop ?? start) - (stop === undefined ? 0 : start) }, (_, i) =>
+      stop === undefined ? i : start + i,
+    ),
+  raise_exception(message: string): never {
+    throw new TemplateException(message);
+  },
+  strftime_now: (format: string) => formatTime(format, now),
+});
+
+/** An exception that a template raises on purpose. */
+class TemplateException extends Error {}
+
+function withTemplateErrors<T>(folder: string, run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new UserError(
+      cause instanceof TemplateException
+        ? `the chat template of ${folder} refuses the conversation: ${message}`
+        : `the chat template of ${folder} cannot be rendered: ${message}`,
+      remedyWithoutTools,
+      { cause },
+    );
+  }
+}
+
+const monthNames =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
+
+/** The formats of `strftime` that chat templates use. */
+function formatTime(format: string, now: string): string {
+  const [year, month, day, hour, minute] = now.split(/[-T:]/) as [string, ...string[]];
+  const name = monthNames[Number(month) - 1] ?? "";
+  const values: Readonly<Record<string, string | undefined>> = {
+    "%Y": year,
+    "%m": month,
+    "%d": day,
+    "%H": hour,
+    "%M": minute,
+    "%B": name,
+    "%b": name.slice(0, 3),
+    "%%": "%",
+  };
+  return format.replace(/%[A-Za-z%]/g, it => values[it] ?? it);
+}

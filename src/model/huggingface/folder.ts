@@ -1,0 +1,131 @@
+/**
+ * A Hugging Face model folder as a model to evaluate and to train: its configuration, its chat
+ * format and its limits. The weights are read in weights.ts.
+ */
+import { copyFileSync, existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { hash } from "node:crypto";
+import { writeFileAtomically } from "../../storage/atomicWrite.ts";
+import { readJsonFile } from "../../storage/parseJson.ts";
+import { UserError } from "../../userError.ts";
+import type { ChatFormat, ChatLimits } from "../chatFormat.ts";
+import { modelFormat, type ModelConfig } from "../modelConfig.ts";
+import type { NamedArray } from "../weights.ts";
+import { createHuggingFaceFormat } from "./chatFormat.ts";
+import { readChatTemplate, readSpecialTokens } from "./chatTemplate.ts";
+import { readHuggingFaceConfig } from "./config.ts";
+import {
+  readHuggingFaceSettings,
+  settingsFormat,
+  writeHuggingFaceSettings,
+  type HuggingFaceSettings,
+} from "./settings.ts";
+import { readHuggingFaceTokenizer, type HuggingFaceTokenizer } from "./tokenizer.ts";
+import { writeHuggingFaceWeights } from "./weights.ts";
+
+export interface StoredHuggingFaceModel {
+  readonly kind: "hugging-face";
+  readonly folder: string;
+  readonly config: ModelConfig;
+  readonly chat: ChatFormat;
+  readonly settings: HuggingFaceSettings;
+}
+
+/** Whether a folder has the configuration of a Hugging Face model. */
+export function isHuggingFaceFolder(folder: string): boolean {
+  const file = join(folder, "config.json");
+  if (!existsSync(file)) return false;
+  const config = readJsonFile(z.looseObject({}), file, { noun: "a model's configuration" });
+  return config["model_type"] !== undefined;
+}
+
+/** Throws a `UserError` if the model, its tokenizer or its template cannot be used. */
+export function readHuggingFaceFolder(
+  folder: string,
+  settings = readHuggingFaceSettings(folder),
+): StoredHuggingFaceModel {
+  const { architecture, eosTokenIds } = readHuggingFaceConfig(folder);
+  const tokenizer = readHuggingFaceTokenizer(folder);
+  if (tokenizer.size > architecture.vocabulary)
+    throw new UserError(
+      `the tokenizer in ${folder} does not match the weights: it has token ids up to ${tokenizer.size - 1}, and the model knows those up to ${architecture.vocabulary - 1}`,
+      "take tokenizer and weights from the same model",
+    );
+  const template = readChatTemplate(folder, settings.template);
+  const endIds = listEndIds(folder, tokenizer, eosTokenIds);
+  const limits = computeLimits(folder, architecture.context, settings);
+  const chat = createHuggingFaceFormat({ folder, tokenizer, template, endIds, limits });
+  const config: ModelConfig = {
+    format: modelFormat,
+    name: settings.name ?? chooseName(folder),
+    architecture,
+    chat: hash("sha256", `${tokenizer.digest} ${template.source}`, "hex").slice(0, 16),
+    saw: settings.saw,
+    training: settings.training,
+  };
+  return { kind: "hugging-face", folder, config, chat, settings };
+}
+
+/** A folder of a cache is named after a revision, and its parents after the model. */
+function chooseName(folder: string): string {
+  const path = resolve(folder);
+  const isSnapshot = basename(dirname(path)) === "snapshots";
+  return isSnapshot ? basename(dirname(dirname(path))) : basename(path);
+}
+
+function listEndIds(
+  folder: string,
+  { controlTokens }: HuggingFaceTokenizer,
+  ids: readonly number[],
+): number[] {
+  const { eos_token: text } = readSpecialTokens(folder);
+  const own = controlTokens.filter(it => it.text === text).map(it => it.id);
+  return [...new Set([...ids, ...own])];
+}
+
+function computeLimits(
+  folder: string,
+  longest: number,
+  { context: wanted, answers, result }: HuggingFaceSettings,
+): ChatLimits {
+  const context = Math.min(longest, wanted);
+  if (answers >= context)
+    throw new UserError(
+      `the model in ${folder} reads ${context} tokens, and ${answers} of them are for its answers, so that nothing is left for a conversation`,
+      "set fewer tokens for answers with prove-rl model FOLDER --answers N",
+    );
+  return { context, sampled: answers, prompt: context - answers, turn: context, result };
+}
+
+/** The files of a folder, besides the weights, that other programs need to use the model. */
+const sideFiles = [
+  "config.json",
+  "generation_config.json",
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "special_tokens_map.json",
+  "added_tokens.json",
+  "vocab.json",
+  "merges.txt",
+  "tokenizer.model",
+  "chat_template.jinja",
+];
+
+/** Writes a model with changed weights to a folder that exists, as transformers loads it. */
+export async function writeHuggingFaceFolder(
+  folder: string,
+  { folder: from, config, settings }: StoredHuggingFaceModel,
+  weights: ReadonlyMap<string, NamedArray>,
+): Promise<void> {
+  for (const name of sideFiles)
+    if (existsSync(join(from, name))) copyFileSync(join(from, name), join(folder, name));
+  const { torch_dtype: _, ...own } = readJsonFile(z.looseObject({}), join(from, "config.json"));
+  const text = `${JSON.stringify({ ...own, dtype: "float32" }, undefined, 2)}\n`;
+  await writeFileAtomically(join(folder, "config.json"), text);
+  const { architecture } = readHuggingFaceConfig(from);
+  const read = (name: string) => Promise.resolve(weights.get(name)!.values);
+  await writeHuggingFaceWeights(folder, architecture, read, "F32");
+  const { name, saw, training } = config;
+  writeHuggingFaceSettings(folder, { ...settings, format: settingsFormat, name, saw, training });
+}

@@ -1,0 +1,47 @@
+/** Chat templates render the text and the tokens that transformers renders. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readChatTemplate } from "../../../src/model/huggingface/chatTemplate.ts";
+import { readHuggingFaceTokenizer } from "../../../src/model/huggingface/tokenizer.ts";
+import { getFamilyFolder, readExpected } from "./families.ts";
+
+describe.each(["qwen", "granite", "llama"])("%s", name => {
+  const folder = getFamilyFolder(name);
+  const template = readChatTemplate(folder, "own");
+  const tokenizer = readHuggingFaceTokenizer(folder);
+  const { chats } = readExpected(name);
+
+  test.each(chats)("$name with $tools.length tools", ({ messages, tools, text, ids, error }) => {
+    const render = () =>
+      template.render({
+        messages,
+        tools,
+        addGenerationPrompt: messages.at(-1)!["role"] !== "assistant",
+        now: "2026-03-02T09:00",
+      });
+    if (error !== undefined) return expect(render).toThrow(error);
+    expect(render()).toBe(text);
+    expect(tokenizer.encode(text!)).toEqual(ids);
+  });
+});
+
+describe("a template that cannot be used", () => {
+  function check(source: string | undefined, message: RegExp) {
+    const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
+    if (source !== undefined) writeFileSync(join(folder, "chat_template.jinja"), source);
+    const render = () =>
+      readChatTemplate(folder, "own").render({
+        messages: [],
+        tools: [],
+        addGenerationPrompt: true,
+        now: "2026-03-02T09:00",
+      });
+    expect(render).toThrow(message);
+  }
+
+  test("is missing", () => check(undefined, /has no chat template/));
+  test("is not Jinja", () => check("{% if %}", /cannot be rendered/));
+  test("raises an exception", () => check("{{ raise_exception('no') }}", /refuses.*: no/));
+});

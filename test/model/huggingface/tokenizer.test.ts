@@ -1,0 +1,84 @@
+/** Tokenizers of Hugging Face folders give the ids of the Python library, and text stays text. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readHuggingFaceTokenizer } from "../../../src/model/huggingface/tokenizer.ts";
+import { familyNames, getFamilyFolder, readExpected } from "./families.ts";
+
+describe.each(familyNames)("%s", name => {
+  const tokenizer = readHuggingFaceTokenizer(getFamilyFolder(name));
+  const { texts } = readExpected(name);
+  const controlIds = new Set(tokenizer.controlTokens.map(it => it.id));
+
+  test("encodes hard texts as the tokenizers library does", () => {
+    expect(texts.map(it => tokenizer.encode(it.text))).toEqual(texts.map(it => it.ids));
+  });
+
+  test("decodes their ids", () => {
+    for (const { text, ids, decoded } of texts) {
+      // the library leaves out a byte order mark that bytes of this family spell
+      const isSpelledMark = name === "llama2" && text.includes("\ufeff");
+      if (!isSpelledMark) expect(tokenizer.decode(ids)).toBe(decoded);
+    }
+  });
+
+  test("encodes hard texts of a user without control tokens", () => {
+    expect(texts.map(it => tokenizer.encode(tokenizer.protect(it.text)))).toEqual(
+      texts.map(it => it.plain),
+    );
+  });
+
+  test("no text of a user has a control token", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(...tokenizer.controlTokens.map(it => it.text)),
+      fc.constantFrom("<|", "|>", "<", ">", "im_end", "\n", " "),
+      fc.string({ unit: "binary" }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), pieces => {
+        const text = pieces.join("");
+        expect(tokenizer.encode(tokenizer.protect(text)).filter(it => controlIds.has(it))).toEqual(
+          [],
+        );
+      }),
+    );
+  });
+});
+
+interface TokenizerFile {
+  readonly model: { readonly vocab: Record<string, number>; readonly merges: readonly unknown[] };
+}
+
+function readChanged(change: (file: TokenizerFile) => object) {
+  const folder = mkdtempSync(join(tmpdir(), "prove-tokenizer-"));
+  cpSync(getFamilyFolder("qwen"), folder, { recursive: true });
+  const file = join(folder, "tokenizer.json");
+  writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, "utf8")))));
+  const tokenizer = readHuggingFaceTokenizer(folder);
+  rmSync(folder, { recursive: true });
+  return tokenizer;
+}
+
+test("text stays text even if merges spell a control token", () => {
+  const tokenizer = readChanged(({ model, ...file }) => {
+    const vocab = { ...model.vocab, "<x": 2000, "<x>": 2001 };
+    const merges = [...model.merges, ["<", "x"], ["<x", ">"]];
+    const added = { id: 2001, content: "<x>", special: true, normalized: false };
+    return { ...file, model: { ...model, vocab, merges }, added_tokens: [added] };
+  });
+  expect(tokenizer.encode("<x>")).toEqual([2001]);
+  expect(tokenizer.encode(tokenizer.protect("<x>"))).not.toContain(2001);
+});
+
+describe("a tokenizer that cannot be used", () => {
+  const check = (change: (file: TokenizerFile) => object, message: RegExp) =>
+    expect(() => readChanged(change)).toThrow(message);
+
+  test("splits text in an unknown way", () =>
+    check(it => ({ ...it, pre_tokenizer: { type: "Other" } }), /cannot be used/));
+  test("is not a tokenizer", () => check(() => ({}), /tokenizer\.json/));
+  test("is missing", () =>
+    expect(() => readHuggingFaceTokenizer(tmpdir())).toThrow(/tokenizer\.json/));
+});
