@@ -110,6 +110,10 @@ class HuggingFaceFormat implements ChatFormat {
     return this.#tokenizer.decode(ids);
   }
 
+  readToken(id: number): Uint8Array {
+    return Buffer.from(this.#tokenizer.decode([id]));
+  }
+
   indexCalls(ids: readonly number[]): number[] {
     const pieces = ids.map(id => this.#tokenizer.decode([id]));
     const starts = findCallStarts(this.#traits.syntax, pieces.join(""));
