@@ -17,11 +17,9 @@ describe.each(familyNames)("%s", name => {
   });
 
   test("decodes their ids", () => {
-    for (const { text, ids, decoded } of texts) {
-      // the library leaves out a byte order mark that bytes of this family spell
-      const isSpelledMark = name === "llama2" && text.includes("\ufeff");
-      if (!isSpelledMark) expect(tokenizer.decode(ids)).toBe(decoded);
-    }
+    // the library leaves out a byte order mark that bytes of this family spell
+    const usable = texts.filter(it => name !== "llama2" || !it.text.includes("\ufeff"));
+    expect(usable.map(it => tokenizer.decode(it.ids))).toEqual(usable.map(it => it.decoded));
   });
 
   test("encodes hard texts of a user without control tokens", () => {
