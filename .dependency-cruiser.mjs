@@ -40,6 +40,7 @@ const modules = {
       ...tensorflow,
       "@tensorflow/tfjs-backend-cpu",
       "@tensorflow/tfjs-backend-wasm",
+      "@tensorflow/tfjs-backend-webgpu",
       "@tensorflow/tfjs-node-gpu",
     ],
   },

@@ -3,7 +3,7 @@
  * downloads, asks, and shows its progress.
  */
 import { join } from "node:path";
-import { Uri, window } from "vscode";
+import { window, type Uri } from "vscode";
 import {
   getBackendsFolder,
   listInstalledBackends,
