@@ -67,6 +67,7 @@ export function openCollectives(
     count,
     barrier,
     allReduce(values) {
+      if (count === 1) return; // there is nothing to add
       if (values.length > floats)
         throw new Error(`${values.length} numbers to sum where there is room for ${floats}`);
       const first = nextSet();

@@ -210,6 +210,7 @@ class Trainer {
     this.#replicas = startReplicas<ReplicaSetup, ReplicaCommand, ReplicaMessage>({
       program,
       count,
+      // a single replica keeps its gradients to itself
       maxFloats: count > 1 ? countParameters(model.config.architecture) : 0,
       setup,
       onMessage,

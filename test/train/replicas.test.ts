@@ -120,7 +120,7 @@ describe("when something fails", () => {
   test("more numbers than the shared memory has room for are refused", async () => {
     const replicas = startReplicas<Setup, string, TestMessage>({
       program,
-      count: 1,
+      count: 2,
       maxFloats: 1,
       setup: { do: "exchange" },
       onMessage: () => {},
