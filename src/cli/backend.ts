@@ -56,7 +56,7 @@ export const backend = defineCommand({
   options,
   examples: [
     "backend install webgpu",
-    "backend install tensorflow --library ~/libtensorflow",
+    "backend install tensorflow",
     "backend check",
     "backend remove webgpu",
   ],

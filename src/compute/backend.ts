@@ -9,13 +9,11 @@ import "@tensorflow/tfjs-backend-cpu";
 import { UserError } from "../userError.ts";
 import { measurePass, type PassSizes } from "./measurePass.ts";
 import { registerCpuSegmentSum } from "./replacementKernels.ts";
+import { setRunningBackend, type Backend, type BackendName } from "./runningBackend.ts";
 import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
 import { startWasm } from "./wasm.ts";
-import type { WasmMemory } from "./wasmMemory.ts";
 import { startWebgpu } from "./webgpu.ts";
-
-type BackendName = "tensorflow" | "webgpu" | "wasm" | "cpu";
 
 export type BackendChoice = "auto" | BackendName;
 
@@ -31,34 +29,10 @@ export interface BackendOptions {
   readonly sizes?: PassSizes;
 }
 
-export interface Backend {
-  readonly name: BackendName;
-  /** What it computes on, for a person: the name of a graphics card, or the processor. */
-  readonly device: string;
-  /** Sentences for a person about the choice, such as why a faster backend was not used. */
-  readonly notes: readonly string[];
-  /**
-   * Direct access to the memory of tensors and to the fused kernels, if the backend is `wasm`.
-   */
-  readonly memory: WasmMemory | undefined;
-  /** The largest tensor, in bytes, if the backend has a limit. */
-  readonly maxTensorBytes?: number;
-  /** Throws if the backend has reported an error, after which results are wrong. */
-  readonly check?: () => void;
-}
-
 /** A backend that has passed its self-test. */
 interface StartedBackend extends Backend {
   /** Whether it computes on a graphics card. */
   readonly hasGpu: boolean;
-}
-
-let current: Backend | undefined;
-
-/** The backend that `startBackend` started in this thread. */
-export function runningBackend(): Backend {
-  if (!current) throw new Error("no backend was started in this thread");
-  return current;
 }
 
 /**
@@ -72,8 +46,9 @@ export async function startBackend(
 ): Promise<Backend> {
   // otherwise tfjs prints a recommendation of tfjs-node
   tf.env().set("PROD", true);
-  if (choice === "auto") return (current = await startFastest(options));
-  return (current = await start(choice, options));
+  const backend = await (choice === "auto" ? startFastest(options) : start(choice, options));
+  setRunningBackend(backend);
+  return backend;
 }
 
 async function startFastest(options: BackendOptions): Promise<Backend> {

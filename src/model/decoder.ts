@@ -2,7 +2,7 @@
  * Decodes many sequences at once. A decoder has slots; each holds one sequence and its cache, and
  * one call can feed any tokens to any slots. The caller decides where a message ends.
  */
-import { runningBackend } from "../compute/backend.ts";
+import { runningBackend } from "../compute/runningBackend.ts";
 import { createKeyValueCache } from "./keyValueCache.ts";
 import { createRecomputingCache, type DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";

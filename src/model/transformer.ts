@@ -5,7 +5,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { createLayout, type AttentionLayout } from "../compute/attentionLayout.ts";
-import { runningBackend } from "../compute/backend.ts";
+import { runningBackend } from "../compute/runningBackend.ts";
 import { mulberry32 } from "../environment/random.ts";
 import type { Adapters } from "./adapters.ts";
 import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";

@@ -1,6 +1,6 @@
 /** AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. */
 import * as tf from "@tensorflow/tfjs-core";
-import { runningBackend } from "../compute/backend.ts";
+import { runningBackend } from "../compute/runningBackend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
 import { getTrainable, type Gradients, type Model } from "../model/transformer.ts";
 

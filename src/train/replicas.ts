@@ -12,7 +12,7 @@ import {
   workerData,
 } from "node:worker_threads";
 import * as tf from "@tensorflow/tfjs-core";
-import { runningBackend } from "../compute/backend.ts";
+import { runningBackend } from "../compute/runningBackend.ts";
 import { UserError } from "../userError.ts";
 import type { Gradients } from "../model/transformer.ts";
 import {

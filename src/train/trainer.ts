@@ -189,7 +189,14 @@ class Trainer {
       seconds: Date.now() / 1000,
       firstStep: setup.step + 1,
     });
-    const output: RunOutput = { stepParts: [], count, events, model, by: "stop" };
+    const output: RunOutput = {
+      stepParts: [],
+      pendingSaves: [],
+      count,
+      events,
+      model,
+      by: "stop",
+    };
     // messages are handled in the order in which they arrive, one at a time
     let lastWrite: Promise<void> = Promise.resolve();
     let failure: unknown;
@@ -240,13 +247,14 @@ class Trainer {
         if (parts.length < output.count) return;
         output.stepParts = output.stepParts.filter(it => it.step !== message.step);
         this.#recordStep(parts, output.events);
-        if (output.pendingSave?.step === message.step)
-          await this.#saveCheckpoint(output.pendingSave, output.model);
+        for (const save of output.pendingSaves.splice(0))
+          if (save.step <= message.step) await this.#saveCheckpoint(save, output.model);
+          else output.pendingSaves.push(save);
         return;
       }
       case "save":
         // rank 0 may be ahead of the others; a step is recorded before its checkpoint
-        if (message.step > this.#step) output.pendingSave = message;
+        if (message.step > this.#step) output.pendingSaves.push(message);
         else await this.#saveCheckpoint(message, output.model);
         return;
       case "paused":
@@ -342,8 +350,11 @@ const remedyOfInvalidNumbers =
 interface RunOutput {
   /** The parts of steps that not all replicas have completed. */
   stepParts: StepMessage[];
-  /** A checkpoint of a step that not all replicas have completed. */
-  pendingSave?: SaveMessage;
+  /**
+   * Checkpoints of steps that not all replicas have reported. There can be several, because the
+   * messages of one replica can all arrive before those of another.
+   */
+  readonly pendingSaves: SaveMessage[];
   /** Why the run ended. */
   by: "steps" | "time" | "stop";
   /** How many replicas there are. */

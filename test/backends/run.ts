@@ -1,5 +1,5 @@
 /**
- * `npm run test:tensorflow` and `npm run test:webgpu`: install a native backend into `.engines` and
+ * `npm run test:tensorflow` and `npm run test:webgpu`: install a native backend into `.backends` and
  * run the tests in this folder with it. TensorFlow is built against the library in the Python
  * package `tensorflow-cpu`; WebGPU runs on the software implementation that Chromium brings.
  */
@@ -10,8 +10,8 @@ import { findProgram } from "../../src/storage/findProgram.ts";
 import { UserError } from "../../src/userError.ts";
 
 const root = join(import.meta.dirname, "../..");
-const engines = join(root, ".engines");
-const backends = join(engines, "backends");
+const packages = join(root, ".backends");
+const backends = join(root, ".backends", "installed");
 const chromium = "/usr/lib/chromium";
 const [name] = process.argv.slice(2);
 
@@ -32,8 +32,8 @@ try {
 
 /** The folder of the Python package, which has the library and its headers. */
 function installLibrary(): string {
-  const target = join(engines, "tensorflow");
-  mkdirSync(engines, { recursive: true });
+  const target = join(packages, "tensorflow");
+  mkdirSync(packages, { recursive: true });
   if (!existsSync(join(target, "tensorflow")))
     run("python3", [
       "-m",

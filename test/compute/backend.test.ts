@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { runningBackend, startBackend } from "../../src/compute/backend.ts";
+import { startBackend } from "../../src/compute/backend.ts";
+import { runningBackend } from "../../src/compute/runningBackend.ts";
 import { startWasm } from "../../src/compute/wasm.ts";
 import { checkClose, programs, randomArray } from "./numbers.ts";
 

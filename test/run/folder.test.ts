@@ -68,8 +68,9 @@ beforeEach(() => {
   folder = join(root, "runs", "one");
   start = join(root, "model");
   mkdirSync(start);
-  for (const name of ["config.json", "tokenizer.json", "weights.safetensors"])
+  for (const name of ["tokenizer.json", "weights.safetensors"])
     writeFileSync(join(start, name), name);
+  writeFileSync(join(start, "config.json"), '{"name":"m","saw":{"servers":{}}}');
 });
 
 const mistakeOf = (act: () => unknown): string => {

@@ -33,7 +33,10 @@ const runLines = (kilobytes: number, imports: Record<string, string>, body: stri
   const program = `${importLines.join("\n")}
     process.on("SIGXFSZ", () => {});
     try { ${body} } catch (error) { console.log(error.message); }`;
-  return runNode(["--input-type=module", "-e", program], kilobytes).stdout.trim();
+  const { stdout, stderr } = runNode(["--input-type=module", "-e", program], kilobytes);
+  // a program that does not even load prints nothing on stdout
+  expect(stderr).not.toContain("Error");
+  return stdout.trim();
 };
 
 describe.runIf(process.platform === "linux")("a disk that is full for a while", () => {
@@ -118,7 +121,7 @@ describe.runIf(process.platform === "linux")("a disk that is full for a while", 
           spent: 1,
           weights: new Map([["a", { shape: [values.length], values }]]),
           optimizer: { step: ${step}, first: ${values(size("optimizer"))}, second: ${values(1)} },
-        }, { config: { name: "m", training: [{}] }, tokenizer: { file: "x".repeat(${size("tokenizer")}) } });`,
+        }, { kind: "student", config: { name: "m", training: [{}] }, tokenizer: { file: "x".repeat(${size("tokenizer")}) } });`,
       );
     expect(save(2, Infinity)).toBe("");
     expect(save(4, 16)).toMatch(

@@ -5,7 +5,7 @@
 import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { runningBackend } from "../../compute/backend.ts";
+import { runningBackend } from "../../compute/runningBackend.ts";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
