@@ -1,6 +1,6 @@
 /**
- * `npm run test:tensorflow` and `npm run test:webgpu`: install a native backend into `.backends` and
- * run the tests in this folder with it. TensorFlow is built against the library in the Python
+ * `npm run test:tensorflow` and `npm run test:webgpu`: install a native backend into `.backends`
+ * and run the tests in this folder with it. TensorFlow is built against the library in the Python
  * package `tensorflow-cpu`; WebGPU runs on the software implementation that Chromium brings.
  */
 import { spawnSync } from "node:child_process";
