@@ -4,6 +4,7 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -110,6 +111,8 @@ describe.each([
 
   test("replays the example's tasks", () => {
     const example = join(repository, "resources/example/prove/tasks");
+    // some tasks are on a fixture of the workspace
+    cpSync(join(example, "../fixtures"), join(home, "prove/fixtures"), { recursive: true });
     const { stdout, stderr, status } = prove(
       "replay",
       ...readdirSync(example).map(it => join(example, it)),

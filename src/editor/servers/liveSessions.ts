@@ -150,7 +150,7 @@ export class LiveSessions implements Disposable {
     try {
       const session = table.open({ servers, seed, menu, owner: personOwner, ttlMs: Infinity });
       for (const it of events) if (it.kind === "call") session.call(it.name, it.arguments);
-      if (session.digest === digest) return this.#findLive(session);
+      if (session.digest === digest) return this.#announce(this.#findLive(session));
       table.close(session.id);
     } finally {
       this.#attempt = undefined;
@@ -253,6 +253,7 @@ export class LiveSessions implements Disposable {
         break;
       case "called":
         if (live) addCall(live, change.call);
+        if (this.#attempt) return; // the fork is announced after its calls
         break;
       case "restored":
         live?.calls.splice(0);
@@ -301,10 +302,16 @@ export class LiveSessions implements Disposable {
     };
     this.#sessions.set(session, live);
     if (session.owner !== personOwner || this.#reopened) return false;
+    if (!this.#attempt) this.#announce(live);
+    return true;
+  }
+
+  /** Lets the tree reveal a session that the person opened. */
+  #announce(live: LiveSession): LiveSession {
     // the tree must be current before the session is revealed in it
     this.#fireChange();
     this.#sessionOpened.fire(live);
-    return true;
+    return live;
   }
 }
 
