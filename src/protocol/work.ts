@@ -3,8 +3,8 @@
  * JSON-RPC. Types only; the files that the work writes are its result.
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
+import type { CachedScoring } from "../run/attemptCache.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
-import type { AttemptSource } from "../run/scoreAttempts.ts";
 import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
@@ -90,14 +90,7 @@ export interface EvaluationResult {
 }
 
 /** Scoring the attempts of some sources. */
-export interface ScoringWork {
-  readonly sources: readonly AttemptSource[];
-  /** The name of the profile. */
-  readonly profile: string;
-  readonly fixtures: readonly string[];
-  /** The file that keeps the rows until a file that they depend on changes. */
-  readonly cache: string;
-}
+export type ScoringWork = CachedScoring;
 
 /** An attempt of a policy at one task, which is written as a trajectory file. */
 export interface AttemptWork {

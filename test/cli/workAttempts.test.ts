@@ -7,6 +7,7 @@ import { scoreForTable } from "../../src/cli/workAttempts.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { ScoringWork } from "../../src/protocol/work.ts";
 import { profiles } from "../../src/reward/profiles.ts";
+import { readCachedRows } from "../../src/run/attemptCache.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
@@ -17,6 +18,12 @@ import { emptyFolder } from "./program.ts";
 const shipped = join(root, "resources/servers");
 const program = join(root, "src/cli/main.ts");
 const catalog = openCatalog(await loadServers(), [shipped]);
+
+/** The rows as the editor gets them: those that were kept, or else those of the program. */
+async function readOrScore(work: ScoringWork): Promise<readonly AttemptRow[]> {
+  const kept = await readCachedRows(work);
+  return kept ? kept.batches.flatMap(it => it.rows) : score(work);
+}
 
 async function score(work: ScoringWork): Promise<readonly AttemptRow[]> {
   const rows: AttemptRow[] = [];
@@ -43,35 +50,37 @@ const markCache = ({ cache }: ScoringWork) =>
 
 test("the rows are kept, and sent again while the file is the same", async () => {
   const work = await createWork();
-  expect((await score(work)).map(it => it.task)).toEqual(["t-move"]);
+  expect((await readOrScore(work)).map(it => it.task)).toEqual(["t-move"]);
   expect(existsSync(work.cache)).toBe(true);
   markCache(work);
-  expect((await score(work)).map(it => it.task)).toEqual(["kept"]);
+  expect((await readOrScore(work)).map(it => it.task)).toEqual(["kept"]);
 });
 
 test("rows of a file that has grown are scored again", async () => {
   const work = await createWork();
-  await score(work);
+  await readOrScore(work);
   markCache(work);
   const [source] = work.sources;
   if (source?.kind !== "tasks") throw new Error("no tasks file");
   appendFileSync(source.file, `${formatTaskLine(await abstain())}\n`);
-  expect((await score(work)).map(it => it.task)).toEqual(["t-move", "t-abstain"]);
+  expect((await readOrScore(work)).map(it => it.task)).toEqual(["t-move", "t-abstain"]);
 });
 
 test("rows under another profile are scored again", async () => {
   const work = await createWork();
-  await score(work);
+  await readOrScore(work);
   markCache(work);
-  expect((await score({ ...work, profile: "prove-plus" })).map(it => it.task)).toEqual(["t-move"]);
+  expect((await readOrScore({ ...work, profile: "prove-plus" })).map(it => it.task)).toEqual([
+    "t-move",
+  ]);
 });
 
 test("a cache that was cut off is written anew", async () => {
   const work = await createWork();
-  await score(work);
+  await readOrScore(work);
   markCache(work);
   writeFileSync(work.cache, readFileSync(work.cache, "utf8").slice(0, -20));
-  expect((await score(work)).map(it => it.task)).toEqual(["t-move"]);
+  expect((await readOrScore(work)).map(it => it.task)).toEqual(["t-move"]);
 });
 
 test("threads score the same rows in the same order as one program", async () => {
@@ -88,6 +97,7 @@ test("threads score the same rows in the same order as one program", async () =>
     profile: profiles.find(it => it.name === work.profile)!,
     fixtures: work.fixtures,
     program,
+    catalog,
     threads: 2,
     signal: new AbortController().signal,
     send: it => threaded.push(...it.rows),
@@ -107,6 +117,7 @@ test("threads end when they are canceled", async () => {
     profile: profiles.find(it => it.name === work.profile)!,
     fixtures: work.fixtures,
     program,
+    catalog,
     threads: 2,
     signal: abort.signal,
     send: () => {},

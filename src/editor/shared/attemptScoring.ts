@@ -1,15 +1,17 @@
 /**
  * Scores the attempts of a table in the command-line program, so that the extension host stays
- * free. In a workspace that is not trusted nothing is started: they are scored here, in slices.
+ * free. Rows that the program has kept are read here, which is faster than starting it. In a
+ * workspace that is not trusted nothing is started: attempts are scored here, in slices.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Uri, workspace } from "vscode";
 import { createForkChannel } from "../../channel/channel.ts";
-import type { EditorMessages, ProgramMessages } from "../../protocol/work.ts";
+import type { EditorMessages, ProgramMessages, ScoringWork } from "../../protocol/work.ts";
 import type { Profile } from "../../reward/profiles.ts";
+import { readCachedRows } from "../../run/attemptCache.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { scoreInBatches, type ScoredRows, type ScoringResult } from "../../run/scoreInBatches.ts";
 import { findNode, forkProgram } from "./program.ts";
@@ -35,41 +37,46 @@ export interface ScoringRequest {
 }
 
 /** Scores attempts and sends their rows. Throws a `UserError` if they cannot be read or scored. */
-export const scoreTable = (
+export async function scoreTable(
   request: ScoringRequest,
   dependencies: ScoringDependencies,
-): Promise<ScoringResult> =>
-  workspace.isTrusted && dependencies.storageUri
-    ? scoreInProgram(request, dependencies, dependencies.storageUri)
-    : scoreInSlices(request, dependencies);
+): Promise<ScoringResult> {
+  const { storageUri, folder } = dependencies;
+  if (!storageUri) return scoreInSlices(request, dependencies);
+  const { sources, profile, send, signal } = request;
+  const name = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 16);
+  const work: ScoringWork = {
+    sources,
+    profile: profile.name,
+    fixtures: folder.fixtureFolders,
+    cache: Uri.joinPath(storageUri, "attempts", `${name}.jsonl`).fsPath,
+  };
+  const known = await readCachedRows(work);
+  signal.throwIfAborted();
+  if (!known)
+    return workspace.isTrusted
+      ? scoreInProgram(work, request, dependencies)
+      : scoreInSlices(request, dependencies);
+  for (const it of known.batches) send(it);
+  return { skipped: known.skipped };
+}
 
 async function scoreInProgram(
-  { sources, profile, send, signal }: ScoringRequest,
+  work: ScoringWork,
+  { send, signal }: ScoringRequest,
   { extensionUri, folder }: ScoringDependencies,
-  storageUri: Uri,
 ): Promise<ScoringResult> {
   const node = await findNode(getSetting("node"));
   signal.throwIfAborted();
-  const caches = Uri.joinPath(storageUri, "attempts").fsPath;
-  mkdirSync(caches, { recursive: true });
+  mkdirSync(dirname(work.cache), { recursive: true });
   const dist = Uri.joinPath(extensionUri, "dist").fsPath;
   const program = forkProgram(node, dist, ["work"], folder.workspacePath || dist);
   const channel = createForkChannel<EditorMessages, ProgramMessages>(program);
   channel.listen("scored", send);
   channel.open();
-  const name = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 16);
   try {
     return await Promise.race([
-      channel.request(
-        "scoreAttempts",
-        {
-          sources,
-          profile: profile.name,
-          fixtures: folder.fixtureFolders,
-          cache: join(caches, `${name}.jsonl`),
-        },
-        signal,
-      ),
+      channel.request("scoreAttempts", work, signal),
       rejectOnExit(program),
       rejectOnAbort(signal),
     ]);
