@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prove_client import Client
@@ -40,6 +41,25 @@ def serve_tasks() -> Iterator[Served]:
         yield Served(json.loads(first)["url"], TASKS)
         process.terminate()
         assert process.wait(10) == 0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A scripted attempt, with its score in another process and over MCP."""
+
+    task_id: str
+    policy: str
+    turns: int
+    messages: list[dict[str, Any]]
+    here: dict[str, Any]
+    mcp: dict[str, Any]
+
+
+@pytest.fixture(scope="session", name="attempts")
+def make_attempts(served: Served) -> list[Attempt]:
+    command = ["node", "test/engines/attemptHere.ts", str(served.tasks), served.url]
+    printed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return [Attempt(**json.loads(line)) for line in printed.stdout.splitlines()]
 
 
 @pytest.fixture(scope="session", name="rows")

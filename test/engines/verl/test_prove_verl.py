@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import Served
+from conftest import Attempt, Served
 from prove_client import AsyncClient, AsyncSession, Client, ProveError
 from tiny_qwen import END, ScriptedGeneration
 from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
@@ -99,6 +99,25 @@ def attempt(worker: Any, texts: list[str], task_id: str = "banking-11-1") -> Any
         return texts[written - 1] + END
 
     return run_batch(worker, choose_rows(worker, [task_id], 1), write)
+
+
+def test_the_same_messages_have_the_same_score_as_elsewhere(
+    worker: Any, attempts: list[Attempt]
+) -> None:
+    """Those of test_same_score.py."""
+    for it in attempts:
+        output = attempt(worker, [write_message(message) for message in it.messages], it.task_id)
+        values = output.non_tensor_batch
+        found = {name: values[name][0] for name in [*PARTS, "success"]}
+        found["reward"] = output.batch["rm_scores"].sum().item()
+        expected = {name: float(value) for name, value in it.here.items()}
+        assert found == pytest.approx(expected), it
+
+
+def write_message(message: Any) -> str:
+    calls = [it["function"] for it in message.get("tool_calls", [])]
+    texts = [write_call(it["name"], it["arguments"]) for it in calls]
+    return "\n".join([message["content"], *texts])
 
 
 def test_calls_of_a_message_are_executed_in_their_order(worker: Any, served: Served) -> None:
