@@ -2,7 +2,7 @@
  * Registers the Servers view with the sessions that a person opens on the product's servers and on
  * connected ones.
  */
-import { workspace, type Disposable, type ExtensionContext } from "vscode";
+import { workspace, type Disposable, type ExtensionContext, type TreeView } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { createTree } from "../shared/treeView.ts";
@@ -14,7 +14,7 @@ import { formatCallList } from "./callList.ts";
 import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { LiveSessions, formatSessionTitle } from "./liveSessions.ts";
+import { LiveSessions, formatSessionTitle, type LiveSession } from "./liveSessions.ts";
 import type { NodeOf, ServersNode } from "./serversNode.ts";
 import { ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
@@ -69,10 +69,7 @@ export function registerServers(
     sessions.onDidChange(() => sessionDocuments.refresh()),
     connections.onDidChange(() => connectedDocuments.refresh()),
     ...subscribeTree(tree, { folder, sessions, connections }),
-    sessions.onDidOpen(live => {
-      const row = { kind: "session", live, server: live.session.servers[0]!.name } as const;
-      reportRejection(Promise.resolve(view.reveal(row, { expand: true, select: true })));
-    }),
+    sessions.onDidOpen(live => reportRejection(revealSession(tree, view, live))),
   );
   // sessions on the product's servers are values, those on connected servers are processes
   const getCommands = (node: ServersNode | undefined) =>
@@ -91,6 +88,21 @@ export function registerServers(
         : connectionCommands.showCall(node),
   });
   return { sessions, refresh: () => tree.refresh() };
+}
+
+async function revealSession(
+  tree: ServersTree,
+  view: TreeView<ServersNode>,
+  live: LiveSession,
+): Promise<void> {
+  const server = live.session.servers[0]!;
+  // a view that was hidden refreshes when it is shown, which would end the reveal: the second
+  // refresh, which the reveal of the session waits for, comes after that one
+  if (!view.visible) {
+    await view.reveal({ kind: "server", server }, { select: false });
+    tree.refresh();
+  }
+  await view.reveal({ kind: "session", live, server: server.name }, { expand: true, select: true });
 }
 
 interface TreeSources {
