@@ -1,14 +1,15 @@
 /**
  * Measures `bench training`: GRPO steps of the shipped student, and the work they consist of, on
  * one core. Times are of the processor, so that other programs on the machine matter little. With
- * PyTorch, the same work is done there after each run.
+ * PyTorch, the same work is done there after each run. Then the trainer takes such steps with one
+ * worker and with two.
  */
 import { setImmediate } from "node:timers/promises";
 import { startBackend } from "../compute/backend.ts";
 import { createRandom } from "../environment/random.ts";
 import type { Architecture } from "../model/architecture.ts";
 import { openDecoder } from "../model/decoder.ts";
-import { loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import { loadModel, type StoredModel } from "../model/modelFolder.ts";
 import { packGroups } from "../model/packedBatch.ts";
 import { openStudent } from "../model/student.ts";
 import {
@@ -24,15 +25,22 @@ import { defaultGrpoSettings, type GrpoConfig } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import type { GrpoStep } from "../run/metrics.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import { packAttempts, splitIntoBatches } from "../train/groupStep.ts";
 import { openGrpo } from "../train/grpo.ts";
 import { createAdamW } from "../train/optimizer.ts";
-import { createAttemptScorer, type ScoredAttempt } from "../train/scoredAttempt.ts";
+import { createAttemptScorer } from "../train/scoredAttempt.ts";
 import { createSingleReplica } from "../train/replicas.ts";
+import {
+  createTrainingGroup,
+  packAttempts,
+  splitIntoBatches,
+  type TrainingGroup,
+} from "../train/trainingGroup.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { Torch, TorchWork } from "./benchTorch.ts";
+import { measureWorkers } from "./benchWorkers.ts";
 import type { CliContext } from "./command.ts";
+import { readStart } from "./experiment.ts";
 import { findStartModel } from "./resources.ts";
 
 const runCount = 5;
@@ -152,7 +160,7 @@ async function* measureDecoding(model: Model, { signal }: CliContext, torch: Tor
  */
 async function* measureBatch(
   model: Model,
-  groups: readonly (readonly ScoredAttempt[])[],
+  groups: readonly TrainingGroup[],
   { signal }: CliContext,
   torch: Torch | undefined,
 ) {
@@ -164,15 +172,15 @@ async function* measureBatch(
   const sent = {
     architecture: model.architecture,
     groups: groups.map(group => ({
-      prefix: group[0]!.opening,
-      branches: group.map(it => it.branch),
+      prefix: group.opening,
+      branches: group.attempts.map(it => it.branch),
     })),
   };
   yield* measureWork(
     {
       name: "training.batch",
       unit: "attempts/s",
-      amount: groups.flat().length,
+      amount: groups.flatMap(it => it.attempts).length,
       repeat: 1,
       work,
       torch: { "torch-sorted": { work: "sorted", ...sent }, "torch-trl": { work: "trl", ...sent } },
@@ -188,7 +196,8 @@ async function* measureSteps(
   torch: Torch | undefined,
 ): AsyncGenerator<BenchmarkRow> {
   const { catalog, resources, signal, showProgress } = context;
-  const stored = readModelFolder(findStartModel(resources));
+  const start = await readStart(findStartModel(resources));
+  const stored = start.model;
   const tasks = await synthesizeTasks(
     stored,
     (runCount + 1) * defaultGrpoSettings.prompts,
@@ -250,6 +259,7 @@ async function* measureSteps(
   yield* measureBatch(model, attempts, context, torch);
   model.dispose();
   reference.dispose();
+  yield* measureWorkers(start, tasks, context);
 }
 
 /** A step's attempts. Those that end without a token of the student's are left out. */
@@ -258,7 +268,7 @@ async function recordAttempts(
   model: Model,
   tasks: readonly Task[],
   { catalog }: CliContext,
-): Promise<ScoredAttempt[][]> {
+): Promise<TrainingGroup[]> {
   const student = openStudent(model, chat, { name: "student", temperature: 1, seed: 1 });
   const scoreRollout = createAttemptScorer({ catalog, profile: provePlusProfile, chat });
   const groups = await Promise.all(
@@ -272,8 +282,9 @@ async function recordAttempts(
   );
   student.dispose();
   return groups
-    .map(group => group.filter(it => it !== undefined && it.logprobs.length > 0))
-    .filter(it => it.length > 0) as ScoredAttempt[][];
+    .map(group => group.filter(it => it !== undefined))
+    .filter(group => group.some(it => it.logprobs.length > 0))
+    .map((group, number) => createTrainingGroup(group, { number, isMeasured: false }));
 }
 
 /** Tasks on the servers that the student was trained on. */

@@ -23,6 +23,8 @@ export interface Collectives {
   readonly barrier: () => void;
   /** Replaces the values by their sum over all ranks, added in the order of ranks. */
   readonly allReduce: (values: Float32Array) => void;
+  /** Returns the bytes of every rank, by rank. They can be of any length. */
+  readonly gather: (bytes: Uint8Array) => Uint8Array[];
   /** Returns rank 0's value on every rank, so that all make the same decisions. */
   readonly broadcast: (value: number) => number;
   /** Throws on every rank if their values differ. */
@@ -82,6 +84,21 @@ export function openCollectives(
           values[i] = (values[i] as number) + (part[i] as number);
       }
     },
+    gather(bytes) {
+      if (count === 1) return [bytes];
+      const parts = [...gatherScalars(bytes.length)].map(it => new Uint8Array(it));
+      const room = floats * 4;
+      const longest = Math.max(...parts.map(it => it.length));
+      for (let at = 0; at < longest; at += room) {
+        const first = nextSet();
+        const getPart = (of: number) =>
+          new Uint8Array(buffers, (first + of) * room, clamp(parts[of]!.length - at, room));
+        getPart(rank).set(bytes.subarray(at, at + room));
+        barrier();
+        for (const [of, part] of parts.entries()) if (part.length > at) part.set(getPart(of), at);
+      }
+      return parts;
+    },
     broadcast: value => gatherScalars(value)[0] as number,
     assertSame(values) {
       const digests = gatherScalars(hashBits(values));
@@ -90,6 +107,8 @@ export function openCollectives(
     },
   };
 }
+
+const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
 /** A 32-bit digest of the bits of the numbers (FNV-1a over words). */
 function hashBits(values: Float32Array): number {

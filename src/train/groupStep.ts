@@ -1,6 +1,5 @@
 /** One optimizer step on groups of scored attempts, shared by all replicas. */
 import * as tf from "@tensorflow/tfjs-core";
-import { packGroups, type PackedBatch } from "../model/packedBatch.ts";
 import {
   disposeGradients,
   computeGradients,
@@ -10,10 +9,10 @@ import {
   type Model,
 } from "../model/transformer.ts";
 import type { GrpoConfig } from "../run/config.ts";
-import { listTokenAdvantages } from "./advantages.ts";
 import { computeLoss, measureBatch, type LossBatch, type MinibatchSize } from "./objective.ts";
-import type { ScoredAttempt } from "./scoredAttempt.ts";
+import { packAttempts, splitIntoBatches, type TrainingGroup } from "./trainingGroup.ts";
 import { sumByName, type MethodContext } from "./trainingMethod.ts";
+import { divideGroups } from "./workShares.ts";
 
 export interface GroupStepContext extends MethodContext {
   /**
@@ -22,34 +21,48 @@ export interface GroupStepContext extends MethodContext {
   readonly reference: Model | undefined;
 }
 
-/** Takes one optimizer step on groups of all replicas. The result is the same in every replica. */
+/** The sampled tokens of an attempt whose importance ratio was clipped. */
+export interface ClippedTokens {
+  /** The numbers of the group and the attempt. */
+  readonly group: number;
+  readonly attempt: number;
+  /** Their indices among the sampled tokens. */
+  readonly tokens: readonly number[];
+}
+
+/**
+ * Takes one optimizer step on groups, the same ones in every replica, which share the work. The
+ * sums are the same in every replica; the clipped tokens are those of its own share.
+ */
 export async function trainOnGroups(
   { group: replicas, model, chat, reference, optimizer }: GroupStepContext,
-  groups: readonly (readonly ScoredAttempt[])[],
+  groups: readonly TrainingGroup[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
-  measured: ReadonlySet<readonly ScoredAttempt[]>,
 ) {
-  const attempts = groups.flat().filter(it => it.logprobs.length > 0);
-  const counts = sumByName(replicas, {
-    tokens: attempts.reduce((sum, it) => sum + it.logprobs.length, 0),
+  const attempts = groups.flatMap(it => it.attempts);
+  const tokens = attempts.reduce((sum, it) => sum + it.logprobs.length, 0);
+  const size: MinibatchSize = {
+    tokens,
     attempts: attempts.length,
-  });
-  const size: MinibatchSize = { ...counts, longest: chat.limits.sampled };
-  const { tokens } = size;
-  if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
-
+    longest: chat.limits.sampled,
+  };
+  const clippedTokens: ClippedTokens[] = [];
   const own = { loss: 0, kl: 0, measured: 0, clipped: 0 };
+  if (tokens === 0) return { ...own, norm: 0, tokens, clippedTokens };
+
   let ownGradients: Gradients | undefined;
-  for (const batch of splitIntoBatches(groups)) {
-    const result = await backward(model, reference, batch, { grpo, size, measured });
+  const share = divideGroups(groups, replicas.count)[replicas.rank]!;
+  for (const batch of splitIntoBatches(share)) {
+    const result = await backward(model, reference, batch, { grpo, size });
     for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
+    clippedTokens.push(...result.clippedTokens);
     ownGradients = ownGradients ? addGradients(ownGradients, result.gradients) : result.gradients;
   }
   const gradients = await replicas.sumGradients(ownGradients ?? zeroGradients(model));
   const { norm } = await optimizer.step(gradients, learningRate);
   disposeGradients(gradients);
-  return { norm, tokens, ...sumByName(replicas, own) };
+  return { norm, tokens, clippedTokens, ...sumByName(replicas, own) };
 }
 
 /**
@@ -57,30 +70,6 @@ export async function trainOnGroups(
  * more: its mean is that of all groups, and the reference model computes only a part of them.
  */
 export const measuredEvery = 4;
-
-/**
- * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
- */
-const tokensPerBatch = 2_000;
-
-/** Batches of about `tokensPerBatch` tokens. Groups without a sampled token are left out. */
-export function splitIntoBatches(
-  groups: readonly (readonly ScoredAttempt[])[],
-): (readonly ScoredAttempt[])[][] {
-  const batches: (readonly ScoredAttempt[])[][] = [];
-  let room = 0;
-  for (const group of groups) {
-    if (group.every(it => it.logprobs.length === 0)) continue;
-    const size = group.reduce((sum, it) => sum + it.branch.ids.length, group[0]!.opening.length);
-    if (size > room) {
-      batches.push([]);
-      room = tokensPerBatch;
-    }
-    batches.at(-1)!.push(group);
-    room -= size;
-  }
-  return batches;
-}
 
 function addGradients(sum: Gradients, more: Gradients): Gradients {
   const added = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
@@ -93,27 +82,25 @@ interface BackwardOptions {
   readonly grpo: GrpoConfig["grpo"];
   /** The size of the minibatch, over all replicas. */
   readonly size: MinibatchSize;
-  /** The groups on which the KL term is measured. */
-  readonly measured: ReadonlySet<readonly ScoredAttempt[]>;
 }
 
 async function backward(
   model: Model,
   reference: Model | undefined,
-  groups: readonly (readonly ScoredAttempt[])[],
-  { grpo, size, measured }: BackwardOptions,
+  groups: readonly TrainingGroup[],
+  { grpo, size }: BackwardOptions,
 ) {
   const { temperature } = grpo;
-  const attempts = groups.flat().filter(it => it.logprobs.length > 0);
+  const attempts = groups.flatMap(it => it.attempts);
   const batch: LossBatch = {
     lengths: attempts.map(it => it.logprobs.length),
-    advantages: Float32Array.from(attempts.flatMap(listTokenAdvantages)), // (M)
+    advantages: Float32Array.from(attempts.flatMap(it => it.advantages)), // (M)
     oldLogprobs: Float32Array.from(attempts.flatMap(it => it.logprobs)), // (M)
   };
-  const measuredGroups = groups.filter(it => measured.has(it));
+  const measuredGroups = groups.filter(it => it.isMeasured);
   if (reference && grpo.kl > 0 && measuredGroups.length > 0)
     batch.reference = {
-      tokens: listMeasuredTokens(groups, measured), // (K)
+      tokens: listMeasuredTokens(groups), // (K)
       logprobs: await computeLogProbabilities(reference, packAttempts(measuredGroups), temperature), // (K)
       scale: measuredEvery,
     };
@@ -124,38 +111,31 @@ async function backward(
     temperature,
   );
   const { kl, clipped } = measureBatch(logprobs, batch, grpo);
-  for (const [i, it] of attempts.entries()) it.clipped.push(...clipped[i]!);
+  const places = groups.flatMap(({ number: group, attempts: all }) =>
+    all.map(({ number: attempt }) => ({ group, attempt })),
+  );
   return {
     loss,
     kl,
     measured: batch.reference?.logprobs.length ?? 0,
     clipped: clipped.flat().length,
+    clippedTokens: places.flatMap((it, i) =>
+      clipped[i]!.length > 0 ? [{ ...it, tokens: clipped[i]! }] : [],
+    ),
     gradients,
   };
 }
 
-/** The prompt of a group is computed once, and its attempts branch off it. */
-export const packAttempts = (groups: readonly (readonly ScoredAttempt[])[]): PackedBatch =>
-  packGroups(
-    groups.map(group => ({
-      prefix: group[0]!.opening,
-      branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
-    })),
-  );
-
 /** The indices of the sampled tokens of measured groups among those of all groups. */
-function listMeasuredTokens(
-  groups: readonly (readonly ScoredAttempt[])[],
-  measured: ReadonlySet<readonly ScoredAttempt[]>,
-): number[] {
+function listMeasuredTokens(groups: readonly TrainingGroup[]): number[] {
   const indices: number[] = [];
   let at = 0;
-  for (const group of groups)
-    for (const { logprobs } of group)
-      for (let i = 0; i < logprobs.length; i++, at++) if (measured.has(group)) indices.push(at);
+  for (const { attempts, isMeasured } of groups)
+    for (const { logprobs } of attempts)
+      for (let i = 0; i < logprobs.length; i++, at++) if (isMeasured) indices.push(at);
   return indices;
 }
 
-/** The gradients of a replica that has no informative group. */
+/** The gradients of a replica that has no share. */
 const zeroGradients = (model: Model): Gradients =>
   new Map([...getTrainable(model)].map(([name, it]) => [name, tf.zeros(it.shape)]));

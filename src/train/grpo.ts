@@ -21,10 +21,16 @@ import {
   type SelectedTask,
 } from "./taskSelection.ts";
 import { computeLearningRate } from "./learningRate.ts";
-import { measuredEvery, trainOnGroups, type GroupStepContext } from "./groupStep.ts";
+import {
+  measuredEvery,
+  trainOnGroups,
+  type ClippedTokens,
+  type GroupStepContext,
+} from "./groupStep.ts";
 import { sumByName, type ProcessGroup, type TrainingMethod } from "./trainingMethod.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
+import { createTrainingGroup, type TrainingGroup } from "./trainingGroup.ts";
 
 export interface GrpoContext extends GroupStepContext {
   readonly catalog: Catalog;
@@ -143,23 +149,17 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const rolloutsEnd = performance.now();
 
     assignAdvantages(groups, grpo, replicas, { seed, step, limits: chat.limits });
-    // a group whose attempts all have the same reward has no gradient
-    const informativeGroups = groups.filter(group => group.some(it => it.advantage !== 0));
-
+    const minibatches = createMinibatches(replicas, grpo, step, stepGroups);
     const learningRate = computeLearningRate(grpo, step, progress);
-    const measured = new Set(groups.filter((_, i) => (i + step) % measuredEvery === 0));
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
-    for (let minibatch = 0; minibatch < grpo.minibatches; minibatch++) {
-      const result = await trainOnGroups(
-        context,
-        informativeGroups.filter((_, i) => i % grpo.minibatches === minibatch),
-        grpo,
-        learningRate,
-        measured,
-      );
+    const clippedTokens: ClippedTokens[] = [];
+    for (const minibatch of minibatches) {
+      const result = await trainOnGroups(context, minibatch, grpo, learningRate);
       for (const key of ["loss", "norm", "tokens", "kl", "measured", "clipped"] as const)
         totals[key] += result[key];
+      clippedTokens.push(...result.clippedTokens);
     }
+    recordClippedTokens(stepGroups, replicas.exchange(clippedTokens).flat());
 
     const end = performance.now();
     const seconds = {
@@ -204,6 +204,39 @@ interface StepGroup extends StepTask {
   readonly faults: number;
   /** What was attempted instead of the task itself. */
   readonly variant: Task | undefined;
+}
+
+/**
+ * The groups of all replicas, divided among the step's minibatches. A group whose attempts all have
+ * the same reward has no gradient, and is left out.
+ */
+function createMinibatches(
+  replicas: ProcessGroup,
+  { minibatches }: GrpoConfig["grpo"],
+  step: number,
+  groups: readonly StepGroup[],
+): TrainingGroup[][] {
+  const own = groups
+    .filter(({ attempts }) => attempts.some(it => it.advantage !== 0))
+    .map(({ attempts, number }) =>
+      createTrainingGroup(attempts, { number, isMeasured: (number + step) % measuredEvery === 0 }),
+    );
+  const all = replicas
+    .exchange(own)
+    .flat()
+    .toSorted((a, b) => a.number - b.number);
+  return Array.from({ length: minibatches }, (_, minibatch) =>
+    all.filter((_, i) => i % minibatches === minibatch),
+  );
+}
+
+/** Adds the clipped tokens of this replica's attempts, which any replica may have trained on. */
+function recordClippedTokens(
+  groups: readonly StepGroup[],
+  clipped: readonly ClippedTokens[],
+): void {
+  for (const { group, attempt, tokens } of clipped)
+    groups.find(it => it.number === group)?.attempts[attempt]!.clipped.push(...tokens);
 }
 
 /** The outcomes of the groups of all replicas. */

@@ -11,6 +11,7 @@ import {
   receiveMessageOnPort,
   workerData,
 } from "node:worker_threads";
+import { deserialize, serialize } from "node:v8";
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/runningBackend.ts";
 import { UserError } from "../userError.ts";
@@ -47,6 +48,8 @@ export interface Replica<Setup, Command, Message> extends Collectives {
    * losses by the size of the whole batch.
    */
   readonly sumGradients: (gradients: Gradients) => Promise<Gradients>;
+  /** Returns the values of all replicas, by rank: structured clones, except for its own. */
+  readonly exchange: <T>(value: T) => T[];
   /**
    * The next message of the main thread, if one has arrived. Replicas receive it at different
    * times: `broadcast` what to do.
@@ -147,6 +150,7 @@ export async function runReplica<Setup, Command, Message>(
     ...collectives,
     setup: init.setup as Setup,
     sumGradients: gradients => sumGradients(collectives, gradients),
+    exchange: value => exchange(collectives, value),
     receive: () => receiveMessageOnPort(port)?.message as Command | undefined,
     send: message => port.postMessage(message),
   });
@@ -167,12 +171,19 @@ export function createSingleReplica<Setup, Command, Message>(
     setup,
     barrier() {},
     allReduce() {},
+    gather: bytes => [bytes],
+    exchange: value => [value],
     broadcast: value => value,
     assertSame() {},
     sumGradients: gradients => Promise.resolve(gradients),
     receive,
     send,
   };
+}
+
+function exchange<T>({ rank, gather, count }: Collectives, value: T): T[] {
+  if (count === 1) return [value];
+  return gather(serialize(value)).map((it, of) => (of === rank ? value : (deserialize(it) as T)));
 }
 
 async function sumGradients(collectives: Collectives, gradients: Gradients): Promise<Gradients> {

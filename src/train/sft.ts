@@ -25,6 +25,7 @@ import {
   type MethodContext,
   type TrainingMethod,
 } from "./trainingMethod.ts";
+import { divideItems } from "./workShares.ts";
 
 export function openSft(
   { group, model, optimizer }: MethodContext,
@@ -40,9 +41,8 @@ export function openSft(
         { length: sft.conversations },
         (_, i) => (step - 1) * sft.conversations + i,
       );
-      const own = positions
-        .filter((_, i) => i % group.count === group.rank)
-        .map(position => getConversation(corpus, sampleIndex(position)));
+      const conversations = positions.map(it => getConversation(corpus, sampleIndex(it)));
+      const own = divideItems(conversations, group.count, it => it.ids.length)[group.rank]!;
       const count = (part: number) =>
         own.reduce((sum, it) => sum + it.parts.filter(other => other === part).length, 0);
       const counts = sumByName(group, {

@@ -10,6 +10,8 @@ export interface ProcessGroup {
   readonly rank: number;
   readonly count: number;
   allReduce(values: Float32Array): void;
+  /** Returns the values of all replicas, by rank: copies, except for its own. */
+  exchange<T>(value: T): T[];
   /** Takes ownership of the gradients and returns their sum over all replicas. */
   sumGradients(gradients: Gradients): Promise<Gradients>;
 }

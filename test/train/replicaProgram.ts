@@ -17,24 +17,39 @@ export type Setup =
   | { readonly do: "learn"; readonly backend: "wasm" | "cpu"; readonly programs: string };
 
 export type TestMessage =
-  | { readonly sums: readonly number[]; readonly decisions: readonly number[] }
+  | {
+      readonly sums: readonly number[];
+      readonly decisions: readonly number[];
+      readonly texts: readonly string[][];
+    }
   | { readonly received: string }
   | { readonly isWaiting: true }
   | { readonly weights: Float32Array; readonly losses: readonly number[] };
 
 type TestReplica = Replica<Setup, string, TestMessage>;
 
-function exchange({ rank, allReduce, broadcast, barrier, send }: TestReplica): void {
+function exchangeValues({
+  rank,
+  count,
+  allReduce,
+  broadcast,
+  exchange,
+  barrier,
+  send,
+}: TestReplica): void {
   const sums: number[] = [];
   const decisions: number[] = [];
+  const texts: string[][] = [];
   for (let round = 0; round < 500; round++) {
     const values = Float32Array.of(rank + 1, round);
     allReduce(values);
     sums.push(...values);
     decisions.push(broadcast(10 * round + rank));
     if (round % 7 === 0) barrier();
+    // of different lengths, and longer than the shared memory at times
+    if (round % 50 === 0) texts.push(exchange("a".repeat(round * 100 * (count - rank))));
   }
-  send({ sums, decisions });
+  send({ sums, decisions, texts });
 }
 
 /** Trains three steps on this replica's share of a batch. */
@@ -86,7 +101,7 @@ async function listen({ rank, barrier, receive, send }: TestReplica): Promise<vo
 await runReplica<Setup, string, TestMessage>(replica => {
   switch (replica.setup.do) {
     case "exchange":
-      return exchange(replica);
+      return exchangeValues(replica);
     case "learn":
       return learn(replica);
     case "listen":

@@ -59,6 +59,11 @@ test.each([1, 2, 3])(
     const expected: TestMessage = {
       sums: rounds.flatMap(round => [ranks, count * round]),
       decisions: rounds.map(round => 10 * round),
+      texts: rounds
+        .filter(round => round % 50 === 0)
+        .map(round =>
+          Array.from({ length: count }, (_, rank) => "a".repeat(round * 100 * (count - rank))),
+        ),
     };
     expect(await run(count, { do: "exchange" })).toEqual(
       Array.from({ length: count }, () => [expected]),

@@ -1,0 +1,65 @@
+/**
+ * Measures whole GRPO steps with one worker and with two, for `bench training`: the trainer program
+ * on run folders of its own, with live sessions, rewards, learning and files. These are times of
+ * the clock, so the machine should do nothing else.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
+import type { Task } from "../trajectory/task.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
+import type { BenchmarkRow } from "./benchmark.ts";
+import type { CliContext } from "./command.ts";
+import { trainStudent, type Start } from "./experiment.ts";
+
+/** Trainings with each number of workers, one after the other, and the steps of each. */
+const [runCount, steps] = [3, 6];
+
+/** Steps before those that are measured: they compile. */
+const warmUp = 2;
+
+/** Attempts a second of each training, and the ratio of each two that follow one another. */
+export async function* measureWorkers(
+  start: Start,
+  tasks: readonly Task[],
+  context: CliContext,
+): AsyncGenerator<BenchmarkRow> {
+  const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
+  try {
+    const file = join(folder, "bench.tasks.jsonl");
+    writeFileAtomicallySync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
+    const rates: Record<1 | 2, number[]> = { 1: [], 2: [] };
+    for (let run = 0; run < runCount; run++)
+      for (const workers of [1, 2] as const) {
+        const training = await trainStudent(
+          join(folder, `${run}-${workers}`),
+          start,
+          // the student stays the same
+          { tasks: file, steps, workers, keepGroups: 1, grpo: { learningRate: 1e-12 } },
+          `training: run ${run + 1} of ${runCount}, workers: ${workers}`,
+          context,
+        );
+        rates[workers].push(
+          findMedian(
+            training.steps
+              .slice(warmUp)
+              .map(it => (it.method === "grpo" ? it.attempts / it.seconds.total : 0)),
+          ),
+        );
+      }
+    const unit = "rollouts/s";
+    yield { name: "training.step.one-worker", unit, runs: rates[1] };
+    yield { name: "training.step.two-workers", unit, runs: rates[2] };
+    yield {
+      name: "training.step.of-one-worker",
+      unit: "ratio",
+      runs: rates[2].map((it, i) => it / rates[1][i]!),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const findMedian = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1]!;
