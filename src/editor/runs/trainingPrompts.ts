@@ -41,7 +41,9 @@ export interface TrainingPromptContext {
   /** The tasks file, if the command was run on one. */
   readonly tasks: Uri | undefined;
   readonly listFiles: () => Promise<readonly Uri[]>;
-  /** What to do in a folder without tasks. */
+  /** The files with tasks on servers that a student knows, the newest first. */
+  readonly listFitting: (student: StartModel) => Promise<readonly Uri[]>;
+  /** How to get tasks where there are none; the first one makes tasks that fit the students. */
   readonly sources: readonly TasksSource[];
   readonly students: readonly StudentChoice[];
   readonly checkFit: (tasks: Uri, student: StartModel) => Promise<FitResult>;
@@ -75,15 +77,13 @@ interface Draft {
   backend: BackendChoice;
 }
 
+interface AskContext extends TrainingPromptContext {
+  readonly files: readonly Uri[];
+  readonly stored: StoredAnswers;
+}
+
 /** A question sets a field of the draft. It resolves to `false` if it does not apply. */
-type AskQuestion = (
-  draft: Draft,
-  context: TrainingPromptContext & {
-    readonly files: readonly Uri[];
-    readonly stored: StoredAnswers;
-  },
-  hasBack: boolean,
-) => Promise<boolean>;
+type AskQuestion = (draft: Draft, context: AskContext, hasBack: boolean) => Promise<boolean>;
 
 const storedKey = "prove.training.last";
 
@@ -137,19 +137,17 @@ const createDraft = (stored: StoredAnswers): Draft => ({
   backend: backends.find(it => it.label === stored.backend) ?? backends[0]!,
 });
 
-/** Offers a first training or the last one again. In a folder without tasks, these come first. */
+/** Offers a training without further questions. In a folder without tasks, these come first. */
 const askKind: AskQuestion = async (draft, context, hasBack) => {
   const { title, files, students, stored } = context;
-  const last = files.find(it => it.fsPath === stored.tasks);
-  const tasks = context.tasks ?? last ?? files[0];
   const student = students.find(it => it.label === stored.student) ?? students[0];
-  if (!tasks || !student) return false;
+  if (!student || (files.length === 0 && !context.tasks)) return false;
+  const { label, place, findTasks } = await chooseDefaultTasks(student, context);
   const { preset, length } = createDraft(stored);
-  const file = basename(tasks.fsPath, ".tasks.jsonl");
   const items = [
     {
-      label: stored.student === undefined ? "A first training" : "The last training again",
-      description: `${student.label} on ${file} · ${preset.label} · ${formatLength(length)}`,
+      label,
+      description: `${student.label} on ${place} · ${preset.label} · ${formatLength(length)}`,
       iconPath: icons.metrics,
       isKnown: true,
     },
@@ -161,9 +159,32 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
   ];
   draft.isKnown = (await pickOne(items, { title, hasBack, text: "What to train" })).isKnown;
   if (draft.isKnown)
-    Object.assign(draft, { tasks, student, ...createDraft(stored), isKnown: true });
+    Object.assign(draft, createDraft(stored), { tasks: await findTasks(), student, isKnown: true });
   return true;
 };
+
+/** The tasks of the first choice: given ones, those of the last training, or the newest that fit. */
+async function chooseDefaultTasks(student: StudentChoice, context: AskContext) {
+  const { files, stored, sources } = context;
+  const label = stored.student === undefined ? "A first training" : "With the last settings";
+  const name = (it: Uri) => basename(it.fsPath, ".tasks.jsonl");
+  const known = context.tasks ?? files.find(it => it.fsPath === stored.tasks);
+  if (known)
+    return {
+      label: known.fsPath === stored.tasks ? "The last training again" : label,
+      place: name(known),
+      findTasks: () => Promise.resolve(known),
+    };
+  const fitting = await context.listFitting(readStartModel(student.folder));
+  const [newest] = fitting;
+  if (!newest) return { label, place: "new tasks that fit it", findTasks: sources[0]!.create };
+  const reason = fitting.length > 1 ? "the newest file that fits" : "the only file that fits";
+  return {
+    label,
+    place: files.length > 1 ? `${name(newest)}, ${reason}` : name(newest),
+    findTasks: () => Promise.resolve(newest),
+  };
+}
 
 const askTasks: AskQuestion = async (draft, context, hasBack) => {
   if (context.tasks) {

@@ -9,6 +9,7 @@ import { runStudentWork } from "../shared/work.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
+import { listFittingFiles } from "./fittingFiles.ts";
 import type { Runs } from "./runs.ts";
 import { listStudents } from "./studentChoices.ts";
 import { promptForTraining, type TasksSource } from "./trainingPrompts.ts";
@@ -40,6 +41,8 @@ export async function askForSettings(
     title,
     tasks: file,
     listFiles: () => tree.listFiles(),
+    listFitting: async model =>
+      listFittingFiles(await tree.listFiles(), model, it => tree.readIndex(it)),
     sources: listSources(dependencies),
     students: listStudents(getModelsFolder(folder), runs.list()),
     checkFit: (chosen, model) => checkFit(dependencies, chosen, model),

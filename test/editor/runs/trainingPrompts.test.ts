@@ -13,6 +13,8 @@ import type { FitCounts } from "../../../src/protocol/work.ts";
 interface Question {
   readonly text: string;
   readonly labels: readonly string[];
+  /** The description of the first item. */
+  readonly description: string | undefined;
 }
 
 const editor = vi.hoisted(() => {
@@ -29,7 +31,7 @@ const editor = vi.hoisted(() => {
       return { dispose() {} };
     };
     return {
-      items: [] as { label: string }[],
+      items: [] as { label: string; description?: string }[],
       selectedItems: [] as { label: string }[],
       placeholder: "",
       value: "",
@@ -42,7 +44,11 @@ const editor = vi.hoisted(() => {
       },
       dispose() {},
       show() {
-        state.questions.push({ text: this.placeholder, labels: this.items.map(it => it.label) });
+        state.questions.push({
+          text: this.placeholder,
+          labels: this.items.map(it => it.label),
+          description: this.items[0]?.description,
+        });
         const chosen = this.items.find(it => state.answers.includes(it.label)) ?? this.items[0];
         if (chosen) this.selectedItems = [chosen];
         listeners["accept"]!();
@@ -87,6 +93,7 @@ beforeEach(() => {
 });
 
 const createUri = (path: string) => ({ fsPath: path }) as Uri;
+const files = ["/a.tasks.jsonl", "/b.tasks.jsonl"].map(createUri);
 
 async function prompt(
   train: Partial<FitCounts>,
@@ -100,7 +107,8 @@ async function prompt(
   return promptForTraining({
     tasks: undefined,
     title: "Start Training",
-    listFiles: () => Promise.resolve(["/a.tasks.jsonl", "/b.tasks.jsonl"].map(createUri)),
+    listFiles: () => Promise.resolve(files),
+    listFitting: () => Promise.resolve(files),
     sources: [],
     students,
     checkFit: () =>
@@ -122,7 +130,11 @@ test("the first choice is a short training of the student that improves most", a
     backend: "auto",
   });
   expect(editor.state.questions).toEqual([
-    { text: "What to train", labels: ["A first training", "Choose the settings…"] },
+    {
+      text: "What to train",
+      labels: ["A first training", "Choose the settings…"],
+      description: "careless on a, the newest file that fits · GRPO · 12 steps",
+    },
   ]);
 });
 
@@ -151,13 +163,47 @@ test("the first choice then is the last training again", async () => {
   expect(editor.state.questions.map(it => it.labels[0])).toEqual(["The last training again"]);
 });
 
+test("without the file of the last training, it takes the newest that fits", async () => {
+  editor.state.answers = otherAnswers;
+  await prompt({ total: 8, fitting: 8 });
+  editor.state.answers = [];
+  editor.state.questions = [];
+  const left = {
+    listFiles: () => Promise.resolve([files[0]!]),
+    listFitting: () => Promise.resolve([files[0]!]),
+  };
+  expect(await prompt({ total: 8, fitting: 8 }, left)).toMatchObject({
+    tasks: { fsPath: "/a.tasks.jsonl" },
+    student: { name: "small" },
+  });
+  expect(editor.state.questions).toMatchObject([
+    {
+      labels: ["With the last settings", "Choose the settings…"],
+      description: "small on a · DAPO · 1 hour",
+    },
+  ]);
+});
+
+test("if no file fits, the first choice makes tasks that do", async () => {
+  const made = createUri("/made.tasks.jsonl");
+  const create = () => Promise.resolve(made);
+  const choices = await prompt(
+    { total: 8, fitting: 8 },
+    { listFitting: () => Promise.resolve([]), sources: [{ label: "", description: "", create }] },
+  );
+  expect(choices.tasks).toBe(made);
+  expect(editor.state.questions[0]).toMatchObject({
+    description: "careless on new tasks that fit it · GRPO · 12 steps",
+  });
+});
+
 test("if some tasks do not fit, it says how many do, and trains on these by default", async () => {
   const counts = { total: 2500, fitting: 312, unknownServers: 2000, tooLong: 188 };
   expect(await prompt(counts)).toMatchObject({ onlyFitting: true });
   expect(editor.state.questions).toHaveLength(1);
   editor.state.answers = ["Choose the settings…"];
   expect(await prompt(counts)).toMatchObject({ onlyFitting: true });
-  expect(editor.state.questions[4]).toEqual({
+  expect(editor.state.questions[4]).toMatchObject({
     text: "312 of 2,500 tasks fit careless",
     labels: ["Train on the 312 tasks that fit", "Train on all 2,500 tasks"],
   });
