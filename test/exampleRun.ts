@@ -19,7 +19,7 @@ import {
   getGroupsFile,
   readRun,
 } from "../src/run/folder.ts";
-import { requestStudentWork } from "./cli/editor.ts";
+import { requestCountedWork } from "./cli/editor.ts";
 
 const root = join(import.meta.dirname, "..");
 const prove = join(root, "resources/example/prove");
@@ -72,7 +72,7 @@ const shipped = { ...config, tasks: "../../tasks/student.tasks.jsonl" };
 writeFileSync(join(out, "run.json"), `${JSON.stringify(shipped, undefined, 2)}\n`);
 for (const name of ["metrics.jsonl", "ended.json"]) copyFileSync(join(run, name), join(out, name));
 
-const { result } = await requestStudentWork("evaluate", {
+const { result } = await requestCountedWork("evaluate", {
   tasks: config.tasks,
   models: [getCheckpointFolder(run, 0), last.folder],
   limit: 200,

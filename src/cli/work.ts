@@ -7,6 +7,7 @@ import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { openCatalog } from "../environment/catalog.ts";
 import type {
   EditorMessages,
+  EngineWork,
   ProgramMessages,
   SynthesisWork,
   WorkProgress,
@@ -19,6 +20,7 @@ import {
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
+import { prepareEngineFolder } from "./engineFolder.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
 import { createShardStarter } from "./shardThread.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
@@ -68,12 +70,24 @@ export const work = defineCommand({
       const { attemptTask } = await import("./workAttempt.ts");
       return finish(await attemptTask(request, { ...context, signal }));
     });
+    channel.handle("prepareEngine", async (request, signal) => {
+      await prepareEngineFor(request, { ...context, signal });
+      return finish({});
+    });
     channel.open();
     // the editor disconnects once it has read the answer
     await new Promise<void>(resolve => channel.onClose(resolve));
     process.exit(code);
   },
 });
+
+function prepareEngineFor(
+  { fixtures, ...request }: EngineWork,
+  context: CliContext,
+): Promise<void> {
+  const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+  return prepareEngineFolder({ ...context, catalog }, { ...request, fixtures: fixtures[0]! });
+}
 
 function synthesizeFor(
   { fixtures, teacher, ...request }: SynthesisWork,

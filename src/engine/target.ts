@@ -32,6 +32,14 @@ const learningRates: readonly (readonly [RegExp, number])[] = [
   [/qwen2\.5-7b|granite-4\.1-8b/i, 3e-7],
 ];
 
+/** The paper's models by their names on the Hugging Face hub. */
+export const paperModels: readonly string[] = [
+  "Qwen/Qwen3-4B-Instruct-2507",
+  "Qwen/Qwen3-8B",
+  "Qwen/Qwen2.5-7B-Instruct",
+  "ibm-granite/granite-4.1-8b",
+];
+
 export const findLearningRate = (model: string): number =>
   learningRates.find(([name]) => name.test(model))?.[1] ?? defaultLearningRate;
 

@@ -3,6 +3,7 @@
  * The folder that they are written to is made by the command `engine`.
  */
 import { agentName } from "./agentName.ts";
+import { formatRayCommand } from "./launchCommand.ts";
 import { findLearningRate, learningRateNote, paper, type EngineTarget } from "./target.ts";
 
 const saveEvery = 50;
@@ -124,7 +125,7 @@ python launch.py
 On a Ray cluster, put this folder where all nodes have it under the same path, start the service on a machine that all nodes reach (\`prove-rl serve --host ADDRESS --token-file FILE --tasks ${tasks}\`), set \`PROVE_TOKEN\` on the nodes, and submit
 
 \`\`\`sh
-ray job submit --address http://HEAD:8265 --runtime-env-json '{"env_vars": {"PROVE_URL": "http://SERVICE:8970", "PYTHONPATH": "/this/folder"}}' -- python /this/folder/launch.py trainer.nnodes=2
+${formatRayCommand("/this/folder")}
 \`\`\`
 
 | file                | holds                                                                              |

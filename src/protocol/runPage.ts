@@ -51,6 +51,8 @@ export interface RunPage extends PageContract {
     pause: { params: null; result: null };
     resume: { params: null; result: null };
     stop: { params: null; result: null };
+    /** Opens the output of another engine. */
+    showLog: { params: null; result: null };
     /** Lists the attempts of a step, to open one. */
     openStep: { params: { step: number }; result: null };
     /** Asks which other runs to draw; undefined if nothing was chosen. */

@@ -104,6 +104,23 @@ export interface AttemptWork {
   readonly fixtures: readonly string[];
 }
 
+/** A folder for a training in another engine. */
+export interface EngineWork {
+  readonly engine: "trl" | "verl";
+  readonly tasks: string;
+  /** A folder, or a name on the Hugging Face hub. */
+  readonly model: string;
+  /** The folder to write. */
+  readonly out: string;
+  /** 0 stands for the CPU. */
+  readonly gpus: number;
+  /** Trains adapters of this rank instead of all weights. */
+  readonly loraRank?: number;
+  readonly profile: string;
+  /** Folders of fixtures; the first one is the workspace's own, which is copied. */
+  readonly fixtures: readonly string[];
+}
+
 /** How far some work is. */
 export interface WorkProgress {
   readonly done: number;
@@ -130,6 +147,7 @@ export type ProgramMessages = {
     checkFit: { params: FitWork; result: FitResult };
     evaluate: { params: EvaluationWork; result: EvaluationResult };
     attempt: { params: AttemptWork; result: object };
+    prepareEngine: { params: EngineWork; result: object };
     scoreAttempts: { params: ScoringWork; result: ScoringResult };
   };
   notifications: object;

@@ -37,10 +37,12 @@ export interface WorkOutcome {
 }
 
 /**
- * Sends a request about a student to a fork of the built program, whose numerics are bundled, and
+ * Sends a request to a fork of the built program, whose numerics are bundled, and
  * resolves with the result and the progress.
  */
-export async function requestStudentWork<Method extends "checkFit" | "evaluate" | "attempt">(
+export async function requestCountedWork<
+  Method extends "checkFit" | "evaluate" | "attempt" | "prepareEngine",
+>(
   method: Method,
   params: ProgramMessages["requests"][Method]["params"],
 ): Promise<{

@@ -1,10 +1,11 @@
 /** `work` about students: which tasks fit one, and how students do on held-out tasks. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { takeFirstEvents } from "../../src/policy/continuedPolicy.ts";
+import { readRun } from "../../src/run/folder.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
@@ -13,7 +14,7 @@ import { listCalls, type Trajectory } from "../../src/trajectory/trajectory.ts";
 import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
 import { chatServer, says } from "../policy/chatServer.ts";
-import { requestStudentWork } from "./editor.ts";
+import { requestCountedWork } from "./editor.ts";
 import { emptyFolder } from "./program.ts";
 
 const fixtures = [join(root, "resources/servers")];
@@ -36,7 +37,7 @@ function synthesize(...args: readonly string[]): string {
 const few = synthesize("--servers", "banking,calendar,filesystem");
 
 test("tasks fit on the servers that the student was trained on", async () => {
-  const { result } = await requestStudentWork("checkFit", {
+  const { result } = await requestCountedWork("checkFit", {
     tasks: few,
     model: getModel("careless"),
     fixtures,
@@ -49,7 +50,7 @@ test("tasks fit on the servers that the student was trained on", async () => {
 });
 
 test("tasks on other servers are counted apart, and the servers are named", async () => {
-  const { result, progress } = await requestStudentWork("checkFit", {
+  const { result, progress } = await requestCountedWork("checkFit", {
     tasks: example,
     model: getModel("careless"),
     fixtures,
@@ -63,7 +64,7 @@ test("tasks on other servers are counted apart, and the servers are named", asyn
 });
 
 test("two students attempt the same held-out tasks, and the second is compared with the first", async () => {
-  const { result, progress } = await requestStudentWork("evaluate", {
+  const { result, progress } = await requestCountedWork("evaluate", {
     tasks: few,
     models: [getModel("careless"), getModel("small")],
     limit: 6,
@@ -86,7 +87,7 @@ test("a file without held-out tasks that fit is refused with what to do", async 
   const lines = readFileSync(few, "utf8").split("\n");
   writeFileSync(trainOnly, lines.filter(it => it.includes('"split":"train"')).join("\n"));
   const evaluate = (tasks: string) =>
-    requestStudentWork("evaluate", {
+    requestCountedWork("evaluate", {
       tasks,
       models: [getModel("careless")],
       limit: 5,
@@ -105,7 +106,7 @@ test("a student attempts one task, and its attempt is a trajectory file that rep
   for await (const it of readTasks(few)) tasks.push(it);
   const file = join(emptyFolder(), "try.trajectory.jsonl");
   const attempt = (task: Task) =>
-    requestStudentWork("attempt", {
+    requestCountedWork("attempt", {
       task,
       policy: { kind: "student", model: getModel("small") },
       file,
@@ -141,7 +142,7 @@ test("an endpoint goes on with the teacher's attempt, and gets no key of the env
   const first = events.findIndex(it => it.kind === "call") + 1;
   const { url, asked } = await chatServer(() => says("I cannot."));
   const fork = (position: number) =>
-    requestStudentWork("attempt", {
+    requestCountedWork("attempt", {
       task,
       policy: { kind: "endpoint", url, model: "mute" },
       from: { header, events: takeFirstEvents(events, position) },
@@ -165,4 +166,28 @@ test("an endpoint goes on with the teacher's attempt, and gets no key of the env
   await expect(fork(events.length)).rejects.toMatchObject({
     what: expect.stringContaining("has ended there") as string,
   });
+});
+
+test("a folder for another engine is prepared with the workspace's fixtures", async () => {
+  const workspace = emptyFolder();
+  const own = join(workspace, "prove/fixtures");
+  mkdirSync(join(own, "banking"), { recursive: true });
+  const fixture = "banking/mine.fixture.json";
+  copyFileSync(
+    join(root, "resources/servers/banking/fixtures/small.fixture.json"),
+    join(own, fixture),
+  );
+  const out = join(workspace, "prove/runs/one");
+  await requestCountedWork("prepareEngine", {
+    engine: "verl",
+    tasks: example,
+    model: "Qwen/Qwen3-8B",
+    out,
+    gpus: 4,
+    loraRank: 8,
+    profile: "paper",
+    fixtures: [own, ...fixtures],
+  });
+  expect(readRun(out)).toMatchObject({ engine: "verl", from: "Qwen/Qwen3-8B", workers: 4 });
+  expect(existsSync(join(out, "prove/fixtures", fixture))).toBe(true);
 });

@@ -7,9 +7,10 @@ export interface RunActions {
   readonly pause: () => void;
   readonly resume: () => void;
   readonly stop: () => void;
+  readonly showLog: () => void;
 }
 
-export function createHeader({ run, status }: RunView, actions: RunActions): HTMLElement {
+export function createHeader({ run, status, config }: RunView, actions: RunActions): HTMLElement {
   const { state, activity } = status;
   return element(
     "header",
@@ -26,7 +27,13 @@ export function createHeader({ run, status }: RunView, actions: RunActions): HTM
       ),
       createProgressBar(status),
     ),
-    element("div", { class: "actions" }, ...createButtons(state, actions)),
+    element(
+      "div",
+      { class: "actions" },
+      ...(config.engine === undefined
+        ? createButtons(state, actions)
+        : createEngineButtons(state, actions)),
+    ),
   );
 }
 
@@ -83,6 +90,18 @@ function createButtons(state: RunState, { pause, resume, stop }: RunActions): HT
     default:
       throw new Error(`unknown run state ${JSON.stringify(state satisfies never)}`);
   }
+}
+
+/** Those of a run of another engine, which cannot be paused or queued. */
+function createEngineButtons(
+  state: RunState,
+  { resume, stop, showLog }: RunActions,
+): HTMLElement[] {
+  const log = createButton("Show Log", "secondary", showLog);
+  if (state === "starting" || state === "training")
+    return [createButton("Stop", "secondary", stop), log];
+  if (state === "stopping" || state === "finished") return [log];
+  return [createButton("Start Here", "primary", resume), log];
 }
 
 function createButton(

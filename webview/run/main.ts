@@ -49,8 +49,14 @@ function start(loaded: RunView): void {
   const settings = element("section");
   page.setAttribute("aria-busy", "false");
   page.replaceChildren(header, alarms.element, evaluation, numbers, plotActions, curves, settings);
-  const send = (name: "pause" | "resume" | "stop") => () => void channel.request(name, null);
-  const actions: RunActions = { pause: send("pause"), resume: send("resume"), stop: send("stop") };
+  const send = (name: "pause" | "resume" | "stop" | "showLog") => () =>
+    void channel.request(name, null);
+  const actions: RunActions = {
+    pause: send("pause"),
+    resume: send("resume"),
+    stop: send("stop"),
+    showLog: send("showLog"),
+  };
   const draw = () => {
     isDrawPending = false;
     evaluation.replaceChildren(...createEvaluation(view.evaluation));

@@ -11,7 +11,7 @@ import { icons } from "../shared/icons.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
-import { runStudentWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/work.ts";
 import type { EndpointKeys } from "../synthesis/endpointKeys.ts";
 import { askForEndpointUrl, askForModel } from "../synthesis/teacherPrompts.ts";
 import type { ForkPoint, TrajectoryDebugger } from "../trajectories/trajectoryDebugger.ts";
@@ -79,7 +79,7 @@ export class AttemptForks {
     mkdirSync(tasksFolder, { recursive: true });
     const file = findUnusedFile(tasksFolder, `${task.id} ${name} fork`);
     const { header, events } = trajectory;
-    await runStudentWork(
+    await runCountedWork(
       "attempt",
       {
         task,

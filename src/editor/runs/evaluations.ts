@@ -15,7 +15,7 @@ import { showInformation, showWarning } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { reportRejection } from "../shared/report.ts";
-import { runStudentWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/work.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import { describeEvaluation, formatChange, formatShare } from "./evaluationText.ts";
@@ -111,7 +111,7 @@ export class Evaluations {
   ): Promise<EvaluationResult> {
     const { extensionUri, folder } = this.#dependencies;
     const { tasks, models, profile } = work;
-    return runStudentWork(
+    return runCountedWork(
       "evaluate",
       { tasks, models, profile, limit, fixtures: folder.fixtureFolders },
       `Evaluating ${name}`,

@@ -13,6 +13,7 @@ import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 import type { TrajectoryDebugger } from "../trajectories/trajectoryDebugger.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { AttemptForks } from "./attemptForks.ts";
+import { EngineTraining } from "./engineTraining.ts";
 import { Evaluations } from "./evaluations.ts";
 import { FailingAttempts } from "./failingAttempts.ts";
 import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
@@ -48,6 +49,14 @@ export function registerRuns(
   const keys = new EndpointKeys(context.secrets, context.globalState);
   const forks = new AttemptForks({ ...attemptDependencies, trajectoryDebugger, keys });
   const failingAttempts = new FailingAttempts({ folder, runs, transcripts, synthesis });
+  const engines = new EngineTraining({
+    extensionUri,
+    folder,
+    tasks,
+    runs,
+    workspaceState,
+    getPages,
+  });
   const training = new Training({
     extensionUri,
     folder,
@@ -55,6 +64,7 @@ export function registerRuns(
     synthesis,
     runs,
     evaluations,
+    engines,
     workspaceState,
     getQueue: () => queue,
     getPages,
@@ -69,12 +79,14 @@ export function registerRuns(
     runs,
     transcripts,
     sendRequest: (request, monitor) => training.request(request, monitor),
+    showLog: monitor => engines.showLog(monitor),
   });
   subscriptions.push(
     runs,
     tree,
     pages,
     queue,
+    engines,
     new TrainingStatus(runs, queue),
     createTree("prove.runs", tree),
     folder.onDidChange(part => {
@@ -87,6 +99,9 @@ export function registerRuns(
     startTraining: (node?: TasksNode | Uri) => training.start(node),
     startTrainingFromFile: () => training.startFromFile(),
     createTrainingFile: () => training.createFile(),
+    trainOnEngine: (node?: TasksNode | Uri) => engines.prepare(node),
+    copyEngineCommand: (node?: RunsNode) => engines.copyCommand(node),
+    showTrainingLog: (node?: RunsNode) => engines.showLog(node?.monitor),
     showFailingAttempt: () => failingAttempts.show(),
     tryStudent: (attempt?: AttemptNode | Uri) => attempts.start(attempt),
     forkAttempt: () => forks.start(),

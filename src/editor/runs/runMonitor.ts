@@ -20,6 +20,9 @@ export type RunChange =
   | { readonly kind: "finished"; readonly by: "steps" | "time" | "stop" }
   | { readonly kind: "failed"; readonly error: UserError };
 
+/** What the process of an engine that this window has started does. */
+export type EngineState = "training" | "stopping";
+
 export class RunMonitor {
   readonly folder: string;
   readonly #listeners = new Set<(change: RunChange) => void>();
@@ -32,6 +35,9 @@ export class RunMonitor {
   #attachment: Attachment | undefined;
   #attaching: Promise<boolean> | undefined;
   #queuePosition: number | undefined;
+  #engineState: EngineState | undefined;
+  /** The last step when the engine was started. */
+  #engineStart = 0;
 
   /** Throws a `UserError` if the folder is not a run folder. */
   constructor(folder: string) {
@@ -68,9 +74,11 @@ export class RunMonitor {
     const description =
       this.#queuePosition !== undefined
         ? describeQueued(this.#queuePosition)
-        : engine !== undefined && this.#end === undefined
-          ? describeEngine(engine, step)
-          : describeEnd(this.#end, step);
+        : engine !== undefined && this.#engineState !== undefined
+          ? this.#describeEngineProcess(engine, this.#engineState)
+          : engine !== undefined && this.#end === undefined
+            ? describeEngine(engine, step)
+            : describeEnd(this.#end, step);
     return { ...description, step, ...(steps === undefined ? {} : { steps }) };
   }
 
@@ -82,6 +90,19 @@ export class RunMonitor {
   setQueuePosition(position: number | undefined): void {
     if (position === this.#queuePosition) return;
     this.#queuePosition = position;
+    this.#notify({ kind: "status" });
+  }
+
+  /** Tells what the process of an engine does; undefined once it has ended. */
+  setEngineState(state: EngineState | undefined): void {
+    if (this.#engineState === undefined) this.#engineStart = this.#lastStep;
+    this.#engineState = state;
+    try {
+      this.readFiles();
+    } catch (error) {
+      // the folder was deleted, which the list of runs finds
+      if (!(error instanceof UserError)) throw error;
+    }
     this.#notify({ kind: "status" });
   }
 
@@ -179,6 +200,19 @@ export class RunMonitor {
     }
   }
 
+  #describeEngineProcess(
+    engine: NonNullable<RunConfig["engine"]>,
+    state: EngineState,
+  ): Pick<RunStatus, "state" | "activity"> {
+    const title = engineTitles[engine];
+    if (state === "stopping") return { state, activity: `${title} is ending` };
+    const step = this.#lastStep;
+    if (step <= this.#engineStart)
+      return { state: "starting", activity: `${title} loads the model and does the first step` };
+    const { steps } = this.#config;
+    return { state, activity: `step ${step}${steps === undefined ? "" : ` of ${steps}`}` };
+  }
+
   get #lastStep(): number {
     return this.#steps.at(-1)?.step ?? 0;
   }
@@ -204,7 +238,7 @@ export class RunMonitor {
   }
 }
 
-const engineNames = { trl: "TRL", verl: "verl" } as const;
+export const engineTitles = { trl: "TRL", verl: "verl" } as const;
 
 /** Whether another engine is training cannot be told from its files. */
 const describeEngine = (
@@ -214,8 +248,8 @@ const describeEngine = (
   state: "stopped",
   activity:
     step === 0
-      ? `start launch.py to train with ${engineNames[engine]}`
-      : `step ${step}, trained with ${engineNames[engine]}`,
+      ? `start launch.py to train with ${engineTitles[engine]}`
+      : `step ${step}, trained with ${engineTitles[engine]}`,
 });
 
 const describeQueued = (position: number): Pick<RunStatus, "state" | "activity"> => ({

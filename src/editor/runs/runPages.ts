@@ -24,6 +24,8 @@ export interface RunPageDependencies {
   readonly transcripts: Transcripts;
   /** Carries out a request from a page. */
   readonly sendRequest: (request: RunRequest, monitor: RunMonitor) => Promise<void>;
+  /** Opens the log of a run of another engine. */
+  readonly showLog: (monitor: RunMonitor) => Promise<void>;
 }
 
 export class RunPages implements Disposable {
@@ -76,6 +78,10 @@ export class RunPages implements Disposable {
         pause: answerPlain(() => send("pause")),
         resume: answerPlain(() => send("resume")),
         stop: answerPlain(() => send("stop")),
+        showLog: answerPlain(async () => {
+          await this.#dependencies.showLog(monitor);
+          return null;
+        }),
         openStep: answer(z.object({ step: z.number() }), async ({ step }) => {
           await this.#openAttempt(monitor, step);
           return null;

@@ -9,6 +9,8 @@ import { getRunName, type Runs } from "./runs.ts";
 export interface RunChoice {
   readonly states: readonly RunState[];
   readonly whenNone: string;
+  /** Leaves out runs that the command is not for. */
+  readonly isPossible?: (monitor: RunMonitor) => boolean;
 }
 
 /** The chosen run, or the only one. Throws a `UserError` if there is none. */
@@ -19,7 +21,8 @@ export async function pickRun(
 ): Promise<RunMonitor> {
   const candidates = runs
     .list()
-    .filter(it => choice === undefined || choice.states.includes(it.status.state));
+    .filter(it => choice === undefined || choice.states.includes(it.status.state))
+    .filter(it => choice?.isPossible?.(it) ?? true);
   if (candidates.length === 0)
     throw new ActionableError(choice?.whenNone ?? "there is no run yet", "start one", {
       title: "Start Training",

@@ -26,6 +26,16 @@ const runContexts: Readonly<Record<RunState, string>> = {
   finished: "run.finished",
 };
 
+/** Those of runs of other engines, which cannot be paused, queued or evaluated. */
+const engineContexts: Readonly<Record<RunState, string>> = {
+  ...runContexts,
+  starting: "run.engine-training",
+  training: "run.engine-training",
+  stopped: "run.engine-stopped",
+  failed: "run.engine-stopped",
+  finished: "run.engine-finished",
+};
+
 export function createItem(node: RunsNode): TreeItem {
   switch (node.kind) {
     case "run":
@@ -86,7 +96,7 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
       setup,
       ...(evaluation ? [describeEvaluation(evaluation)] : []),
     ].join("\n\n"),
-    context: runContexts[state],
+    context: config.engine === undefined ? runContexts[state] : engineContexts[state],
   });
   item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };
   return item;

@@ -6,7 +6,7 @@ import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne, type Question } from "../shared/quickInput.ts";
-import { runStudentWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/work.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import type { Runs } from "./runs.ts";
@@ -47,7 +47,7 @@ export class StudentAttempts {
     });
     mkdirSync(tasksFolder, { recursive: true });
     const file = findUnusedFile(tasksFolder, `${task.id} ${label}`);
-    await runStudentWork(
+    await runCountedWork(
       "attempt",
       { task, policy: { kind: "student", model }, file, fixtures: folder.fixtureFolders },
       `${label} attempts ${task.id}`,

@@ -19,6 +19,7 @@ import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { getSetting } from "../shared/settings.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
+import type { EngineTraining } from "./engineTraining.ts";
 import type { Evaluations } from "./evaluations.ts";
 import { describeEvaluation } from "./evaluationText.ts";
 import type { RunMonitor } from "./runMonitor.ts";
@@ -46,6 +47,8 @@ const requestStates: Readonly<Record<RunRequest, RunChoice["states"]>> = {
 
 export interface TrainingDependencies extends SettingsDependencies {
   readonly evaluations: Evaluations;
+  /** Trains the runs of other engines. */
+  readonly engines: EngineTraining;
   /** Returns the queue, which in turn has its runs trained. */
   readonly getQueue: () => TrainingQueue;
   /** Returns the run pages, which in turn send requests to training. */
@@ -139,6 +142,8 @@ export class Training {
    */
   async request(request: RunRequest, monitor: RunMonitor): Promise<void> {
     requireTrust("training");
+    if (monitor.config.engine !== undefined)
+      return this.#dependencies.engines.request(request, monitor);
     if (await monitor.attach()) return monitor.request(request);
     const { folder } = monitor;
     if (request === "stop" && monitor.queuePosition !== undefined)

@@ -5,7 +5,7 @@ import type { StartModel } from "../../run/startModel.ts";
 import type { TrainingSettings } from "../../run/trainingFile.ts";
 import { UserError } from "../../userError.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
-import { runStudentWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/work.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
@@ -64,7 +64,7 @@ const checkFit = (
   tasks: Uri,
   { name, folder: model }: StartModel,
 ): Promise<FitResult> =>
-  runStudentWork(
+  runCountedWork(
     "checkFit",
     { tasks: tasks.fsPath, model, fixtures: folder.fixtureFolders },
     `Checking which tasks fit ${name}`,

@@ -4,6 +4,7 @@ import { workspace, type Uri } from "vscode";
 interface Settings {
   readonly folder: string;
   readonly node: string;
+  readonly python: string;
   readonly agentServers: readonly string[];
   readonly rewardProfile: string;
   readonly "endpoint.url": string;

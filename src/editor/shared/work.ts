@@ -54,8 +54,10 @@ export async function runWork<T>(
   });
 }
 
-/** Requests work about students. Throws as `runWork` does. */
-export const runStudentWork = <Method extends "checkFit" | "evaluate" | "attempt">(
+/** Requests work, and shows its progress as a count. Throws as `runWork` does. */
+export const runCountedWork = <
+  Method extends "checkFit" | "evaluate" | "attempt" | "prepareEngine",
+>(
   method: Method,
   params: ProgramMessages["requests"][Method]["params"],
   title: string,

@@ -104,6 +104,35 @@ test("the steps of a training in another engine are followed in its files", () =
   monitor.dispose();
 });
 
+test("a run whose engine was started here is starting, training, then as its files say", () => {
+  const file = join(folder, "run.json");
+  writeFileSync(
+    file,
+    JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), engine: "verl" }),
+  );
+  appendMetrics(folder, createStep(1));
+  const monitor = new RunMonitor(folder);
+  monitor.setEngineState("training");
+  expect(monitor.status).toMatchObject({ state: "starting", step: 1 });
+  appendMetrics(folder, createStep(2));
+  monitor.readFiles();
+  expect(monitor.status).toMatchObject({ state: "training", activity: "step 2 of 5" });
+  monitor.setEngineState("stopping");
+  expect(monitor.status).toMatchObject({ state: "stopping", activity: "verl is ending" });
+  writeEnd(folder, {
+    by: "failed",
+    step: 2,
+    what: "verl ended with code 1",
+    remedy: "see the log",
+  });
+  monitor.setEngineState(undefined);
+  expect(monitor.status).toMatchObject({
+    state: "failed",
+    activity: "verl ended with code 1: see the log",
+  });
+  monitor.dispose();
+});
+
 test("an incomplete last line of the metrics is skipped", () => {
   appendMetrics(folder, createStep(1));
   appendFileSync(join(folder, "metrics.jsonl"), '{"step":2,"met');

@@ -1,0 +1,103 @@
+/**
+ * The process of a training in another engine: `launch.py` of a run folder, which starts the
+ * service and the engine. Its output is appended to a log file in the folder.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { ProcessTree } from "../../mcp/processTree.ts";
+
+/** How long the programs may take to end after a request to stop, in milliseconds. */
+const stopTimeout = 10_000;
+
+/** How a process ended: by its code, or by a signal or an error that kept it from starting. */
+export interface EngineEnd {
+  readonly code: number | undefined;
+  readonly reason: string;
+  /** Whether `stop` was called. */
+  readonly isStopped: boolean;
+}
+
+export interface EngineStart {
+  readonly python: string;
+  /** The run folder. */
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export const getEngineLog = (folder: string): string => join(folder, "engine.log");
+
+export class EngineProcess {
+  readonly ended: Promise<EngineEnd>;
+  readonly #tree: ProcessTree | undefined;
+  #isStopped = false;
+  #isEnded = false;
+
+  constructor({ python, folder, env }: EngineStart) {
+    const log = openSync(getEngineLog(folder), "a");
+    writeSync(log, `${python} launch.py, ${new Date().toISOString()}\n`);
+    const child = spawn(python, ["launch.py"], {
+      cwd: folder,
+      env: { ...env, PYTHONUNBUFFERED: "1" },
+      stdio: ["ignore", log, log],
+      // a group of its own, which is ended as a whole
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    closeSync(log);
+    if (child.pid !== undefined) this.#tree = new ProcessTree(child.pid);
+    this.ended = new Promise(resolve => {
+      const end = (code: number | undefined, reason: string) => {
+        this.#isEnded = true;
+        resolve({ code, reason, isStopped: this.#isStopped });
+      };
+      child.once("error", error => end(undefined, `did not start (${error.message})`));
+      child.once("exit", (code, signal) =>
+        end(code ?? undefined, `ended with ${code === null ? signal : `code ${code}`}`),
+      );
+    });
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Ends everything that was started, as Ctrl-C in a terminal does. Resolves when it has ended. */
+  async stop(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isStopped = true;
+    this.#tree?.kill("SIGINT");
+    const timer = setTimeout(() => this.kill(), stopTimeout);
+    await this.ended;
+    clearTimeout(timer);
+    // what launch.py has started may not have ended with it
+    this.kill();
+  }
+
+  /** Ends everything that was started, at once. */
+  kill(): void {
+    this.#isStopped = true;
+    this.#tree?.kill("SIGKILL");
+  }
+}
+
+/** The last lines of a run folder's log, without those that are empty. */
+export function readLastLines(folder: string, count: number): readonly string[] {
+  const file = getEngineLog(folder);
+  if (!existsSync(file)) return [];
+  const log = openSync(file, "r");
+  try {
+    const { size } = fstatSync(log);
+    const length = Math.min(size, 8_000);
+    const bytes = Buffer.alloc(length);
+    readSync(log, bytes, 0, length, size - length);
+    return bytes
+      .toString()
+      .split(/[\r\n]+/)
+      .map(it => it.trim())
+      .filter(it => it !== "")
+      .slice(-count);
+  } finally {
+    closeSync(log);
+  }
+}
