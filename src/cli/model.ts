@@ -1,16 +1,20 @@
 /** `model`: describes a model folder, and sets how a Hugging Face model reads conversations. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { omitUndefined } from "../environment/json.ts";
+import { findModelFolder } from "../run/folder.ts";
+import { getBackendsFolder } from "../run/nativeBackends.ts";
+import { findAdaptedFolder, isAdapterFolder } from "../storage/adapterConfig.ts";
 import { UserError } from "../userError.ts";
-import { argument, defineCommand, option } from "./command.ts";
-import { countOf, oneOf } from "./parsers.ts";
+import { argument, defineCommand, option, type CliContext } from "./command.ts";
+import { countOf, oneOf, outputPath } from "./parsers.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
 export const model = defineCommand({
   name: "model",
   description:
-    "Describe the folder of a student or of a Hugging Face model: its size, its limits, and how it writes calls. With options, set how a Hugging Face model reads conversations; the settings are stored in prove.json in its folder.",
-  arguments: [argument("<folder>", "model folder", { required: "a model folder" })],
+    "Describe the folder of a student, of a Hugging Face model or of adapters: its size, its limits, and how it writes calls. With options, set how a Hugging Face model reads conversations; the settings are stored in prove.json in its folder. With --merge, write a model with its adapters merged, as other programs load it.",
+  arguments: [argument("<folder>", "run or model folder", { required: "a run or model folder" })],
   options: {
     template: option(
       "--template <template>",
@@ -26,19 +30,28 @@ export const model = defineCommand({
     result: option("--result <n>", "tokens of one result; longer ones are shortened", {
       parser: countOf("a number of tokens"),
     }),
+    merge: option("--merge <folder>", "write the model with its adapters to this new folder", {
+      parser: outputPath("models/merged"),
+    }),
     json: jsonFlag,
   },
   examples: [
     "model models/Qwen3-0.6B",
     "model models/SmolLM2-135M --template default --context 2048",
+    "model prove/runs/lora --merge models/merged",
   ],
-  async run({ cwd, print }, [given], { json, ...changes }) {
-    const folder = resolve(cwd, given);
+  async run(context, [given], { json, merge, ...changes }) {
+    const { cwd, print } = context;
+    const folder = findModelFolder(resolve(cwd, given));
     // loads the numerics
     const { readModelFolder } = await import("../model/modelFolder.ts");
     const { countParameters } = await import("../model/architecture.ts");
+    const { countAdapterParameters } = await import("../model/adapters.ts");
     if (Object.values(changes).some(it => it !== undefined)) await setUp(folder, changes);
-    const { kind, config, chat } = readModelFolder(folder);
+    if (merge !== undefined) await mergeAdapters(folder, resolve(cwd, merge), context);
+    const { kind, config, chat, adapters } = readModelFolder(
+      merge === undefined ? folder : resolve(cwd, merge),
+    );
     const description = {
       name: config.name,
       kind,
@@ -48,6 +61,16 @@ export const model = defineCommand({
       calls: chat.callSyntax,
       limits: chat.limits,
       trainings: config.training.length,
+      ...(adapters
+        ? {
+            adapters: {
+              rank: adapters.config.rank,
+              alpha: adapters.config.alpha,
+              base: adapters.base,
+              parameters: countAdapterParameters(config.architecture, adapters.config),
+            },
+          }
+        : {}),
     };
     if (json) {
       print(JSON.stringify(description));
@@ -58,6 +81,10 @@ export const model = defineCommand({
     print(
       `  ${format(description.parameters)} parameters, ${format(description.vocabulary)} tokens`,
     );
+    if (description.adapters) {
+      const { rank, base, parameters } = description.adapters;
+      print(`  adapters of rank ${rank} with ${format(parameters)} parameters, on ${base}`);
+    }
     print(`  writes calls in the syntax ${description.calls}`);
     print(
       `  reads ${format(limits.context)} tokens of at most ${format(description.longest)}: ${format(limits.prompt)} for the menu and the first turn, ${format(limits.sampled)} for its answers, ${format(limits.result)} for each result`,
@@ -82,12 +109,31 @@ async function setUp(
     await import("../model/huggingface/folder.ts");
   const { readHuggingFaceSettings, writeHuggingFaceSettings } =
     await import("../model/huggingface/settings.ts");
-  if (!isHuggingFaceFolder(folder))
+  const base = isAdapterFolder(folder) ? findAdaptedFolder(folder) : folder;
+  if (!isHuggingFaceFolder(base))
     throw new UserError(
       `${folder} is not the folder of a Hugging Face model`,
       "leave out the options to describe it; those of a small student cannot be changed",
     );
   const settings = { ...readHuggingFaceSettings(folder), ...omitUndefined(changes) };
-  readHuggingFaceFolder(folder, settings);
+  readHuggingFaceFolder(base, settings);
   writeHuggingFaceSettings(folder, settings);
+}
+
+/** Writes the model in a folder with its adapters merged to a folder that is new or empty. */
+async function mergeAdapters(folder: string, out: string, { dist }: CliContext): Promise<void> {
+  if (existsSync(out) && readdirSync(out).length > 0)
+    throw new UserError(`${out} is not empty`, "name a new folder, or empty it first");
+  const { startBackend } = await import("../compute/backend.ts");
+  const { loadModel, readModelFolder, writeMergedModel } = await import("../model/modelFolder.ts");
+  const stored = readModelFolder(folder);
+  await startBackend("auto", {
+    programs: dist,
+    backends: getBackendsFolder(),
+    sizes: stored.config.architecture,
+  });
+  const model = await loadModel(stored);
+  mkdirSync(out, { recursive: true });
+  await writeMergedModel(out, stored, model);
+  model.dispose();
 }

@@ -22,7 +22,7 @@ import { openStudent } from "../model/student.ts";
 import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
-import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
+import { findModelFolder } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { listGoalTools, type SeenTasks } from "../trajectory/seenTasks.ts";
 import { checkMenus } from "../train/taskFit.ts";
@@ -113,7 +113,7 @@ function openEndpointModel(
 
 /** Reads the student from a run's newest checkpoint, or from a model folder. */
 export const readStudent = (folder: string): StoredModel =>
-  readModelFolder(existsSync(getRunFile(folder)) ? findLatestCheckpoint(folder).folder : folder);
+  readModelFolder(findModelFolder(folder));
 
 /**
  * Opens a student. Throws a `UserError` if its tools have changed, or if it was trained on what a

@@ -8,14 +8,15 @@ import { UserError } from "../userError.ts";
 import { attachTrainer } from "../run/attach.ts";
 import { backends } from "../run/config.ts";
 import { createRunConfigFrom } from "../run/createRunConfig.ts";
-import { createRun, readMetrics, readRun } from "../run/folder.ts";
+import { createRun, findModelFolder, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readStartModel } from "../run/startModel.ts";
-import { readTrainingFile } from "../run/trainingFile.ts";
+import { readTrainingFile, type TrainingFile } from "../run/trainingFile.ts";
 import { splits } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { followTraining, formatStep } from "./followTraining.ts";
 import {
+  commaList,
   countOf,
   existingPath,
   oneOf,
@@ -39,9 +40,13 @@ const trainOptions = {
     required: "a run folder",
     example: "prove/runs/first",
   }),
-  from: option("--from <model>", "model folder to start from (default: the shipped student)", {
-    parser: existingPath("a model folder"),
-  }),
+  from: option(
+    "--from <model>",
+    "run or model folder to start from (default: the shipped student)",
+    {
+      parser: existingPath("a run or model folder"),
+    },
+  ),
   method: option(
     "--method <method>",
     "GRPO on groups of attempts, or SFT on teachers' conversations (default: grpo)",
@@ -55,6 +60,19 @@ const trainOptions = {
   split: option("--split <split>", "split of the tasks to train on (default: train)", {
     parser: oneOf(splits, "there is no split"),
   }),
+  lora: option("--lora <rank>", "train LoRA adapters of this rank (default: all weights)", {
+    parser: countOf("a rank"),
+  }),
+  loraAlpha: option(
+    "--lora-alpha <n>",
+    "adapters are scaled by this, divided by the rank (default: twice the rank)",
+    { parser: positiveNumber },
+  ),
+  loraTargets: option(
+    "--lora-targets <list>",
+    "linear layers that have adapters, such as q_proj,v_proj (default: all)",
+    { parser: commaList },
+  ),
   onlyFitting: flag(
     "--only-fitting",
     "train only on tasks that fit the student: on servers it was trained on, and within its limits",
@@ -88,6 +106,7 @@ export const train = defineCommand({
     "train --tasks small.tasks.jsonl --run prove/runs/first",
     "train --tasks small.tasks.jsonl --run prove/runs/sft --method sft --seconds 600",
     "train --config first.train.json --run prove/runs/second --seed 2",
+    "train --tasks my.tasks.jsonl --from models/smollm2 --lora 8 --run prove/runs/lora",
     "train --run prove/runs/first --resume",
   ],
   async run(context, _positionals, options) {
@@ -132,15 +151,16 @@ async function createNewRun(
       "train needs a tasks file",
       "make one with prove-rl synthesize, or go on with a run by --resume",
     );
-  const model = from === undefined ? startFolder : resolve(cwd, from);
-  const { readModelFolder } = await import("../model/modelFolder.ts");
-  readModelFolder(model); // a folder without usable weights is refused here
+  const model = findModelFolder(from === undefined ? startFolder : resolve(cwd, from));
+  const lora = chooseLora(file.lora, given);
+  await checkModel(model, lora);
   const { method, split, seed, backend, workers } = given;
   const { steps, seconds } =
     given.steps === undefined && given.seconds === undefined ? file : given;
   const runConfig = createRunConfigFrom(readStartModel(model), {
     ...file,
     ...omitUndefined({ method, split, seed, backend, workers }),
+    ...(lora ? { lora } : {}),
     ...(onlyFitting ? { onlyFitting } : {}),
     startedAt: new Date(),
     tasks,
@@ -148,4 +168,33 @@ async function createNewRun(
     seconds,
   });
   createRun(folder, runConfig, model);
+}
+
+/** The adapters of a training file, replaced by those of the options. */
+function chooseLora(
+  file: TrainingFile["lora"],
+  {
+    lora: rank = file?.rank,
+    loraAlpha: alpha,
+    loraTargets: targets,
+  }: Pick<OptionValues<typeof trainOptions>, "lora" | "loraAlpha" | "loraTargets">,
+): TrainingFile["lora"] {
+  if (rank !== undefined) {
+    const list = targets && [...targets];
+    return { ...file, rank, ...omitUndefined({ alpha, targets: list }) };
+  }
+  if (alpha === undefined && targets === undefined) return undefined;
+  throw new UserError(
+    "--lora-alpha and --lora-targets are about adapters, and none are trained",
+    "add their rank with --lora",
+  );
+}
+
+/** Refuses a folder without a usable model, and adapters that the model cannot have. */
+async function checkModel(folder: string, lora: TrainingFile["lora"]): Promise<void> {
+  // loads the numerics
+  const { readModelFolder } = await import("../model/modelFolder.ts");
+  const { listAdapterParameters } = await import("../model/adapters.ts");
+  const { config } = readModelFolder(folder);
+  if (lora) listAdapterParameters(config.architecture, { ...lora, alpha: lora.alpha ?? 1 });
 }

@@ -6,17 +6,9 @@ import * as tf from "@tensorflow/tfjs-core";
 import { matMulTransposed } from "../compute/operations.ts";
 import { createRandom } from "../environment/random.ts";
 import { UserError } from "../userError.ts";
+import type { AdapterConfig } from "../storage/adapterConfig.ts";
 import type { Architecture } from "./architecture.ts";
 import { listProjections, type BlockMatrix, type Projection } from "./projections.ts";
-
-export interface AdapterConfig {
-  /** r: the inner size of each adapter. */
-  readonly rank: number;
-  /** α: what an adapter adds is scaled by α/r. */
-  readonly alpha: number;
-  /** The linear layers that have adapters, for example `q_proj`; all if absent. */
-  readonly targets?: readonly string[] | undefined;
-}
 
 export interface Adapters {
   readonly config: AdapterConfig;
@@ -50,6 +42,12 @@ export function listAdapterParameters(
       `adapters of rank ${rank} for ${targets?.length ?? projections.length} linear layers train nothing`,
       `choose a rank of at least 1 and linear layers among ${names}`,
     );
+  const smallest = adapted.reduce((a, b) => (getLargestRank(b) < getLargestRank(a) ? b : a));
+  if (rank > getLargestRank(smallest))
+    throw new UserError(
+      `adapters of rank ${rank} are larger than the linear layer ${smallest.name}, which is ${smallest.outputs} x ${smallest.inputs}`,
+      `choose a rank of at most ${getLargestRank(smallest)}, or other linear layers`,
+    );
   return Array.from({ length: architecture.layers }, (_, layer) =>
     adapted.flatMap(({ name, inputs, outputs }) => [
       { name: nameAdapter(layer, name, "A"), shape: [rank, inputs] as const },
@@ -57,6 +55,15 @@ export function listAdapterParameters(
     ]),
   ).flat();
 }
+
+const getLargestRank = ({ inputs, outputs }: Projection): number => Math.min(inputs, outputs);
+
+/** The number of parameters of adapters, counted as single numbers. */
+export const countAdapterParameters = (architecture: Architecture, config: AdapterConfig): number =>
+  listAdapterParameters(architecture, config).reduce(
+    (sum, { shape: [rows, columns] }) => sum + rows * columns,
+    0,
+  );
 
 /** Creates adapters from values by name. The caller has checked that each is present. */
 export function createAdapters(
@@ -110,7 +117,7 @@ export function adaptLinear(
 }
 
 /** W + α/r B A of a matrix of a block; undefined if it has no adapter. */
-export function mergeMatrix(
+function mergeMatrix(
   adapters: Adapters,
   layer: number,
   matrix: BlockMatrix,
@@ -126,6 +133,18 @@ export function mergeMatrix(
     const added = parts.length === 1 ? parts[0]! : tf.concat(parts, 0);
     return tf.add(weight, tf.mul(added, getFactor(adapters)));
   });
+}
+
+/** A parameter of a model with what its adapters add; undefined if they add nothing to it. */
+export function mergeParameter(
+  adapters: Adapters,
+  name: string,
+  parameter: tf.Tensor,
+): tf.Tensor2D | undefined {
+  const [, layer, part] = /^layers\.(\d+)\.(.+)$/.exec(name) ?? [];
+  const matrix = part as BlockMatrix | undefined;
+  if (matrix === undefined || !adapters.projections.has(matrix)) return undefined;
+  return mergeMatrix(adapters, Number(layer), matrix, parameter as tf.Tensor2D);
 }
 
 const getFactor = ({ config }: Adapters): number => config.alpha / config.rank;

@@ -5,7 +5,7 @@
  */
 import type { WasmMemory } from "../compute/wasmMemory.ts";
 import type * as tf from "@tensorflow/tfjs-core";
-import { mergeMatrix } from "./adapters.ts";
+import { mergeParameter } from "./adapters.ts";
 import {
   getAttentionScale,
   getNormEpsilon,
@@ -13,7 +13,6 @@ import {
   type Architecture,
 } from "./architecture.ts";
 import { getOutputName } from "./forward.ts";
-import type { BlockMatrix } from "./projections.ts";
 import { chooseToken, type ChosenToken, type Feed, type SamplingChoice } from "./decoderStep.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
@@ -153,25 +152,13 @@ function allocateMatrices(
 function packMatrices({ model, memory, matrices, packed }: CacheState): void {
   for (const [name, address] of matrices) {
     const matrix = model.parameters.get(name)! as tf.Variable<tf.Rank.R2>;
-    const merged = model.adapters && mergeAdapter(model.adapters, name, matrix);
+    const merged = model.adapters && mergeParameter(model.adapters, name, matrix);
     if (model.adapters && !merged && packed.has(name)) continue;
     const [outputs, inputs] = matrix.shape;
     memory.kernels.packB(1, inputs, outputs, memory.addressOf(merged ?? matrix), inputs, address);
     merged?.dispose();
     packed.add(name);
   }
-}
-
-/** A matrix of a block with what its adapters add, if it has some. */
-function mergeAdapter(
-  adapters: NonNullable<Model["adapters"]>,
-  name: string,
-  matrix: tf.Tensor2D,
-): tf.Tensor2D | undefined {
-  const [, layer, part] = /^layers\.(\d+)\.(.+)$/.exec(name) ?? [];
-  return part === undefined
-    ? undefined
-    : mergeMatrix(adapters, Number(layer), part as BlockMatrix, matrix);
 }
 
 function runTile(

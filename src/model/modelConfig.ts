@@ -23,6 +23,8 @@ export const modelConfig = z.strictObject({
   }),
   /** The hash of the chat format and the tokenizer. */
   chat: z.string(),
+  /** Of adapters that were trained: the digest of their base model, as in `hashModelFiles`. */
+  base: z.string().optional(),
   /** What the model was trained on, which therefore does not count as held out. */
   saw: z.strictObject({
     /** The digest of the tools of each server, as in `computeToolsDigest`. */

@@ -3,22 +3,29 @@
  * seen, the weights and the tokenizer. Refuses a model whose tools or chat format have changed
  * since its training.
  */
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { formatRelative } from "../storage/relativePath.ts";
+import { mergeParameter } from "./adapters.ts";
 import { parseFixtureName } from "../environment/fixtureName.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { listGoalEdges } from "../trajectory/goalEdges.ts";
 import type { Goal } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { modelConfig, modelFormat, type ModelConfig } from "./modelConfig.ts";
+import { hashModelFiles, readStoredAdapters, type StoredAdapters } from "./storedAdapters.ts";
 import type { ChatFormat } from "./chatFormat.ts";
 import {
   isHuggingFaceFolder,
   readHuggingFaceFolder,
   writeHuggingFaceFolder,
+  writeModelSettings,
   type StoredHuggingFaceModel,
 } from "./huggingface/folder.ts";
-import { loadHuggingFaceModel } from "./huggingface/weights.ts";
+import { loadAdaptedModel, writeAdapters } from "./huggingface/peft.ts";
+import { getSettingsFile, readHuggingFaceSettings } from "./huggingface/settings.ts";
+import { listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
 import { createCompactFormat } from "./compactFormat.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
 import {
@@ -30,7 +37,7 @@ import {
 } from "../trajectory/seenTasks.ts";
 import type { Tool } from "./valueText.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
-import { createModel, type Model } from "./transformer.ts";
+import { createModel, getTrainable, type Model } from "./transformer.ts";
 import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
 import { listParameters, type Architecture } from "./architecture.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
@@ -42,16 +49,32 @@ export interface StoredStudent {
   readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
   readonly chat: ChatFormat;
+  /** If the folder has adapters: the tokenizer comes from their base model. */
+  readonly adapters?: StoredAdapters;
 }
 
 export type StoredModel = StoredStudent | StoredHuggingFaceModel;
 
 /**
- * Reads what is known of a model, and its chat format, from the folder of a student or of a Hugging
- * Face model. Throws a `UserError` if it is neither, or if its chat format cannot be used.
+ * Reads what is known of a model, and its chat format, from the folder of a student, of a Hugging
+ * Face model, or of adapters of one of them. Throws a `UserError` if it is none of them, or if its
+ * chat format cannot be used.
  */
-export const readModelFolder = (folder: string): StoredModel =>
-  isHuggingFaceFolder(folder) ? readHuggingFaceFolder(folder) : readStudentFolder(folder);
+export function readModelFolder(folder: string): StoredModel {
+  const adapters = readStoredAdapters(folder);
+  if (!adapters)
+    return isHuggingFaceFolder(folder) ? readHuggingFaceFolder(folder) : readStudentFolder(folder);
+  const { base } = adapters;
+  if (isHuggingFaceFolder(base)) {
+    // other programs write adapters without settings
+    const settings = readHuggingFaceSettings(existsSync(getSettingsFile(folder)) ? folder : base);
+    return { ...readHuggingFaceFolder(base, settings), folder, adapters };
+  }
+  const student = readStudentFolder(base);
+  const { saw, training, base: digest } = readConfig(folder);
+  const own = { saw, training, ...(digest === undefined ? {} : { base: digest }) };
+  return { ...student, config: { ...student.config, ...own }, folder, adapters };
+}
 
 function readStudentFolder(folder: string): StoredStudent {
   const config = readConfig(folder);
@@ -92,9 +115,36 @@ function readConfig(folder: string): ModelConfig {
   });
 }
 
-/** Loads the weights of a stored model into tensors. The caller disposes of the model. */
-export const loadModel = (stored: StoredModel): Promise<Model> =>
-  stored.kind === "student" ? loadStudent(stored) : loadHuggingFaceModel(stored.folder);
+/**
+ * Loads the weights of a stored model into tensors. The caller disposes of the model. Throws a
+ * `UserError` if the base model of adapters has changed since they were trained.
+ */
+export async function loadModel(stored: StoredModel): Promise<Model> {
+  if (stored.kind === "hugging-face") {
+    await checkAdaptedModel(stored);
+    return await loadHuggingFaceModel(stored.folder);
+  }
+  if (!stored.adapters) return await loadStudent(stored);
+  await checkAdaptedModel(stored);
+  return await loadAdaptedModel(stored.folder, base => loadStudent({ ...stored, folder: base }));
+}
+
+/** The digest of the base model of adapters. */
+export const computeAdaptedDigest = ({ kind }: StoredModel, { base }: StoredAdapters) =>
+  hashModelFiles(base, [
+    ...(kind === "student" ? ["weights.safetensors"] : ["config.json", ...listWeightFiles(base)]),
+    "tokenizer.json",
+  ]);
+
+async function checkAdaptedModel(stored: StoredModel): Promise<void> {
+  const { adapters, config, folder } = stored;
+  if (!adapters || config.base === undefined) return;
+  if ((await computeAdaptedDigest(stored, adapters)) === config.base) return;
+  throw new UserError(
+    `the model in ${adapters.base} has changed since the adapters in ${folder} were trained on it`,
+    "put the model back as it was: its weights, tokenizer and configuration",
+  );
+}
 
 async function loadStudent({ folder, config }: StoredStudent): Promise<Model> {
   const file = join(folder, "weights.safetensors");
@@ -110,23 +160,58 @@ async function loadStudent({ folder, config }: StoredStudent): Promise<Model> {
   return createModel(config.architecture, name => arrays.get(name)!.values);
 }
 
-/** Copies the weights of a model to plain arrays. */
+/** Copies what is trained of a model to plain arrays: its adapters if it has some, or all weights. */
 export async function copyWeights(model: Model): Promise<ReadonlyMap<string, NamedArray>> {
   const weights = new Map<string, NamedArray>();
-  for (const [name, it] of model.parameters)
+  for (const [name, it] of getTrainable(model))
     weights.set(name, { shape: it.shape, values: await it.data<"float32">() });
   return weights;
 }
 
-/** Writes a model with other weights to a folder that exists, in the format that it has. */
-export const writeStoredModel = (
+/**
+ * Writes a model with other weights to a folder that exists, in the format that it has. Of adapters
+ * the base model stays where it is.
+ */
+export async function writeStoredModel(
   folder: string,
   stored: StoredModel,
   weights: ReadonlyMap<string, NamedArray>,
-): Promise<void> =>
-  stored.kind === "student"
-    ? writeModelFolder(folder, { ...stored, weights }, "F32")
-    : writeHuggingFaceFolder(folder, stored, weights);
+): Promise<void> {
+  const { adapters } = stored;
+  if (adapters) {
+    const { architecture } = stored.config;
+    // the base of a student is in the folder of its run, which can be moved
+    const base = stored.kind === "student" ? formatRelative(folder, adapters.base) : adapters.base;
+    await writeAdapters(folder, { architecture, config: adapters.config, base, weights });
+    if (stored.kind === "hugging-face") writeModelSettings(folder, stored);
+    else await writeFile(join(folder, "config.json"), formatConfig(stored.config));
+  } else if (stored.kind === "student")
+    await writeModelFolder(folder, { ...stored, weights }, "F32");
+  else await writeHuggingFaceFolder(folder, stored, weights);
+}
+
+/** Writes a model with its adapters merged to a folder that exists. */
+export async function writeMergedModel(
+  folder: string,
+  stored: StoredModel,
+  model: Model,
+): Promise<void> {
+  const { adapters, ...rest } = stored;
+  if (!adapters || !model.adapters)
+    throw new UserError(
+      `${stored.folder} has no adapters that were trained`,
+      "give a run that trains adapters, or a folder of adapters",
+    );
+  const weights = new Map<string, NamedArray>();
+  for (const [name, it] of model.parameters) {
+    const merged = mergeParameter(model.adapters, name, it);
+    const values = await (merged ?? it).data<"float32">();
+    weights.set(name, { shape: it.shape, values });
+    merged?.dispose();
+  }
+  const { base: _, ...config } = stored.config;
+  await writeStoredModel(folder, { ...rest, config, folder: adapters.base }, weights);
+}
 
 /** Writes a student to a folder that exists. */
 export async function writeModelFolder(

@@ -52,6 +52,17 @@ export const sftSettings = z.strictObject({
   careless: z.number().min(0).max(1),
 });
 
+export const loraSettings = z.strictObject({
+  /** The inner size of each adapter. */
+  rank: count,
+  /** What an adapter adds is scaled by alpha / rank. */
+  alpha: positive,
+  /** The linear layers that have adapters, as Hugging Face models name them; all if absent. */
+  targets: z.array(z.string()).min(1).optional(),
+});
+
+export type LoraSettings = z.infer<typeof loraSettings>;
+
 export type GrpoSettings = z.infer<typeof grpoSettings>;
 
 /**
@@ -108,6 +119,8 @@ const common = {
   /** The run ends after these steps or seconds of training, whichever comes first. */
   steps: count.optional(),
   seconds: positive.optional(),
+  /** The adapters that are trained instead of all weights. */
+  lora: loraSettings.optional(),
   /** Steps between checkpoints. */
   saveEvery: count,
   /** The reward profile. */

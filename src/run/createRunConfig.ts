@@ -38,23 +38,26 @@ export interface RunOptions extends Omit<TrainingFile, "$schema" | "model"> {
  * The configuration of a new run that starts from a model, which decides some of the defaults.
  * Throws a `UserError` for a value that cannot be used.
  */
-export const createRunConfigFrom = (
+export function createRunConfigFrom(
   model: StartModel,
   options: Omit<RunOptions, "from">,
-): RunConfig =>
-  createRunConfig({
+): RunConfig {
+  const isAdapted = options.lora !== undefined || model.adapters !== undefined;
+  return createRunConfig({
     ...chooseWorkers(model),
     ...omitUndefined(options),
+    ...chooseLora(model, options.lora),
     startedAt: options.startedAt,
     tasks: options.tasks,
     from: model.name,
-    grpo: { ...chooseGrpoSettings(model), ...options.grpo },
-    sft: { ...chooseSftSettings(model), ...options.sft },
+    grpo: { ...chooseGrpoSettings({ ...model, isAdapted }), ...options.grpo },
+    sft: { ...chooseSftSettings({ ...model, isAdapted }), ...options.sft },
   });
+}
 
 /** The configuration of a new run. Throws a `UserError` for a value that cannot be used. */
 export function createRunConfig(options: RunOptions): RunConfig {
-  const { startedAt, method = "grpo", steps, seconds, grpo, sft, ...otherOptions } = options;
+  const { startedAt, method = "grpo", steps, seconds, grpo, sft, lora, ...otherOptions } = options;
   const { success, data, error } = runConfig.safeParse({
     format: runFormat,
     version,
@@ -71,6 +74,7 @@ export function createRunConfig(options: RunOptions): RunConfig {
     ...(seconds === undefined ? {} : { seconds }),
     ...omitUndefined(otherOptions),
     method,
+    ...(lora ? { lora: { alpha: 2 * lora.rank, ...omitUndefined(lora) } } : {}),
     ...(method === "sft"
       ? { sft: { ...defaultSftSettings, ...sft } }
       : { grpo: resolveGrpoSettings(grpo) }),
@@ -85,6 +89,32 @@ export function createRunConfig(options: RunOptions): RunConfig {
   checkProfile(data.profile);
   return data;
 }
+
+/**
+ * The adapters of a run: those that are asked for, or those of the model that it starts from.
+ * Throws a `UserError` if they differ.
+ */
+function chooseLora(
+  { adapters, folder }: StartModel,
+  asked: RunOptions["lora"],
+): Pick<RunOptions, "lora"> {
+  if (!adapters) return asked ? { lora: asked } : {};
+  const { rank, alpha = adapters.alpha, targets = adapters.targets } = asked ?? adapters;
+  const isSame =
+    rank === adapters.rank &&
+    alpha === adapters.alpha &&
+    sort(targets).join() === sort(adapters.targets).join();
+  if (isSame) return { lora: adapters };
+  throw new UserError(
+    `the adapters in ${folder} have rank ${adapters.rank}, alpha ${adapters.alpha} and the targets ${formatTargets(adapters)}, and others are asked for`,
+    `leave out the settings to go on with them, or merge them with prove-rl model ${folder} --merge FOLDER and train new ones`,
+  );
+}
+
+const sort = (targets: readonly string[] = []) => targets.toSorted();
+
+const formatTargets = ({ targets }: NonNullable<StartModel["adapters"]>): string =>
+  targets?.join(", ") ?? "all linear layers";
 
 /** The defaults, replaced by the objective's settings, replaced by explicit ones. */
 const resolveGrpoSettings = (settings: RunOptions["grpo"] = {}): GrpoSettings => ({

@@ -15,12 +15,18 @@ import {
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
-import { runConfig, runFormat, type RunConfig } from "./config.ts";
+import { runConfig, runFormat, type LoraSettings, type RunConfig } from "./config.ts";
+import {
+  adapterWeightsFile,
+  isAdapterFolder,
+  writeAdapterConfig,
+} from "../storage/adapterConfig.ts";
 import { renameOver, writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { toWriteError, withWriteErrors, type WriteContext } from "../storage/fileErrors.ts";
 import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
 import { parseJson } from "../storage/parseJson.ts";
+import { formatRelative } from "../storage/relativePath.ts";
 import { readStartModel } from "./startModel.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
 import { maxLogBytes, readTextFile } from "../storage/readTextFile.ts";
@@ -40,8 +46,9 @@ export const getCheckpointFolder = (folder: string, step: number) =>
   join(folder, "checkpoints", String(step));
 
 /**
- * Creates a run from a model folder, which becomes checkpoint 0. Throws a `UserError` if the folder
- * already contains a run.
+ * Creates a run from a model folder, which becomes checkpoint 0. Of a run that trains adapters,
+ * checkpoint 0 has only those; a Hugging Face model stays where it is, and a student is copied to
+ * the folder `base`. Throws a `UserError` if the folder already contains a run.
  */
 export function createRun(folder: string, config: RunConfig, start: string): void {
   if (existsSync(getRunFile(folder)))
@@ -53,11 +60,34 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
   withWriteErrors(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
     mkdirSync(first, { recursive: true });
-    for (const name of listModelFiles(start))
-      // a model of gigabytes is not copied where the file system can share it
-      copyFileSync(join(start, name), join(first, name), constants.COPYFILE_FICLONE);
+    if (config.lora) writeFirstAdapters(folder, config.lora, start);
+    else copyModel(start, first, listModelFiles(start));
   });
   writeFileAtomicallySync(getRunFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
+}
+
+/** Writes checkpoint 0 of a run that trains adapters. Its configuration is last. */
+function writeFirstAdapters(folder: string, lora: LoraSettings, start: string): void {
+  const first = getCheckpointFolder(folder, 0);
+  const { kind, base = start } = readStartModel(start);
+  const listExisting = (...files: readonly string[]) =>
+    files.filter(it => existsSync(join(start, it)));
+  if (kind === "student") {
+    const copy = join(folder, "base");
+    mkdirSync(copy, { recursive: true });
+    copyModel(base, copy, listModelFiles(base));
+    copyModel(start, first, listExisting(adapterWeightsFile, "config.json"));
+    writeAdapterConfig(first, lora, formatRelative(first, copy));
+  } else {
+    copyModel(start, first, listExisting(adapterWeightsFile, "prove.json"));
+    writeAdapterConfig(first, lora, base);
+  }
+}
+
+/** A file of gigabytes is not copied where the file system can share it. */
+function copyModel(from: string, to: string, files: readonly string[]): void {
+  for (const name of files)
+    copyFileSync(join(from, name), join(to, name), constants.COPYFILE_FICLONE);
 }
 
 /** The files of a model. config.json is last: a checkpoint without it is incomplete. */
@@ -117,10 +147,13 @@ export function listCheckpoints(folder: string): readonly number[] {
   const all = join(folder, "checkpoints");
   if (!existsSync(all)) return [];
   return readdirSync(all)
-    .filter(it => /^\d+$/.test(it) && existsSync(join(all, it, "config.json")))
+    .filter(it => /^\d+$/.test(it) && isModelFolder(join(all, it)))
     .map(Number)
     .sort((a, b) => a - b);
 }
+
+const isModelFolder = (folder: string): boolean =>
+  existsSync(join(folder, "config.json")) || isAdapterFolder(folder);
 
 /** The newest checkpoint's folder. Throws a `UserError` if there is none. */
 export function findLatestCheckpoint(folder: string): {
@@ -135,6 +168,10 @@ export function findLatestCheckpoint(folder: string): {
     );
   return { step, folder: getCheckpointFolder(folder, step) };
 }
+
+/** The folder of the newest checkpoint of a run; a folder that is no run is one of a model. */
+export const findModelFolder = (folder: string): string =>
+  existsSync(getRunFile(folder)) ? findLatestCheckpoint(folder).folder : folder;
 
 /** Writes a checkpoint atomically: `fill` writes to a temporary folder, which is then renamed. */
 export async function writeCheckpoint(

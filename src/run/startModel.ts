@@ -5,8 +5,9 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
+import { findAdaptedFolder, isAdapterFolder, readAdapterConfig } from "../storage/adapterConfig.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
-import { runConfig, type GrpoSettings, type SftSettings } from "./config.ts";
+import { runConfig, type GrpoSettings, type LoraSettings, type SftSettings } from "./config.ts";
 
 /** The shipped model that trainings start from by default: GRPO improves it within minutes. */
 export const shippedStart = "careless";
@@ -20,6 +21,9 @@ export interface StartModel {
   readonly servers: readonly string[];
   /** The share of turns in which its teacher was careless. */
   readonly careless: number;
+  /** The settings of its adapters, if it has some, and the folder of the model that they adapt. */
+  readonly adapters?: LoraSettings;
+  readonly base?: string;
 }
 
 /** The part of a model's config.json that is read here. */
@@ -30,6 +34,17 @@ const modelSummary = z.object({
 
 /** Throws a `UserError` if the folder is not a model folder. */
 export function readStartModel(folder: string): StartModel {
+  if (!isAdapterFolder(folder)) return readWholeModel(folder);
+  const base = findAdaptedFolder(folder);
+  const { rank, alpha, targets } = readAdapterConfig(folder).config;
+  const model = readWholeModel(base);
+  const hasName = existsSync(join(folder, "prove.json"));
+  const name = hasName ? readName(folder) : model.name;
+  const adapters = { rank, alpha, ...(targets ? { targets: [...targets] } : {}) };
+  return { ...model, folder, name, careless: 0, adapters, base };
+}
+
+function readWholeModel(folder: string): StartModel {
   const file = join(folder, "config.json");
   const source = {
     noun: "a model's configuration",
@@ -69,22 +84,35 @@ export function readCarelessShare(folder: string): number {
 
 /**
  * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
- * twice. Of a small student, a careless teacher leaves habits that show in most groups, and are
- * unlearned by larger steps than a student can take whose teacher made no errors. The steps get
- * smaller towards the end, because large ones cost success with greedy decoding.
+ * twice unless only adapters are trained; adapters take larger steps than all weights. Of a small
+ * student, a careless teacher leaves habits that show in most groups, and are unlearned by larger
+ * steps than a student can take whose teacher made no errors. The steps get smaller towards the
+ * end, because large ones cost success with greedy decoding.
  */
 export function chooseGrpoSettings({
   kind,
   careless,
-}: Pick<StartModel, "careless"> & Partial<Pick<StartModel, "kind">>): Partial<GrpoSettings> {
-  if (kind === "hugging-face")
-    return { learningRate: 1e-6, prompts: 4, group: 8, minibatches: 1, kl: 0 };
+  isAdapted = false,
+}: Pick<StartModel, "careless"> &
+  Partial<Pick<StartModel, "kind"> & AdaptedModel>): Partial<GrpoSettings> {
+  if (kind === "hugging-face") {
+    const common = { prompts: 4, group: 8, minibatches: 1 };
+    return isAdapted ? { ...common, learningRate: 1e-5 } : { ...common, learningRate: 1e-6, kl: 0 };
+  }
   return careless > 0 ? { learningRate: 5e-4, decay: "linear" } : {};
 }
 
 /** The settings of a supervised training that starts from a model. */
-export const chooseSftSettings = ({ kind }: Pick<StartModel, "kind">): Partial<SftSettings> =>
-  kind === "hugging-face" ? { learningRate: 1e-5, conversations: 4 } : {};
+export const chooseSftSettings = ({
+  kind,
+  isAdapted = false,
+}: Pick<StartModel, "kind"> & Partial<AdaptedModel>): Partial<SftSettings> =>
+  kind === "hugging-face" ? { learningRate: isAdapted ? 1e-4 : 1e-5, conversations: 4 } : {};
+
+interface AdaptedModel {
+  /** Whether only adapters are trained. */
+  readonly isAdapted: boolean;
+}
 
 /** Every worker has a copy of the model. */
 export const chooseWorkers = ({ kind }: Pick<StartModel, "kind">): { workers?: number } =>

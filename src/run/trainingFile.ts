@@ -3,13 +3,14 @@
  * and `prove-rl train --config` start runs from them.
  */
 import { existsSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { profiles } from "../reward/profiles.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
+import { formatRelative } from "../storage/relativePath.ts";
 import { splits } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
-import { backends, grpoSettings, sftSettings } from "./config.ts";
+import { backends, grpoSettings, loraSettings, sftSettings } from "./config.ts";
 
 export const trainingFileExtension = ".train.json";
 
@@ -59,6 +60,10 @@ export const trainingFileSchema = z.strictObject({
     .min(0)
     .optional()
     .describe("Steps between stored groups of attempts; 0 stores none. Default: 1."),
+  lora: loraSettings
+    .partial({ alpha: true })
+    .optional()
+    .describe("Train low-rank adapters (LoRA) instead of all weights."),
   grpo: grpoSettings.partial().optional().describe("Settings of GRPO."),
   sft: sftSettings.partial().optional().describe("Settings of supervised fine-tuning."),
 });
@@ -106,7 +111,7 @@ export function formatTrainingFile(
   { tasks, model, ...settings }: TrainingSettings,
   { folder, models }: { readonly folder: string; readonly models: string },
 ): string {
-  const toPath = (path: string) => relative(folder, path).replaceAll("\\", "/");
+  const toPath = (path: string) => formatRelative(folder, path);
   const file: TrainingFile = {
     ...(tasks === undefined ? {} : { tasks: toPath(tasks) }),
     model: dirname(model) === models ? basename(model) : toPath(model),

@@ -6,8 +6,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
+import { countAdapterParameters } from "../model/adapters.ts";
+import { countParameters } from "../model/architecture.ts";
 import {
   addSeenTasks,
+  computeAdaptedDigest,
   createServerDigest,
   writeStoredModel,
   type StoredModel,
@@ -43,6 +46,17 @@ export function createTrainedConfig(
     training: [...start.training, entry],
   };
 }
+
+/** The digest of the base model of adapters, which must stay as it is once they are trained. */
+export async function readAdaptedDigest(start: StoredModel): Promise<{ readonly base?: string }> {
+  const { adapters, config } = start;
+  if (!adapters) return {};
+  return { base: config.base ?? (await computeAdaptedDigest(start, adapters)) };
+}
+
+/** The number of parameters that a training of a model changes. */
+export const countTrainable = ({ config: { architecture }, adapters }: StoredModel): number =>
+  adapters ? countAdapterParameters(architecture, adapters.config) : countParameters(architecture);
 
 /** Writes a checkpoint to a run folder and returns the checkpoint's folder. */
 export function saveCheckpoint(

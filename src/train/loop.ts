@@ -7,7 +7,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
 import { startBackend } from "../compute/backend.ts";
-import { loadModel, readModelFolder, copyWeights } from "../model/modelFolder.ts";
+import { initializeAdapters } from "../model/adapters.ts";
+import { loadAdapters } from "../model/huggingface/peft.ts";
+import { loadModel, readModelFolder, copyWeights, type StoredModel } from "../model/modelFolder.ts";
+import { addAdapters, getTrainable, withoutAdapters, type Model } from "../model/transformer.ts";
 import type { Architecture } from "../model/architecture.ts";
 import type { NamedArray } from "../model/weights.ts";
 import { profiles } from "../reward/profiles.ts";
@@ -88,7 +91,7 @@ export async function train(
   const { config } = setup;
   const stored = readModelFolder(setup.from);
   await startSharedBackend(replica, stored.config.architecture);
-  const model = await loadModel(stored);
+  const model = await loadTrainableModel(stored, config);
   const optimizer = createAdamW(model);
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
@@ -163,7 +166,7 @@ async function openMethod(
   const profile = profiles.find(it => it.name === config.profile);
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
   const reference =
-    config.grpo.kl > 0 ? await loadModel(readModelFolder(setup.reference)) : undefined;
+    config.grpo.kl > 0 ? await loadReference(context.model, setup.reference) : undefined;
   const method = openGrpo(
     { ...context, ...environment, tasks, reference, profile, outcomes },
     config,
@@ -172,6 +175,27 @@ async function openMethod(
     step: (step, progress) => method.step(step, progress),
     dispose: () => (method.dispose(), reference?.dispose()),
   };
+}
+
+/** The model, with the adapters that the run trains if it trains some. */
+async function loadTrainableModel(stored: StoredModel, { seed }: RunConfig): Promise<Model> {
+  const model = await loadModel(stored);
+  const { adapters, config } = stored;
+  return adapters && !adapters.hasWeights
+    ? addAdapters(model, initializeAdapters(config.architecture, adapters.config, seed))
+    : model;
+}
+
+/**
+ * The reference model of the KL term: the weights that the run began with. With adapters it shares
+ * those of the base model.
+ */
+async function loadReference(model: Model, folder: string): Promise<Model> {
+  const stored = readModelFolder(folder);
+  if (!model.adapters || !stored.adapters) return await loadModel(stored);
+  const base = withoutAdapters(model);
+  if (!stored.adapters.hasWeights) return base;
+  return addAdapters(base, await loadAdapters(folder, model.architecture));
 }
 
 const decisions = ["continue", "stop"] as const;
@@ -223,6 +247,8 @@ const computeProgress = ({ steps, seconds }: RunConfig, step: number, spent: num
     Math.max(steps === undefined ? 0 : step / steps, seconds === undefined ? 0 : spent / seconds),
   );
 
-/** One matrix of the weights: if replicas differ, it differs. */
-const sampleWeights = (model: Awaited<ReturnType<typeof loadModel>>): Promise<Float32Array> =>
-  model.parameters.get("layers.0.attention.qkv")!.data<"float32">();
+/** One matrix of the weights that are trained: if replicas differ, it differs. */
+const sampleWeights = (model: Model): Promise<Float32Array> =>
+  [...getTrainable(model)]
+    .find(([name]) => name === "layers.0.attention.qkv" || name.endsWith("lora_B"))![1]
+    .data<"float32">();

@@ -7,7 +7,6 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { countParameters } from "../model/architecture.ts";
 import {
   checkTools,
   createServerDigest,
@@ -41,7 +40,13 @@ import type { StepMetrics } from "../run/metrics.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { checkTasksFile } from "../run/tasksDigest.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
-import { createTrainedConfig, readSpentSeconds, saveCheckpoint } from "./checkpoint.ts";
+import {
+  countTrainable,
+  createTrainedConfig,
+  readAdaptedDigest,
+  readSpentSeconds,
+  saveCheckpoint,
+} from "./checkpoint.ts";
 import type {
   ReplicaCommand,
   ReplicaMessage,
@@ -152,7 +157,10 @@ class Trainer {
     );
     const model = {
       ...start,
-      config: createTrainedConfig(referenceModel.config, config, taskTopics, this.#catalog),
+      config: {
+        ...createTrainedConfig(referenceModel.config, config, taskTopics, this.#catalog),
+        ...(await readAdaptedDigest(start)),
+      },
     };
     const setup: ReplicaSetup = {
       config,
@@ -218,7 +226,7 @@ class Trainer {
       program,
       count,
       // a single replica keeps its gradients to itself
-      maxFloats: count > 1 ? countParameters(model.config.architecture) : 0,
+      maxFloats: count > 1 ? countTrainable(model) : 0,
       setup,
       onMessage,
     });

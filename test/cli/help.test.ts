@@ -173,7 +173,7 @@ describe("a command line that is not valid", () => {
     [
       "train --run r --from 3",
       "--from: there is no file or folder 3",
-      "give the path of a model folder",
+      "give the path of a run or model folder",
     ],
     [
       "evaluate --policy p --tasks nowhere.jsonl",

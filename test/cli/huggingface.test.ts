@@ -1,5 +1,5 @@
 /** The commands train and evaluate with the folder of a Hugging Face model. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,9 +7,11 @@ import { evaluate } from "../../src/cli/evaluate.ts";
 import { model } from "../../src/cli/model.ts";
 import { train } from "../../src/cli/train.ts";
 import { startBackend } from "../../src/compute/backend.ts";
-import { readModelFolder } from "../../src/model/modelFolder.ts";
+import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
+import { packGroups } from "../../src/model/packedBatch.ts";
+import { computeLogits } from "../../src/model/transformer.ts";
 import { findLatestCheckpoint, readRun } from "../../src/run/folder.ts";
-import { programs } from "../compute/numbers.ts";
+import { checkClose, programs } from "../compute/numbers.ts";
 import { root } from "../contracts/transports.ts";
 import { writeTinyModel } from "../model/huggingface/tinyModel.ts";
 import { endTrainer } from "../train/endTrainer.ts";
@@ -43,5 +45,65 @@ test("a run starts from the folder, and its checkpoint is evaluated", async () =
   const attempt = ["--tasks", tasks, "--policy", run, "--split", "train", "--limit", "1"];
   const evaluated = await runCommand(evaluate, [...attempt, "--json"], { cwd });
   expect(JSON.parse(evaluated.out[0]!)).toMatchObject({ attempts: 1, unscorable: 0 });
+
+  await checkAdapters({ cwd, folder, tasks });
   for (const it of [cwd, folder]) rmSync(it, { recursive: true });
 });
+
+/** A run of adapters, its files, its evaluation, a run that goes on with it, and the merged model. */
+async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "tasks", string>) {
+  const [run, second, merged] = ["lora", "more", "merged"].map(it => join(cwd, it)) as [
+    string,
+    string,
+    string,
+  ];
+  const common = ["--tasks", tasks, "--method", "sft", "--steps", "1"];
+  const start = (options: readonly string[]) => runCommand(train, [...common, ...options], { cwd });
+  const refuse = (options: readonly string[], message: RegExp) =>
+    expect(start(["--from", folder, "--run", run, ...options])).rejects.toThrow(message);
+  await refuse(["--lora", "0"], /--lora 0 is not a rank/);
+  await refuse(
+    ["--lora", "64"],
+    /rank 64 are larger than the linear layer k_proj, which is 16 x 32/,
+  );
+  await refuse(["--lora", "4", "--lora-targets", "w_q"], /no linear layer w_q/);
+  await refuse(["--lora-alpha", "4"], /none are trained/);
+
+  const lora = ["--lora", "4", "--lora-targets", "q_proj,down_proj"];
+  await start(["--from", folder, "--run", run, ...lora]);
+  await endTrainer(run);
+  const adapters = { rank: 4, alpha: 8, targets: ["q_proj", "down_proj"] };
+  expect(readRun(run)).toMatchObject({ lora: adapters, sft: { learningRate: 1e-4 } });
+  const checkpoint = findLatestCheckpoint(run).folder;
+  expect(readdirSync(checkpoint).filter(it => it !== "state.json")).toEqual([
+    "adapter_config.json",
+    "adapter_model.safetensors",
+    "optimizer.safetensors",
+    "prove.json",
+  ]);
+  const attempt = ["--tasks", tasks, "--policy", run, "--split", "train", "--limit", "1"];
+  const evaluated = await runCommand(evaluate, [...attempt, "--json"], { cwd });
+  expect(JSON.parse(evaluated.out[0]!)).toMatchObject({ attempts: 1, unscorable: 0 });
+
+  const more = ["--from", run, "--run", second];
+  await expect(start([...more, "--lora", "2"])).rejects.toThrow(
+    /have rank 4, alpha 8 .* and others are asked for/,
+  );
+  await start(more);
+  await endTrainer(second);
+  expect(readRun(second)).toMatchObject({ lora: adapters });
+  expect(readModelFolder(findLatestCheckpoint(second).folder).config.training).toHaveLength(2);
+
+  const described = await runCommand(model, [second, "--merge", merged, "--json"], { cwd });
+  expect(JSON.parse(described.out[0]!)).toMatchObject({ kind: "hugging-face", trainings: 2 });
+  const ids = { prefix: [5, 9, 2], branches: [{ ids: [7, 1], mask: [1, 1] }] };
+  const [expected, actual] = await Promise.all(
+    [findLatestCheckpoint(second).folder, merged].map(async it => {
+      const loaded = await loadModel(readModelFolder(it));
+      const logits = await computeLogits(loaded, packGroups([ids]));
+      loaded.dispose();
+      return logits;
+    }),
+  );
+  checkClose(actual!, expected!, 1e-5);
+}

@@ -9,7 +9,8 @@ import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createLayout } from "../../src/compute/attentionLayout.ts";
 import { startBackend } from "../../src/compute/backend.ts";
-import { initializeAdapters, type AdapterConfig } from "../../src/model/adapters.ts";
+import { initializeAdapters } from "../../src/model/adapters.ts";
+import type { AdapterConfig } from "../../src/storage/adapterConfig.ts";
 import { openDecoder } from "../../src/model/decoder.ts";
 import { writeAdapters } from "../../src/model/huggingface/peft.ts";
 import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
@@ -117,6 +118,9 @@ describe("a model with adapters", () => {
     const create = (config: AdapterConfig) => () => initializeAdapters(tiny, config, 1);
     expect(create({ ...lora, targets: ["lm_head"] })).toThrow(/no linear layer lm_head/);
     expect(create({ ...lora, rank: 0 })).toThrow(/rank 0/);
+    expect(create({ ...lora, rank: 17 })).toThrow(
+      /larger than the linear layer q_proj, which is 32 x 16/,
+    );
     expect(create({ ...lora, targets: [] })).toThrow(UserError);
   });
 });

@@ -15,6 +15,7 @@ import { openCatalog } from "../../src/environment/catalog.ts";
 import { studentLimits } from "../../src/model/compactChat.ts";
 import {
   createConfig,
+  loadModel,
   readModelFolder,
   copyWeights,
   writeModelFolder,
@@ -172,12 +173,11 @@ function readResults(folder: string) {
     seconds: 0,
     rolloutsPerSecond: 0,
   }));
-  return {
-    weights: readFileSync(
-      join(findLatestCheckpoint(folder).folder, "weights.safetensors"),
-    ).toString("base64"),
-    metrics,
-  };
+  const checkpoint = findLatestCheckpoint(folder).folder;
+  const weights = readdirSync(checkpoint)
+    .filter(it => it.endsWith(".safetensors"))
+    .map(it => [it, readFileSync(join(checkpoint, it)).toString("base64")]);
+  return { weights, metrics };
 }
 
 const listGoalTools = ({ goals }: Task) => goals.map(it => it.calls.map(({ name }) => name));
@@ -228,11 +228,16 @@ const grpoConstrained = (): RunConfig =>
     },
   });
 
+const lora = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj", "down_proj"] };
+const grpoOfAdapters = (): RunConfig => grpo({ lora });
+const sftOfAdapters = (): RunConfig => sft({ lora });
+
 describe.each([
   ["grpo", grpo],
   ["grpo with all settings", grpoWithAllSettings],
   ["grpo of single turns", grpoOfTurns],
   ["grpo with constrained decoding", grpoConstrained],
+  ["grpo of adapters", grpoOfAdapters],
   ["sft", sft],
 ] as const)("a run of %s", (_method, config) => {
   test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
@@ -255,6 +260,58 @@ describe.each([
     expect(listCheckpoints(interrupted)).toEqual([0, 2, 4]);
     expect(readFileSync(getDiscardedFile(interrupted), "utf8").split("\n").length).toBe(3);
     expect(readResults(interrupted)).toEqual(readResults(uninterrupted));
+  });
+});
+
+describe("a run that trains adapters", () => {
+  const listFiles = (folder: string) => readdirSync(folder).toSorted();
+
+  test("has checkpoints of adapters only; another run goes on with them", async () => {
+    const folder = createRunFolder(sftOfAdapters());
+    const events = await readEvents(await startOn(folder));
+    expect(events.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
+    expect(listFiles(getCheckpointFolder(folder, 0))).toEqual([
+      "adapter_config.json",
+      "config.json",
+    ]);
+    const last = getCheckpointFolder(folder, 4);
+    expect(listFiles(last)).toEqual([
+      "adapter_config.json",
+      "adapter_model.safetensors",
+      "config.json",
+      "optimizer.safetensors",
+      "state.json",
+    ]);
+    const stored = readModelFolder(last);
+    expect(stored.adapters).toMatchObject({ base: join(folder, "base"), config: { rank: 4 } });
+    expect(stored.config.training).toMatchObject([{ method: "sft", steps: 4, from: "tiny" }]);
+    const losses = readMetrics(folder).lines.map(it => it.loss);
+    expect(losses.at(-1)!).not.toBe(losses[0]!);
+
+    const second = createRunFolder(grpo({ lora, steps: 2 }), last);
+    expect((await readEvents(await startOn(second))).at(-1)).toMatchObject({ by: "steps" });
+    const trained = readModelFolder(findLatestCheckpoint(second).folder);
+    expect(trained.adapters!.base).toBe(join(second, "base"));
+    expect(trained.config.training.map(it => it.method)).toEqual(["sft", "grpo"]);
+    // the reference model is the one that the run began with
+    const [first] = readMetrics(second).lines;
+    expect(first!.method === "grpo" && first!.kl).toBeLessThan(1e-4);
+
+    const file = join(second, "base", "weights.safetensors");
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 1]! ^= 1;
+    writeFileSync(file, bytes);
+    await expect(loadModel(trained)).rejects.toThrow(/has changed since the adapters/);
+    rmSync(join(second, "base"), { recursive: true });
+    expect(() => readModelFolder(findLatestCheckpoint(second).folder)).toThrow(
+      /belong to the model .*base, which is not there/,
+    );
+  });
+
+  test("is refused if the model has no such layers", async () => {
+    const folder = createRunFolder(sft({ lora: { rank: 4, alpha: 8, targets: ["lm_head"] } }));
+    const events = await readEvents(await startOn(folder));
+    expect(events.at(-1)).toMatchObject({ kind: "failed", what: /no linear layer lm_head/ });
   });
 });
 

@@ -10,6 +10,7 @@ import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import type { ChatFormat, ChatLimits } from "../chatFormat.ts";
+import type { StoredAdapters } from "../storedAdapters.ts";
 import { modelFormat, type ModelConfig } from "../modelConfig.ts";
 import type { NamedArray } from "../weights.ts";
 import { createHuggingFaceFormat } from "./chatFormat.ts";
@@ -30,6 +31,8 @@ export interface StoredHuggingFaceModel {
   readonly config: ModelConfig;
   readonly chat: ChatFormat;
   readonly settings: HuggingFaceSettings;
+  /** If the folder has adapters: the other parts come from their base model. */
+  readonly adapters?: StoredAdapters;
 }
 
 /** Whether a folder has the configuration of a Hugging Face model. */
@@ -61,6 +64,7 @@ export function readHuggingFaceFolder(
     name: settings.name ?? chooseName(folder),
     architecture,
     chat: hash("sha256", `${tokenizer.digest} ${template.source}`, "hex").slice(0, 16),
+    ...(settings.base === undefined ? {} : { base: settings.base }),
     saw: settings.saw,
     training: settings.training,
   };
@@ -126,6 +130,22 @@ export async function writeHuggingFaceFolder(
   const { architecture } = readHuggingFaceConfig(from);
   const read = (name: string) => Promise.resolve(weights.get(name)!.values);
   await writeHuggingFaceWeights(folder, architecture, read, "F32");
-  const { name, saw, training } = config;
-  writeHuggingFaceSettings(folder, { ...settings, format: settingsFormat, name, saw, training });
+  writeModelSettings(folder, { config, settings });
+}
+
+/** Writes the settings of a model, with what its configuration says of its trainings. */
+export function writeModelSettings(
+  folder: string,
+  { config, settings }: Pick<StoredHuggingFaceModel, "config" | "settings">,
+): void {
+  const { base: _, ...others } = settings;
+  const { name, saw, training, base } = config;
+  writeHuggingFaceSettings(folder, {
+    ...others,
+    format: settingsFormat,
+    name,
+    ...(base === undefined ? {} : { base }),
+    saw,
+    training,
+  });
 }

@@ -1,64 +1,40 @@
 /**
- * Reads and writes adapters in the format of PEFT: adapter_config.json and
+ * Loads and writes adapters in the format of PEFT: adapter_config.json and
  * adapter_model.safetensors. The weights that they adapt stay in the folder of the base model.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
-import { writeFileAtomically } from "../../storage/atomicWrite.ts";
-import { readJsonFile } from "../../storage/parseJson.ts";
-import { UserError } from "../../userError.ts";
 import {
-  createAdapters,
-  listAdapterParameters,
+  adapterWeightsFile,
+  findAdaptedFolder,
+  readAdapterConfig,
+  writeAdapterConfig,
   type AdapterConfig,
-  type Adapters,
-} from "../adapters.ts";
+} from "../../storage/adapterConfig.ts";
+import { UserError } from "../../userError.ts";
+import { createAdapters, listAdapterParameters, type Adapters } from "../adapters.ts";
 import type { Architecture } from "../architecture.ts";
 import { listProjections } from "../projections.ts";
+import { addAdapters, type Model } from "../transformer.ts";
 import { readWeights, writeWeights, type LazyArray, type NamedArray } from "../weights.ts";
 import { getModulePath } from "./tensorNames.ts";
 
-export const adapterConfigFile = "adapter_config.json";
-const adapterWeightsFile = "adapter_model.safetensors";
-
-const empty = z.union([z.record(z.string(), z.never()), z.array(z.never())]).nullish();
-const schema = z.looseObject({
-  peft_type: z.literal("LORA"),
-  base_model_name_or_path: z.string().nullish(),
-  r: z.int().min(1),
-  lora_alpha: z.number().positive(),
-  target_modules: z.union([z.array(z.string()), z.literal("all-linear")]),
-  bias: z.literal("none").default("none"),
-  use_rslora: z.literal(false).default(false),
-  use_dora: z.literal(false).default(false),
-  fan_in_fan_out: z.literal(false).default(false),
-  modules_to_save: empty,
-  rank_pattern: empty,
-  alpha_pattern: empty,
-  layers_to_transform: empty,
-});
-
-export interface AdapterFolder {
-  readonly config: AdapterConfig;
-  /** The folder of the base model, as it was written. */
-  readonly base: string | undefined;
-}
-
-/** Throws a `UserError` if the adapters have a part that is not computed here. */
-export function readAdapterConfig(folder: string): AdapterFolder {
-  const { r, lora_alpha, target_modules, base_model_name_or_path } = readJsonFile(
-    schema,
-    join(folder, adapterConfigFile),
-    {
-      noun: "a configuration of LoRA adapters without further variants",
-      remedy: "merge the adapters into their model with PEFT, and use that model",
-    },
-  );
-  const targets = target_modules === "all-linear" ? undefined : target_modules;
-  return {
-    config: { rank: r, alpha: lora_alpha, targets },
-    base: base_model_name_or_path ?? undefined,
-  };
+/**
+ * Loads the base model of the adapters in a folder, and adds them. Adapters without weights, as at
+ * the start of a run, change nothing and are not added.
+ */
+export async function loadAdaptedModel(
+  folder: string,
+  loadBase: (base: string) => Promise<Model>,
+): Promise<Model> {
+  const model = await loadBase(findAdaptedFolder(folder));
+  if (!existsSync(join(folder, adapterWeightsFile))) return model;
+  try {
+    return addAdapters(model, await loadAdapters(folder, model.architecture));
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
 }
 
 /** Loads the adapters in a folder for a model of this architecture. */
@@ -105,22 +81,9 @@ export async function writeAdapters(
     { arrays, metadata: { format: "pt" } },
     "F32",
   );
-  const text = JSON.stringify(
-    {
-      peft_type: "LORA",
-      task_type: "CAUSAL_LM",
-      base_model_name_or_path: base,
-      r: config.rank,
-      lora_alpha: config.alpha,
-      lora_dropout: 0,
-      target_modules: config.targets ?? listProjections(architecture).map(it => it.name),
-      bias: "none",
-      inference_mode: true,
-    },
-    undefined,
-    2,
-  );
-  await writeFileAtomically(join(folder, adapterConfigFile), `${text}\n`);
+  // by name, because other programs may take other layers for all of them
+  const targets = config.targets ?? listProjections(architecture).map(it => it.name);
+  writeAdapterConfig(folder, { ...config, targets }, base);
 }
 
 /** The name that PEFT gives a matrix: `layers.0.q_proj.lora_A` is one of self_attn. */

@@ -24,6 +24,8 @@ const settingsSchema = z.strictObject({
   answers: count.default(512),
   /** Tokens of one result. */
   result: count.default(512),
+  /** Of adapters that were trained: the digest of their base model, as in `hashModelFiles`. */
+  base: z.string().optional(),
   training: modelConfig.shape.training.default([]),
   saw: modelConfig.shape.saw.default({
     servers: {},
@@ -37,7 +39,7 @@ const settingsSchema = z.strictObject({
 
 export type HuggingFaceSettings = z.infer<typeof settingsSchema>;
 
-const getSettingsFile = (folder: string) => join(folder, "prove.json");
+export const getSettingsFile = (folder: string) => join(folder, "prove.json");
 
 /** The settings of a folder; the defaults if it has none. */
 export function readHuggingFaceSettings(folder: string): HuggingFaceSettings {

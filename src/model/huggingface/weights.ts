@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { z } from "zod";
 import { runningBackend } from "../../compute/runningBackend.ts";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
+import { isAdapterFolder } from "../../storage/adapterConfig.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { countParameters, type Architecture } from "../architecture.ts";
-import { addAdapters, createModel, type Model } from "../transformer.ts";
+import { createModel, type Model } from "../transformer.ts";
 import { openWeights, writeWeights, type LazyArray, type Precision } from "../weights.ts";
 import { readHuggingFaceConfig } from "./config.ts";
-import { adapterConfigFile, loadAdapters, readAdapterConfig } from "./peft.ts";
+import { loadAdaptedModel } from "./peft.ts";
 import { listStoredParameters, type StoredParameter } from "./tensorNames.ts";
 
 export const singleFile = "model.safetensors";
@@ -24,22 +25,8 @@ const indexFile = "model.safetensors.index.json";
  * base model. Throws a `UserError` if the model is too large for the backend, a file is missing or
  * incomplete, or the tensors are not those of the architecture.
  */
-export async function loadHuggingFaceModel(folder: string): Promise<Model> {
-  if (!existsSync(join(folder, adapterConfigFile))) return await loadWholeModel(folder);
-  const { base } = readAdapterConfig(folder);
-  if (base === undefined || !existsSync(base))
-    throw new UserError(
-      `the adapters in ${folder} belong to the model ${base ?? "without a name"}, which is not there`,
-      `name the folder of that model as base_model_name_or_path in ${adapterConfigFile}`,
-    );
-  const model = await loadWholeModel(base);
-  try {
-    return addAdapters(model, await loadAdapters(folder, model.architecture));
-  } catch (error) {
-    model.dispose();
-    throw error;
-  }
-}
+export const loadHuggingFaceModel = (folder: string): Promise<Model> =>
+  isAdapterFolder(folder) ? loadAdaptedModel(folder, loadWholeModel) : loadWholeModel(folder);
 
 async function loadWholeModel(folder: string): Promise<Model> {
   const { architecture } = readHuggingFaceConfig(folder);
@@ -77,7 +64,7 @@ interface ModelFiles {
 }
 
 function openModelFiles(folder: string): ModelFiles {
-  const files = listFiles(folder).map(it => ({ name: it, path: join(folder, it) }));
+  const files = listWeightFiles(folder).map(it => ({ name: it, path: join(folder, it) }));
   const missing = files.find(it => !existsSync(it.path));
   if (missing)
     throw new UserError(
@@ -101,7 +88,7 @@ function openModelFiles(folder: string): ModelFiles {
 }
 
 /** The names of the files of weights: one, or the shards that an index names. */
-function listFiles(folder: string): readonly string[] {
+export function listWeightFiles(folder: string): readonly string[] {
   const index = join(folder, indexFile);
   if (existsSync(join(folder, singleFile))) return [singleFile];
   if (existsSync(index)) {
