@@ -20,8 +20,11 @@ process.chdir(join(import.meta.dirname, ".."));
 // the other suites
 const workbench = run("node", ["test/e2e/installPrerequisites.ts"]);
 await section("packages", () => check("npm", ["run", "--silent", "package"]));
-await section("types", () => check("tsc", ["--noEmit"]));
-await section("lint", () => check("npm", ["run", "--silent", "lint"]));
+await section("types and lint", async () => {
+  const checks = [check("tsc", ["--noEmit"]), check("npm", ["run", "--silent", "lint"])];
+  const [types, lint] = await Promise.all(checks);
+  return { passed: types!.passed + lint!.passed, failed: types!.failed + lint!.failed };
+});
 await section("units, contracts, goldens, conventions", () => suite("units", []));
 await section("workbench host", async () => counted((await workbench) === 0));
 await section("the packages, and the extension in a real workbench", () =>

@@ -12,10 +12,8 @@ describe.runIf(process.platform !== "win32")("an interruption", () => {
     ["serve", ["--port", "0"], /Ctrl-C stops/, "SIGTERM"],
     ["graph", ["--verify"], /pairs run/, "SIGINT"],
     ["loop", [], /heldout-chain: \d/, "SIGINT"],
-    // while calls are recorded, and while one figure is measured
+    // while calls are recorded, while edges are run, and after a figure was measured
     ["bench", ["environment"], /recording calls/, "SIGINT"],
-    ["bench", ["environment"], /environment\.calls\.in-process/, "SIGTERM"],
-    // while edges are run, and while tasks are synthesized
     ["bench", ["synthesis"], /running the edges/, "SIGINT"],
     ["bench", ["synthesis"], /synthesis\.graph\.audit/, "SIGTERM"],
   ] as const)("of %s %j at %s ends it without a stack", async (name, args, isReady, signal) => {

@@ -50,7 +50,7 @@ describe("the rules of a server", () => {
 });
 
 describe("tasks with rules", () => {
-  const count = 400;
+  const count = 260;
   let normal: readonly Task[];
   let tasks: readonly Task[];
 
