@@ -19,6 +19,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     server: { deps: { inline: [/@tensorflow/] } },
     // loading the modules takes longer than most tests: a worker keeps them for its next file,
     // except where a test replaces modules
