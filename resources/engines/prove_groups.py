@@ -71,8 +71,19 @@ def cut_metrics(run: Path, step: int) -> None:
     file = run / "metrics.jsonl"
     if file.exists():
         lines = file.read_text(encoding="utf-8").splitlines()
-        kept = [it for it in lines if json.loads(it)["step"] <= step]
-        file.write_text("".join(f"{it}\n" for it in kept), encoding="utf-8")
+        kept = [it for it in lines if 0 < read_step(it) <= step]
+        unfinished = run / "metrics.jsonl.tmp"
+        unfinished.write_text("".join(f"{it}\n" for it in kept), encoding="utf-8")
+        unfinished.replace(file)
+
+
+def read_step(line: str) -> int:
+    """The step of a line of metrics, or 0 for one that was cut off while it was written."""
+    try:
+        step: int = json.loads(line)["step"]
+        return step
+    except ValueError:
+        return 0
 
 
 def write_end(run: Path, step: int) -> None:

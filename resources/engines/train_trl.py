@@ -15,7 +15,6 @@ FOLDER = Path(__file__).resolve().parent
 try:
     from peft import LoraConfig
     from transformers import AutoTokenizer
-    from transformers.trainer_utils import get_last_checkpoint
     from trl import GRPOConfig, GRPOTrainer
 except ImportError as error:
     sys.exit(f"{error}: run pip install -r requirements.txt in {FOLDER}")
@@ -28,8 +27,8 @@ from prove_trl import Prove
 def main() -> None:
     config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
     checkpoints = FOLDER / "checkpoints"
-    last = get_last_checkpoint(str(checkpoints)) if checkpoints.exists() else None
-    if last is not None and int(last.rpartition("-")[2]) >= config["grpo"]["max_steps"]:
+    last = find_last_checkpoint(checkpoints)
+    if last is not None and count_steps(last) >= config["grpo"]["max_steps"]:
         print(f"all steps are done: raise max_steps in {FOLDER / 'config.json'} to train on")
         return
     tokenizer = AutoTokenizer.from_pretrained(config["model"])
@@ -57,11 +56,29 @@ def main() -> None:
             **config["grpo"],
         ),
     )
-    trainer.train(resume_from_checkpoint=last)
+    trainer.train(resume_from_checkpoint=None if last is None else str(last))
     trainer.save_model(str(FOLDER / "model"))
     tokenizer.save_pretrained(str(FOLDER / "model"))
     # processes that end without it may abort
     trainer.accelerator.end_training()
+
+
+def find_last_checkpoint(folder: Path) -> Path | None:
+    """The last checkpoint that was written to its end, which is the state of the trainer."""
+    whole = [it for it in folder.glob("checkpoint-*") if is_json(it / "trainer_state.json")]
+    return max(whole, key=count_steps, default=None)
+
+
+def count_steps(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
+
+
+def is_json(file: Path) -> bool:
+    try:
+        json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -105,6 +105,12 @@ export interface EngineRequest {
   readonly fixtures: string;
 }
 
+/** The service ends with launch.py, also if that is killed. */
+const createServeCommand = (program: string, tasks: string): readonly string[] => {
+  const options = ["--port", "0", "--with-parent", "--tasks", tasks];
+  return [process.execPath, program, "serve", ...options];
+};
+
 /**
  * Writes the folder. Throws a `UserError` if it is not empty, if there are no tasks to train on, or
  * if verl should train on a CPU; nothing is left behind then.
@@ -129,7 +135,7 @@ export async function prepareEngineFolder(
     gpus,
     profile,
     loraRank,
-    serve: [process.execPath, program, "serve", "--port", "0", "--tasks", basename(tasks)],
+    serve: createServeCommand(program, basename(tasks)),
   };
   try {
     await writeFolder(context, { engine, target, tasks, out, fixtures });

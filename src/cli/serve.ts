@@ -61,6 +61,11 @@ export const serve = defineCommand({
       "folder in which sessions are kept until they are closed, also while the service does not run (default: none, or with more than one worker a temporary folder)",
       { parser: outputPath("prove/journal") },
     ),
+    withParent: flag(
+      "--with-parent",
+      "end as on Ctrl-C when the process that started this one has ended",
+      { isHidden: true },
+    ),
     isWorker: flag("--is-worker", "be a worker of a service", { isHidden: true }),
     tokenFile: option("--token-file <file>", "file with the token, which only you can read"),
   },
@@ -72,7 +77,10 @@ export const serve = defineCommand({
     "serve --host 0.0.0.0 --token-file ~/.prove-token",
   ],
   async run(context, _positionals, options) {
-    const { catalog, cwd, printNote, signal, allowLateEnd } = context;
+    const { catalog, cwd, printNote, allowLateEnd } = context;
+    const signal = options.withParent
+      ? AbortSignal.any([context.signal, watchParent()])
+      : context.signal;
     const { host, port, capacity, workers, drain } = options;
     if (drain > 0 || options.isWorker) allowLateEnd();
     const files = (options.tasks ?? []).map(it => resolve(cwd, it));
@@ -208,6 +216,19 @@ async function startPolicy(
       "leave out --workers, or start a second service for the policy on another port",
     );
   return await PolicyProcess.start(program, { policy, tasks, isConstrained: constrain });
+}
+
+/** Aborts when the parent of this process has ended. Windows does not tell. */
+function watchParent(): AbortSignal {
+  const ended = new AbortController();
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    ended.abort();
+  }, 1_000);
+  timer.unref();
+  return ended.signal;
 }
 
 const waitForAbort = (signal: AbortSignal) =>

@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { isMissing, toReadError } from "../storage/fileErrors.ts";
+import { isJson } from "../storage/jsonLines.ts";
 import { LineWriter, type Disk } from "../storage/lineWriter.ts";
 
 /** A request that a session has executed. */
@@ -67,8 +68,10 @@ export class SessionJournal {
   /** What a session has executed; a line that was cut off while it was written is left out. */
   read(id: string): readonly JournalRecord[] {
     const lines = readFileSync(this.#getFile(id), "utf8").split("\n");
-    // the text after the last line break is empty, or cut off
-    return lines.slice(0, -1).map(it => JSON.parse(it) as JournalRecord);
+    const last = lines.pop()!;
+    // a line that lacks only its line break is whole, as the writer will find
+    if (isJson(last)) lines.push(last);
+    return lines.map(it => JSON.parse(it) as JournalRecord);
   }
 
   /** Writes the file of a session that has executed what another one did, and then `last`. */
@@ -109,9 +112,8 @@ const extension = ".jsonl";
 /** Undefined for a file that another process has removed, or that has no whole first line. */
 function readHeader(file: string): JournalHeader | undefined {
   try {
-    const text = readFileSync(file, "utf8");
-    const line = text.slice(0, text.indexOf("\n") + 1);
-    const header = JSON.parse(line) as JournalHeader & { readonly format: string };
+    const [line] = readFileSync(file, "utf8").split("\n", 1);
+    const header = JSON.parse(line!) as JournalHeader & { readonly format: string };
     return header.format === format ? header : undefined;
   } catch (error) {
     if (error instanceof SyntaxError || isMissing(error)) return undefined;

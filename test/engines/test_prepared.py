@@ -1,12 +1,17 @@
 """The folder of `prove-rl engine prepare trl`, trained as its README says."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import ROOT, Served
+from prove_client import Client
 from tiny_qwen import create_model, create_tokenizer
 
 
@@ -24,6 +29,17 @@ def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) ->
     (out / "config.json").write_text(json.dumps(config))
 
     launch = [sys.executable, str(out / "launch.py")]
+    address = kill_after_first_step(launch, out)
+    # the service ends with launch.py, and with it the sessions of the step
+    with pytest.raises(ConnectionError):
+        while True:
+            Client(address, patience=0).health()
+    # as if the disk had lost the end of what was written last
+    with open(out / "metrics.jsonl", "a") as metrics:
+        metrics.write('{"step": 2, "met')
+    (out / "checkpoints/checkpoint-2").mkdir(parents=True, exist_ok=True)
+    (out / "checkpoints/checkpoint-2/trainer_state.json").write_text('{"best')
+
     result = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
     assert result.returncode == 0, result.stderr[-4_000:]
     assert "'rewards/coverage/mean'" in result.stdout
@@ -48,6 +64,35 @@ def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) ->
     assert again.returncode == 0, again.stderr[-4_000:]
     assert "all steps are done" in again.stdout
     assert read_metrics(out) == steps
+
+
+def kill_after_first_step(launch: list[str], out: Path) -> str:
+    """Kills launch.py in the second step, and then the engine. Returns the service's address."""
+    with subprocess.Popen(
+        launch, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0].removeprefix("PROVE_URL=")
+        deadline = time.monotonic() + 240
+        while not (out / "metrics.jsonl").exists():
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        process.kill()
+        process.wait(10)
+        for pid in list_group(process.pid):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            # the service ends by itself
+            if b"serve" not in command:
+                os.kill(pid, signal.SIGKILL)
+    return address
+
+
+def list_group(group: int) -> list[int]:
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,pgid="], capture_output=True, check=True, text=True
+    )
+    rows = [[int(it) for it in line.split()] for line in listed.stdout.splitlines()]
+    return [pid for pid, own in rows if own == group]
 
 
 def read_metrics(run: Path) -> list[Any]:

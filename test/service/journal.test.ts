@@ -1,0 +1,140 @@
+/** Sessions of a service that ends and starts again, or whose disk is full, with a journal. */
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
+import { SessionJournal } from "../../src/service/journal.ts";
+import { createSessionId } from "../../src/service/sessionId.ts";
+import type { Disk } from "../../src/storage/lineWriter.ts";
+import { countingCatalog, sendRequest } from "./countingService.ts";
+
+let folder = "";
+let id = "";
+let serving: RunningHttpServer;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "prove-journal-"));
+  id = createSessionId();
+  await start();
+});
+afterEach(() => serving.close());
+
+async function start(disk?: Disk): Promise<void> {
+  const journal = new SessionJournal(folder, disk);
+  serving = await startHttpServer({ catalog: countingCatalog(), journal });
+}
+
+async function restart(disk?: Disk): Promise<void> {
+  await serving.close();
+  await start(disk);
+}
+
+const at = (action: string) => `${serving.url}/v1/sessions/${id}${action}`;
+const open = () => sendRequest(at(""), "PUT", { body: {} });
+const add = (seq: number, by = 1) =>
+  sendRequest(at("/call"), "POST", {
+    body: { seq, name: "counting_add", arguments: { counter_id: "cnt_1", by } },
+  });
+const getCounter = async () =>
+  (await sendRequest(at("/state"), "GET")).json.state.counting.world.counters.cnt_1.value;
+const getFile = () => {
+  const [name, ...others] = readdirSync(folder);
+  expect(others).toEqual([]);
+  return join(folder, name!);
+};
+/** Cuts the file as the end of a machine does, which loses what was written last. */
+const cut = (bytes: number) => truncateSync(getFile(), readFileSync(getFile()).length - bytes);
+
+test("a session goes on after a restart, and its last request can be repeated", async () => {
+  await open();
+  const start = await getCounter();
+  await add(1);
+  const { text } = await add(2, 5);
+  await restart();
+  expect((await add(2, 5)).text).toBe(text);
+  expect(await getCounter()).toBe(start + 6);
+  expect((await add(3)).status).toBe(200);
+  await sendRequest(at(""), "DELETE");
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([
+  ["half of the last line", 20, 1],
+  ["all but one character of the last line", undefined, 1],
+  ["only its line break", 1, 6],
+])("%s is lost: the request is repeated and executed once", async (_, bytes, found) => {
+  await open();
+  const start = await getCounter();
+  await add(1);
+  await add(2, 5);
+  const last = readFileSync(getFile(), "utf8").split("\n").at(-2)!;
+  cut(bytes ?? last.length);
+  await restart();
+  expect(await getCounter()).toBe(start + found);
+  expect((await add(2, 5)).status).toBe(200);
+  expect((await add(3, 10)).status).toBe(200);
+  expect(await getCounter()).toBe(start + 16);
+  // what was written after the cut is read again, too
+  await restart();
+  expect(await getCounter()).toBe(start + 16);
+  expect((await add(4)).status).toBe(200);
+});
+
+test("a session whose first line was cut is unknown, and can be opened again", async () => {
+  await open();
+  const start = await getCounter();
+  writeFileSync(getFile(), readFileSync(getFile(), "utf8").slice(0, 30));
+  await restart();
+  expect((await add(1)).status).toBe(404);
+  expect((await open()).status).toBe(200);
+  await add(1);
+  await restart();
+  expect(await getCounter()).toBe(start + 1);
+});
+
+test("a file of another version is left alone", async () => {
+  await open();
+  const text = readFileSync(getFile(), "utf8").replace("prove/journal@1", "prove/journal@9");
+  writeFileSync(getFile(), text);
+  await restart();
+  expect((await add(1)).status).toBe(404);
+  expect(readFileSync(getFile(), "utf8")).toBe(text);
+});
+
+test("on a full disk a request is undone, and executed once when there is room", async () => {
+  let room = 0;
+  const disk: Disk = {
+    write(fd, bytes, position) {
+      const count = Math.min(bytes.length, room);
+      room -= count;
+      if (count === 0) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+      return writeSync(fd, bytes, 0, count, position);
+    },
+  };
+  await restart(disk);
+  const refused = await open();
+  expect(refused.status).toBe(503);
+  expect(refused.headers["retry-after"]).toBe("5");
+  room = 100_000;
+  expect((await open()).status).toBe(200);
+  const start = await getCounter();
+  expect((await add(1)).status).toBe(200);
+  // a line that is begun does not fit
+  room = 40;
+  const full = await add(2, 5);
+  expect(full.status).toBe(503);
+  expect(full.json).toMatchObject({ error: { code: "UNAVAILABLE" } });
+  expect(await getCounter()).toBe(start + 1);
+  room = 100_000;
+  expect((await add(2, 5)).status).toBe(200);
+  expect(await getCounter()).toBe(start + 6);
+  await restart();
+  expect(await getCounter()).toBe(start + 6);
+});
