@@ -4,24 +4,14 @@
  */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
-import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { studentLimits } from "../../src/model/compactChat.ts";
-import {
-  createConfig,
-  loadModel,
-  readModelFolder,
-  copyWeights,
-  writeModelFolder,
-} from "../../src/model/modelFolder.ts";
-import { trainTokenizer } from "../../src/model/tokenizer.ts";
-import { initializeModel } from "../../src/model/transformer.ts";
+import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
 import type { TrainerEvent } from "../../src/protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../src/run/attach.ts";
 import {
@@ -50,6 +40,7 @@ import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
 import { endTrainer } from "./endTrainer.ts";
+import { writeTinyStudent } from "./tinyStudent.ts";
 
 const servers = await loadServers();
 
@@ -86,33 +77,8 @@ beforeAll(async () => {
   writeFileSync(tasks, `${lines.join("\n")}\n`);
   longTasks = join(root, "long.tasks.jsonl");
   writeFileSync(longTasks, `${(await synthesizeLines(0)).join("\n")}\n`);
-  const tokenizer = trainTokenizer(lines, [...catalog.getServer("banking").tools.keys()], [], 700);
-  await startBackend("wasm", { programs });
-  const model = initializeModel(
-    {
-      vocabulary: tokenizer.size,
-      width: 32,
-      layers: 1,
-      heads: 2,
-      kvHeads: 1,
-      headWidth: 16,
-      hidden: 64,
-      context: studentLimits.context,
-      ropeBase: 10_000,
-    },
-    3,
-  );
   start = join(root, "start");
-  mkdirSync(start);
-  await writeModelFolder(
-    start,
-    {
-      config: createConfig("tiny", model.architecture, tokenizer),
-      tokenizer,
-      weights: await copyWeights(model),
-    },
-    "F16",
-  );
+  await writeTinyStudent(start, tasks);
 });
 
 const common = {
