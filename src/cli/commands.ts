@@ -99,6 +99,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./train.ts")).train,
   },
   {
+    name: "plan",
+    group: "Training",
+    summary: "estimate the memory and the time of a training before it is started",
+    load: async () => (await import("./plan.ts")).plan,
+  },
+  {
     name: "model",
     group: "Training",
     summary: "describe a model folder, and set how a Hugging Face model reads conversations",

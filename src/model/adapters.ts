@@ -110,10 +110,10 @@ export function adaptLinear(
   if (!pairs) return undefined;
   const parts = pairs.map(({ pair, outputs }) =>
     pair
-      ? matMulTransposed(matMulTransposed(x, pair.a), pair.b)
+      ? matMulTransposed(tf.mul(matMulTransposed(x, pair.a), getFactor(adapters)), pair.b)
       : tf.zeros<tf.Rank.R2>([x.shape[0], outputs]),
   );
-  return tf.mul(parts.length === 1 ? parts[0]! : tf.concat(parts, 1), getFactor(adapters));
+  return parts.length === 1 ? parts[0]! : tf.concat(parts, 1);
 }
 
 /** W + α/r B A of a matrix of a block; undefined if it has no adapter. */

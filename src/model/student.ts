@@ -320,7 +320,7 @@ const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));
 const [maxSlots, maxCacheBytes] = [64, 512 * 1024 ** 2];
 
 /** As many slots as fit: the cache of a conversation has a key and a value for each token. */
-function countSlots({ layers, kvHeads, headWidth }: Model["architecture"], context: number) {
+export function countSlots({ layers, kvHeads, headWidth }: Model["architecture"], context: number) {
   const bytes = 4 * 2 * layers * kvHeads * headWidth * context;
   return Math.max(1, Math.min(maxSlots, Math.floor(maxCacheBytes / bytes)));
 }

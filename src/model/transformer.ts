@@ -151,7 +151,7 @@ export async function computeGradients(
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
   const trainable = getTrainable(model);
-  if (needsRecomputation(model.architecture, packed)) {
+  if (needsRecomputation(model, packed)) {
     const pass = { packed, layout, temperature, trainable };
     const { loss, logprobs, gradients } = computeRecomputedGradients(model, pass, computeLoss);
     layout.dispose();
@@ -183,7 +183,7 @@ export async function computeLogProbabilities(
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
   const logprobs = tf.tidy(() => {
-    if (!needsRecomputation(model.architecture, packed))
+    if (!needsRecomputation(model, packed))
       return forwardLogProbabilities(model, packed, layout, temperature);
     const hidden = forwardByBlock(model, packed, layout);
     const predictions = predictInParts(model, hidden, packed, temperature);

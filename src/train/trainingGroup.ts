@@ -60,7 +60,7 @@ export const packAttempts = (groups: readonly TrainingGroup[]): PackedBatch =>
 /**
  * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
  */
-const tokensPerBatch = 2_000;
+export const tokensPerBatch = 2_000;
 
 /** Batches of about `tokensPerBatch` tokens. */
 export function splitIntoBatches(groups: readonly TrainingGroup[]): (readonly TrainingGroup[])[] {

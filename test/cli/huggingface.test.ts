@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { model } from "../../src/cli/model.ts";
+import { plan } from "../../src/cli/plan.ts";
 import { train } from "../../src/cli/train.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
@@ -70,6 +71,16 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
   await refuse(["--lora-alpha", "4"], /none are trained/);
 
   const lora = ["--lora", "4", "--lora-targets", "q_proj,down_proj"];
+  const planned = await runCommand(plan, ["--tasks", tasks, "--from", folder, ...lora, "--json"], {
+    cwd,
+  });
+  expect(JSON.parse(planned.out[0]!)).toMatchObject({
+    method: "grpo",
+    tasks: 2,
+    trained: 1280,
+    fits: true,
+    seconds: expect.any(Number) as number,
+  });
   await start(["--from", folder, "--run", run, ...lora]);
   await endTrainer(run);
   const adapters = { rank: 4, alpha: 8, targets: ["q_proj", "down_proj"] };

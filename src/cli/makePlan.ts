@@ -1,0 +1,149 @@
+/**
+ * Makes the plan of a training for `plan` and for the editor: what it needs, how long a step takes,
+ * and what to change if it does not fit.
+ */
+import { totalmem } from "node:os";
+import { startBackend } from "../compute/backend.ts";
+import type { Catalog } from "../environment/catalog.ts";
+import { countParameters } from "../model/architecture.ts";
+import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import { countSlots } from "../model/student.ts";
+import type { TrainingPlan } from "../run/trainingPlan.ts";
+import type { RunConfig } from "../run/config.ts";
+import { getBackendsFolder } from "../run/nativeBackends.ts";
+import { createConversation } from "../train/corpus.ts";
+import { measureSpeed, type MeasuredSpeed } from "../train/measureSpeed.ts";
+import {
+  countStepTokens,
+  countTrained,
+  estimateMemory,
+  listProposals,
+  type PlannedModel,
+  type PlannedRun,
+  type StepTokens,
+  type TaskLengths,
+} from "../train/plan.ts";
+import { readTasks } from "../trajectory/file.ts";
+import { UserError } from "../userError.ts";
+
+/** The memory that the backend wasm can address. */
+const wasmBytes = 2 ** 32;
+
+/** Node, the tasks and what else a worker has in memory. */
+const otherBytes = 300 * 2 ** 20;
+
+/** Tasks whose lengths are counted. */
+const sampledTasks = 50;
+
+export async function makePlan(
+  config: RunConfig,
+  folder: string,
+  { catalog, dist, signal }: { catalog: Catalog; dist: string; signal: AbortSignal },
+): Promise<TrainingPlan> {
+  const stored = readModelFolder(folder);
+  const { architecture } = stored.config;
+  const model: PlannedModel = { architecture, context: stored.chat.limits.context };
+  const lengths = await measureLengths(config, stored, catalog, signal);
+  const backend = await startBackend(config.backend, {
+    programs: dist,
+    backends: getBackendsFolder(),
+    sizes: architecture,
+  });
+  const isWasm = backend.memory !== undefined;
+  const limit = isWasm ? Math.min(wasmBytes, totalmem()) : totalmem();
+  const estimate = (run: PlannedRun) => {
+    const tokens = countStepTokens(run, lengths);
+    const memory = estimateMemory(model, run, tokens, isWasm);
+    const fits = memory.total <= limit && run.workers * (memory.total + otherBytes) <= totalmem();
+    return { tokens, memory, fits };
+  };
+  const { tokens, memory, fits } = estimate(config);
+  const proposal = fits ? undefined : listProposals(config).find(it => estimate(it.run).fits);
+  const canMeasure = 4 * architecture.vocabulary * architecture.width * 3 < limit;
+  const speed = fits && canMeasure ? await measure(model, config) : undefined;
+  return {
+    model: stored.config.name,
+    parameters: countParameters(architecture),
+    trained: countTrained(model, config),
+    method: config.method,
+    tasks: lengths.tasks,
+    lengths,
+    tokens,
+    memory,
+    workers: config.workers,
+    backend: backend.name,
+    device: backend.device,
+    limit,
+    fits,
+    ...(proposal ? { proposal: proposal.label } : {}),
+    ...(speed ? { seconds: estimateSeconds(config, { lengths, tokens, speed }) } : {}),
+  };
+}
+
+/** The lengths of the first tasks of the run. */
+async function measureLengths(
+  { tasks: file, split }: RunConfig,
+  { chat, config }: StoredModel,
+  catalog: Catalog,
+  signal: AbortSignal,
+): Promise<TaskLengths> {
+  const all: { opening: number; conversation: number; sampled: number }[] = [];
+  let tasks = 0;
+  let shortest = Infinity;
+  for await (const task of readTasks(file, { signal })) {
+    if (task.split !== split) continue;
+    tasks++;
+    if (all.length === sampledTasks) continue;
+    const encoded = chat.encode(createConversation(catalog, task, task.trajectory));
+    const conversation = encoded.ids.length;
+    shortest = Math.min(shortest, conversation);
+    // longer ones are not trained on
+    if (conversation > chat.limits.context || encoded.opening > chat.limits.prompt) continue;
+    const sampled = encoded.mask.reduce((sum, it) => sum + it, 0);
+    all.push({ opening: encoded.opening, conversation, sampled });
+  }
+  if (tasks === 0)
+    throw new UserError(
+      `${file} holds no tasks of the split ${split}`,
+      "synthesize some, or choose another split",
+    );
+  if (all.length === 0)
+    throw new UserError(
+      `no conversation of ${file} fits ${config.name}: it reads ${chat.limits.context} tokens, and the shortest has ${shortest}`,
+      "set a longer context with prove-rl model FOLDER --context N, or synthesize tasks with smaller menus",
+    );
+  const mean = (name: keyof (typeof all)[number]) =>
+    Math.round(all.reduce((sum, it) => sum + it[name], 0) / all.length);
+  return {
+    tasks,
+    opening: mean("opening"),
+    conversation: mean("conversation"),
+    longest: Math.max(...all.map(it => it.conversation)),
+    sampled: mean("sampled"),
+  };
+}
+
+const measure = (model: PlannedModel, config: RunConfig): Promise<MeasuredSpeed> =>
+  measureSpeed(model.architecture, {
+    lora: config.lora,
+    slots:
+      config.method === "grpo"
+        ? Math.min(
+            config.grpo.prompts * config.grpo.group,
+            countSlots(model.architecture, model.context),
+          )
+        : 0,
+  });
+
+function estimateSeconds(
+  config: RunConfig,
+  { lengths, tokens, speed }: { lengths: TaskLengths; tokens: StepTokens; speed: MeasuredSpeed },
+): number {
+  const learning = tokens.learned * speed.learned;
+  if (config.method === "sft") return learning / config.workers;
+  const { prompts, group } = config.grpo;
+  const { opening, conversation, sampled } = lengths;
+  // a prompt is read once for its group, and what users and tools add in each attempt
+  const read = prompts * (opening + group * Math.max(0, conversation - opening - sampled));
+  return (learning + read * speed.read + tokens.sampled * speed.sampled) / config.workers;
+}

@@ -1,0 +1,106 @@
+/** The plan of a training: what it needs, how long a step takes, and both as text. */
+
+export interface TrainingPlan {
+  readonly model: string;
+  readonly parameters: number;
+  /** The parameters that are trained. */
+  readonly trained: number;
+  readonly method: "grpo" | "sft";
+  readonly tasks: number;
+  /** Tokens of the conversations, as means over the first tasks. */
+  readonly lengths: {
+    readonly opening: number;
+    readonly conversation: number;
+    readonly longest: number;
+    readonly sampled: number;
+  };
+  /** Tokens of a step: in passes, sampled, and of the longest batch. */
+  readonly tokens: { readonly learned: number; readonly sampled: number; readonly batch: number };
+  /** Bytes of one worker. */
+  readonly memory: {
+    readonly weights: number;
+    readonly gradients: number;
+    readonly optimizer: number;
+    readonly activations: number;
+    readonly sampling: number;
+    readonly total: number;
+  };
+  readonly workers: number;
+  readonly backend: string;
+  readonly device: string;
+  /** The bytes that a worker can have. */
+  readonly limit: number;
+  readonly fits: boolean;
+  /** The nearest setting that fits, if there is one. */
+  readonly proposal?: string;
+  /** Estimated seconds of a step; absent if it does not fit. */
+  readonly seconds?: number;
+}
+
+/** One line. */
+export function summarizePlan(plan: TrainingPlan): string {
+  const { parameters, trained, memory, backend, limit, fits, seconds, proposal } = plan;
+  const size = `${formatParameters(parameters)} parameters${trained < parameters ? `, ${formatParameters(trained)} trained` : ""}`;
+  const needs = `${formatBytes(memory.total)} of ${formatBytes(limit)} for a worker on ${backend}`;
+  if (!fits) {
+    const change = proposal === undefined ? "no setting fits" : `${proposal} fits`;
+    return `${size} · does not fit: needs ${needs}; ${change}`;
+  }
+  return `${size} · about ${seconds === undefined ? "an unknown time" : formatSeconds(seconds)} a step · ${needs}`;
+}
+
+/** All numbers, a line each. */
+export function formatPlan(plan: TrainingPlan): string[] {
+  const { model, tasks, lengths, tokens, memory, workers, limit, fits, proposal } = plan;
+  const format = (n: number) => n.toLocaleString("en");
+  const rows: (readonly [string, string])[] = [
+    ["parameters", `${format(plan.parameters)}, ${format(plan.trained)} of them trained`],
+    [
+      "conversations",
+      `${format(tasks)}: ${format(lengths.conversation)} tokens on average, at most ${format(lengths.longest)}; ${format(lengths.opening)} for the menu and the first turn, ${format(lengths.sampled)} written by the assistant`,
+    ],
+    [
+      "tokens a step",
+      `${format(tokens.learned)} learned${tokens.sampled > 0 ? `, ${format(tokens.sampled)} sampled` : ""}`,
+    ],
+    ["weights", formatBytes(memory.weights)],
+    ["gradients", formatBytes(memory.gradients)],
+    ["optimizer", formatBytes(memory.optimizer)],
+    ["activations", formatBytes(memory.activations)],
+    ...(memory.sampling > 0 ? [["sampling", formatBytes(memory.sampling)] as const] : []),
+    [
+      "memory",
+      `${formatBytes(memory.total)} of ${formatBytes(limit)} for ${workers === 1 ? "one worker" : `each of ${workers} workers`}`,
+    ],
+    ["backend", `${plan.backend}, on ${plan.device}`],
+    ...(plan.seconds === undefined
+      ? []
+      : [["a step", `about ${formatSeconds(plan.seconds)}`] as const]),
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [
+    `${model}, ${plan.method}`,
+    ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
+    ...(fits ? [] : [formatRemedy(proposal)]),
+  ];
+}
+
+const formatRemedy = (proposal: string | undefined): string =>
+  proposal === undefined
+    ? "It does not fit this machine, and no setting makes it fit. Train it in another engine: prove-rl engine prepare trl or verl."
+    : `It does not fit. The nearest setting that does: ${proposal}.`;
+
+function formatParameters(count: number): string {
+  if (count >= 1e9) return `${(count / 1e9).toFixed(1)} B`;
+  return count >= 1e6
+    ? `${(count / 1e6).toFixed(count < 1e7 ? 1 : 0)} M`
+    : count.toLocaleString("en");
+}
+
+const formatBytes = (bytes: number): string =>
+  bytes >= 2 ** 30 ? `${(bytes / 2 ** 30).toFixed(1)} GB` : `${Math.ceil(bytes / 2 ** 20)} MB`;
+
+const formatSeconds = (seconds: number): string =>
+  seconds >= 90
+    ? `${(seconds / 60).toFixed(0)} minutes`
+    : `${seconds.toFixed(seconds < 10 ? 1 : 0)} seconds`;

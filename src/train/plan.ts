@@ -1,0 +1,161 @@
+/**
+ * Estimates what a training needs before anything of its model is loaded: parameters, tokens of a
+ * step, memory, and the nearest setting that fits if it does not. measureSpeed.ts adds the time.
+ */
+import { countAdapterParameters } from "../model/adapters.ts";
+import { countParameters, listParameters, type Architecture } from "../model/architecture.ts";
+import { countSlots } from "../model/student.ts";
+import { activationLimit, countActivationBytes } from "../model/recomputedGradients.ts";
+import type { RunConfig } from "../run/config.ts";
+import { tokensPerBatch } from "./trainingGroup.ts";
+
+/** The lengths of the teachers' conversations, in tokens, as means over the tasks of a run. */
+export interface TaskLengths {
+  readonly tasks: number;
+  /** Of the menu and the first turn. */
+  readonly opening: number;
+  /** Of the whole conversation, and of the longest one. */
+  readonly conversation: number;
+  readonly longest: number;
+  /** What the assistant writes. */
+  readonly sampled: number;
+}
+
+/** The tokens of one step, over all workers. */
+export interface StepTokens {
+  /** Of the forward and backward passes. */
+  readonly learned: number;
+  /** That are sampled; 0 for supervised fine-tuning. */
+  readonly sampled: number;
+  /** The longest batch of a pass. */
+  readonly batch: number;
+}
+
+/** Bytes of one worker. */
+export interface PlanMemory {
+  readonly weights: number;
+  readonly gradients: number;
+  readonly optimizer: number;
+  readonly activations: number;
+  /** The key-value cache, and the matrices in the order in which sampling reads them. */
+  readonly sampling: number;
+  readonly total: number;
+}
+
+export interface PlannedModel {
+  readonly architecture: Architecture;
+  /** The most tokens of a conversation. */
+  readonly context: number;
+}
+
+/** What is planned: the settings of a run that decide about memory. */
+export type PlannedRun = Pick<RunConfig, "lora" | "workers"> &
+  (
+    | { readonly method: "grpo"; readonly grpo: Extract<RunConfig, { method: "grpo" }>["grpo"] }
+    | { readonly method: "sft"; readonly sft: Extract<RunConfig, { method: "sft" }>["sft"] }
+  );
+
+export function countTrained({ architecture }: PlannedModel, { lora }: PlannedRun): number {
+  return lora ? countAdapterParameters(architecture, lora) : countParameters(architecture);
+}
+
+export function countStepTokens(run: PlannedRun, lengths: TaskLengths): StepTokens {
+  const { opening, conversation, longest, sampled } = lengths;
+  if (run.method === "sft") {
+    const { conversations } = run.sft;
+    const own = Math.ceil(conversations / run.workers);
+    const batch = longest + (own - 1) * conversation;
+    return { learned: conversations * conversation, sampled: 0, batch };
+  }
+  const { prompts, group } = run.grpo;
+  // the attempts of a group share its opening
+  const ofGroup = opening + group * (conversation - opening);
+  return {
+    learned: prompts * ofGroup,
+    sampled: prompts * group * sampled,
+    batch: Math.max(tokensPerBatch, opening + group * (longest - opening)),
+  };
+}
+
+/** `hasCache`: whether the backend samples with a key-value cache. */
+export function estimateMemory(
+  model: PlannedModel,
+  run: PlannedRun,
+  { batch }: StepTokens,
+  hasCache: boolean,
+): PlanMemory {
+  const { architecture, context } = model;
+  const trained = countTrained(model, run);
+  const weights = 4 * countParameters(architecture);
+  const parts = {
+    weights,
+    // the sum and the gradients of one batch
+    gradients: (run.method === "grpo" ? 2 : 1) * 4 * trained,
+    optimizer: 8 * trained,
+    activations: estimateActivations(architecture, batch, run.lora !== undefined),
+    sampling: run.method === "grpo" && hasCache ? estimateSampling(architecture, context) : 0,
+  };
+  return { ...parts, total: Object.values(parts).reduce((sum, it) => sum + it, 0) };
+}
+
+/** At most the limit beyond which each block is computed again, or the inputs of all blocks. */
+function estimateActivations(
+  architecture: Architecture,
+  tokens: number,
+  isAdapted: boolean,
+): number {
+  const { layers, width } = architecture;
+  // about a third of the tokens are predicted
+  const all = { tokens, targets: Math.round(tokens / 3), isAdapted };
+  const whole = countActivationBytes(architecture, all);
+  if (whole <= activationLimit) return whole;
+  const inputs = 4 * tokens * layers * width;
+  const block = countActivationBytes({ ...architecture, layers: 1 }, { ...all, targets: 0 });
+  const logits = 3 * 4 * 2 ** 23;
+  return Math.max(inputs + 2 * block + logits, activationLimit);
+}
+
+/** Rows of intermediate results, as in keyValueCache.ts. */
+const rows = 256;
+
+function estimateSampling(architecture: Architecture, context: number): number {
+  const { layers, kvHeads, headWidth, vocabulary, width, hidden } = architecture;
+  const matrices = listParameters(architecture)
+    .filter(it => it.shape.length === 2)
+    .reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0);
+  const cache = countSlots(architecture, context) * 2 * layers * kvHeads * headWidth * context;
+  return 4 * (matrices + cache + rows * (vocabulary + 12 * width + 3 * hidden));
+}
+
+/** A change of settings, and what it is called. */
+export interface Proposal {
+  readonly label: string;
+  readonly run: PlannedRun;
+}
+
+/** The nearest settings to those of a run that take less memory, nearest first. */
+export function listProposals(run: PlannedRun): readonly Proposal[] {
+  const proposals: Proposal[] = [];
+  const add = (label: string, changed: PlannedRun) => proposals.push({ label, run: changed });
+  const lora = { rank: 8, alpha: 16 };
+  const withOneWorker = { ...run, workers: 1 };
+  if (run.workers > 1) add("one worker", withOneWorker);
+  if (run.method === "sft")
+    for (let conversations = run.sft.conversations >> 1; conversations >= 1; conversations >>= 1)
+      add(`sft.conversations ${conversations}`, {
+        ...withOneWorker,
+        method: "sft",
+        sft: { ...run.sft, conversations },
+      });
+  if (run.method === "grpo" && run.grpo.group > 4)
+    add("grpo.group 4", { ...withOneWorker, method: "grpo", grpo: { ...run.grpo, group: 4 } });
+  if (!run.lora) add("--lora 8", { ...withOneWorker, lora });
+  if (!run.lora && run.method === "sft")
+    add("--lora 8 and sft.conversations 1", {
+      ...withOneWorker,
+      lora,
+      method: "sft",
+      sft: { ...run.sft, conversations: 1 },
+    });
+  return proposals;
+}

@@ -1,0 +1,97 @@
+/** What a training is estimated to need, and which settings are proposed if it does not fit. */
+import { expect, test } from "vitest";
+import { countParameters } from "../../src/model/architecture.ts";
+import { createRunConfig } from "../../src/run/createRunConfig.ts";
+import { formatPlan, summarizePlan, type TrainingPlan } from "../../src/run/trainingPlan.ts";
+import {
+  countStepTokens,
+  countTrained,
+  estimateMemory,
+  listProposals,
+} from "../../src/train/plan.ts";
+import { tiny } from "../model/tiny.ts";
+
+const model = { architecture: tiny, context: 64 };
+const lengths = { tasks: 9, opening: 40, conversation: 60, longest: 90, sampled: 12 };
+const common = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "", workers: 1 };
+const grpo = createRunConfig({ ...common, grpo: { prompts: 4, group: 8 } });
+const sft = createRunConfig({ ...common, method: "sft", sft: { conversations: 4 } });
+const lora = { rank: 2, alpha: 4, targets: ["q_proj"] };
+
+test("tokens of a step: the attempts of a group share its opening", () => {
+  expect(countStepTokens(grpo, lengths)).toEqual({
+    learned: 4 * (40 + 8 * 20),
+    sampled: 4 * 8 * 12,
+    batch: 2000,
+  });
+  expect(countStepTokens(sft, lengths)).toEqual({
+    learned: 240,
+    sampled: 0,
+    batch: 90 + 3 * 60,
+  });
+});
+
+test("memory: weights, gradients and optimizer follow from what is trained", () => {
+  const parameters = countParameters(tiny);
+  const estimate = (run: typeof grpo) =>
+    estimateMemory(model, run, countStepTokens(run, lengths), true);
+  expect(estimate(sft)).toMatchObject({
+    weights: 4 * parameters,
+    gradients: 4 * parameters,
+    optimizer: 8 * parameters,
+    sampling: 0,
+  });
+  const adapted = { ...grpo, lora };
+  const trained = countTrained(model, adapted);
+  expect(trained).toBe(tiny.layers * 2 * (tiny.width + tiny.heads * tiny.headWidth));
+  const memory = estimate(adapted);
+  expect(memory).toMatchObject({ gradients: 8 * trained, optimizer: 8 * trained });
+  expect(memory.sampling).toBeGreaterThan(4 * parameters);
+  const { total, ...parts } = memory;
+  expect(total).toBe(Object.values(parts).reduce((sum, it) => sum + it, 0));
+});
+
+test("the nearest settings come first, and adapters last", () => {
+  expect(listProposals({ ...sft, workers: 2 }).map(it => it.label)).toEqual([
+    "one worker",
+    "sft.conversations 2",
+    "sft.conversations 1",
+    "--lora 8",
+    "--lora 8 and sft.conversations 1",
+  ]);
+  expect(listProposals({ ...grpo, lora }).map(it => it.label)).toEqual(["grpo.group 4"]);
+});
+
+test("as text", () => {
+  const plan: TrainingPlan = {
+    model: "SmolLM2-135M",
+    parameters: 134_515_008,
+    trained: 2_442_240,
+    method: "grpo",
+    tasks: 9,
+    lengths,
+    tokens: { learned: 800, sampled: 384, batch: 2000 },
+    memory: {
+      weights: 538_060_032,
+      gradients: 1,
+      optimizer: 1,
+      activations: 2 ** 30,
+      sampling: 2 ** 30,
+      total: 3 * 2 ** 30,
+    },
+    workers: 1,
+    backend: "wasm",
+    device: "the processor",
+    limit: 2 ** 32,
+    fits: true,
+    seconds: 240,
+  };
+  expect(summarizePlan(plan)).toBe(
+    "135 M parameters, 2.4 M trained · about 4 minutes a step · 3.0 GB of 4.0 GB for a worker on wasm",
+  );
+  expect(formatPlan(plan)).toContain("  weights        514 MB");
+  const { seconds: _, ...rest } = plan;
+  const large = { ...rest, fits: false, proposal: "--lora 8" };
+  expect(summarizePlan(large)).toMatch(/does not fit: needs 3\.0 GB .*; --lora 8 fits/);
+  expect(formatPlan({ ...rest, fits: false }).at(-1)).toMatch(/prove-rl engine prepare/);
+});
