@@ -33,6 +33,7 @@ export function activate(context: ExtensionContext): void {
   const tasks = registerTasks(context, { folder, definitions });
   const findTask = (id: string) => tasks.findTask(id);
   const { transcripts, trajectoryDebugger } = registerTrajectories(context, {
+    folder,
     files,
     definitions,
     fixtures,

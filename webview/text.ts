@@ -1,10 +1,17 @@
 /** Formats external text so that it is safe to read, and numbers so that columns line up. */
 
-/** Replaces control and bidirectional characters by visible signs, so that no text is disguised. */
+/**
+ * Replaces control and bidirectional characters by visible signs, as in transcripts, so that no
+ * text is disguised.
+ */
 export const escapeInvisible = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, it =>
-    it === "\n" ? "⏎" : it === "\t" ? "⇥" : `␛${it.codePointAt(0)!.toString(16).padStart(4, "0")}`,
+    it === "\n"
+      ? "⏎"
+      : it === "\t"
+        ? "⇥"
+        : `⟨U+${it.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`,
   );
 
 /** Formats a number with fixed decimals and a true minus sign; there is no negative zero. */
@@ -34,8 +41,9 @@ export function formatDuration(seconds: number): string {
     : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
 }
 
-/** Formats a number of things, such as "1 call" and "2 calls". */
-export const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+/** Formats a number of things, such as "1 call" and "1,204 calls". */
+export const formatCount = (n: number, noun: string): string =>
+  `${formatInteger(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /** Formats a whole number, such as "13,517". */
 export const formatInteger = (n: number): string => n.toLocaleString("en");

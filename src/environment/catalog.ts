@@ -133,6 +133,13 @@ export function openSessionByName(
   catalog: Catalog,
   { servers, seed, menu, memo }: SessionPins,
 ): Session {
+  const missing = servers.find(it => !catalog.servers.has(it.name));
+  // a file names it, so a list of the names to choose from would not help
+  if (missing)
+    throw new UserError(
+      `there is no server ${missing.name}`,
+      "use the version of PROVE that the file was made with",
+    );
   return openSession({
     servers: servers.map(({ name, fixture }) => ({
       server: catalog.getServer(name),

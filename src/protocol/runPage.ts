@@ -10,10 +10,19 @@ export type { StepMetrics } from "../run/metrics.ts";
 
 /**
  * `queued`: it is trained when the training before it has ended. `stopped`: no trainer works on the
- * run, and the run is not complete.
+ * run, and the run is not complete. `unreadable`: its folder was deleted or damaged after it
+ * was read.
  */
 export type RunState =
-  "queued" | "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+  | "queued"
+  | "starting"
+  | "training"
+  | "paused"
+  | "stopping"
+  | "stopped"
+  | "finished"
+  | "failed"
+  | "unreadable";
 
 export interface RunStatus {
   readonly state: RunState;

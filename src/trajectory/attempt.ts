@@ -69,7 +69,9 @@ function runGoals(catalog: Catalog, task: Task): GoalRun {
       if (outcome.kind === "ok") continue;
       throw new UserError(
         `task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${outcome.message})`,
-        "restore the fixture it was made on, or synthesize it anew",
+        outcome.kind === "unknown-tool"
+          ? "use the version of PROVE that the task was made with, or synthesize it anew"
+          : "restore the fixture it was made on, or synthesize it anew",
       );
     }
   }

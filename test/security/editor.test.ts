@@ -90,7 +90,10 @@ describe.skipIf(process.platform === "win32").each<[string, (file: string) => vo
   });
   const range = { number: 1, offset: 0, bytes: 100 };
   const readUri = (location: object) =>
-    readAttempt({ query: JSON.stringify(location) } as Uri, () => Promise.resolve(undefined));
+    readAttempt(
+      { path: "/transcripts/file/t.transcript", query: JSON.stringify(location) } as Uri,
+      () => Promise.resolve(undefined),
+    );
 
   test.each<[string, () => Promise<unknown>]>([
     ["tasks in the Tasks view", () => indexTasks(file)],

@@ -113,7 +113,7 @@ describe("a replay", () => {
         servers: [{ name: "robbing", fixture: "small", digest: "" }],
       },
     };
-    expect(() => checkReplay(catalog, gone)).toThrow(/there is no server robbing: choose one of/);
+    expect(() => checkReplay(catalog, gone)).toThrow(/there is no server robbing: use the version/);
   });
   test("is the same if the server's tools changed but no step differs", () => {
     const pinned = { ...trajectory, header: { ...trajectory.header, catalog: "older" } };

@@ -9,7 +9,7 @@ import {
 } from "../../webview/text.ts";
 
 test("invisible characters are escaped", () => {
-  expect(escapeInvisible("a\u202eb\u0000c\u200bd\ne")).toBe("a␛202eb␛0000c␛200bd⏎e");
+  expect(escapeInvisible("a\u202eb\u0000c\u200bd\ne")).toBe("a⟨U+202E⟩b⟨U+0000⟩c⟨U+200B⟩d⏎e");
   expect(escapeInvisible("plain – 日本 🎉")).toBe("plain – 日本 🎉");
 });
 

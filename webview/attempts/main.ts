@@ -10,7 +10,7 @@ import type {
 import { openChannel } from "../channel.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
-import { escapeInvisible, formatInteger } from "../text.ts";
+import { escapeInvisible, formatCount, formatInteger } from "../text.ts";
 import { createColumns, formatCell, type Column } from "./columns.ts";
 import { Grid } from "./grid.ts";
 import { createMatcher, sortIndices } from "./rowOrder.ts";
@@ -155,15 +155,13 @@ function update(): void {
 }
 
 function showStatus(): void {
-  const count = formatInteger(rows.length);
+  const count = formatCount(rows.length, "attempt");
   const failures = rows.filter(it => it.success === false).length;
   status.textContent = [
-    order.length === rows.length
-      ? `${count} attempts`
-      : `${formatInteger(order.length)} of ${count} attempts`,
-    `${formatInteger(failures)} failures`,
+    order.length === rows.length ? count : `${formatInteger(order.length)} of ${count}`,
+    formatCount(failures, "failure"),
     `profile ${view?.profile ?? ""}`,
-    ...(end?.skipped ? [`${formatInteger(end.skipped)} lines skipped`] : []),
+    ...(end?.skipped ? [`${formatCount(end.skipped, "line")} skipped`] : []),
     ...(end ? [] : ["scoring…"]),
   ].join(" · ");
   problem.textContent = end?.problem ? `${escapeInvisible(end.problem)}.` : "";

@@ -46,7 +46,7 @@ function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
 function createProgressBar(status: RunStatus): HTMLElement | undefined {
   const { step, steps, elapsedSeconds, limitSeconds, state } = status;
   // how far a training got that has ended says its step; a bar would look like one that waits
-  const isIdle = ["queued", "finished", "stopped", "failed"].includes(state);
+  const isIdle = !["starting", "training", "paused", "stopping"].includes(state);
   if (isIdle || (!steps && !limitSeconds)) return undefined;
   const share = Math.max(
     steps ? step / steps : 0,
@@ -86,6 +86,7 @@ function createButtons(state: RunState, { pause, resume, stop }: RunActions): HT
       return [createButton("Stop", "secondary", stop)];
     case "stopping":
     case "finished":
+    case "unreadable":
       return [];
     default:
       throw new Error(`unknown run state ${JSON.stringify(state satisfies never)}`);
@@ -98,6 +99,7 @@ function createEngineButtons(
   { resume, stop, showLog }: RunActions,
 ): HTMLElement[] {
   const log = createButton("Show Log", "secondary", showLog);
+  if (state === "unreadable") return [];
   if (state === "starting" || state === "training")
     return [createButton("Stop", "secondary", stop), log];
   if (state === "stopping" || state === "finished") return [log];

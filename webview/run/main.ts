@@ -30,7 +30,7 @@ function start(loaded: RunView): void {
   let isDrawPending = false;
   // the editor finds the run by this folder after a reload
   channel.saveState({ folder: view.folder });
-  const plots = createPlots(view.config.method, step => void channel.request("openStep", { step }));
+  const plots = createPlots(view.config, step => run(channel.request("openStep", { step })));
   const header = element("div");
   const alarms = createAlarmBox();
   const evaluation = element("section");
@@ -38,19 +38,21 @@ function start(loaded: RunView): void {
   const curves = element("div", { class: "plots" }, ...plots.elements);
   const plotActions = createPlotActions({
     chooseOthers: () =>
-      void channel.request("chooseOthers", null).then(chosen => {
-        if (!chosen) return;
-        others = chosen;
-        change({});
-      }),
+      run(
+        channel.request("chooseOthers", null).then(chosen => {
+          if (!chosen) return;
+          others = chosen;
+          change({});
+        }),
+      ),
     save: () =>
-      void channel.request("savePlots", { svg: formatPlots(view.run, plots.listDrawn()) }),
+      run(channel.request("savePlots", { svg: formatPlots(view.run, plots.listDrawn()) })),
   });
   const settings = element("section");
   page.setAttribute("aria-busy", "false");
   page.replaceChildren(header, alarms.element, evaluation, numbers, plotActions, curves, settings);
   const send = (name: "pause" | "resume" | "stop" | "showLog") => () =>
-    void channel.request(name, null);
+    run(channel.request(name, null));
   const actions: RunActions = {
     pause: send("pause"),
     resume: send("resume"),
@@ -88,6 +90,9 @@ function start(loaded: RunView): void {
   );
   draw();
 }
+
+/** The editor has shown the error of a request that fails. */
+const run = (request: Promise<unknown>): void => void request.catch(() => {});
 
 /** The buttons above the plots. */
 function createPlotActions(actions: {

@@ -1,5 +1,5 @@
 /** The plots of a run and the metrics that each shows, for GRPO and for supervised training. */
-import type { OtherRun, StepMetrics } from "../../src/protocol/runPage.ts";
+import type { OtherRun, RunConfig, StepMetrics } from "../../src/protocol/runPage.ts";
 import { escapeInvisible, formatFixed, formatScientific } from "../text.ts";
 import { Plot, type DrawnPlot, type PlotOptions } from "./plot.ts";
 import type { Series } from "./plotDrawing.ts";
@@ -33,23 +33,28 @@ const part = (name: keyof GrpoStep["parts"], dash?: string): LineDefinition<Grpo
   getValue: it => it.parts[name],
 });
 
-const grpo: readonly PlotDefinition<GrpoStep>[] = [
+const trainedReward: LineDefinition<GrpoStep> = {
+  name: "trained on",
+  colour: "tone-1",
+  getValue: it => it.reward.mean,
+  getSpread: it => it.reward.std,
+};
+
+const paperReward: LineDefinition<GrpoStep> = {
+  name: "paper",
+  colour: "tone-2",
+  dash: "5 3",
+  getValue: it => it.paper,
+};
+
+/** A run that is trained on the paper's profile has one reward. */
+const createGrpoPlots = (profile: string): readonly PlotDefinition<GrpoStep>[] => [
   {
     title: "Reward",
-    description:
-      "Mean total of a step's attempts under the run's profile, with one standard deviation, " +
-      "and the total under the paper's profile",
+    description: `Mean total of a step's attempts under the run's profile, with one standard deviation${profile === "paper" ? "" : ", and the total under the paper's profile"}`,
     ...number(3),
     isWide: true,
-    lines: [
-      {
-        name: "trained on",
-        colour: "tone-1",
-        getValue: it => it.reward.mean,
-        getSpread: it => it.reward.std,
-      },
-      { name: "paper", colour: "tone-2", dash: "5 3", getValue: it => it.paper },
-    ],
+    lines: profile === "paper" ? [trainedReward] : [trainedReward, paperReward],
   },
   {
     title: "Parts",
@@ -168,9 +173,9 @@ export interface PlotContent {
   readonly others: readonly OtherRun[];
 }
 
-/** The plots of a method. `openStep` is called with a step that is clicked. */
+/** The plots of a run. `openStep` is called with a step that is clicked. */
 export function createPlots(
-  method: StepMetrics["method"],
+  { method, profile }: Pick<RunConfig, "method" | "profile">,
   openStep: (step: number) => void,
 ): {
   readonly elements: readonly HTMLElement[];
@@ -178,7 +183,9 @@ export function createPlots(
   /** The plots as they are drawn. */
   listDrawn(): readonly DrawnPlot[];
 } {
-  const definitions = (method === "grpo" ? grpo : sft) as readonly PlotDefinition<StepMetrics>[];
+  const definitions = (
+    method === "grpo" ? createGrpoPlots(profile) : sft
+  ) as readonly PlotDefinition<StepMetrics>[];
   const plots = definitions.map(it => ({ lines: it.lines, plot: new Plot(it, openStep) }));
   return {
     elements: plots.map(it => it.plot.element),

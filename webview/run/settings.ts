@@ -9,10 +9,15 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
     { class: "settings" },
     ...[
       ...formatSettings(config),
-      [
-        "checkpoints",
-        checkpoints.length ? formatCount(checkpoints.length, "checkpoint") : "none yet",
-      ] as const,
+      // another engine keeps its own
+      ...(config.engine
+        ? []
+        : [
+            [
+              "checkpoints",
+              checkpoints.length ? formatCount(checkpoints.length, "checkpoint") : "none yet",
+            ] as const,
+          ]),
     ].flatMap(([name, value]) => [
       element("dt", {}, name),
       element("dd", {}, escapeInvisible(value)),
@@ -21,7 +26,7 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
 
 /** The settings that the page shows, as pairs of name and value. */
 export function formatSettings(config: RunConfig): readonly (readonly [string, string])[] {
-  const { method, tasks, profile, backend, trainedWith, workers, seed } = config;
+  const { method, tasks, from, profile, engine, backend, trainedWith, workers, seed } = config;
   const settings = config.method === "grpo" ? config.grpo : config.sft;
   const ofMethod: readonly (readonly [string, string])[] =
     config.method === "grpo"
@@ -32,13 +37,18 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
       : [["conversations per step", String(config.sft.conversations)]];
   return [
     ["method", method],
+    ...(engine && from !== undefined ? [["model", from] as const] : []),
     ["tasks", getFileName(tasks)],
     ["reward", profile],
     ...ofMethod,
     ["learning rate", formatScientific(settings.learningRate)],
-    ["backend", trainedWith ? `${trainedWith.backend}, ${trainedWith.device}` : backend],
-    ...(trainedWith?.notes.map(note => ["about the backend", note] as const) ?? []),
-    ["workers", String(workers)],
+    ...(engine
+      ? ([["engine", engine === "trl" ? "TRL" : "verl"]] as const)
+      : ([
+          ["backend", trainedWith ? `${trainedWith.backend}, ${trainedWith.device}` : backend],
+          ...(trainedWith?.notes.map(note => ["about the backend", note] as const) ?? []),
+          ["workers", String(workers)],
+        ] as const)),
     ["seed", String(seed)],
   ];
 }

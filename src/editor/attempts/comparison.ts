@@ -6,10 +6,9 @@ import type { TasksTree } from "../tasks/tasksTree.ts";
 import {
   createTranscriptUri,
   getNodeUri,
-  getTranscriptTitle,
   type AttemptNode,
 } from "../trajectories/attemptLocation.ts";
-import { readLocation } from "../trajectories/storedLocation.ts";
+import { getTranscriptTitle, readLocation } from "../trajectories/storedLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 
 export class Comparison {

@@ -2,7 +2,8 @@
 import { Uri, env, window, workspace } from "vscode";
 import { createAttemptPage } from "../../reward/attemptPage.ts";
 import { showInformation } from "../shared/notifications.ts";
-import { getTranscriptTitle, type AttemptNode } from "../trajectories/attemptLocation.ts";
+import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import { getTranscriptTitle } from "../trajectories/storedLocation.ts";
 import type { OpenAttempt, Transcripts } from "../trajectories/transcripts.ts";
 
 /** Asks where to write the attempt of a node or a transcript, or of the active transcript. */

@@ -2,6 +2,7 @@
  * Monitors one run: reads its files and, while a trainer works on it, follows the trainer's
  * messages. When the trainer has exited, the files are read again.
  */
+import { existsSync } from "node:fs";
 import type { RunStatus } from "../../protocol/runPage.ts";
 import type { TrainerEvent, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../run/attach.ts";
@@ -38,6 +39,8 @@ export class RunMonitor {
   #engineState: EngineState | undefined;
   /** The last step when the engine was started. */
   #engineStart = 0;
+  /** Why the folder can no longer be read. */
+  #readProblem: string | undefined;
 
   /** Throws a `UserError` if the folder is not a run folder. */
   constructor(folder: string) {
@@ -70,16 +73,22 @@ export class RunMonitor {
   get status(): RunStatus {
     if (this.#trainerStatus) return this.#createActiveStatus(this.#trainerStatus);
     const step = this.#lastStep;
-    const { steps, engine } = this.#config;
+    const { steps } = this.#config;
     const description =
-      this.#queuePosition !== undefined
-        ? describeQueued(this.#queuePosition)
-        : engine !== undefined && this.#engineState !== undefined
-          ? this.#describeEngineProcess(engine, this.#engineState)
-          : engine !== undefined && this.#end === undefined
-            ? describeEngine(engine, step)
-            : describeEnd(this.#end, step);
+      this.#readProblem !== undefined
+        ? { state: "unreadable" as const, activity: this.#readProblem }
+        : this.#describeFiles(step);
     return { ...description, step, ...(steps === undefined ? {} : { steps }) };
+  }
+
+  #describeFiles(step: number): Pick<RunStatus, "state" | "activity"> {
+    const { engine } = this.#config;
+    if (this.#queuePosition !== undefined) return describeQueued(this.#queuePosition);
+    if (engine !== undefined && this.#engineState !== undefined)
+      return this.#describeEngineProcess(engine, this.#engineState);
+    return engine !== undefined && this.#end === undefined
+      ? describeEngine(engine, step)
+      : describeEnd(this.#end, step);
   }
 
   /** The place in the queue of trainings, counted from 1. */
@@ -111,9 +120,20 @@ export class RunMonitor {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
-  /** Reads the files of the run again, which another engine may have written to. */
+  /**
+   * Reads the files of the run again, which another engine may have written to. Throws a
+   * `UserError` if they cannot be read; what was read before is kept.
+   */
   readFiles(): void {
-    this.#config = readRun(this.folder);
+    const hadProblem = this.#readProblem !== undefined;
+    try {
+      this.#config = readRun(this.folder);
+      this.#readProblem = undefined;
+    } catch (error) {
+      if (error instanceof UserError) this.#setReadProblem(error);
+      throw error;
+    }
+    if (hadProblem) this.#notify({ kind: "status" });
     const known = this.#lastStep;
     this.#steps = readMetrics(this.folder).lines;
     const added = this.#steps.filter(it => it.step > known);
@@ -122,6 +142,14 @@ export class RunMonitor {
     this.#end = readEnd(this.folder);
     if (added.length === 0) return;
     this.#notify({ kind: "steps", steps: added });
+    this.#notify({ kind: "status" });
+  }
+
+  #setReadProblem({ what }: UserError): void {
+    const reason = existsSync(this.folder) ? what : "its folder was deleted or moved";
+    const problem = `${reason}; what is shown was read before`;
+    if (problem === this.#readProblem) return;
+    this.#readProblem = problem;
     this.#notify({ kind: "status" });
   }
 

@@ -121,6 +121,12 @@ export class RunPages implements Disposable {
 
   /** Lets the user choose an attempt of the recorded step nearest to `step`, and opens it. */
   async #openAttempt(monitor: RunMonitor, step: number): Promise<void> {
+    const { state, activity } = monitor.status;
+    if (state === "unreadable")
+      throw new UserError(
+        `the attempts of ${getRunName(monitor)} cannot be opened: ${activity}`,
+        "restore the folder",
+      );
     const nearest = listRecordedSteps(monitor.folder)
       .toSorted((a, b) => Math.abs(a - step) - Math.abs(b - step))
       .at(0);

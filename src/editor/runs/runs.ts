@@ -53,10 +53,8 @@ export class Runs implements Disposable {
         monitor.readFiles();
         attachIfTrusted(monitor);
       } catch (error) {
-        // the folder was deleted
+        // its page says so
         if (!(error instanceof UserError)) throw error;
-        monitor.dispose();
-        this.#monitors.delete(monitor.folder);
       }
     }
     this.#changed.fire(undefined);

@@ -24,6 +24,7 @@ const runContexts: Readonly<Record<RunState, string>> = {
   stopped: "run.stopped",
   failed: "run.stopped",
   finished: "run.finished",
+  unreadable: "run",
 };
 
 /** Those of runs of other engines, which cannot be paused, queued or evaluated. */

@@ -142,6 +142,12 @@ export class Training {
    */
   async request(request: RunRequest, monitor: RunMonitor): Promise<void> {
     requireTrust("training");
+    const { state, activity } = monitor.status;
+    if (state === "unreadable")
+      throw new UserError(
+        `${getRunName(monitor)} cannot be trained: ${activity}`,
+        "restore the folder",
+      );
     if (monitor.config.engine !== undefined)
       return this.#dependencies.engines.request(request, monitor);
     if (await monitor.attach()) return monitor.request(request);

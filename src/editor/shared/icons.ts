@@ -46,6 +46,7 @@ export const runIcon: Readonly<Record<RunState, ThemeIcon>> = {
   stopped: createIcon("circle-outline"),
   finished: createIcon("circle-filled"),
   failed: createIcon("error", "list.errorForeground"),
+  unreadable: createIcon("warning", "list.warningForeground"),
 };
 
 /** The icons of finished runs that were evaluated, by what became of success. */

@@ -29,6 +29,10 @@ let log: LogOutputChannel | undefined;
 export const getLog = (): LogOutputChannel =>
   (log ??= window.createOutputChannel("PROVE", { log: true }));
 
+/** What happened and what to do, as sentences. */
+export const formatUserError = ({ what, remedy }: UserError): string =>
+  `${capitalize(what)}. ${capitalize(remedy)}.`;
+
 /** Shows an error once. A cancelled job is not an error. */
 export function reportError(error: unknown): void {
   if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError"))
@@ -39,8 +43,7 @@ export function reportError(error: unknown): void {
       ...(error.cause instanceof Error ? [error.cause.stack ?? error.cause.message] : []),
     );
     const button = error instanceof ActionableError ? error.button : undefined;
-    const message = `${capitalize(error.what)}. ${capitalize(error.remedy)}.`;
-    void showMessage(message, button?.title, () =>
+    void showMessage(formatUserError(error), button?.title, () =>
       commands.executeCommand(button!.command, ...(button!.arguments ?? [])),
     );
     return;

@@ -27,7 +27,7 @@ export function createFileItem(
     filter.text ? Expanded : Collapsed,
     {
       icon: icons.taskFile,
-      description: `${matchingCount}${formatNumber(entries.length)} tasks${skippedCount}`,
+      description: `${matchingCount}${formatCount(entries.length, "task")}${skippedCount}`,
       context: "taskFile",
       tooltip: file.fsPath,
     },

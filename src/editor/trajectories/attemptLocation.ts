@@ -4,7 +4,7 @@ import { Uri } from "vscode";
 import type { LineRange } from "../../storage/lineRange.ts";
 import type { RunsNode } from "../runs/runsNode.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
-import type { AttemptLocation } from "./storedLocation.ts";
+import { toTitle, type AttemptLocation } from "./storedLocation.ts";
 
 /** A node of a tree that has an attempt. */
 export type AttemptNode =
@@ -15,10 +15,9 @@ export function createTranscriptUri(location: AttemptLocation, name: string): Ur
     location.kind === "group"
       ? `${basename(location.run)}/step ${location.step}`
       : basename(location.file).replace(/\.(tasks|trajectory|rejected)\.jsonl$/, "");
-  const title = name.replaceAll(/[^\w. -]+/g, "-");
   return Uri.from({
     scheme: "prove",
-    path: `/transcripts/${folder}/${title}.transcript`,
+    path: `/transcripts/${folder}/${toTitle(name)}.transcript`,
     query: JSON.stringify(location),
   });
 }
@@ -32,12 +31,6 @@ export function getTranscriptPath(uri: Uri): unknown {
   const location = JSON.parse(uri.query) as Partial<Record<"file" | "run", unknown>>;
   return location.file ?? location.run;
 }
-
-export const getTranscriptTitle = ({ path }: Uri): string =>
-  path
-    .split("/")
-    .at(-1)!
-    .replace(/\.transcript$/, "");
 
 export function getNodeUri(node: AttemptNode): Uri {
   const line = pickLineRange(node.entry);

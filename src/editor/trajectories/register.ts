@@ -2,13 +2,15 @@
  * Registers trajectories: their transcripts, the debugger that steps through them, and the reward
  * pages.
  */
-import { Uri, workspace, type ExtensionContext } from "vscode";
+import { Uri, type ExtensionContext } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/rewardProfile.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
+import { reportRejection } from "../shared/report.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "./attemptLocation.ts";
 import { FixtureEntities } from "./fixtureEntities.ts";
@@ -21,6 +23,7 @@ import { registerTranscriptFeatures } from "./transcriptFeatures.ts";
 import { Transcripts } from "./transcripts.ts";
 
 export interface TrajectoryDependencies {
+  readonly folder: ProveFolder;
   readonly files: ReadOnlyFiles;
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
@@ -35,7 +38,7 @@ export interface TrajectoriesFeature {
 
 export function registerTrajectories(
   context: ExtensionContext,
-  { files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
+  { folder, files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
 ): TrajectoriesFeature {
   const transcripts = new Transcripts(definitions, findTask);
   const trajectoryDebugger = new TrajectoryDebugger(transcripts, sessions);
@@ -47,9 +50,10 @@ export function registerTrajectories(
     rewardPages,
     transcripts.onDidChange(uri => files.fireChange(uri)),
     // a reward depends on the fixture that the task starts from
-    workspace.onDidSaveTextDocument(
-      it => fixtures.isWorkspaceFixture(it.uri) && transcripts.refresh(),
-    ),
+    folder.onDidChange(part => {
+      if (part === "fixtures") reportRejection(transcripts.refreshFixtures());
+      if (part === "tasks" || part === "runs") reportRejection(transcripts.refreshFiles());
+    }),
     onDidChangeRewardProfile(() => transcripts.refresh()),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
     ...registerTranscriptFeatures(transcripts),

@@ -11,7 +11,12 @@ import { parseTaskLine, taskLineSchema } from "../../trajectory/taskLine.ts";
 import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
 import { UserError } from "../../userError.ts";
 import { indexTasks, readTask } from "../tasks/taskIndex.ts";
-import { readLocation, type AttemptLocation } from "./storedLocation.ts";
+import {
+  getTranscriptTitle,
+  readLocation,
+  toTitle,
+  type AttemptLocation,
+} from "./storedLocation.ts";
 
 export interface StoredAttempt {
   readonly trajectory: Trajectory;
@@ -29,7 +34,7 @@ export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredA
   const location = readLocation(uri);
   switch (location.kind) {
     case "task": {
-      const task = await readTask(location.file, location.line);
+      const task = await readTitledTask(location, getTranscriptTitle(uri));
       return { task, trajectory: task.trajectory };
     }
     case "group":
@@ -41,6 +46,23 @@ export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredA
     default:
       throw new Error(`unknown attempt location ${JSON.stringify(location satisfies never)}`);
   }
+}
+
+/** The task of a transcript, which has moved if its file was written again. */
+async function readTitledTask(
+  { file, line }: Extract<AttemptLocation, { kind: "task" }>,
+  title: string,
+): Promise<Task> {
+  const isTitled = ({ id }: Pick<Task, "id">) => toTitle(id) === title;
+  const task = await readTask(file, line).catch(ignoreUserError);
+  if (task && isTitled(task)) return task;
+  const entry = (await indexTasks(file)).entries.find(isTitled);
+  if (!entry)
+    throw new UserError(
+      `${file} no longer contains the task ${title}`,
+      "restore the file, or close this transcript",
+    );
+  return readTask(file, entry);
 }
 
 interface GroupJson {
@@ -119,7 +141,10 @@ async function findTaskInFile(file: string, id: string): Promise<Task | undefine
     const entry = (await indexTasks(file)).entries.find(it => it.id === id);
     return entry && (await readTask(file, entry));
   } catch (error) {
-    if (error instanceof UserError) return undefined;
-    throw error;
+    return ignoreUserError(error);
   }
+}
+
+function ignoreUserError(error: unknown): undefined {
+  if (!(error instanceof UserError)) throw error;
 }

@@ -14,12 +14,14 @@ import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
+import { showInformation } from "../shared/notifications.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import { reportRejection } from "../shared/report.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
-import { getTranscriptTitle, isTranscript, type AttemptNode } from "./attemptLocation.ts";
+import { isTranscript, type AttemptNode } from "./attemptLocation.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./debugTarget.ts";
+import { getTranscriptTitle } from "./storedLocation.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 const configuration = {
@@ -35,6 +37,8 @@ const showDebugViews = async () => {
 interface RunningSession {
   readonly session: DebugSession;
   readonly target: DebugTarget;
+  /** Keeps the transcript as it is. */
+  readonly hold: Disposable;
 }
 
 /** A position in an attempt, from which another attempt or a session can go on. */
@@ -72,12 +76,22 @@ export class TrajectoryDebugger implements Disposable {
           new DebugAdapterInlineImplementation(
             new TrajectoryDebugSession(async address => {
               const target = await this.#loadTarget(address);
-              this.#sessions.set(session.id, { session, target });
+              const hold = transcripts.hold(Uri.parse(target.source, true));
+              this.#sessions.set(session.id, { session, target, hold });
               return target;
             }),
           ),
       }),
-      debug.onDidTerminateDebugSession(({ id }) => void this.#sessions.delete(id)),
+      debug.onDidTerminateDebugSession(({ id }) => {
+        this.#sessions.get(id)?.hold.dispose();
+        this.#sessions.delete(id);
+      }),
+      transcripts.onDidOutdate(
+        uri =>
+          void showInformation(
+            `The file or the fixture of ${getTranscriptTitle(uri)} has changed. The debugger goes on with what it has read; start it again to use the changes.`,
+          ),
+      ),
       // the views that show the state; the editor opens them by itself at breakpoints only
       debug.onDidStartDebugSession(({ type }) => {
         if (type === "prove") reportRejection(showDebugViews());
@@ -134,6 +148,8 @@ export class TrajectoryDebugger implements Disposable {
   }
 
   async #launch(uri: Uri, line?: number): Promise<void> {
+    // an error is shown here, instead of in the editor's dialog about launch.json
+    await this.#loadTarget(uri.toString());
     const hasStarted = await debug.startDebugging(
       undefined,
       {

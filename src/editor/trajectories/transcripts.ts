@@ -3,6 +3,7 @@
  * open documents for the code lenses, the reward pages and the debugger.
  */
 import { setImmediate } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import {
   EventEmitter,
   Range,
@@ -18,10 +19,13 @@ import {
   type TextEditor,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
+import { computeDigest } from "../../environment/digest.ts";
+import { openStartState } from "../../trajectory/replay.ts";
 import { listCalls } from "../../trajectory/trajectory.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
 import { showInformation } from "../shared/notifications.ts";
+import { formatUserError } from "../shared/report.ts";
 import { getRewardProfile } from "../shared/rewardProfile.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
@@ -34,6 +38,7 @@ import {
 import { computeReward, type AttemptReward } from "./attemptReward.ts";
 import { formatAttempt } from "./attemptText.ts";
 import { readAttempt, type FindTask, type StoredAttempt } from "./storedAttempt.ts";
+import { readFileVersion } from "./storedLocation.ts";
 
 export interface OpenAttempt extends StoredAttempt {
   readonly transcript: Transcript;
@@ -49,8 +54,15 @@ export class Transcripts implements Disposable {
   readonly #refreshed = new EventEmitter<void>();
   /** All attempts are to be read again, also those whose transcripts are closed. */
   readonly onDidRefresh = this.#refreshed.event;
+  readonly #outdated = new EventEmitter<Uri>();
+  /** What a held attempt was read from has changed. */
+  readonly onDidOutdate = this.#outdated.event;
   /** By the address of the transcript. */
   readonly #attempts = new Map<string, Promise<OpenAttempt>>();
+  /** Of the files of the attempts when they were read. */
+  readonly #versions = new Map<string, string>();
+  /** The addresses of held attempts, and whether they are outdated. */
+  readonly #held = new Map<string, boolean>();
   readonly #subscriptions: readonly Disposable[];
   #lastShown: Uri | undefined;
 
@@ -97,6 +109,7 @@ export class Transcripts implements Disposable {
     const key = uri.toString();
     const known = this.#attempts.get(key);
     if (known) return known;
+    this.#versions.set(key, readFileVersion(uri));
     const attempt = this.read(uri);
     this.#attempts.set(key, attempt);
     attempt.catch(() => this.#attempts.delete(key));
@@ -127,7 +140,8 @@ export class Transcripts implements Disposable {
     try {
       return (await this.getAttempt(uri)).transcript.text;
     } catch (error) {
-      if (error instanceof UserError) return `This attempt cannot be shown.\n\n${error.message}\n`;
+      if (error instanceof UserError)
+        return `This attempt cannot be shown.\n\n${formatUserError(error)}\n`;
       throw error;
     }
   }
@@ -155,18 +169,66 @@ export class Transcripts implements Disposable {
     void showInformation("The call is on the clipboard, as JSON.");
   }
 
-  /** Reads and scores the open attempts again, after a fixture or the profile has changed. */
+  /** Reads and scores the open attempts again, after the profile has changed. */
   refresh(): void {
     const addresses = [...this.#attempts.keys()];
-    this.#attempts.clear();
-    for (const it of addresses) this.#changed.fire(Uri.parse(it, true));
+    for (const it of addresses) this.#forget(it);
     this.#refreshed.fire();
+  }
+
+  /** Reads and scores the open attempts again, after a fixture has changed. */
+  async refreshFixtures(): Promise<void> {
+    this.#refreshed.fire();
+    const catalog = await this.#definitions.openCatalog();
+    const attempts = [...this.#attempts];
+    for (const [address, attempt] of attempts)
+      if (!this.#held.has(address) || startsElsewhere(await attempt, catalog))
+        this.#outdate(address);
+  }
+
+  /** Reads the attempts of open transcripts again if their files have changed. */
+  async refreshFiles(): Promise<void> {
+    for (const { uri } of workspace.textDocuments.filter(it => isTranscript(it.uri))) {
+      const address = uri.toString();
+      const version = readFileVersion(uri);
+      const attempt = this.#attempts.get(address);
+      if (attempt && this.#versions.get(address) === version) continue;
+      this.#versions.set(address, version);
+      // most files only grow
+      if (!attempt || !(await isStored(await attempt, uri, this.#findTask))) this.#outdate(address);
+    }
+  }
+
+  /** Keeps an attempt and its text as they are, such as for the debugger, until it is released. */
+  hold(uri: Uri): Disposable {
+    const address = uri.toString();
+    this.#held.set(address, false);
+    return {
+      dispose: () => {
+        const isOutdated = this.#held.get(address);
+        this.#held.delete(address);
+        if (isOutdated) this.#forget(address);
+      },
+    };
+  }
+
+  #outdate(address: string): void {
+    const isOutdated = this.#held.get(address);
+    if (isOutdated === undefined) return this.#forget(address);
+    this.#held.set(address, true);
+    if (!isOutdated) this.#outdated.fire(Uri.parse(address, true));
+  }
+
+  #forget(address: string): void {
+    this.#attempts.delete(address);
+    this.#changed.fire(Uri.parse(address, true));
   }
 
   dispose(): void {
     for (const it of this.#subscriptions) it.dispose();
     this.#changed.dispose();
     this.#refreshed.dispose();
+    this.#outdated.dispose();
   }
 
   /** Without a column, a transcript that is visible stays where it is. */
@@ -180,6 +242,35 @@ export class Transcripts implements Disposable {
     return window.showTextDocument(document, {
       viewColumn: column ?? editor?.viewColumn ?? chooseColumn(),
     });
+  }
+}
+
+/** Whether an attempt starts from another state with the fixtures of a catalog. */
+function startsElsewhere({ trajectory, catalog, rejected }: OpenAttempt, current: Catalog) {
+  if (rejected) return false;
+  const [before, now] = [catalog, current].map(it => {
+    try {
+      return computeDigest(openStartState(it, trajectory));
+    } catch (error) {
+      if (error instanceof UserError) return error.what;
+      throw error;
+    }
+  });
+  return before !== now;
+}
+
+/** Whether the file of an attempt still contains it. */
+async function isStored(
+  { trajectory, task }: OpenAttempt,
+  uri: Uri,
+  findTask: FindTask,
+): Promise<boolean> {
+  try {
+    const stored = await readAttempt(uri, findTask);
+    return isDeepStrictEqual([stored.trajectory, stored.task], [trajectory, task]);
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
   }
 }
 

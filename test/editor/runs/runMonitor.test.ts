@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -17,6 +18,7 @@ import { RunMonitor } from "../../../src/editor/runs/runMonitor.ts";
 import { defaultSftSettings } from "../../../src/run/config.ts";
 import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";
 import type { StepMetrics } from "../../../src/run/metrics.ts";
+import { UserError } from "../../../src/userError.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prove-watch-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -86,7 +88,10 @@ test("the steps of a training in another engine are followed in its files", () =
   const file = join(folder, "run.json");
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), engine: "trl" }));
   const monitor = new RunMonitor(folder);
-  expect(monitor.status.activity).toBe("start launch.py to train with TRL");
+  expect(monitor.status).toMatchObject({
+    state: "stopped",
+    activity: "start launch.py to train with TRL",
+  });
   const steps: number[] = [];
   monitor.onChange(it => {
     if (it.kind === "steps") steps.push(...it.steps.map(({ step }) => step));
@@ -188,4 +193,22 @@ test("recorded attempts are grouped by task; an incomplete line is counted", asy
     ],
     ["t-2", [[3, 1, false, 2]]],
   ]);
+});
+
+test("a run whose folder is gone keeps what was read, and says so until it is back", () => {
+  appendMetrics(folder, createStep(1));
+  const monitor = new RunMonitor(folder);
+  const changes: string[] = [];
+  monitor.onChange(it => changes.push(`${it.kind}: ${monitor.status.state}`));
+  renameSync(folder, `${folder}-moved`);
+  for (let n = 0; n < 2; n++) expect(() => monitor.readFiles()).toThrow(UserError);
+  expect(monitor.steps).toHaveLength(1);
+  expect(monitor.status).toMatchObject({
+    state: "unreadable",
+    activity: "its folder was deleted or moved; what is shown was read before",
+  });
+  renameSync(`${folder}-moved`, folder);
+  monitor.readFiles();
+  expect(changes).toEqual(["status: unreadable", "status: stopped"]);
+  monitor.dispose();
 });

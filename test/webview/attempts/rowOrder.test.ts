@@ -60,7 +60,7 @@ test("the cells show fixed decimals, the budget, and no invisible characters", (
     ["validity", "1.00"],
     ["efficiency", "−0.50"],
     ["Calls", "3/6"],
-    ["First Error", "banking_transfer: insufficient␛202efunds"],
+    ["First Error", "banking_transfer: insufficient⟨U+202E⟩funds"],
     ["Server", "banking, calendar"],
     ["Kind", "normal"],
     ["Policy", "small"],
