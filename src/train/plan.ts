@@ -112,7 +112,7 @@ function estimateActivations(
   const inputs = 4 * tokens * layers * width;
   const block = countActivationBytes({ ...architecture, layers: 1 }, { ...all, targets: 0 });
   const logits = 3 * 4 * 2 ** 23;
-  return Math.max(inputs + 2 * block + logits, activationLimit);
+  return Math.max(inputs + block + logits, activationLimit);
 }
 
 /** Rows of intermediate results, as in keyValueCache.ts. */

@@ -1,32 +1,52 @@
 /**
  * SmolLM2-135M computed here, against transformers and PEFT: logits, a greedy continuation, a
- * training of adapters, and the adapters that PEFT loads. `npm run test:engines` installs what this
- * needs.
+ * training of adapters, the adapters that PEFT loads, and the model with them merged. `npm run
+ * test:engines` installs what this needs.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import * as tf from "@tensorflow/tfjs-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
+import type { Catalog } from "../../src/environment/catalog.ts";
 import { initializeAdapters } from "../../src/model/adapters.ts";
 import { openDecoder } from "../../src/model/decoder.ts";
-import { writeAdapters } from "../../src/model/huggingface/peft.ts";
+import {
+  readHuggingFaceSettings,
+  writeHuggingFaceSettings,
+} from "../../src/model/huggingface/settings.ts";
 import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
+import {
+  copyWeights,
+  readModelFolder,
+  writeMergedModel,
+  writeStoredModel,
+} from "../../src/model/modelFolder.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import {
   addAdapters,
-  computeGradients,
   computeLogits,
-  disposeGradients,
-  meanLoss,
+  withoutAdapters,
   type Model,
 } from "../../src/model/transformer.ts";
 import { readWeights } from "../../src/model/weights.ts";
+import { rollout } from "../../src/policy/rollout.ts";
+import { createScriptedPolicy } from "../../src/policy/scripted.ts";
+import { provePlusProfile } from "../../src/reward/profiles.ts";
+import type { GrpoConfig, SftConfig } from "../../src/run/config.ts";
+import { createRunConfigFrom } from "../../src/run/createRunConfig.ts";
+import type { GrpoStep, SftStep } from "../../src/run/metrics.ts";
+import { readStartModel } from "../../src/run/startModel.ts";
+import { buildCorpus } from "../../src/train/corpus.ts";
+import { openGrpo } from "../../src/train/grpo.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
+import { createSingleReplica } from "../../src/train/replicas.ts";
+import { openSft } from "../../src/train/sft.ts";
+import type { Task } from "../../src/trajectory/task.ts";
 import { emptyFolder } from "../cli/program.ts";
 import { programs as builtPrograms } from "../compute/numbers.ts";
 import { root } from "../contracts/transports.ts";
+import { createBoxCatalog, createBoxTasks } from "../train/boxes.ts";
 import { python } from "./environment.ts";
 
 const folder = join(emptyFolder(), "smollm2");
@@ -94,36 +114,75 @@ test("a greedy continuation has the same 100 tokens", async () => {
   expect(tokens).toEqual(expected);
 }, 300_000);
 
-test("adapters learn the text, and PEFT computes the same logits with them", async () => {
+/** A task with one call: to find a box. Its conversation takes about 350 tokens. */
+async function createShortTasks(catalog: Catalog): Promise<Task[]> {
+  const tasks: Task[] = [];
+  for (const task of (await createBoxTasks(catalog)).slice(0, 3)) {
+    const goals = task.goals.slice(0, 1);
+    const turns = [{ ...task.turns[0]!, user: "Find the red box.", goals: [0] }];
+    const short = { ...task, menu: [{ name: "box_find" }], goals, turns, chain: ["box_find"] };
+    const messages = [
+      { text: "", calls: [...goals[0]!.calls] },
+      { text: "Done.", calls: [] },
+    ];
+    const teacher = createScriptedPolicy("teacher", messages);
+    tasks.push({ ...short, trajectory: (await rollout(short, teacher, catalog)).trajectory });
+  }
+  return tasks;
+}
+
+test("adapters learn tasks in 20 steps, take a step of GRPO within 4 GB, and PEFT and transformers compute the same logits with them", async () => {
+  const catalog = createBoxCatalog();
+  const tasks = await createShortTasks(catalog);
+  const limits = { template: "default", context: 1024, answers: 64 } as const;
+  writeHuggingFaceSettings(folder, { ...readHuggingFaceSettings(folder), ...limits });
+  const stored = readModelFolder(folder);
   const base = { ...model, dispose: () => {} };
   const adapted = addAdapters(base, initializeAdapters(model.architecture, lora, 1));
   const optimizer = createAdamW(adapted);
+  const group = createSingleReplica(undefined);
+  const context = { group, model: adapted, chat: stored.chat, optimizer };
+  const common = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "", lora };
+  const start = readStartModel(folder);
+
+  const sftConfig = createRunConfigFrom(start, {
+    ...common,
+    steps: 20,
+    method: "sft",
+    sft: { conversations: 1, learningRate: 1e-3, warmUp: 1, slips: 0 },
+  }) as SftConfig;
+  const corpusOptions = { catalog, chat: stored.chat, settings: sftConfig.sft, seed: 1 };
+  const { corpus } = await buildCorpus(tasks, corpusOptions);
+  const sft = openSft(context, sftConfig, corpus);
   const losses: number[] = [];
-  for (let step = 0; step < 5; step++) {
-    const packed = packSequence(ids, ids.slice(1));
-    const { loss, gradients } = await computeGradients(adapted, packed, meanLoss);
-    await optimizer.step(gradients, 1e-3);
-    disposeGradients(gradients);
-    losses.push(loss);
-  }
-  expect(losses.at(-1)!).toBeLessThan(losses[0]! - 0.1);
-  const adapters = join(folder, "adapters");
-  mkdirSync(adapters);
-  await writeAdapters(adapters, {
-    architecture: model.architecture,
-    config: lora,
-    base: folder,
-    weights: new Map(
-      [...adapted.adapters!.parameters].map(([name, it]) => [
-        name,
-        { shape: it.shape, read: () => it.data<"float32">() },
-      ]),
-    ),
-  });
-  const logits = await computeAllLogits(adapted, ids);
-  runReference("adapters", folder, adapters);
-  const expected = (await readExpected(join(adapters, "expected.bin")))("logits");
-  expect(largestDifference(logits, expected)).toBeLessThan(1e-3);
+  for (let step = 1; step <= 20; step++)
+    losses.push(((await sft.step(step, step / 21)).metrics as SftStep).loss);
+  expect(losses.at(-1)!).toBeLessThan(losses[0]! / 2);
+
+  const config = createRunConfigFrom(start, {
+    ...common,
+    steps: 1,
+    grpo: { prompts: 1, group: 2 },
+  }) as GrpoConfig;
+  const reference = withoutAdapters(adapted);
+  const profile = provePlusProfile;
+  const grpo = openGrpo({ ...context, catalog, tasks, reference, profile }, config);
+  const { metrics } = await grpo.step(1, 0);
+  grpo.dispose();
   optimizer.dispose();
-  tf.dispose([...adapted.adapters!.parameters.values()]);
-}, 300_000);
+  expect(metrics as GrpoStep).toMatchObject({ attempts: 2, faults: 0 });
+  // of this process since it began, in kilobytes
+  expect(process.resourceUsage().maxRSS).toBeLessThan(4 * 2 ** 20);
+
+  const [adapters, merged] = [join(folder, "adapters"), join(folder, "merged")] as const;
+  for (const it of [adapters, merged]) mkdirSync(it);
+  const trained = { ...stored, adapters: { config: lora, base: folder, hasWeights: true } };
+  await writeStoredModel(adapters, trained, await copyWeights(adapted));
+  await writeMergedModel(merged, trained, adapted);
+  const logits = await computeAllLogits(adapted, ids);
+  runReference("adapters", folder, adapters, merged);
+  const expected = await readExpected(join(adapters, "expected.bin"));
+  for (const it of ["adapted", "merged"])
+    expect(largestDifference(logits, expected(it)), it).toBeLessThan(1e-3);
+  adapted.adapters!.dispose();
+}, 900_000);

@@ -2,7 +2,8 @@
 
 `smollm2_reference.py model FOLDER` writes the model as Hugging Face stores it, in several files,
 with the logits of a text and a greedy continuation. `smollm2_reference.py adapters FOLDER
-ADAPTERS` writes the logits of the same text with adapters that PEFT loads.
+ADAPTERS MERGED` writes the logits of the same text with adapters that PEFT loads, and with the
+model in MERGED.
 """
 
 import sys
@@ -36,12 +37,16 @@ def write_model(folder: Path) -> None:
     save_file({name: it.contiguous() for name, it in tensors.items()}, folder / "expected.bin")
 
 
-def write_adapted_logits(folder: Path, adapters: Path) -> None:
+def write_adapted_logits(folder: Path, adapters: Path, merged: Path) -> None:
     ids = load_file(folder / "expected.bin")["ids"].long()
     base: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    whole: Any = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
     with torch.no_grad():
-        logits = PeftModel.from_pretrained(base, adapters)(ids[None]).logits[0]
-    save_file({"logits": logits.contiguous()}, adapters / "expected.bin")
+        logits = {
+            "adapted": PeftModel.from_pretrained(base, adapters)(ids[None]).logits[0],
+            "merged": whole(ids[None]).logits[0],
+        }
+    save_file({name: it.contiguous() for name, it in logits.items()}, adapters / "expected.bin")
 
 
 if __name__ == "__main__":
