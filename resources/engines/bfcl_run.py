@@ -39,6 +39,8 @@ PLACEHOLDERS: dict[str, dict[str, Any]] = {
 
 MAX_FAILURES = 5
 """So many entries may fail before one succeeds."""
+TOO_LONG = "context_length_exceeded"
+"""The code of an endpoint's error if a conversation is too long for its model."""
 HEARTBEAT = 10
 """Seconds between signs of life."""
 
@@ -188,12 +190,18 @@ def answer(handler: Any, harness: SimpleNamespace, entry: dict[str, Any]) -> dic
         raise StoppedError(describe(error)) from error
     except Exception as error:  # noqa: BLE001
         # an error of the model, which bfcl-eval records as the entry's result in the same form
+        code = f"{TOO_LONG}\n" if getattr(error, "code", None) == TOO_LONG else ""
         return {
             "id": entry["id"],
             "result": f"Error during inference: {error}",
-            "traceback": traceback.format_exc(),
+            "traceback": f"{code}{traceback.format_exc()}",
         }
     return {"id": entry["id"], "result": result, **metadata}
+
+
+def is_suspicious(line: dict[str, Any]) -> bool:
+    """Whether the entry failed for a reason that may be the endpoint's, and not the model's."""
+    return "traceback" in line and not line["traceback"].startswith(TOO_LONG)
 
 
 def describe(error: BaseException) -> str:
@@ -233,7 +241,7 @@ def generate(
                     # the others are let finish: their answers have been paid for
                     stop = stop or error
                     continue
-                if has_succeeded or "traceback" not in line:
+                if has_succeeded or not is_suspicious(line):
                     has_succeeded = True
                     yield from failed
                     failed = []

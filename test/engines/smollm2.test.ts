@@ -3,9 +3,11 @@
  * training of adapters, the adapters that PEFT loads, and the model with them merged. `npm run
  * test:engines` installs what this needs.
  */
-import { spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
@@ -42,6 +44,7 @@ import { openGrpo } from "../../src/train/grpo.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
 import { openSft } from "../../src/train/sft.ts";
+import { readTrajectories } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { emptyFolder } from "../cli/program.ts";
 import { programs as builtPrograms } from "../compute/numbers.ts";
@@ -130,6 +133,41 @@ async function createShortTasks(catalog: Catalog): Promise<Task[]> {
   }
   return tasks;
 }
+
+/**
+ * BFCL's conversations are longer than the context of a policy, 4,096 tokens by default, and more
+ * would take minutes on a CPU. The endpoint says so, and bfcl-eval counts the entries as wrong.
+ */
+test("bfcl-eval measures it as a policy behind an endpoint, and its attempts import", async () => {
+  const cwd = emptyFolder();
+  const program = join(root, "dist/cli.js");
+  const env = { ...process.env, XDG_CACHE_HOME: join(root, ".engines", "cache") };
+  const service = spawn(process.execPath, [program, "serve", "--port", "0", "--policy", folder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [line] = (await once(service.stdout, "data")) as [Buffer];
+    const { url } = JSON.parse(String(line)) as { url: string };
+    const run = (...args: readonly string[]) =>
+      promisify(execFile)(process.execPath, [program, ...args], { cwd, env });
+    const options = ["--model", "smollm2", "--base-url", `${url}/v1`, "--out", "out"];
+    const measured = await run("benchmark", "bfcl", ...options, "--count", "1", "--python", python);
+    expect(measured.stdout).toMatch(/^smollm2 +0\.0 +0\.0 +0\.0 +0\.0 +0\.0 +4$/m);
+    const attempts = join(cwd, "out/attempts.trajectory.jsonl");
+    const faults: (string | undefined)[] = [];
+    for await (const { events } of readTrajectories(attempts)) {
+      const end = events.at(-1)!;
+      faults.push(end.kind === "ended" ? end.fault : undefined);
+    }
+    expect(faults).toHaveLength(4);
+    for (const it of faults) expect(it).toContain("the conversation is too long for smollm2");
+    const results = "out/result/model/multi_turn";
+    const imported = await run("import", "bfcl", results, "--out", "again.trajectory.jsonl");
+    expect(imported.stdout).toContain("4 rollouts");
+  } finally {
+    service.kill();
+  }
+}, 300_000);
 
 test("adapters learn tasks in 20 steps, take a step of GRPO within 4 GB, and PEFT and transformers compute the same logits with them", async () => {
   const catalog = createBoxCatalog();
