@@ -80,8 +80,10 @@ export class Load {
 
   /** Opens all sessions, makes half of the attempts one way and half the other, and closes. */
   async measure(): Promise<Run> {
+    // the attempts at a task follow one another, as in the batches of an engine
+    const perTask = sessionCount / this.#requests.length;
     const clients = Array.from({ length: sessionCount }, (_, i): Client => {
-      const [task, requests] = this.#requests[i % this.#requests.length]!;
+      const [task, requests] = this.#requests[Math.floor(i / perTask)]!;
       return { id: randomBytes(16).toString("base64url"), task, requests };
     });
     const before = await this.#readMetrics();

@@ -24,7 +24,7 @@ export interface Chat {
 export function openAttempt(task: Task, catalog: Catalog, turn?: number): Chat {
   const header = createServedHeader(task, catalog, { turn });
   const conversation = new TaskConversation(task, header, openSessionByName(catalog, header));
-  return describeAttempt({ task, conversation, maxMessages: undefined }) as unknown as Chat;
+  return describeAttempt({ task, conversation }) as unknown as Chat;
 }
 
 /** The teacher's conversation, as far as the tools of the start are all that are on offer. */

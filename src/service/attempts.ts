@@ -3,6 +3,7 @@
  * through which clients make them.
  */
 import type { z } from "zod";
+import { CallMemo } from "../environment/callMemo.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { JsonObject } from "../environment/json.ts";
 import { parseAssistantMessage } from "../policy/endpointFormat.ts";
@@ -25,6 +26,8 @@ export class Attempts {
   readonly #sessions: SessionApi;
   readonly #createAttempt: CreateAttempt;
   readonly #served = new WeakMap<TaskConversation, ServedAttempt>();
+  /** By task. A memo lives as long as a session that was opened with it. */
+  readonly #memos = new Map<string, WeakRef<CallMemo>>();
 
   constructor(catalog: Catalog, sessions: SessionApi, tasks: TaskStore) {
     this.#catalog = catalog;
@@ -48,12 +51,14 @@ export class Attempts {
     const { max_messages: maxMessages } = options;
     const header = createServedHeader(task, this.#catalog, options);
     const { servers, seed, menu } = header;
+    const memo = this.#getMemo(task);
     return this.#sessions.addSession(sessionId, {
       owner,
       ...createTtl(ttl_s),
       servers: servers.map(({ name, fixture }) => ({ name, fixture })),
       seed,
       menu,
+      memo,
       attempt: {
         key: { ...options } as JsonObject,
         start: own => {
@@ -63,7 +68,7 @@ export class Attempts {
             own,
             maxMessages === undefined ? {} : { maxMessages },
           );
-          this.#served.set(conversation, { task, conversation, maxMessages });
+          this.#served.set(conversation, { task, conversation, maxMessages, memo });
           return conversation;
         },
       },
@@ -111,6 +116,17 @@ export class Attempts {
   async scoreRecorded(trajectory: Finished<Trajectory>, options: ScoreOptions): Promise<Score> {
     const task = await this.findTask(trajectory.header.task);
     return createScore(this.#createAttempt(task, trajectory), options);
+  }
+
+  /**
+   * What open attempts at a task share: an engine makes many at the same time, which begin alike.
+   */
+  #getMemo({ id }: Task): CallMemo {
+    const known = this.#memos.get(id)?.deref();
+    if (known) return known;
+    const memo = new CallMemo();
+    this.#memos.set(id, new WeakRef(memo));
+    return memo;
   }
 
   /** The task with that id. Rejects with an `HttpError` if there is none. */

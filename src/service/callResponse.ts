@@ -16,6 +16,24 @@ export function formatOutcome(outcome: Outcome): {
   return { structured, ...excerptJson(structured) };
 }
 
+/** The part of a response that follows from the outcome, which attempts at one task may share. */
+const outcomeTexts = new WeakMap<Outcome, { readonly start: string; readonly end: string }>();
+
+function formatOutcomeParts(outcome: Outcome): { readonly start: string; readonly end: string } {
+  let parts = outcomeTexts.get(outcome);
+  if (!parts) {
+    const { structured, text, truncated } = formatOutcome(outcome);
+    // assembled by hand, because the text is mostly the JSON of the whole result already
+    const whole = truncated ? JSON.stringify(structured) : text;
+    parts = {
+      start: `{"is_error":${outcome.kind !== "ok"},"text":${JSON.stringify(text)},"structured":${whole}`,
+      end: `"truncated":${truncated}}`,
+    };
+    outcomeTexts.set(outcome, parts);
+  }
+  return parts;
+}
+
 /** A tool's failure is a normal response. A broken call is an error, so that it is never scored. */
 export function createCallResponse(
   outcome: Outcome,
@@ -23,14 +41,9 @@ export function createCallResponse(
   elapsedMs: number,
 ): JsonResponse {
   if (outcome.kind === "broken") return createBrokenResponse(outcome);
-  const { structured, text, truncated } = formatOutcome(outcome);
-  // assembled by hand, because the text is mostly the JSON of the whole result already
-  return {
-    status: 200,
-    text: `{"is_error":${outcome.kind !== "ok"},"text":${JSON.stringify(text)},"structured":${
-      truncated ? JSON.stringify(structured) : text
-    },"digest":"${digest}","elapsed_ms":${Number(elapsedMs.toFixed(3))},"truncated":${truncated}}`,
-  };
+  const { start, end } = formatOutcomeParts(outcome);
+  const elapsed = Number(elapsedMs.toFixed(3));
+  return { status: 200, text: `${start},"digest":"${digest}","elapsed_ms":${elapsed},${end}` };
 }
 
 /** The response to a call that broke, which is a fault of the service. */

@@ -1,4 +1,5 @@
 /** Attempts at tasks in sessions of the service: how they begin, what clients see, and replays. */
+import type { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type JsonObject } from "../environment/json.ts";
 import type { State } from "../environment/state.ts";
@@ -17,6 +18,8 @@ export interface ServedAttempt {
   readonly task: Task;
   readonly conversation: TaskConversation;
   readonly maxMessages: number | undefined;
+  /** The calls of all open attempts at the task. */
+  readonly memo: CallMemo;
 }
 
 export interface AttemptOptions {
@@ -34,7 +37,10 @@ export const createServedHeader = (
 ) => createAttemptHeader(task, catalog, policy, { turn, ...(id === undefined ? {} : { id }) });
 
 /** What a client needs to begin: the conversation so far, and the tools. */
-export function describeAttempt({ task, conversation: attempt }: ServedAttempt): JsonObject {
+export function describeAttempt({
+  task,
+  conversation: attempt,
+}: Pick<ServedAttempt, "task" | "conversation">): JsonObject {
   const { header, tools } = attempt.conversation;
   return {
     task_id: task.id,
@@ -90,12 +96,12 @@ export interface ReplayedAttempt {
  * their calls were executed; the messages are what the policy is trained on.
  */
 export function replayMessages(
-  { task, conversation: served, maxMessages }: ServedAttempt,
+  { task, conversation: served, maxMessages, memo }: ServedAttempt,
   messages: readonly AssistantMessage[],
   catalog: Catalog,
 ): ReplayedAttempt {
   const { header } = served.conversation;
-  const session = openSessionByName(catalog, header);
+  const session = openSessionByName(catalog, { ...header, memo });
   const attempt = new TaskConversation(
     task,
     header,

@@ -124,13 +124,20 @@ export class SessionTable {
    * Opens a session. Repeating a request with the same id and options returns the same session.
    * Throws a `CapacityError`, a `SessionIdConflict` or a `UserError`.
    */
-  open({ id = createSessionId(), owner, ttlMs, attempt, ...origin }: OpenOptions): TableSession {
+  open({
+    id = createSessionId(),
+    owner,
+    ttlMs,
+    attempt,
+    memo,
+    ...origin
+  }: OpenOptions): TableSession {
     const { servers, seed, menu } = origin;
     const key = canonicalJson({ servers, seed, menu, attempt: attempt?.key });
     const open = this.findOpen(id, key);
     if (open) return open;
     const session = this.#add({ id, key, owner, origin, ttlMs }, () =>
-      openSessionByName(this.#catalog, origin),
+      openSessionByName(this.#catalog, { ...origin, memo }),
     );
     if (!attempt) return session;
     try {

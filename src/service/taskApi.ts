@@ -66,7 +66,6 @@ export class TaskApi {
     const { messages, tools } = describeAttempt({
       task,
       conversation: attempt,
-      maxMessages: undefined,
     });
     return createOkResponse({
       task_id: task.id,
