@@ -1,7 +1,7 @@
 /**
  * Writes the lists in package.json that follow from the code: the JSON Schemas by which the editor
- * validates files, and the servers and reward profiles that settings offer. `npm run manifest` runs
- * it.
+ * validates files, the servers and reward profiles that settings offer, and the pictures of the
+ * walkthrough. `npm run manifest` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,9 +18,30 @@ const fileSchemas = [
   { fileMatch: "*.train.json", url: "./resources/schemas/training.schema.json" },
 ];
 
+/** What the pictures of the walkthrough's steps show, by the ids of the steps. */
+const walkthroughPictures: Readonly<Record<string, string>> = {
+  trust: "The question whether you trust the authors of the files in a folder",
+  servers: "A transfer between two accounts, and what it changed in the state",
+  failing: "An attempt that does not succeed, with its reward after each call",
+  stepping: "The debugger at a call of a transcript, with the step's result and reward",
+  tasks: "The Tasks view with the transcript of a task",
+  training: "A finished run: success before and after on held-out tasks, and the reward's curve",
+};
+
+/** In the high-contrast themes, the pictures are those of the light and the dark one. */
+function createStepMedia(id: string): object {
+  const altText = walkthroughPictures[id];
+  if (altText === undefined) throw new Error(`the walkthrough's step ${id} has no picture`);
+  const [light, dark] = ["light", "dark"].map(it => `resources/walkthrough/${id}-${it}.png`);
+  return { image: { light, dark, hcLight: light, hc: dark }, altText };
+}
+
 interface Manifest {
   readonly contributes: {
     jsonValidation: readonly object[];
+    readonly walkthroughs: readonly {
+      readonly steps: readonly { readonly id: string; media: object }[];
+    }[];
     readonly configuration: {
       readonly properties: {
         readonly "prove.agentServers": { readonly items: { enum: readonly string[] } };
@@ -49,6 +70,8 @@ export function updateManifest(text: string): Promise<string> {
     })),
     ...fileSchemas,
   ];
+  for (const step of contributes.walkthroughs.flatMap(it => it.steps))
+    step.media = createStepMedia(step.id);
   return formatManifest(manifest);
 }
 

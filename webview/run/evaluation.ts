@@ -33,7 +33,7 @@ export function createEvaluation(evaluation: RunEvaluation | undefined): readonl
     element(
       "p",
       { class: "quiet" },
-      "Each task is attempted once with greedy decoding. In brackets: 95% intervals, which come from the sets of tools that the tasks need.",
+      "Each task is attempted once with greedy decoding. The brackets contain 95% intervals over the sets of tools that the tasks need.",
     ),
   ];
 }

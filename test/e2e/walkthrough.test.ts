@@ -1,0 +1,98 @@
+/**
+ * The walkthrough on the example: what its steps do, photographed at the size of its pictures, and
+ * that each step has one.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { repository } from "./packaged.ts";
+import { checkVisible, waitOptions, Workbench } from "./workbench.ts";
+
+const manifest = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+  readonly contributes: {
+    readonly walkthroughs: readonly [{ readonly steps: readonly { readonly title: string }[] }];
+  };
+};
+
+let workbench: Workbench;
+
+/** The example workspace, by paths from its folder. */
+function readExample(): Record<string, string> {
+  const folder = join(repository, "resources/example");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(it =>
+    /\.jsonl?$/.test(it),
+  );
+  return Object.fromEntries(files.map(it => [it, readFileSync(join(folder, it), "utf8")]));
+}
+
+beforeAll(async () => {
+  workbench = await Workbench.open(readExample());
+  await workbench.page.setViewportSize({ width: 1100, height: 760 });
+  await workbench.showContainer("PROVE");
+});
+afterAll(() => workbench.close());
+
+test("a call of a live server shows what it changed", async () => {
+  await workbench.collapseViews("Tasks", "Runs");
+  await workbench.runCommand("PROVE: Open Session…");
+  await workbench.choice("banking · small").click();
+  await checkVisible(workbench.rows("Servers").filter({ hasText: "Session 1 on small" }));
+  await workbench.runCommand("PROVE: Call Tool…");
+  await workbench.answer("Which tool to call", "banking_transfer");
+  await workbench.answer("from_account", "Everyday");
+  await workbench.answer("to_account", "Savings");
+  await workbench.answer("amount", "12.5");
+  await checkVisible(workbench.lines.filter({ hasText: "acc_101.balance" }).first());
+  await workbench.takePicture("walkthrough-servers");
+  await workbench.closeEditors();
+});
+
+test("a failing attempt is shown with its reward, and stepped through", async () => {
+  await workbench.runCommand("View: Toggle Primary Side Bar Visibility");
+  await workbench.runCommand("PROVE: Show Me a Failing Attempt");
+  await checkVisible(workbench.webview().getByText("Reward after each call"));
+  await workbench.takePicture("walkthrough-failing");
+  await workbench.runCommand("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.variable("start"));
+  await workbench.runCommand("View: Close Editors in Other Groups");
+  await workbench.collapseViews("Watch", "Call Stack", "Breakpoints");
+  for (let n = 0; n < 2; n++) await workbench.debugButton("step-over").click();
+  await checkVisible(workbench.variable("tool"));
+  await workbench.takePicture("walkthrough-stepping");
+  await workbench.debugButton("stop").click();
+  await workbench.closeEditors();
+});
+
+test("tasks and a finished run are listed and shown", async () => {
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Servers");
+  await workbench.runCommand("PROVE: Focus on Tasks View");
+  await workbench.expand(workbench.rows("Tasks").filter({ hasText: "40 tasks" }));
+  await workbench
+    .rows("Tasks")
+    .filter({ hasText: /reward \d/ })
+    .first()
+    .click();
+  await checkVisible(workbench.tab(".transcript"));
+  await workbench.takePicture("walkthrough-tasks");
+  await workbench.runCommand("PROVE: Show Run");
+  await checkVisible(workbench.webview().getByRole("heading", { name: "Held-Out Tasks" }));
+  await workbench.takePicture("walkthrough-training");
+  await workbench.closeEditors();
+});
+
+test("each step of the walkthrough shows a picture", async () => {
+  await workbench.page.setViewportSize({ width: 1400, height: 1050 });
+  await workbench.runCommand("Welcome: Open Walkthrough...");
+  await workbench.answer("", "First Steps with PROVE");
+  const picture = workbench.page.locator(".getting-started-media img");
+  for (const { title } of manifest.contributes.walkthroughs[0].steps) {
+    await workbench.page.getByRole("heading", { name: title }).click();
+    await vi.waitFor(async () => {
+      const width = await picture.evaluate(it => (it as HTMLImageElement).naturalWidth);
+      expect(width).toBeGreaterThan(0);
+    }, waitOptions);
+    expect(await picture.getAttribute("alt")).toMatch(/\w/);
+  }
+  await workbench.takePicture("walkthrough");
+});
