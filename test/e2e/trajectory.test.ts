@@ -2,11 +2,15 @@
  * A task in the workbench: it is opened as a transcript and stepped through in both directions, and
  * its reward is shown with evidence.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseTask } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
+import { printMeasure } from "./meter.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
-import { checkGone, checkVisible, Workbench } from "./workbench.ts";
+import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 let task: Task;
@@ -197,6 +201,97 @@ test("the Test Explorer tells the task that does not succeed, at the end of its 
   await workbench.takePicture("test-explorer");
 });
 
+test("transcripts open and steps move the highlight; the times are printed", async () => {
+  await workbench.closeEditors();
+  await workbench.showContainer("PROVE");
+  const tasks = workbench.rows("Tasks").filter({ hasText: /reward \d/ });
+  const opening: number[] = [];
+  for (let n = 0; n < 5; n++) opening.push(await measureOpening(tasks.nth(n)));
+  printMeasure("time from the click on a task to its transcript", describeTimes(opening));
+  await workbench.runCommand("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.variable("start"));
+  const steps: number[] = [];
+  for (let n = 0; n < 5; n++) steps.push(await workbench.page.evaluate(measureStep));
+  printMeasure("time from a step's button to the highlighted line", describeTimes(steps));
+  await workbench.debugButton("stop").click();
+  await checkGone(workbench.debugButton("stop"));
+});
+
+/** Milliseconds from the click on a task's row to the frame with its transcript. */
+async function measureOpening(row: Locator): Promise<number> {
+  const opened = workbench.page.evaluateHandle(() => {
+    const readTitle = () => document.querySelector(".tabs-container .tab.active")?.textContent;
+    const before = readTitle();
+    const isShown = () => {
+      const title = readTitle();
+      const id = title?.replace(/\.transcript.*/s, "");
+      const [line] = document.querySelectorAll(".editor-instance .view-line");
+      return title !== before && !!id && line?.textContent.includes(id);
+    };
+    const result = new Promise<number>(resolve => {
+      const begin = () => {
+        const start = performance.now();
+        const check = () =>
+          isShown() ? resolve(performance.now() - start) : requestAnimationFrame(check);
+        check();
+      };
+      addEventListener("click", begin, { once: true, capture: true });
+    });
+    return { result };
+  });
+  const handle = await opened;
+  await row.click();
+  return handle.evaluate(it => it.result);
+}
+
+/** Milliseconds from the click on the button to the frame with the moved highlight. */
+async function measureStep(): Promise<number> {
+  const readTop = () =>
+    document.querySelector(".debug-top-stack-frame-line")?.getBoundingClientRect().top;
+  const before = readTop();
+  const start = performance.now();
+  document.querySelector<HTMLElement>("a.action-label.codicon-debug-step-over")!.click();
+  let top = before;
+  while (top === before || top === undefined) {
+    await new Promise(resolve => requestAnimationFrame(resolve));
+    top = readTop();
+  }
+  return performance.now() - start;
+}
+
+const describeTimes = (times: readonly number[]): string => {
+  const sorted = times.toSorted((a, b) => a - b);
+  return `median ${sorted[sorted.length >> 1]!.toFixed(0)} ms, longest ${sorted.at(-1)!.toFixed(0)} ms`;
+};
+
+test("the keyboard alone compares two attempts in the table", async () => {
+  await workbench.closeEditors();
+  const { keyboard } = workbench.page;
+  await workbench.runCommandByKeyboard("PROVE: Show Attempts");
+  await checkVisible(workbench.choice("two.tasks.jsonl"));
+  await keyboard.press("ArrowDown");
+  await keyboard.press("Enter");
+  const page = workbench.webview();
+  await checkVisible(page.getByText("2 attempts · 1 failure · profile paper", { exact: true }));
+  const focused = page.locator(":focus");
+  const tabTo = async (name: RegExp) => {
+    await vi.waitFor(async () => {
+      await keyboard.press("Tab");
+      expect((await focused.getAttribute("aria-label")) ?? "").toMatch(name);
+    }, waitOptions);
+    // what has the focus can be seen
+    expect(await focused.evaluate(it => getComputedStyle(it).outlineStyle)).not.toBe("none");
+  };
+  await tabTo(/^Select .* for compare$/);
+  await keyboard.press("Enter");
+  await checkVisible(page.getByRole("button", { pressed: true }));
+  await keyboard.press("ArrowDown");
+  await tabTo(/^Compare .* with the selected$/);
+  await keyboard.press("Enter");
+  await checkVisible(workbench.tab("↔"));
+  await workbench.closeEditors();
+});
+
 test("the keyboard alone opens a task, steps through it and shows its reward", async () => {
   await workbench.closeEditors();
   await workbench.showContainer("Explorer");
@@ -229,4 +324,33 @@ test("the keyboard alone opens a task, steps through it and shows its reward", a
   await checkVisible(page.getByRole("row").filter({ hasText: "validity" }).first());
   await keyboard.press("Tab");
   await checkVisible(page.locator(":focus").first());
+});
+
+test("the debugger goes on when its file is rewritten, and a missing server is named", async () => {
+  const file = join(workbench.folder, "prove/tasks/two.tasks.jsonl");
+  const [, idle] = readFileSync(file, "utf8").split("\n");
+  await workbench.closeEditors();
+  await workbench.showContainer("PROVE");
+  const row = workbench.rows("Tasks").filter({ hasText: /^\s*two\s*\d/ });
+  await workbench.collapse(workbench.rows("Tasks").filter({ hasText: /^\s*few\s*\d/ }));
+  await workbench.expand(row);
+  const tasks = workbench.rows("Tasks").filter({ hasText: task.turns[0]!.user.slice(0, 20) });
+  await tasks.first().click();
+  await checkVisible(workbench.tab(".transcript"));
+  await workbench.runCommand("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.variable("start"));
+  writeFileSync(file, idle!.replaceAll('"name":"banking"', '"name":"teleport"'));
+  await checkVisible(workbench.notification(/has changed\. The debugger goes on/));
+  await workbench.debugButton("step-over").click();
+  await checkVisible(userVariable());
+  await workbench.takePicture("rewritten-while-debugged");
+  await workbench.debugButton("stop").click();
+  await checkVisible(workbench.lines.filter({ hasText: /no.longer.contains/ }).first());
+  await workbench.showContainer("PROVE");
+  await workbench.expand(row);
+  await tasks.first().click();
+  await checkVisible(workbench.tab("-idle.transcript"));
+  await workbench.runCommand("PROVE: Step Through Trajectory");
+  await checkVisible(workbench.notification(/There is no server teleport/));
+  expect(await workbench.page.locator(".monaco-dialog-box").count()).toBe(0);
 });
