@@ -133,8 +133,10 @@ function chooseLora(
 /** Refuses a folder without a usable model, and adapters that the model cannot have. */
 async function checkModel(folder: string, lora: TrainingFile["lora"]): Promise<void> {
   // loads the numerics
-  const { readModelFolder } = await import("../model/modelFolder.ts");
+  const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
   const { listAdapterParameters } = await import("../model/adapters.ts");
-  const { config } = readModelFolder(folder);
+  const stored = readModelFolder(folder);
+  checkStoredWeights(stored);
+  const { config } = stored;
   if (lora) listAdapterParameters(config.architecture, { ...lora, alpha: lora.alpha ?? 1 });
 }

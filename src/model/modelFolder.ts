@@ -25,7 +25,7 @@ import {
 } from "./huggingface/folder.ts";
 import { loadAdaptedModel, writeAdapters } from "./huggingface/peft.ts";
 import { getSettingsFile, readHuggingFaceSettings } from "./huggingface/settings.ts";
-import { listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
+import { checkWeightFiles, listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
 import { createCompactFormat } from "./compactFormat.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
 import {
@@ -127,6 +127,14 @@ export async function loadModel(stored: StoredModel): Promise<Model> {
   if (!stored.adapters) return await loadStudent(stored);
   await checkAdaptedModel(stored);
   return await loadAdaptedModel(stored.folder, base => loadStudent({ ...stored, folder: base }));
+}
+
+/**
+ * Throws a `UserError` if the weights of a Hugging Face model, or of the one that adapters belong
+ * to, are not complete. They are not loaded.
+ */
+export function checkStoredWeights({ kind, adapters, folder }: StoredModel): void {
+  if (kind === "hugging-face") checkWeightFiles(adapters?.base ?? folder);
 }
 
 /** The digest of the base model of adapters. */

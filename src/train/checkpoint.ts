@@ -10,6 +10,7 @@ import { countAdapterParameters } from "../model/adapters.ts";
 import { countParameters } from "../model/architecture.ts";
 import {
   addSeenTasks,
+  checkStoredWeights,
   computeAdaptedDigest,
   createServerDigest,
   writeStoredModel,
@@ -51,6 +52,7 @@ export function createTrainedConfig(
 export async function readAdaptedDigest(start: StoredModel): Promise<{ readonly base?: string }> {
   const { adapters, config } = start;
   if (!adapters) return {};
+  checkStoredWeights(start);
   return { base: config.base ?? (await computeAdaptedDigest(start, adapters)) };
 }
 

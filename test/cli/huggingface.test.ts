@@ -1,5 +1,14 @@
 /** The commands train and evaluate with the folder of a Hugging Face model. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -69,6 +78,11 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
   );
   await refuse(["--lora", "4", "--lora-targets", "w_q"], /no linear layer w_q/);
   await refuse(["--lora-alpha", "4"], /none are trained/);
+  const incomplete = join(cwd, "incomplete");
+  cpSync(folder, incomplete, { recursive: true });
+  truncateSync(join(incomplete, "model.safetensors"), 9000);
+  await refuse(["--from", incomplete, "--lora", "4"], /is not a whole safetensors file/);
+  expect(existsSync(run)).toBe(false);
 
   const lora = ["--lora", "4", "--lora-targets", "q_proj,down_proj"];
   const planned = await runCommand(plan, ["--tasks", tasks, "--from", folder, ...lora, "--json"], {

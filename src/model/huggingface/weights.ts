@@ -42,6 +42,21 @@ async function loadWholeModel(folder: string): Promise<Model> {
   }
 }
 
+/**
+ * Throws a `UserError` if a file of weights is missing or incomplete, or the tensors are not those
+ * of the architecture. Reads only what the files say of them.
+ */
+export function checkWeightFiles(folder: string): void {
+  const { architecture } = readHuggingFaceConfig(folder);
+  const stored = openModelFiles(folder);
+  try {
+    const hasOutput = architecture.hasOutput ?? false;
+    checkTensors(stored, listStoredParameters(architecture), { folder, hasOutput });
+  } finally {
+    stored.close();
+  }
+}
+
 /** The most bytes that tensors can have on the wasm backend, which addresses them with 32 bits. */
 const wasmBytes = 2 ** 32;
 
