@@ -56,6 +56,11 @@ export const work = defineCommand({
       const { checkFit } = await import("./workFit.ts");
       return finish(await checkFit(request, { ...context, signal }, report));
     });
+    channel.handle("plan", async ({ config, model, fixtures }, signal) => {
+      const { makePlan } = await import("./makePlan.ts");
+      const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+      return finish(await makePlan(config, model, { dist: context.dist, catalog, signal }));
+    });
     channel.handle("evaluate", async (request, signal) => {
       const { evaluateStudents } = await import("./workEvaluation.ts");
       return finish(await evaluateStudents(request, { ...context, signal }, report));

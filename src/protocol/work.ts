@@ -3,6 +3,8 @@
  * JSON-RPC. Types only; the files that the work writes are its result.
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
+import type { RunConfig } from "../run/config.ts";
+import type { TrainingPlan } from "../run/trainingPlan.ts";
 import type { CachedScoring } from "../run/attemptCache.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
 import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
@@ -56,6 +58,14 @@ export interface FitCounts {
   readonly unknownServers: number;
   /** Tasks on servers that it knows, but beyond its limits. */
   readonly tooLong: number;
+}
+
+/** The plan of a training that has not been started. */
+export interface PlanWork {
+  readonly config: RunConfig;
+  /** The model folder. */
+  readonly model: string;
+  readonly fixtures: readonly string[];
 }
 
 export interface FitResult {
@@ -145,6 +155,7 @@ export type ProgramMessages = {
   requests: {
     synthesize: { params: SynthesisWork; result: SynthesisResult };
     checkFit: { params: FitWork; result: FitResult };
+    plan: { params: PlanWork; result: TrainingPlan };
     evaluate: { params: EvaluationWork; result: EvaluationResult };
     attempt: { params: AttemptWork; result: object };
     prepareEngine: { params: EngineWork; result: object };

@@ -28,6 +28,7 @@ beforeAll(async () => {
   workbench = await Workbench.open({
     "prove/tasks/few.tasks.jsonl": synthesizeTasks(24, "banking", "student"),
     "prove/tasks/crm.tasks.jsonl": synthesizeTasks(3, "crm", "student"),
+    "prove/models/tiny-qwen/config.json": JSON.stringify({ model_type: "qwen3" }),
   });
   await workbench.showContainer("PROVE");
 });
@@ -47,6 +48,7 @@ test("training starts from the palette, and its curve grows", async () => {
   await workbench.choice("Choose the settings…").click();
   await workbench.choice("few").click();
   await checkVisible(workbench.choice("careless"));
+  for (const it of ["tiny-qwen", "Choose Folder…"]) await checkVisible(workbench.choice(it));
   await workbench.takePicture("training-student");
   await workbench.page.keyboard.press("Enter");
   await workbench.choice("GRPO").click();

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Uri, ViewColumn, type Memento } from "vscode";
 import { UserError } from "../../userError.ts";
-import { icons } from "../shared/icons.ts";
-import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import { pickOne, type Question } from "../shared/quickInput.ts";
+import { getOwnModels, requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
+import type { Question } from "../shared/quickInput.ts";
 import { runCountedWork } from "../shared/work.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import type { Runs } from "./runs.ts";
-import { listStudents, moveToFront, type StudentChoice } from "./studentChoices.ts";
+import { pickStudentOrFolder } from "./pickStudent.ts";
+import { listStudents, type StudentChoice } from "./studentChoices.ts";
 
 export interface StudentAttemptDependencies {
   readonly extensionUri: Uri;
@@ -58,7 +58,7 @@ export class StudentAttempts {
   }
 }
 
-/** Asks for a student that ships or a checkpoint; the last answer comes first. */
+/** Asks for a student; the last answer comes first. */
 export async function pickStudent(
   {
     folder,
@@ -67,13 +67,9 @@ export async function pickStudent(
   }: Pick<StudentAttemptDependencies, "folder" | "runs" | "workspaceState">,
   question: Question,
 ): Promise<StudentChoice> {
-  const students = listStudents(Uri.joinPath(folder.resources, "models").fsPath, runs.list());
-  const last = workspaceState.get(storedKey);
-  const items = moveToFront(students, it => it.label === last).map(it => ({
-    ...it,
-    iconPath: icons.checkpoint,
-  }));
-  const student = await pickOne(items, question);
+  const models = Uri.joinPath(folder.resources, "models").fsPath;
+  const students = listStudents(models, runs.list(), getOwnModels(folder));
+  const student = await pickStudentOrFolder(students, question, workspaceState.get(storedKey));
   await workspaceState.update(storedKey, student.label);
   return student;
 }

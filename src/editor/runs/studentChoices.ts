@@ -1,8 +1,12 @@
-/** The students that a training can start from: those that ship, and the checkpoints of runs. */
+/**
+ * The students that a training can start from: those that ship, the checkpoints of runs, and the
+ * models in the folder prove/models.
+ */
 import { basename, join } from "node:path";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { getCheckpointFolder } from "../../run/folder.ts";
 import { readStartModel } from "../../run/startModel.ts";
+import { UserError } from "../../userError.ts";
 import { formatList } from "../shared/count.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 
@@ -13,14 +17,45 @@ export interface StudentChoice {
   readonly folder: string;
 }
 
-/** The shipped students, the one that training improves most first, then the checkpoints. */
+/**
+ * The shipped students, the one that training improves most first, then the checkpoints, then the
+ * models in the workspace's own folder.
+ */
 export const listStudents = (
   modelsFolder: string,
   runs: readonly RunMonitor[],
+  ownModels: string | undefined,
 ): readonly StudentChoice[] => [
   ...listShippedStudents(modelsFolder),
   ...runs.flatMap(listCheckpoints),
+  ...(ownModels === undefined ? [] : listModelFolders(ownModels)),
 ];
+
+/** The folders of models in a folder; others are left out. */
+function listModelFolders(parent: string): readonly StudentChoice[] {
+  const folders = existsSync(parent) ? readdirSync(parent, { withFileTypes: true }) : [];
+  return folders
+    .filter(it => it.isDirectory())
+    .flatMap(({ name }): readonly StudentChoice[] => {
+      try {
+        return [describeModelFolder(join(parent, name))];
+      } catch (error) {
+        if (error instanceof UserError) return [];
+        throw error;
+      }
+    });
+}
+
+/** Throws a `UserError` if the folder has no model. */
+export function describeModelFolder(folder: string): StudentChoice {
+  const { kind, adapters } = readStartModel(folder);
+  const model = kind === "hugging-face" ? "a Hugging Face model" : "a student";
+  return {
+    label: basename(folder),
+    description: adapters ? `adapters of ${model}` : model,
+    folder,
+  };
+}
 
 export function listShippedStudents(modelsFolder: string): readonly StudentChoice[] {
   const students = readdirSync(modelsFolder)

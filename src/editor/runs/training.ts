@@ -28,6 +28,7 @@ import { pickRun, type RunChoice } from "./runPrompts.ts";
 import { getRunName } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
 import { askStartTime, type StartTime } from "./startTime.ts";
+import { confirmPlan } from "./planPrompt.ts";
 import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
 import { pickTrainingFile } from "./trainingFiles.ts";
 import type { TrainingQueue } from "./trainingQueue.ts";
@@ -119,9 +120,15 @@ export class Training {
   async #createRun(name: string, { model, ...settings }: SettingsWithTasks): Promise<void> {
     const runs = this.#dependencies.folder.getPart("runs");
     const { fsPath } = await findUnused(n => Uri.joinPath(runs, `${name}-${n}`));
+    const start = readStartModel(model);
+    const config = createRunConfigFrom(start, { startedAt: new Date(), ...settings });
+    // a small student takes seconds a step, and fits any machine
+    if (start.kind === "hugging-face") {
+      const choice = await confirmPlan(config, model, this.#dependencies);
+      if (choice === "details") return;
+    }
     const time = await this.#askStartTime(fsPath);
-    const options = { startedAt: new Date(), ...settings };
-    createRun(fsPath, createRunConfigFrom(readStartModel(model), options), model);
+    createRun(fsPath, config, model);
     await this.#begin(fsPath, time);
   }
 

@@ -20,6 +20,7 @@ import {
 } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import { pickStudentOrFolder } from "./pickStudent.ts";
 import { moveToFront, type StudentChoice } from "./studentChoices.ts";
 
 /** What to train, and for how long. */
@@ -31,6 +32,8 @@ export interface TrainingChoices {
   readonly profile: string;
   readonly length: TrainingLength;
   readonly backend: RunConfig["backend"];
+  /** The rank of the adapters that are trained; absent for all weights. */
+  readonly rank?: number;
 }
 
 export type TrainingLength = { readonly seconds: number } | { readonly steps: number };
@@ -71,6 +74,7 @@ interface Draft {
   isKnown: boolean;
   tasks?: Uri;
   student?: StudentChoice;
+  rank?: number | undefined;
   onlyFitting: boolean;
   preset: Preset;
   length: TrainingLength;
@@ -103,12 +107,13 @@ export async function promptForTraining(context: TrainingPromptContext): Promise
     askKind,
     ...[askTasks, askStudent].map(unlessKnown),
     askFit,
+    askAdapters,
     ...[askPreset, askLength, askBackend].map(unlessKnown),
   ];
   await askInSequence(
     questions.map(ask => (hasBack: boolean) => ask(draft, { ...context, files, stored }, hasBack)),
   );
-  const { onlyFitting, preset, length, backend } = draft;
+  const { onlyFitting, rank, preset, length, backend } = draft;
   const [tasks, student] = [draft.tasks!, draft.student!];
   await context.workspaceState.update(storedKey, {
     tasks: tasks.fsPath,
@@ -126,6 +131,7 @@ export async function promptForTraining(context: TrainingPromptContext): Promise
     profile,
     length,
     backend: backend.backend,
+    ...(rank === undefined ? {} : { rank }),
   };
 }
 
@@ -203,12 +209,26 @@ const askTasks: AskQuestion = async (draft, context, hasBack) => {
 };
 
 const askStudent: AskQuestion = async (draft, { title, students, stored }, hasBack) => {
-  const items = students.map(it => ({ ...it, iconPath: icons.checkpoint }));
   const question = { title, hasBack, text: "Which student to train" };
-  draft.student = await pickOne(
-    moveToFront(items, it => it.label === stored.student),
-    question,
-  );
+  draft.student = await pickStudentOrFolder(students, question, stored.student);
+  return true;
+};
+
+/** What of a Hugging Face model is trained. Adapters are gone on with as they are. */
+const askAdapters: AskQuestion = async (draft, { title }, hasBack) => {
+  draft.rank = undefined;
+  const { kind, adapters } = readStartModel(draft.student!.folder);
+  if (kind === "student" || adapters) return false;
+  const items = [
+    { label: "LoRA adapters of rank 8", description: "takes the least memory", rank: 8 },
+    { label: "LoRA adapters of rank 32", description: "can learn more", rank: 32 },
+    {
+      label: "All weights",
+      description: "takes four times the memory of the model",
+      rank: undefined,
+    },
+  ];
+  draft.rank = (await pickOne(items, { title, hasBack, text: "What of the model to train" })).rank;
   return true;
 };
 

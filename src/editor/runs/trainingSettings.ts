@@ -4,7 +4,7 @@ import type { FitResult } from "../../protocol/work.ts";
 import type { StartModel } from "../../run/startModel.ts";
 import type { TrainingSettings } from "../../run/trainingFile.ts";
 import { UserError } from "../../userError.ts";
-import type { ProveFolder } from "../shared/proveFolder.ts";
+import { getOwnModels, type ProveFolder } from "../shared/proveFolder.ts";
 import { runCountedWork } from "../shared/work.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import { studentTasks } from "../synthesis/synthesisPrompts.ts";
@@ -44,7 +44,7 @@ export async function askForSettings(
     listFitting: async model =>
       listFittingFiles(await tree.listFiles(), model, it => tree.readIndex(it)),
     sources: listSources(dependencies),
-    students: listStudents(getModelsFolder(folder), runs.list()),
+    students: listStudents(getModelsFolder(folder), runs.list(), getOwnModels(folder)),
     checkFit: (chosen, model) => checkFit(dependencies, chosen, model),
     workspaceState,
   });
@@ -52,6 +52,7 @@ export async function askForSettings(
     tasks: tasks.fsPath,
     model: student.folder,
     ...(choices.onlyFitting ? { onlyFitting: true } : {}),
+    ...(choices.rank === undefined ? {} : { lora: { rank: choices.rank } }),
     ...choices.length,
     ...(choices.backend === "auto" ? {} : { backend: choices.backend }),
     profile: choices.profile,

@@ -9,7 +9,7 @@ import { UserError } from "../../userError.ts";
 import { ActionableError } from "./report.ts";
 import { getSetting } from "./settings.ts";
 
-const parts = ["fixtures", "tasks", "runs", "mcp.json"] as const;
+const parts = ["fixtures", "tasks", "runs", "models", "mcp.json"] as const;
 export type FolderPart = (typeof parts)[number];
 
 export class ProveFolder implements Disposable {
@@ -165,3 +165,7 @@ export async function listFiles(folder: Uri, ending: string): Promise<Uri[]> {
     );
   }
 }
+
+/** The folder of the workspace's own models, if there is a workspace. */
+export const getOwnModels = (folder: ProveFolder): string | undefined =>
+  folder.uri ? folder.getPart("models").fsPath : undefined;

@@ -1,0 +1,42 @@
+/** Shows what the training of a large model needs, before it is started. */
+import { Uri, window, workspace } from "vscode";
+import type { RunConfig } from "../../run/config.ts";
+import { formatPlan, summarizePlan } from "../../run/trainingPlan.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import { pickOne } from "../shared/quickInput.ts";
+import { runCountedWork } from "../shared/work.ts";
+
+/** Measures the training and asks whether to start it. Throws a `CancellationError` on Escape. */
+export async function confirmPlan(
+  config: RunConfig,
+  model: string,
+  { extensionUri, folder }: { readonly extensionUri: Uri; readonly folder: ProveFolder },
+): Promise<"start" | "details"> {
+  const plan = await runCountedWork(
+    "plan",
+    { config, model, fixtures: folder.fixtureFolders },
+    "Measuring the training",
+    { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
+  );
+  const items = [
+    {
+      label: plan.fits ? "Start Training" : "Start Training Anyway",
+      detail: summarizePlan(plan),
+      choice: "start" as const,
+    },
+    {
+      label: "Show Details",
+      detail: "memory, tokens and time; the training is not started",
+      choice: "details" as const,
+    },
+  ];
+  const { choice } = await pickOne(items, {
+    title: "Start Training",
+    text: plan.fits ? "What the training needs" : "The training does not fit this machine",
+  });
+  if (choice === "details") {
+    const content = formatPlan(plan).join("\n");
+    await window.showTextDocument(await workspace.openTextDocument({ content }));
+  }
+  return choice;
+}
