@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createRunConfigFrom } from "../../src/run/createRunConfig.ts";
+import { readStartModel } from "../../src/run/startModel.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { takeFirstEvents } from "../../src/policy/continuedPolicy.ts";
 import { readRun } from "../../src/run/folder.ts";
@@ -61,6 +63,16 @@ test("tasks on other servers are counted apart, and the servers are named", asyn
   expect(unknownServers).toContain("crm");
   expect(unknownServers).not.toContain("banking");
   expect(progress[0]).toEqual({ done: 1, total: 0, noun: "task" });
+});
+
+test("a training is planned before it is started", async () => {
+  const model = getModel("careless");
+  const options = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: few, workers: 1 };
+  const config = createRunConfigFrom(readStartModel(model), { ...options, lora: { rank: 4 } });
+  const { result } = await requestCountedWork("plan", { config, model, fixtures });
+  expect(result).toMatchObject({ model: "careless", method: "grpo", backend: "wasm", fits: true });
+  expect(result.trained).toBeLessThan(result.parameters / 10);
+  expect(result.seconds).toBeGreaterThan(0);
 });
 
 test("two students attempt the same held-out tasks, and the second is compared with the first", async () => {
