@@ -27,7 +27,12 @@ export function createTreeItem(
   if (icon) item.iconPath = icon;
   if (description) item.description = toPlainLine(description);
   // a Markdown string would turn bare web addresses into links
-  if (tooltip) item.tooltip = toPlainText(tooltip);
+  if (tooltip) {
+    item.tooltip = toPlainText(tooltip);
+    // the editor would read the tooltip aloud instead of what the row shows
+    const texts = description ? [label, description] : [label];
+    item.accessibilityInformation = { label: texts.map(toPlainLine).join(", ") };
+  }
   item.contextValue = context;
   return item;
 }

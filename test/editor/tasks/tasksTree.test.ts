@@ -135,3 +135,8 @@ test("a filter is shown, applies to groups, and can be cleared", async () => {
   expect(tree.filterText).toBe("");
   expect((await list()).length).toBe(2);
 });
+
+test("the name of a row that is read aloud is what it shows, and not its tooltip", async () => {
+  const { accessibilityInformation } = await tree.getTreeItem(fileNode);
+  expect(accessibilityInformation).toEqual({ label: "few, 3 tasks" });
+});
