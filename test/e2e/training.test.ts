@@ -188,3 +188,22 @@ test("a file whose tasks do not fit the student is refused with what to do", asy
   await checkVisible(workbench.notification(/None of the \d+ tasks in crm.* fits careless/));
   await workbench.takePicture("training-refused");
 }, 120_000);
+
+test("a run for another engine is prepared, and its start says which packages are missing", async () => {
+  await workbench.runCommand("PROVE: Train on an Engine…");
+  await workbench.choice("TRL").click();
+  await workbench.choice("few").click();
+  await workbench.choice("Qwen/Qwen3-4B-Instruct-2507").click();
+  await workbench.answer("How many GPUs", "0");
+  await workbench.answer("Rank of LoRA adapters", "8");
+  await workbench.answer("Name of the run", "qwen-trl");
+  const ready = workbench.notification("qwen-trl is ready to be trained with TRL.");
+  await checkVisible(ready);
+  await checkVisible(page().getByText("Start Here"));
+  const config = readFileSync(join(workbench.folder, "prove/runs/qwen-trl/config.json"), "utf8");
+  expect(JSON.parse(config)).toMatchObject({ lora: { r: 8 }, grpo: { use_cpu: true } });
+  await workbench.takePicture("engine-ready");
+  await ready.getByRole("button", { name: "Start Here" }).click();
+  const missing = /python3? has no trl, .*pip install -r .*requirements\.txt|There is no python3/;
+  await checkVisible(workbench.notification(missing));
+}, 120_000);
