@@ -136,7 +136,7 @@ async function checkModel(folder: string, lora: TrainingFile["lora"]): Promise<v
   const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
   const { listAdapterParameters } = await import("../model/adapters.ts");
   const stored = readModelFolder(folder);
-  checkStoredWeights(stored);
+  await checkStoredWeights(stored);
   const { config } = stored;
   if (lora) listAdapterParameters(config.architecture, { ...lora, alpha: lora.alpha ?? 1 });
 }

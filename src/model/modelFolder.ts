@@ -130,11 +130,13 @@ export async function loadModel(stored: StoredModel): Promise<Model> {
 }
 
 /**
- * Throws a `UserError` if the weights of a Hugging Face model, or of the one that adapters belong
- * to, are not complete. They are not loaded.
+ * Throws a `UserError` if the weights of a model, or of the one that adapters belong to, are not
+ * complete, or those of a student not all numbers. Other models are not loaded: they can be large.
  */
-export function checkStoredWeights({ kind, adapters, folder }: StoredModel): void {
-  if (kind === "hugging-face") checkWeightFiles(adapters?.base ?? folder);
+export async function checkStoredWeights(stored: StoredModel): Promise<void> {
+  const folder = stored.adapters?.base ?? stored.folder;
+  if (stored.kind === "hugging-face") checkWeightFiles(folder);
+  else await readStudentWeights({ ...stored, folder });
 }
 
 /** The digest of the base model of adapters. */
@@ -154,7 +156,13 @@ async function checkAdaptedModel(stored: StoredModel): Promise<void> {
   );
 }
 
-async function loadStudent({ folder, config }: StoredStudent): Promise<Model> {
+async function loadStudent(stored: StoredStudent): Promise<Model> {
+  const { architecture } = stored.config;
+  const arrays = await readStudentWeights(stored);
+  return createModel(architecture, name => arrays.get(name)!.values);
+}
+
+async function readStudentWeights({ folder, config }: StoredStudent) {
   const file = join(folder, "weights.safetensors");
   const { arrays } = await readWeights(file);
   for (const { name, shape } of listParameters(config.architecture)) {
@@ -165,7 +173,7 @@ async function loadStudent({ folder, config }: StoredStudent): Promise<Model> {
       "copy the whole model folder again",
     );
   }
-  return createModel(config.architecture, name => arrays.get(name)!.values);
+  return arrays;
 }
 
 /** Copies what is trained of a model to plain arrays: its adapters if it has some, or all weights. */

@@ -56,6 +56,7 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
       `${folder} already holds a run`,
       "continue it with --resume, or choose another folder",
     );
+  if (!config.lora) checkModelFiles(start);
   const first = getCheckpointFolder(folder, 0);
   withWriteErrors(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
@@ -82,6 +83,15 @@ function writeFirstAdapters(folder: string, lora: LoraSettings, start: string): 
     copyModel(start, first, listExisting(adapterWeightsFile, "prove.json"));
     writeAdapterConfig(first, lora, base);
   }
+}
+
+function checkModelFiles(folder: string): void {
+  const missing = listModelFiles(folder).find(it => !existsSync(join(folder, it)));
+  if (missing !== undefined)
+    throw new UserError(
+      `the model folder ${folder} has no ${missing}`,
+      "copy the whole folder again, or choose another model",
+    );
 }
 
 /** A file of gigabytes is not copied where the file system can share it. */

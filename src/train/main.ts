@@ -27,6 +27,8 @@ if (!isReplica) {
   }
   // Ctrl-C in a terminal is for the client, which requests the stop over the socket
   process.on("SIGINT", () => {});
+  // where the size of files is limited, a write then fails instead of the whole trainer
+  if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
   process.exitCode = await trainRun(folder, fixtures);
 }
 

@@ -3,7 +3,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -214,6 +214,20 @@ describe("train", () => {
     );
     await check(["--run", "r", "--tasks", tasks(), "--from", "nowhere"], /nowhere/);
     expect(existsSync(join(cwd, "r", "run.json"))).toBe(false);
+  });
+
+  test("refuses weights that are not all numbers, and writes no run folder", async () => {
+    const model = join(cwd, "spoiled");
+    cpSync(join(root, "resources/models/careless"), model, { recursive: true });
+    const file = join(model, "weights.safetensors");
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, bytes.length - 2); // NaN in 16 bits
+    writeFileSync(file, bytes);
+    const args = ["--tasks", tasks(), "--run", "prove/runs/spoiled", "--from", model];
+    await expect(runCommand(train, args, { cwd })).rejects.toThrow(
+      /weights\.safetensors has NaN in/,
+    );
+    expect(existsSync(join(cwd, "prove/runs/spoiled"))).toBe(false);
   });
 
   test("exits with 1 and one line about the alarm if the learning rate spoils the weights", async () => {

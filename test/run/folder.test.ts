@@ -1,5 +1,7 @@
 /** The files of a run: written atomically, read back, and after a crash. */
 import {
+  cpSync,
+  existsSync,
   appendFileSync,
   mkdirSync,
   mkdtempSync,
@@ -100,6 +102,16 @@ describe("a run folder", () => {
   test("is not overwritten", () => {
     createRun(folder, config, start);
     expect(mistakeOf(() => createRun(folder, config, start))).toContain("already holds a run");
+  });
+
+  test("is not begun from a model that lacks a file", () => {
+    const model = join(root, "no-weights");
+    cpSync(start, model, { recursive: true });
+    rmSync(join(model, "weights.safetensors"));
+    expect(mistakeOf(() => createRun(folder, config, model))).toBe(
+      `the model folder ${model} has no weights.safetensors: copy the whole folder again, or choose another model`,
+    );
+    expect(existsSync(folder)).toBe(false);
   });
 
   test("that is missing, torn, of another version or without a checkpoint is an error", () => {

@@ -2,6 +2,7 @@
  * The trainer process on a run folder: its files, its events and requests over the socket, and runs
  * that are killed and resumed.
  */
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -529,6 +530,21 @@ describe("a run that cannot start fails with the reason", () => {
       JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), chat: "other" }),
     );
     return check(folder, /learned to read conversations in another way/);
+  });
+  test("a limit on the size of files that a checkpoint exceeds", async () => {
+    const folder = createRunFolder(grpo());
+    const args = [process.execPath, join(programs, "trainer.js"), folder, ...fixtures];
+    // in units of 512 bytes
+    spawnSync("sh", ["-c", 'ulimit -f 180; exec "$0" "$@"', ...args]);
+    expect(readEnd(folder)).toMatchObject({
+      by: "failed",
+      step: 2,
+      what: expect.stringMatching(/the disk is full: .*checkpoints\/2 could not be/) as string,
+      remedy: "free some space, then continue with --resume",
+    });
+    expect(readMetrics(folder).lines.length).toBe(2);
+    const events = await readEvents(await startOn(folder));
+    expect(events.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
   });
   test("no checkpoint at all", async () => {
     const folder = createRunFolder(grpo());
