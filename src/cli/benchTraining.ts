@@ -234,7 +234,7 @@ async function* measureSteps(
   for (let step = 1; step <= runCount + 1; step++) {
     showProgress(`training: step ${step} of ${runCount + 1}`);
     const start = readProcessorSeconds();
-    const { metrics } = await grpo.step(step, 0);
+    const { metrics } = (await grpo.step(step, 0))!;
     signal.throwIfAborted();
     // the first step compiles
     if (step === 1) continue;

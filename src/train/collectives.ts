@@ -8,7 +8,10 @@ export interface SharedMemory {
   readonly count: number;
   /** The most numbers that can be summed at once. */
   readonly floats: number;
-  /** How many threads wait at the barrier, and how often it has opened. */
+  /**
+   * How many threads wait at the barrier, how often it has opened, and whether the main thread has
+   * interrupted the others.
+   */
   readonly control: SharedArrayBuffer;
   /** The numbers that each rank contributes, in two sets for alternating operations. */
   readonly buffers: SharedArrayBuffer;
@@ -27,6 +30,10 @@ export interface Collectives {
   readonly gather: (bytes: Uint8Array) => Uint8Array[];
   /** Returns rank 0's value on every rank, so that all make the same decisions. */
   readonly broadcast: (value: number) => number;
+  /** Whether any rank says so, on every rank. */
+  readonly anyOf: (value: boolean) => boolean;
+  /** Whether `interrupt` was called. Ranks may see it at different times. */
+  readonly isInterrupted: () => boolean;
   /** Throws on every rank if their values differ. */
   readonly assertSame: (values: Float32Array) => void;
 }
@@ -34,17 +41,23 @@ export interface Collectives {
 export const createSharedMemory = (count: number, floats: number): SharedMemory => ({
   count,
   floats,
-  control: new SharedArrayBuffer(2 * 4),
+  control: new SharedArrayBuffer(3 * 4),
   buffers: new SharedArrayBuffer(2 * count * floats * 4),
   scalars: new SharedArrayBuffer(2 * count * 8),
 });
+
+/** The cells of `control`. */
+const [waiting, opened, interrupted] = [0, 1, 2];
+
+/** Asks all threads to stop what they are doing. */
+export const interrupt = ({ control }: SharedMemory): void =>
+  void Atomics.store(new Int32Array(control), interrupted, 1);
 
 export function openCollectives(
   { count, floats, control, buffers, scalars }: SharedMemory,
   rank: number,
 ): Collectives {
   const cells = new Int32Array(control);
-  const [waiting, opened] = [0, 1];
   const barrier = () => {
     const before = Atomics.load(cells, opened);
     if (Atomics.add(cells, waiting, 1) === count - 1) {
@@ -100,6 +113,8 @@ export function openCollectives(
       return parts;
     },
     broadcast: value => gatherScalars(value)[0] as number,
+    anyOf: value => gatherScalars(Number(value)).includes(1),
+    isInterrupted: () => Atomics.load(cells, interrupted) === 1,
     assertSame(values) {
       const digests = gatherScalars(hashBits(values));
       const differs = digests.findIndex(it => it !== digests[0]);

@@ -32,13 +32,15 @@ export interface ClippedTokens {
 
 /**
  * Takes one optimizer step on groups, the same ones in every replica, which share the work. The
- * sums are the same in every replica; the clipped tokens are those of its own share.
+ * sums are the same in every replica; the clipped tokens are those of its own share. If replicas are
+ * interrupted and it can be abandoned, the result is undefined and the weights are as before.
  */
 export async function trainOnGroups(
   { group: replicas, model, chat, reference, optimizer }: GroupStepContext,
   groups: readonly TrainingGroup[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
+  canBeAbandoned: boolean,
 ) {
   const attempts = groups.flatMap(it => it.attempts);
   const tokens = attempts.reduce((sum, it) => sum + it.logprobs.length, 0);
@@ -53,11 +55,17 @@ export async function trainOnGroups(
 
   let ownGradients: Gradients | undefined;
   const share = divideGroups(groups, replicas.count)[replicas.rank]!;
+  const isAbandoned = () => canBeAbandoned && replicas.isInterrupted();
   for (const batch of splitIntoBatches(share)) {
+    if (isAbandoned()) break;
     const result = await backward(model, reference, batch, { grpo, size });
     for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
     clippedTokens.push(...result.clippedTokens);
     ownGradients = ownGradients ? addGradients(ownGradients, result.gradients) : result.gradients;
+  }
+  if (canBeAbandoned && replicas.anyOf(isAbandoned())) {
+    if (ownGradients) disposeGradients(ownGradients);
+    return undefined;
   }
   const gradients = await replicas.sumGradients(ownGradients ?? zeroGradients(model));
   const { norm } = await optimizer.step(gradients, learningRate);

@@ -3,6 +3,7 @@
  * rewards, advantages within each group, and clipped optimizer steps. Tokens that tools and users
  * wrote have no gradient. advantages.ts has equation (1), objective.ts the loss.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import type { TokenMask } from "../model/textTokens.ts";
@@ -74,7 +75,11 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   const scoreRollout = createAttemptScorer(context);
 
   /** A group of attempts at each of the tasks with these numbers in the step, all at once. */
-  const attemptTasks = async (step: number, chosen: readonly StepTask[]): Promise<StepGroup[]> => {
+  const attemptTasks = async (
+    step: number,
+    chosen: readonly StepTask[],
+    signal: AbortSignal,
+  ): Promise<StepGroup[]> => {
     const variants = await makeVariants(step, chosen);
     const rollouts = await Promise.all(
       chosen.map(({ index, number }, i) => {
@@ -84,6 +89,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
           task,
           turn,
           ids: Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${number}.${i}`),
+          signal,
         });
       }),
     );
@@ -114,7 +120,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   };
 
   /** This replica's share of the step's tasks, and of those that replace tasks without a gradient. */
-  const attemptStep = async (step: number): Promise<StepGroup[]> => {
+  const attemptStep = async (step: number, signal: AbortSignal): Promise<StepGroup[]> => {
     const isOwn = ({ number }: StepTask) => number % replicas.count === replicas.rank;
     const own = selector
       .select(step)
@@ -125,11 +131,11 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       isUndecided: false,
       number: grpo.prompts + n,
     })).filter(isOwn);
-    const groups = await attemptTasks(step, own);
+    const groups = await attemptTasks(step, own, signal);
     for (let latest = groups; extra.length > 0;) {
       const missing = latest.filter(it => !givesGradient(it.attempts, grpo, chat.limits)).length;
       if (missing === 0) break;
-      latest = await attemptTasks(step, extra.splice(0, missing));
+      latest = await attemptTasks(step, extra.splice(0, missing), signal);
       groups.push(...latest);
     }
     return groups;
@@ -138,12 +144,14 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   async function step(
     step: number,
     progress: number,
-  ): Promise<{ metrics: ReturnType<typeof computeStepMetrics>; groups: GroupLine[] }> {
+  ): Promise<{ metrics: ReturnType<typeof computeStepMetrics>; groups: GroupLine[] } | undefined> {
     const start = performance.now();
     const sampledBefore = student.usage.seconds;
 
-    const stepGroups = await attemptStep(step);
+    const attempted = await untilInterrupted(replicas, signal => attemptStep(step, signal));
     masks.clear(); // the attempts have them now
+    if (replicas.anyOf(!attempted)) return undefined;
+    const stepGroups = attempted!;
     const groups = stepGroups.map(it => it.attempts);
     const faults = stepGroups.reduce((sum, it) => sum + it.faults, 0);
     const rolloutsEnd = performance.now();
@@ -154,7 +162,10 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
     const clippedTokens: ClippedTokens[] = [];
     for (const minibatch of minibatches) {
-      const result = await trainOnGroups(context, minibatch, grpo, learningRate);
+      // while the weights are those of the step before
+      const canBeAbandoned = minibatch === minibatches[0];
+      const result = await trainOnGroups(context, minibatch, grpo, learningRate, canBeAbandoned);
+      if (!result) return undefined;
       for (const key of ["loss", "norm", "tokens", "kl", "measured", "clipped"] as const)
         totals[key] += result[key];
       clippedTokens.push(...result.clippedTokens);
@@ -260,11 +271,47 @@ function collectOutcomes(
 const rolloutGroup = (
   student: Student,
   catalog: Catalog,
-  { task, turn, ids }: { task: Task; turn: number | undefined; ids: readonly string[] },
+  {
+    task,
+    turn,
+    ids,
+    signal,
+  }: {
+    readonly task: Task;
+    readonly turn: number | undefined;
+    readonly ids: readonly string[];
+    readonly signal: AbortSignal;
+  },
 ) =>
   Promise.all(
-    ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id, turn }) })),
+    ids.map(async id => ({
+      task,
+      rollout: await rollout(task, student, catalog, { id, turn, signal }),
+    })),
   );
+
+/** Milliseconds between looks at whether the replicas are interrupted. */
+const interruptionPeriod = 50;
+
+/** Runs an action with a signal that aborts if the replicas are interrupted; then undefined. */
+async function untilInterrupted<T>(
+  replicas: ProcessGroup,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const controller = new AbortController();
+  const timer = setInterval(() => {
+    if (replicas.isInterrupted()) controller.abort();
+  }, interruptionPeriod);
+  try {
+    return await act(controller.signal);
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    await setImmediate(); // other attempts end, too
+    return undefined;
+  } finally {
+    clearInterval(timer);
+  }
+}
 
 const createGroupLines = (step: number, { attempts, variant }: StepGroup): GroupLine[] =>
   attempts.map((it, attempt) => ({

@@ -110,16 +110,24 @@ export async function train(
 
   let { step, spent } = setup;
   let savedStep = step;
+  const end = async (by: "steps" | "time" | "stop") => {
+    if (savedStep < step) await save(step, spent);
+    if (rank === 0) replica.send({ kind: "ended", by });
+  };
   for (;;) {
     const decision = await decideNext(replica);
     const by = decision === "stop" ? "stop" : findStopReason(config, step, spent);
     if (by) {
-      if (savedStep < step) await save(step, spent);
-      if (rank === 0) replica.send({ kind: "ended", by });
+      await end(by);
       break;
     }
+    const result = await method.step(step + 1, computeProgress(config, step + 1, spent));
+    if (!result) {
+      await end("stop");
+      break;
+    }
+    const { metrics, groups } = result;
     step++;
-    const { metrics, groups } = await method.step(step, computeProgress(config, step, spent));
     spent = replica.broadcast(spent + metrics.seconds.total);
     replica.send({
       kind: "stepped",

@@ -19,6 +19,7 @@ import type { Gradients } from "../model/transformer.ts";
 import {
   openCollectives,
   createSharedMemory,
+  interrupt,
   type Collectives,
   type SharedMemory,
 } from "./collectives.ts";
@@ -28,6 +29,8 @@ export interface ReplicaGroup<Command> {
   readonly count: number;
   /** Sends a message to every replica, which gets it from its next `receive()`. */
   send(command: Command): void;
+  /** Asks all replicas to abandon their step; from then on, `isInterrupted` is true. */
+  interrupt(): void;
   /**
    * Resolves when the program of every replica has returned, or after `terminate`. Rejects with the
    * first failure, after which all replicas are terminated.
@@ -120,6 +123,7 @@ export function startReplicas<Setup, Command, Message>({
     done,
     terminate,
     send: message => workers.forEach(it => it.postMessage(message)),
+    interrupt: () => interrupt(shared),
   };
 }
 
@@ -174,6 +178,8 @@ export function createSingleReplica<Setup, Command, Message>(
     gather: bytes => [bytes],
     exchange: value => [value],
     broadcast: value => value,
+    anyOf: value => value,
+    isInterrupted: () => false,
     assertSame() {},
     sumGradients: gradients => Promise.resolve(gradients),
     receive,

@@ -58,8 +58,11 @@ import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
-/** Milliseconds that replicas have to finish their step after a request to stop. */
-const stopTimeout = 1_500;
+/**
+ * Milliseconds that replicas have to end after a request to stop. They abandon a step unless it has
+ * changed the weights already.
+ */
+const stopTimeout = 20_000;
 
 /**
  * Trains the run in a folder to its end, and resolves with how it ended. A failure is also written
@@ -327,7 +330,8 @@ class Trainer {
     this.#isStopping = true;
     this.#state = "stopping";
     this.#replicas?.send("stop");
-    // a longer step is abandoned: the steps after the last checkpoint are repeated on resume
+    this.#replicas?.interrupt();
+    // if that takes longer, the steps after the last checkpoint are repeated on resume
     setTimeout(() => void this.#replicas?.terminate(), stopTimeout).unref();
   }
 

@@ -10,6 +10,10 @@ export interface ProcessGroup {
   readonly rank: number;
   readonly count: number;
   allReduce(values: Float32Array): void;
+  /** Whether any replica says so. */
+  anyOf(value: boolean): boolean;
+  /** Whether a step should be abandoned. Replicas may see it at different times. */
+  isInterrupted(): boolean;
   /** Returns the values of all replicas, by rank: copies, except for its own. */
   exchange<T>(value: T): T[];
   /** Takes ownership of the gradients and returns their sum over all replicas. */
@@ -30,8 +34,12 @@ export interface StepResult {
 }
 
 export interface TrainingMethod {
-  /** Takes one step, counted from 1. `progress` is the completed part of the run, from 0 to 1. */
-  step(step: number, progress: number): Promise<StepResult>;
+  /**
+   * Takes one step, counted from 1. `progress` is the completed part of the run, from 0 to 1. If the
+   * replicas are interrupted, a long step can be abandoned before it has changed the weights; the
+   * result is then undefined in every replica.
+   */
+  step(step: number, progress: number): Promise<StepResult | undefined>;
   dispose(): void;
 }
 

@@ -196,7 +196,7 @@ test("a first step of GRPO has no clipped tokens and no divergence from its star
       // a rate at which nothing moves
       { ...config, grpo: { ...config.grpo, learningRate: 1e-12 } },
     );
-    const { metrics } = await method.step(1, 0);
+    const { metrics } = (await method.step(1, 0))!;
     method.dispose();
     optimizer.dispose();
     if (metrics.method !== "grpo") throw new Error("not GRPO");

@@ -90,7 +90,7 @@ test("learns from teachers' conversations, and is saved with what it saw", async
   const sft = openSft(context, config, corpus);
   const losses: number[] = [];
   for (let step = 1; step <= 4; step++)
-    losses.push(((await sft.step(step, step / 4)).metrics as SftStep).loss);
+    losses.push(((await sft.step(step, step / 4))!.metrics as SftStep).loss);
   context.optimizer.dispose();
   expect(losses.at(-1)).toBeLessThan(losses[0]! - 0.3);
 
@@ -119,7 +119,7 @@ test("takes a step of GRPO", async () => {
     { ...context, catalog, tasks, reference: undefined, profile: provePlusProfile },
     config,
   );
-  const { metrics, groups } = await grpo.step(1, 0);
+  const { metrics, groups } = (await grpo.step(1, 0))!;
   grpo.dispose();
   context.optimizer.dispose();
   expect(metrics as GrpoStep).toMatchObject({ attempts: 4, faults: 0 });

@@ -78,7 +78,7 @@ beforeAll(async () => {
     corpus,
   );
   for (let step = 1; step <= 60; step++)
-    losses.push(((await sft.step(step, step / 60)).metrics as SftStep).loss);
+    losses.push(((await sft.step(step, step / 60))!.metrics as SftStep).loss);
   optimizer.dispose();
 });
 
@@ -108,7 +108,7 @@ async function trainGrpo(advantages: GrpoConfig["grpo"]["advantages"]): Promise<
   );
   const means: number[] = [];
   for (let step = 1; step <= 30; step++)
-    means.push(((await grpo.step(step, step / 30)).metrics as GrpoStep).reward.mean);
+    means.push(((await grpo.step(step, step / 30))!.metrics as GrpoStep).reward.mean);
   grpo.dispose();
   optimizer.dispose();
   model.dispose();
