@@ -66,7 +66,8 @@ export const boxes = defineServer({
 
 const colors = ["red", "blue", "green"];
 
-export function createBoxCatalog(): Catalog {
+/** A catalog with the server, or with one that replaces it. */
+export function createBoxCatalog(server = boxes): Catalog {
   const folder = mkdtempSync(join(tmpdir(), "prove-boxes-"));
   mkdirSync(join(folder, "box"));
   const state = {
@@ -84,7 +85,7 @@ export function createBoxCatalog(): Catalog {
       state,
     }),
   );
-  return openCatalog([boxes], [folder]);
+  return openCatalog([server], [folder]);
 }
 
 /** One task for each color and phrasing, with the trajectory of the teacher. */

@@ -26,6 +26,7 @@ import { createSingleReplica } from "../../src/train/replicas.ts";
 import { openSft } from "../../src/train/sft.ts";
 import { programs } from "../compute/numbers.ts";
 import {
+  boxes,
   createBoxCatalog,
   getBoxArchitecture,
   createBoxTasks,
@@ -115,6 +116,22 @@ async function trainGrpo(advantages: GrpoConfig["grpo"]["advantages"]): Promise<
   return means;
 }
 
+/** The boxes, with a `find` that crashes in three of eight of the first calls. */
+function createCrashingBoxes(): typeof boxes {
+  let calls = 0;
+  const find = boxes.tools.get("box_find")!;
+  const crashing: typeof find = {
+    ...find,
+    run(...args: Parameters<typeof find.run>) {
+      const call = calls++;
+      // not later, when the goals are executed to score attempts
+      if (call < 16 && call % 8 < 3) throw new Error("out of boxes");
+      return find.run(...args);
+    },
+  };
+  return { ...boxes, tools: new Map([...boxes.tools, ["box_find", crashing]]) };
+}
+
 const mean = (values: readonly number[]) => values.reduce((sum, it) => sum + it, 0) / values.length;
 const rise = (values: readonly number[]) => mean(values.slice(-6)) - mean(values.slice(0, 6));
 
@@ -127,6 +144,41 @@ describe("a tiny student", () => {
   test("gets a higher reward after thirty steps of GRPO", async () => {
     const means = await trainGrpo("group");
     expect(rise(means)).toBeGreaterThan(0.15);
+  });
+
+  test("learns from the other attempts of a group in which some crash", async () => {
+    const optimizer = createAdamW(startModel);
+    const grpo = openGrpo(
+      {
+        group: createSingleReplica(undefined),
+        model: startModel,
+        chat,
+        optimizer,
+        catalog: createBoxCatalog(createCrashingBoxes()),
+        tasks,
+        reference: undefined,
+        profile: provePlusProfile,
+      },
+      {
+        ...common,
+        method: "grpo",
+        // a rate at which nothing moves
+        grpo: { ...defaultGrpoSettings, prompts: 4, group: 8, learningRate: 1e-12, kl: 0 },
+      },
+    );
+    const { metrics, groups } = (await grpo.step(1, 0))!;
+    grpo.dispose();
+    optimizer.dispose();
+    const { attempts, faults, gradientNorm } = metrics as GrpoStep;
+    expect(attempts + faults).toBe(32);
+    expect(faults).toBe(6);
+    expect(attempts).toBe(groups.length);
+    expect(gradientNorm).toBeGreaterThan(0);
+    for (const task of new Set(groups.map(it => it.task))) {
+      const group = groups.filter(it => it.task === task);
+      expect(group.map(it => it.attempt)).toEqual(group.map((_, i) => i));
+      expect(group.reduce((sum, it) => sum + it.advantage, 0)).toBeCloseTo(0, 6);
+    }
   });
 
   test("does not get it with shuffled advantages", async () => {
