@@ -194,7 +194,7 @@ test("adapters learn tasks in 20 steps, take a step of GRPO within 4 GB, and PEF
   const sft = openSft(context, sftConfig, corpus);
   const losses: number[] = [];
   for (let step = 1; step <= 20; step++)
-    losses.push(((await sft.step(step, step / 21)).metrics as SftStep).loss);
+    losses.push(((await sft.step(step, step / 21))!.metrics as SftStep).loss);
   expect(losses.at(-1)!).toBeLessThan(losses[0]! / 2);
 
   const config = createRunConfigFrom(start, {
@@ -205,7 +205,7 @@ test("adapters learn tasks in 20 steps, take a step of GRPO within 4 GB, and PEF
   const reference = withoutAdapters(adapted);
   const profile = provePlusProfile;
   const grpo = openGrpo({ ...context, catalog, tasks, reference, profile }, config);
-  const { metrics } = await grpo.step(1, 0);
+  const { metrics } = (await grpo.step(1, 0))!;
   grpo.dispose();
   optimizer.dispose();
   expect(metrics as GrpoStep).toMatchObject({ attempts: 2, faults: 0 });
