@@ -32,8 +32,8 @@ export interface ClippedTokens {
 
 /**
  * Takes one optimizer step on groups, the same ones in every replica, which share the work. The
- * sums are the same in every replica; the clipped tokens are those of its own share. If replicas are
- * interrupted and it can be abandoned, the result is undefined and the weights are as before.
+ * sums are the same in every replica; the clipped tokens are those of its own share. If it can be
+ * abandoned and replicas are interrupted, the result is undefined and the weights are as before.
  */
 export async function trainOnGroups(
   { group: replicas, model, chat, reference, optimizer }: GroupStepContext,

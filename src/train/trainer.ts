@@ -58,10 +58,7 @@ import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
-/**
- * Milliseconds that replicas have to end after a request to stop. They abandon a step unless it has
- * changed the weights already.
- */
+/** Milliseconds that replicas have to end, or to complete a step that has changed the weights. */
 const stopTimeout = 20_000;
 
 /**

@@ -35,9 +35,9 @@ export interface StepResult {
 
 export interface TrainingMethod {
   /**
-   * Takes one step, counted from 1. `progress` is the completed part of the run, from 0 to 1. If the
-   * replicas are interrupted, a long step can be abandoned before it has changed the weights; the
-   * result is then undefined in every replica.
+   * Takes one step, counted from 1. `progress` is the completed part of the run, from 0 to 1. If
+   * the replicas are interrupted, a long step can be abandoned before it has changed the weights;
+   * the result is then undefined in every replica.
    */
   step(step: number, progress: number): Promise<StepResult | undefined>;
   dispose(): void;
