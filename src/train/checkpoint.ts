@@ -52,7 +52,7 @@ export function createTrainedConfig(
 export async function readAdaptedDigest(start: StoredModel): Promise<{ readonly base?: string }> {
   const { adapters, config } = start;
   if (!adapters) return {};
-  checkStoredWeights(start);
+  await checkStoredWeights(start);
   return { base: config.base ?? (await computeAdaptedDigest(start, adapters)) };
 }
 
