@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import { chromium, type BrowserServer } from "playwright-core";
-import { installPackages, findProgram } from "./system.ts";
+import { installPackages, findProgram } from "../systemPackages.ts";
 
 /** Finds Chromium at CHROME_PATH, on PATH or in Playwright's cache; otherwise installs it. */
 export function findBrowser(say: (line: string) => void): string {
@@ -16,7 +16,7 @@ export function findBrowser(say: (line: string) => void): string {
   const found = findOnPath() ?? findDownloaded();
   if (found) return found;
   installPackages(
-    "Chromium (or run npx playwright install chromium, or set CHROME_PATH)",
+    "the workbench tests need Chromium (or run npx playwright install chromium, or set CHROME_PATH)",
     ["chromium"],
     say,
   );

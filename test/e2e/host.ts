@@ -9,7 +9,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { acquireLock } from "../../src/storage/fileLock.ts";
 import { UserError } from "../../src/userError.ts";
-import { isInstalled, installPackages } from "./system.ts";
+import { isInstalled, installPackages } from "../systemPackages.ts";
 
 const nodeVersion = "24.21.0";
 const codeServerVersion = "4.139.1";
@@ -48,7 +48,7 @@ function installOnce(folder: string, say: (line: string) => void): void {
   if (existsSync(folder)) return;
   if (!["c++", "make", "python3"].every(isInstalled))
     installPackages(
-      "a C++ compiler, make and python3, to build two modules of the workbench host",
+      "the workbench tests need a C++ compiler, make and python3, to build two modules of their host",
       ["g++", "make", "python3"],
       say,
     );

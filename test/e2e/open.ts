@@ -12,7 +12,7 @@ import { startCodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { findPackage, repository } from "./packaged.ts";
 import { quietSettings } from "./settings.ts";
-import { findProgram } from "./system.ts";
+import { findProgram } from "../systemPackages.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const [given] = process.argv.slice(2).filter(it => !it.startsWith("--"));

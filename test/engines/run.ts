@@ -1,11 +1,13 @@
 /**
- * `npm run test:engines`: installs the Python packages that the engines' tests need into
- * `.engines`, checks the Python programs in `resources/engines`, and runs the tests in this folder.
+ * `npm run test:engines`: installs HAProxy, and the Python packages that the engines' tests need
+ * into `.engines`, checks the Python programs in `resources/engines`, and runs the tests in this
+ * folder.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../src/userError.ts";
+import { isInstalled, installPackages } from "../systemPackages.ts";
 import { installEnvironment, programs, python, verlPackages } from "./environment.ts";
 
 process.chdir(join(import.meta.dirname, "../.."));
@@ -17,7 +19,10 @@ const sources = ["resources/engines", "test/engines", "test/engines/verl"].flatM
 );
 
 try {
-  installEnvironment(it => process.stdout.write(`${it}\n`));
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  if (!isInstalled("haproxy"))
+    installPackages("the tests of the example for HAProxy need it", ["haproxy"], say);
+  installEnvironment(say);
   const ruff = join(programs, "ruff");
   run(ruff, ["check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);

@@ -3,13 +3,11 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from conftest import ROOT, TASKS
 
@@ -79,7 +77,6 @@ def test_the_proxy_is_that_of_the_example_for_haproxy() -> None:
     assert all(it in own for it in rules)
 
 
-@pytest.mark.skipif(shutil.which("haproxy") is None, reason="haproxy is not installed")
 def test_haproxy_accepts_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "haproxy.cfg").write_text(CONFIG)
     command = ["haproxy", "-c", "-f", str(tmp_path / "haproxy.cfg")]

@@ -19,19 +19,19 @@ export function findProgram(name: string): string | undefined {
 
 export const isInstalled = (name: string) => findProgram(name) !== undefined;
 
-/** Installs Debian packages; if not allowed, throws an error with the command to run. */
+/**
+ * Installs Debian packages; if not allowed, throws an error with the command to run. `need` says
+ * which tests need what.
+ */
 export function installPackages(
-  what: string,
+  need: string,
   packages: readonly string[],
   say: (line: string) => void,
 ): void {
   const command = `apt-get install -y --no-install-recommends ${packages.join(" ")}`;
   if (!isInstalled("apt-get"))
-    throw new Error(
-      `the workbench tests need ${what}: install them with this system's package manager`,
-    );
-  if (process.getuid?.() !== 0)
-    throw new Error(`the workbench tests need ${what}: run sudo ${command}`);
+    throw new Error(`${need}: install ${packages.join(", ")} with this system's package manager`);
+  if (process.getuid?.() !== 0) throw new Error(`${need}: run sudo ${command}`);
   say(`installing ${packages.join(", ")}`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   for (const args of [["update", "-qq"], command.split(" ").slice(1)])
