@@ -238,5 +238,5 @@ test("on a given file, there is no question about the tasks", async () => {
   editor.state.answers = ["Choose the settings…"];
   const tasks = createUri("/given.tasks.jsonl");
   expect(await prompt({ total: 8, fitting: 8 }, { tasks })).toMatchObject({ tasks });
-  expect(editor.state.questions[1]?.labels).toEqual(["careless", "small"]);
+  expect(editor.state.questions[1]?.labels).toEqual(["careless", "small", "Choose Folder…"]);
 });
