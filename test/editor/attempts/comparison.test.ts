@@ -51,7 +51,7 @@ const loose = join(root, "loose.trajectory.jsonl");
 writeFileSync(loose, formatTrajectory(trajectory).repeat(2));
 
 const address = (location: AttemptLocation, name: string) => createTranscriptUri(location, name);
-const ofTask = address({ kind: "task", file, line: range }, "t");
+const ofTask = address({ kind: "task", file, line: range }, task.id);
 const ofRun = address(
   { kind: "group", run, step: 2, line: { ...range, bytes: attempt.length } },
   "t attempt 1",
@@ -77,8 +77,8 @@ test("an attempt is compared with the selected one, as often as wanted", async (
   await comparison.compareWithSelected(ofRun);
   await comparison.compareWithSelected(ofRun);
   expect(listDiffs()).toEqual([
-    [ofTask, ofRun, "t ↔ t attempt 1"],
-    [ofTask, ofRun, "t ↔ t attempt 1"],
+    [ofTask, ofRun, `${task.id} ↔ t attempt 1`],
+    [ofTask, ofRun, `${task.id} ↔ t attempt 1`],
   ]);
 });
 
