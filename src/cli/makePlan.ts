@@ -8,7 +8,7 @@ import type { Catalog } from "../environment/catalog.ts";
 import { countParameters } from "../model/architecture.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { countSlots } from "../model/student.ts";
-import type { TrainingPlan } from "../run/trainingPlan.ts";
+import type { StepTokens, TaskLengths, TrainingPlan } from "../run/trainingPlan.ts";
 import type { RunConfig } from "../run/config.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { createConversation } from "../train/corpus.ts";
@@ -20,8 +20,6 @@ import {
   listProposals,
   type PlannedModel,
   type PlannedRun,
-  type StepTokens,
-  type TaskLengths,
 } from "../train/plan.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { UserError } from "../userError.ts";
@@ -59,6 +57,7 @@ export async function makePlan(
   };
   const { tokens, memory, fits } = estimate(config);
   const proposal = fits ? undefined : listProposals(config).find(it => estimate(it.run).fits);
+  // two layers are measured, with the embeddings, their gradients and a sum of these
   const canMeasure = 4 * architecture.vocabulary * architecture.width * 3 < limit;
   const speed = fits && canMeasure ? await measure(model, config) : undefined;
   return {
@@ -66,7 +65,6 @@ export async function makePlan(
     parameters: countParameters(architecture),
     trained: countTrained(model, config),
     method: config.method,
-    tasks: lengths.tasks,
     lengths,
     tokens,
     memory,

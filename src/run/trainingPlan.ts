@@ -1,30 +1,48 @@
 /** The plan of a training: what it needs, how long a step takes, and both as text. */
 
+/** The lengths of the teachers' conversations in tokens, as means over the first tasks of a run. */
+export interface TaskLengths {
+  /** The number of tasks. */
+  readonly tasks: number;
+  /** Of the menu and the first turn. */
+  readonly opening: number;
+  /** Of the whole conversation, and of the longest one. */
+  readonly conversation: number;
+  readonly longest: number;
+  /** What the assistant writes. */
+  readonly sampled: number;
+}
+
+/** The tokens of one step, over all workers. */
+export interface StepTokens {
+  /** Of the forward and backward passes. */
+  readonly learned: number;
+  /** That are sampled; 0 for supervised fine-tuning. */
+  readonly sampled: number;
+  /** The longest batch of a pass. */
+  readonly batch: number;
+}
+
+/** Bytes of one worker. */
+export interface PlanMemory {
+  readonly weights: number;
+  readonly gradients: number;
+  readonly optimizer: number;
+  readonly activations: number;
+  /** The key-value cache, and the matrices in the order in which sampling reads them. */
+  readonly sampling: number;
+  readonly total: number;
+}
+
 export interface TrainingPlan {
   readonly model: string;
   readonly parameters: number;
   /** The parameters that are trained. */
   readonly trained: number;
   readonly method: "grpo" | "sft";
-  readonly tasks: number;
-  /** Tokens of the conversations, as means over the first tasks. */
-  readonly lengths: {
-    readonly opening: number;
-    readonly conversation: number;
-    readonly longest: number;
-    readonly sampled: number;
-  };
-  /** Tokens of a step: in passes, sampled, and of the longest batch. */
-  readonly tokens: { readonly learned: number; readonly sampled: number; readonly batch: number };
-  /** Bytes of one worker. */
-  readonly memory: {
-    readonly weights: number;
-    readonly gradients: number;
-    readonly optimizer: number;
-    readonly activations: number;
-    readonly sampling: number;
-    readonly total: number;
-  };
+  readonly lengths: TaskLengths;
+  readonly tokens: StepTokens;
+  readonly memory: PlanMemory;
   readonly workers: number;
   readonly backend: string;
   readonly device: string;
@@ -33,7 +51,7 @@ export interface TrainingPlan {
   readonly fits: boolean;
   /** The nearest setting that fits, if there is one. */
   readonly proposal?: string;
-  /** Estimated seconds of a step; absent if it does not fit. */
+  /** Estimated seconds of a step; absent if it does not fit, or is too large to be measured. */
   readonly seconds?: number;
 }
 
@@ -46,18 +64,19 @@ export function summarizePlan(plan: TrainingPlan): string {
     const change = proposal === undefined ? "no setting fits" : `${proposal} fits`;
     return `${size} · does not fit: needs ${needs}; ${change}`;
   }
-  return `${size} · about ${seconds === undefined ? "an unknown time" : formatSeconds(seconds)} a step · ${needs}`;
+  const time = seconds === undefined ? [] : [`about ${formatSeconds(seconds)} a step`];
+  return [size, ...time, needs].join(" · ");
 }
 
 /** All numbers, a line each. */
 export function formatPlan(plan: TrainingPlan): string[] {
-  const { model, tasks, lengths, tokens, memory, workers, limit, fits, proposal } = plan;
+  const { model, lengths, tokens, memory, workers, limit, fits, proposal } = plan;
   const format = (n: number) => n.toLocaleString("en");
   const rows: (readonly [string, string])[] = [
     ["parameters", `${format(plan.parameters)}, ${format(plan.trained)} of them trained`],
     [
       "conversations",
-      `${format(tasks)}: ${format(lengths.conversation)} tokens on average, at most ${format(lengths.longest)}; ${format(lengths.opening)} for the menu and the first turn, ${format(lengths.sampled)} written by the assistant`,
+      `${format(lengths.tasks)}: ${format(lengths.conversation)} tokens on average, at most ${format(lengths.longest)}; ${format(lengths.opening)} for the menu and the first turn, ${format(lengths.sampled)} written by the assistant`,
     ],
     [
       "tokens a step",

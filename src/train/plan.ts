@@ -7,40 +7,8 @@ import { countParameters, listParameters, type Architecture } from "../model/arc
 import { countSlots } from "../model/student.ts";
 import { activationLimit, countActivationBytes } from "../model/recomputedGradients.ts";
 import type { RunConfig } from "../run/config.ts";
+import type { PlanMemory, StepTokens, TaskLengths } from "../run/trainingPlan.ts";
 import { tokensPerBatch } from "./trainingGroup.ts";
-
-/** The lengths of the teachers' conversations, in tokens, as means over the tasks of a run. */
-export interface TaskLengths {
-  readonly tasks: number;
-  /** Of the menu and the first turn. */
-  readonly opening: number;
-  /** Of the whole conversation, and of the longest one. */
-  readonly conversation: number;
-  readonly longest: number;
-  /** What the assistant writes. */
-  readonly sampled: number;
-}
-
-/** The tokens of one step, over all workers. */
-export interface StepTokens {
-  /** Of the forward and backward passes. */
-  readonly learned: number;
-  /** That are sampled; 0 for supervised fine-tuning. */
-  readonly sampled: number;
-  /** The longest batch of a pass. */
-  readonly batch: number;
-}
-
-/** Bytes of one worker. */
-export interface PlanMemory {
-  readonly weights: number;
-  readonly gradients: number;
-  readonly optimizer: number;
-  readonly activations: number;
-  /** The key-value cache, and the matrices in the order in which sampling reads them. */
-  readonly sampling: number;
-  readonly total: number;
-}
 
 export interface PlannedModel {
   readonly architecture: Architecture;

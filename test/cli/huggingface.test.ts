@@ -90,7 +90,7 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
   });
   expect(JSON.parse(planned.out[0]!)).toMatchObject({
     method: "grpo",
-    tasks: 2,
+    lengths: { tasks: 2 },
     trained: 1280,
     fits: true,
     seconds: expect.any(Number) as number,

@@ -68,7 +68,6 @@ test("as text", () => {
     parameters: 134_515_008,
     trained: 2_442_240,
     method: "grpo",
-    tasks: 9,
     lengths,
     tokens: { learned: 800, sampled: 384, batch: 2000 },
     memory: {
