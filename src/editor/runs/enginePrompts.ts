@@ -1,7 +1,7 @@
 /** Asks for what a training in another engine needs: engine, tasks, model, GPUs and adapters. */
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { window, type Memento, type Uri } from "vscode";
+import type { Memento, Uri } from "vscode";
 import { paperModels } from "../../engine/target.ts";
 import type { EngineWork } from "../../protocol/work.ts";
 import { UserError } from "../../userError.ts";
@@ -13,6 +13,7 @@ import {
   pickOne,
 } from "../shared/quickInput.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import { chooseModelFolder } from "./pickStudent.ts";
 import { moveToFront } from "./studentChoices.ts";
 
 export type EngineChoices = Pick<
@@ -123,19 +124,10 @@ async function askModel(last: string | undefined, hasBack: boolean): Promise<str
       iconPath: icons.checkpoint,
       choose: async () => model,
     })),
-    { label: "A model folder…", choose: chooseFolder },
-    { label: "Another name on the Hugging Face hub…", choose: askName },
+    { label: "Choose Folder…", choose: chooseModelFolder },
+    { label: "Enter a Name on the Hugging Face Hub…", choose: askName },
   ];
   return (await pickOne(items, { title, hasBack, text: "Which model to train" })).choose();
-}
-
-async function chooseFolder(): Promise<string> {
-  const chosen = await window.showOpenDialog({
-    title: "Model Folder",
-    canSelectFiles: false,
-    canSelectFolders: true,
-  });
-  return chosen?.[0]?.fsPath ?? askName();
 }
 
 const askName = (): Promise<string> =>

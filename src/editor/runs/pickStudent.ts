@@ -28,7 +28,11 @@ export async function pickStudentOrFolder(
   return (await pickOne([...items, other], question)).choose();
 }
 
-async function chooseFolder(): Promise<StudentChoice> {
+const chooseFolder = async (): Promise<StudentChoice> =>
+  describeModelFolder(findModelFolder(await chooseModelFolder()));
+
+/** The path of a folder. Throws a `CancellationError` on Escape. */
+export async function chooseModelFolder(): Promise<string> {
   const chosen = await window.showOpenDialog({
     title: "Model Folder",
     canSelectFiles: false,
@@ -36,5 +40,5 @@ async function chooseFolder(): Promise<StudentChoice> {
   });
   const [folder] = chosen ?? [];
   if (!folder) throw new CancellationError();
-  return describeModelFolder(findModelFolder(folder.fsPath));
+  return folder.fsPath;
 }
