@@ -61,8 +61,8 @@ export class Transcripts implements Disposable {
   readonly #attempts = new Map<string, Promise<OpenAttempt>>();
   /** Of the files of the attempts when they were read. */
   readonly #versions = new Map<string, string>();
-  /** The addresses of held attempts, and whether they are outdated. */
-  readonly #held = new Map<string, boolean>();
+  /** How often the attempts of these addresses are held, and whether they are outdated. */
+  readonly #held = new Map<string, { count: number; isOutdated: boolean }>();
   readonly #subscriptions: readonly Disposable[];
   #lastShown: Uri | undefined;
 
@@ -202,21 +202,25 @@ export class Transcripts implements Disposable {
   /** Keeps an attempt and its text as they are, such as for the debugger, until it is released. */
   hold(uri: Uri): Disposable {
     const address = uri.toString();
-    this.#held.set(address, false);
+    const held = this.#held.get(address) ?? { count: 0, isOutdated: false };
+    this.#held.set(address, held);
+    held.count++;
     return {
       dispose: () => {
-        const isOutdated = this.#held.get(address);
+        held.count--;
+        if (held.count > 0) return;
         this.#held.delete(address);
-        if (isOutdated) this.#forget(address);
+        if (held.isOutdated) this.#forget(address);
       },
     };
   }
 
   #outdate(address: string): void {
-    const isOutdated = this.#held.get(address);
-    if (isOutdated === undefined) return this.#forget(address);
-    this.#held.set(address, true);
-    if (!isOutdated) this.#outdated.fire(Uri.parse(address, true));
+    const held = this.#held.get(address);
+    if (!held) return this.#forget(address);
+    if (held.isOutdated) return;
+    held.isOutdated = true;
+    this.#outdated.fire(Uri.parse(address, true));
   }
 
   #forget(address: string): void {
