@@ -1,23 +1,11 @@
 /** Finds programs on PATH and installs packages of the operating system. */
 import { execFileSync } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { findProgram } from "../src/storage/findProgram.ts";
 
-/** Finds a program on PATH. */
-export function findProgram(name: string): string | undefined {
-  for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-    const file = join(folder, name);
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // not in this folder
-    }
-  }
-  return undefined;
-}
+/** The path of a program in a folder of PATH. */
+export const findOnPath = (name: string): string | undefined => findProgram(name, process.cwd());
 
-export const isInstalled = (name: string) => findProgram(name) !== undefined;
+export const isInstalled = (name: string): boolean => findOnPath(name) !== undefined;
 
 /**
  * Installs Debian packages; if not allowed, throws an error with the command to run. `need` says

@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import { chromium, type BrowserServer } from "playwright-core";
-import { installPackages, findProgram } from "../systemPackages.ts";
+import { findOnPath, installPackages } from "../systemPackages.ts";
 
 /** Finds Chromium at CHROME_PATH, on PATH or in Playwright's cache; otherwise installs it. */
 export function findBrowser(say: (line: string) => void): string {
@@ -13,18 +13,18 @@ export function findBrowser(say: (line: string) => void): string {
       throw new Error(`CHROME_PATH names ${chosen}, which does not exist: correct it or unset it`);
     return chosen;
   }
-  const found = findOnPath() ?? findDownloaded();
+  const found = findInstalled() ?? findDownloaded();
   if (found) return found;
   installPackages(
     "the workbench tests need Chromium (or run npx playwright install chromium, or set CHROME_PATH)",
     ["chromium"],
     say,
   );
-  return findOnPath() ?? fail();
+  return findInstalled() ?? fail();
 }
 
-const findOnPath = () =>
-  ["chromium", "chromium-browser", "google-chrome"].map(findProgram).find(it => it !== undefined);
+const findInstalled = () =>
+  ["chromium", "chromium-browser", "google-chrome"].map(findOnPath).find(it => it !== undefined);
 
 const findDownloaded = () => {
   const file = chromium.executablePath();

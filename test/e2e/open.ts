@@ -12,14 +12,14 @@ import { startCodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { findPackage, repository } from "./packaged.ts";
 import { quietSettings } from "./settings.ts";
-import { findProgram } from "../systemPackages.ts";
+import { findOnPath } from "../systemPackages.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const [given] = process.argv.slice(2).filter(it => !it.startsWith("--"));
 const folder = given === undefined ? mkdtempSync(join(tmpdir(), "prove-example-")) : resolve(given);
 if (given === undefined) cpSync(join(repository, "resources/example"), folder, { recursive: true });
 
-const desktop = process.argv.includes("--browser") ? undefined : findProgram("code");
+const desktop = process.argv.includes("--browser") ? undefined : findOnPath("code");
 if (desktop) {
   spawnSync(desktop, ["--new-window", `--extensionDevelopmentPath=${repository}`, folder], {
     stdio: "inherit",
