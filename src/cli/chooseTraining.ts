@@ -89,7 +89,7 @@ export async function chooseTraining(
   if (tasks === undefined)
     throw new UserError(
       "a training needs a tasks file",
-      "name one with --tasks, or go on with a run by train --resume",
+      "name one with --tasks, or continue a run with train --resume",
     );
   const model = findModelFolder(from === undefined ? startFolder : resolve(cwd, from));
   const lora = chooseLora(file.lora, given);
@@ -125,7 +125,7 @@ function chooseLora(
   }
   if (alpha === undefined && targets === undefined) return undefined;
   throw new UserError(
-    "--lora-alpha and --lora-targets are about adapters, and none are trained",
+    "--lora-alpha and --lora-targets are settings of adapters, and none are trained",
     "add their rank with --lora",
   );
 }

@@ -33,7 +33,7 @@ const answerSchema = z.object({
 
 export interface EnginePython {
   readonly path: string;
-  /** Packages in other versions than those that were tested, such as "trl 1.18.0 instead of …". */
+  /** Packages in other versions than those that were tested, such as "trl 1.18.0 instead of 1.9.0". */
   readonly differences: readonly string[];
 }
 

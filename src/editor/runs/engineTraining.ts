@@ -81,7 +81,7 @@ export class EngineTraining implements Disposable {
     const format = config.engine === "verl" ? formatRayCommand : formatAccelerateCommand;
     await env.clipboard.writeText(format(folder));
     const answer = await showInformation(
-      `Copied. The training needs a service that it reaches: prove-rl serve --host ADDRESS --token-file FILE --tasks ${basename(config.tasks)}`,
+      `Copied. The training needs a service that it can reach. Start one with: prove-rl serve --host ADDRESS --token-file FILE --tasks ${basename(config.tasks)}`,
       "Open README",
     );
     if (answer) await window.showTextDocument(Uri.joinPath(Uri.file(folder), "README.md"));

@@ -102,7 +102,7 @@ export class RunMonitor {
     this.#notify({ kind: "status" });
   }
 
-  /** Tells what the process of an engine does; undefined once it has ended. */
+  /** Sets what the process of an engine does; undefined once it has ended. */
   setEngineState(state: EngineState | undefined): void {
     if (this.#engineState === undefined) this.#engineStart = this.#lastStep;
     this.#engineState = state;
@@ -236,7 +236,10 @@ export class RunMonitor {
     if (state === "stopping") return { state, activity: `${title} is ending` };
     const step = this.#lastStep;
     if (step <= this.#engineStart)
-      return { state: "starting", activity: `${title} loads the model and does the first step` };
+      return {
+        state: "starting",
+        activity: `${title} is loading the model and taking the first step`,
+      };
     const { steps } = this.#config;
     return { state, activity: `step ${step}${steps === undefined ? "" : ` of ${steps}`}` };
   }

@@ -214,7 +214,7 @@ const askStudent: AskQuestion = async (draft, { title, students, stored }, hasBa
   return true;
 };
 
-/** What of a Hugging Face model is trained. Adapters are gone on with as they are. */
+/** Asks whether to train adapters of a Hugging Face model or all its weights, unless it has some. */
 const askAdapters: AskQuestion = async (draft, { title }, hasBack) => {
   draft.rank = undefined;
   const { kind, adapters } = readStartModel(draft.student!.folder);
@@ -228,7 +228,9 @@ const askAdapters: AskQuestion = async (draft, { title }, hasBack) => {
       rank: undefined,
     },
   ];
-  draft.rank = (await pickOne(items, { title, hasBack, text: "What of the model to train" })).rank;
+  draft.rank = (
+    await pickOne(items, { title, hasBack, text: "Which part of the model to train" })
+  ).rank;
   return true;
 };
 
