@@ -1,6 +1,6 @@
 /** The plan of a training: what it needs, how long a step takes, and both as text. */
 
-/** The lengths of the teachers' conversations in tokens, as means over the first tasks of a run. */
+/** Lengths of teachers' conversations in tokens, as means over the first tasks of a run. */
 export interface TaskLengths {
   /** The number of tasks. */
   readonly tasks: number;
