@@ -28,6 +28,8 @@ export interface Lock {
 }
 
 export interface LockOptions {
+  /** The process that holds the lock; this one if absent. */
+  readonly pid?: number;
   readonly address?: string;
   /** The error for a lock that a running process holds. */
   readonly createConflict: (pid: number) => UserError;
@@ -46,12 +48,15 @@ export function readLock(file: string): Lock | undefined {
   return data && findProcessStart(data.pid) === data.began ? data : undefined;
 }
 
-/** Takes a lock for this process and returns the function that releases it. */
-export function acquireLock(file: string, { address, createConflict }: LockOptions): () => void {
+/** Takes a lock for a process and returns the function that releases it. */
+export function acquireLock(
+  file: string,
+  { pid = process.pid, address, createConflict }: LockOptions,
+): () => void {
   const lock = {
     format: lockFormat,
-    pid: process.pid,
-    began: findProcessStart(process.pid),
+    pid,
+    began: findProcessStart(pid),
     ...(address === undefined ? {} : { address }),
   };
   mkdirSync(dirname(file), { recursive: true });

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { ProcessTree } from "../../mcp/processTree.ts";
+import { acquireEngineLock } from "../../run/engineLock.ts";
 
 /** How long the programs may take to end after a request to stop, in milliseconds. */
 const stopTimeout = 10_000;
@@ -13,6 +14,7 @@ const stopTimeout = 10_000;
 /** How a process ended: by its code, or by a signal or an error that kept it from starting. */
 export interface EngineEnd {
   readonly code: number | undefined;
+  readonly signal?: NodeJS.Signals;
   readonly reason: string;
   /** Whether `stop` was called. */
   readonly isStopped: boolean;
@@ -33,6 +35,7 @@ export class EngineProcess {
   #isStopped = false;
   #isEnded = false;
 
+  /** Throws a `UserError` if another window has started a training on the folder. */
   constructor({ python, folder, env }: EngineStart) {
     const log = openSync(getEngineLog(folder), "a");
     writeSync(log, `${python} launch.py, ${new Date().toISOString()}\n`);
@@ -46,20 +49,38 @@ export class EngineProcess {
     });
     closeSync(log);
     if (child.pid !== undefined) this.#tree = new ProcessTree(child.pid);
+    const releaseLock = this.#acquireLock(folder, child.pid);
     this.ended = new Promise(resolve => {
-      const end = (code: number | undefined, reason: string) => {
+      const end = (how: Omit<EngineEnd, "isStopped">) => {
         this.#isEnded = true;
-        resolve({ code, reason, isStopped: this.#isStopped });
+        releaseLock();
+        resolve({ ...how, isStopped: this.#isStopped });
       };
-      child.once("error", error => end(undefined, `did not start (${error.message})`));
+      child.once("error", error =>
+        end({ code: undefined, reason: `did not start (${error.message})` }),
+      );
       child.once("exit", (code, signal) =>
-        end(code ?? undefined, `ended with ${code === null ? signal : `code ${code}`}`),
+        end({
+          code: code ?? undefined,
+          reason: `ended with ${code === null ? signal : `code ${code}`}`,
+          ...(signal ? { signal } : {}),
+        }),
       );
     });
   }
 
   get isStopped(): boolean {
     return this.#isStopped;
+  }
+
+  #acquireLock(folder: string, pid: number | undefined): () => void {
+    if (pid === undefined) return () => {};
+    try {
+      return acquireEngineLock(folder, pid);
+    } catch (error) {
+      this.kill();
+      throw error;
+    }
   }
 
   /** Ends everything that was started, as Ctrl-C in a terminal does. Resolves when it has ended. */

@@ -6,6 +6,8 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { env, Uri, window, type Disposable, type Memento } from "vscode";
 import { formatAccelerateCommand, formatRayCommand } from "../../engine/launchCommand.ts";
+import { ProcessTree } from "../../mcp/processTree.ts";
+import { createEngineConflict, readEngineLock } from "../../run/engineLock.ts";
 import { clearEnd, readEnd, writeEnd } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { showError, showInformation, showWarning } from "../shared/notifications.ts";
@@ -96,13 +98,18 @@ export class EngineTraining implements Disposable {
         `${getTitle(monitor)} cannot be paused`,
         "stop it; when it is started again, it goes on from its last checkpoint",
       );
-    if (!running)
+    if (running) {
+      monitor.setEngineState("stopping");
+      return running.stop();
+    }
+    const pid = readEngineLock(monitor.folder);
+    if (pid === undefined)
       throw new UserError(
         `this window has not started ${getRunName(monitor)}`,
         "stop it where it was started",
       );
-    monitor.setEngineState("stopping");
-    await running.stop();
+    // the window that has started it records the end
+    new ProcessTree(pid).kill("SIGINT");
   }
 
   /**
@@ -111,14 +118,15 @@ export class EngineTraining implements Disposable {
   async start(monitor: RunMonitor): Promise<void> {
     requireTrust("training");
     const { folder } = monitor;
+    this.#checkIdle(monitor);
     const node = await findNode(getSetting("node"));
     const python = await findEnginePython(getSetting("python"), folder);
     if (python.differences.length > 0) {
       const text = `${getRunName(monitor)} was not tested with these packages: ${python.differences.join(", ")}.`;
       if ((await showWarning(text, "Start Anyway")) === undefined) return;
     }
-    if (this.#processes.has(folder))
-      throw new UserError(`${getRunName(monitor)} is being trained already`, "stop it first");
+    // it may have been started meanwhile
+    this.#checkIdle(monitor);
     clearEnd(folder);
     const started = new EngineProcess({
       python: python.path,
@@ -156,6 +164,13 @@ export class EngineTraining implements Disposable {
     });
   }
 
+  #checkIdle({ folder }: RunMonitor): void {
+    if (this.#processes.has(folder))
+      throw new UserError(`${basename(folder)} is being trained already`, "stop it first");
+    const pid = readEngineLock(folder);
+    if (pid !== undefined) throw createEngineConflict(folder, pid);
+  }
+
   async #follow(monitor: RunMonitor, started: EngineProcess): Promise<void> {
     const end = await started.ended;
     const { folder } = monitor;
@@ -171,11 +186,12 @@ export class EngineTraining implements Disposable {
 }
 
 /** Writes how a training ended, unless the engine did. */
-function recordEnd(monitor: RunMonitor, { code, reason, isStopped }: EngineEnd): void {
+function recordEnd(monitor: RunMonitor, { code, signal, reason, isStopped }: EngineEnd): void {
   const { folder } = monitor;
   monitor.readFiles();
   const { step } = monitor.status;
-  if (isStopped) return writeEnd(folder, { by: "stop", step });
+  const isInterrupted = isStopped || code === 130 || signal === "SIGINT";
+  if (isInterrupted) return writeEnd(folder, { by: "stop", step });
   if (code === 0) {
     if (!readEnd(folder)) writeEnd(folder, { by: "steps", step });
     return;

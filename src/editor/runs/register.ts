@@ -1,10 +1,12 @@
 /** Registers runs: the Runs view, the run pages and training. */
+import { join } from "node:path";
 import { workspace, type ExtensionContext, type Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
 import { reportRejection } from "../shared/report.ts";
 import { createTree } from "../shared/treeView.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import { getSharedFolder } from "../shared/sharedFile.ts";
 import { EndpointKeys } from "../synthesis/endpointKeys.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
@@ -71,7 +73,7 @@ export function registerRuns(
   });
   const queue = new TrainingQueue({
     runs,
-    storage: workspaceState,
+    file: join(getSharedFolder(context), "queue.json"),
     train: folder => training.train(folder),
   });
   const pages = new RunPages({

@@ -7,6 +7,7 @@ import type { RunStatus } from "../../protocol/runPage.ts";
 import type { TrainerEvent, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../run/attach.ts";
 import type { RunConfig } from "../../run/config.ts";
+import { readEngineLock } from "../../run/engineLock.ts";
 import { readEvaluation, writeEvaluation, type RunEvaluation } from "../../run/evaluation.ts";
 import { listCheckpoints, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
 import type { StepMetrics } from "../../run/metrics.ts";
@@ -37,6 +38,8 @@ export class RunMonitor {
   #attaching: Promise<boolean> | undefined;
   #queuePosition: number | undefined;
   #engineState: EngineState | undefined;
+  /** The process of the engine, if another window has started it. */
+  #otherEngine: number | undefined;
   /** The last step when the engine was started. */
   #engineStart = 0;
   /** Why the folder can no longer be read. */
@@ -86,6 +89,11 @@ export class RunMonitor {
     if (this.#queuePosition !== undefined) return describeQueued(this.#queuePosition);
     if (engine !== undefined && this.#engineState !== undefined)
       return this.#describeEngineProcess(engine, this.#engineState);
+    if (engine !== undefined && this.#otherEngine !== undefined)
+      return {
+        state: "training",
+        activity: `step ${step}, trained by process ${this.#otherEngine} of another window`,
+      };
     return engine !== undefined && this.#end === undefined
       ? describeEngine(engine, step)
       : describeEnd(this.#end, step);
@@ -140,9 +148,19 @@ export class RunMonitor {
     this.#checkpoints = listCheckpoints(this.folder);
     this.#evaluation = readEvaluation(this.folder);
     this.#end = readEnd(this.folder);
+    const otherEngine = this.#findOtherEngine();
+    const hasOtherChanged = otherEngine !== this.#otherEngine;
+    this.#otherEngine = otherEngine;
+    if (hasOtherChanged) this.#notify({ kind: "status" });
     if (added.length === 0) return;
     this.#notify({ kind: "steps", steps: added });
     this.#notify({ kind: "status" });
+  }
+
+  #findOtherEngine(): number | undefined {
+    return this.#config.engine === undefined || this.#engineState !== undefined
+      ? undefined
+      : readEngineLock(this.folder);
   }
 
   #setReadProblem({ what }: UserError): void {

@@ -119,7 +119,8 @@ export class Training {
 
   async #createRun(name: string, { model, ...settings }: SettingsWithTasks): Promise<void> {
     const runs = this.#dependencies.folder.getPart("runs");
-    const { fsPath } = await findUnused(n => Uri.joinPath(runs, `${name}-${n}`));
+    const findFolder = async () =>
+      (await findUnused(n => Uri.joinPath(runs, `${name}-${n}`))).fsPath;
     const start = readStartModel(model);
     const config = createRunConfigFrom(start, { startedAt: new Date(), ...settings });
     // a small student takes seconds a step, and fits any machine
@@ -127,9 +128,11 @@ export class Training {
       const choice = await confirmPlan(config, model, this.#dependencies);
       if (choice === "details") return;
     }
-    const time = await this.#askStartTime(fsPath);
-    createRun(fsPath, config, model);
-    await this.#begin(fsPath, time);
+    const time = await this.#askStartTime(await findFolder());
+    // another window may have taken the name meanwhile
+    const created = await findFolder();
+    createRun(created, config, model);
+    await this.#begin(created, time);
   }
 
   /** Sends a request for the run of a node; without a node, the user chooses the run. */

@@ -1,25 +1,32 @@
 /**
  * The trainings that wait for the current one to end. The next one starts when nothing is being
- * trained any more, however the training before it has ended. The queue is kept over a reload of
- * the window.
+ * trained any more, however the training before it has ended. All windows on a workspace share the
+ * queue; it is kept in a file when the last one is closed.
  */
-import { basename } from "node:path";
-import { workspace, type Disposable, type Memento } from "vscode";
+import { basename, dirname, join } from "node:path";
+import { watch, mkdirSync, type FSWatcher } from "node:fs";
+import { workspace, type Disposable } from "vscode";
 import { z } from "zod";
+import { acquireLock } from "../../storage/fileLock.ts";
+import { UserError } from "../../userError.ts";
 import { showInformation, showWarning } from "../shared/notifications.ts";
-import { reportRejection } from "../shared/report.ts";
+import { reportError, reportRejection } from "../shared/report.ts";
+import { readSharedFile, writeSharedFile } from "../shared/sharedFile.ts";
 import type { Runs } from "./runs.ts";
 
 export interface QueueDependencies {
   readonly runs: Runs;
-  readonly storage: Memento;
+  /** The file with the folders of the queued runs. */
+  readonly file: string;
   /**
    * Trains a run, and resolves when its training has ended: to true if the person was told how.
    */
   readonly train: (folder: string) => Promise<boolean>;
 }
 
-const storedKey = "prove.training.queue";
+const fileSchema = z.array(z.string());
+
+class QueueHeld extends UserError {}
 
 export class TrainingQueue implements Disposable {
   readonly #dependencies: QueueDependencies;
@@ -27,16 +34,24 @@ export class TrainingQueue implements Disposable {
   #folders: readonly string[];
   /** The folders of the runs that this window trains or evaluates. */
   readonly #current = new Set<string>();
-  /** Whether it is known which runs are being trained. */
-  #isReady: boolean;
+  /** Releases the lock of the window that starts the next training. */
+  #releaseLock: (() => void) | undefined;
+  #isStarting = false;
+  #isDisposed = false;
   readonly #subscription: Disposable;
+  readonly #watcher: FSWatcher;
 
   constructor(dependencies: QueueDependencies) {
     this.#dependencies = dependencies;
-    const { data } = z.array(z.string()).safeParse(dependencies.storage.get(storedKey));
-    this.#folders = data ?? [];
-    this.#isReady = this.#folders.length === 0;
-    this.#subscription = dependencies.runs.onDidChange(() => this.#update());
+    const { runs, file } = dependencies;
+    this.#folders = readFolders(file);
+    this.#subscription = runs.onDidChange(it => this.#update(it === undefined));
+    mkdirSync(dirname(file), { recursive: true });
+    this.#watcher = watch(dirname(file), { persistent: false }, (_, name) => {
+      if (name === null || name === basename(file)) this.#update(true);
+    });
+    // without it, the queue is read again when the list of runs changes
+    this.#watcher.on("error", () => this.#watcher.close());
   }
 
   /** The name of the run that is trained next. */
@@ -56,68 +71,136 @@ export class TrainingQueue implements Disposable {
   /** Continues the queue of an earlier window, whose training may have ended meanwhile. */
   async resume(): Promise<void> {
     if (this.#folders.length === 0) return;
-    this.#store(this.#folders);
-    if (!workspace.isTrusted) return;
-    await Promise.all(this.#dependencies.runs.list().map(it => it.attach()));
-    this.#isReady = true;
-    this.#update();
+    this.#setPositions();
+    await this.#startNext(false);
   }
 
   add(folder: string, place: "first" | "last"): void {
-    const others = this.#folders.filter(it => it !== folder);
-    this.#store(place === "first" ? [folder, ...others] : [...others, folder]);
-    this.#update();
+    this.#change(folders => {
+      const others = folders.filter(it => it !== folder);
+      return place === "first" ? [folder, ...others] : [...others, folder];
+    });
+    this.#update(false);
   }
 
   remove(folder: string): void {
-    if (this.has(folder)) this.#store(this.#folders.filter(it => it !== folder));
+    this.#change(folders => folders.filter(it => it !== folder));
   }
 
   /** Trains a run now, and then the next one of the queue. */
   async train(folder: string): Promise<void> {
     this.#current.add(folder);
     this.remove(folder);
+    // if another window trains at the same time, that one starts the next training
+    this.#tryLock();
     let isAnnounced = false;
     try {
       isAnnounced = await this.#dependencies.train(folder);
     } finally {
       this.#current.delete(folder);
-      this.#startNext(isAnnounced);
+      reportRejection(this.#startNext(isAnnounced));
     }
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#subscription.dispose();
+    this.#watcher.close();
+    this.#unlock();
   }
 
-  #update(): void {
+  /** `isReread`: whether another window may have changed the queue. */
+  #update(isReread: boolean): void {
+    try {
+      if (isReread) this.#reread();
+      this.#removeUnusable();
+    } catch (error) {
+      return reportError(error);
+    }
+    reportRejection(this.#startNext(false));
+  }
+
+  #reread(): void {
+    const folders = readFolders(this.#dependencies.file);
+    if (JSON.stringify(folders) === JSON.stringify(this.#folders)) return;
+    this.#folders = folders;
+    this.#setPositions();
+  }
+
+  /** Removes runs that are gone, and those that were resumed in a terminal or another window. */
+  #removeUnusable(): void {
     if (this.#folders.length === 0) return;
     const runs = new Map(this.#dependencies.runs.list().map(it => [it.folder, it]));
+    const left = this.#folders.filter(it => runs.get(it)?.isAttached === false);
+    if (left.length === this.#folders.length) return;
     for (const it of this.#folders)
       if (!runs.has(it))
         void showWarning(`${basename(it)} was queued, but there is no such run any more.`);
-    // a queued run may have been resumed in a terminal
-    const left = this.#folders.filter(it => runs.get(it)?.isAttached === false);
-    if (left.length < this.#folders.length) this.#store(left);
-    this.#startNext(false);
+    this.#change(folders => folders.filter(it => left.includes(it) || !this.has(it)));
   }
 
   /** Starts the next training if there is none, and says so unless the person knows. */
-  #startNext(isAnnounced: boolean): void {
-    const [folder] = this.#folders;
-    const isBusy = this.#current.size > 0 || this.#dependencies.runs.listAttached().length > 0;
-    if (folder === undefined || isBusy || !this.#isReady) return;
-    if (!isAnnounced) void showInformation(`${basename(folder)} was queued, and starts now.`);
-    reportRejection(this.train(folder));
+  async #startNext(isAnnounced: boolean): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      if (this.#folders.length === 0 || this.#isBusy || !workspace.isTrusted) return;
+      // a training of another window or of a terminal may not have been noticed yet
+      await Promise.all(this.#dependencies.runs.list().map(it => it.attach()));
+      if (this.#isDisposed || this.#isBusy || !this.#tryLock()) return;
+      // another window may have started it meanwhile
+      this.#reread();
+      const [folder] = this.#folders;
+      if (folder === undefined) return;
+      if (!isAnnounced) void showInformation(`${basename(folder)} was queued, and starts now.`);
+      reportRejection(this.train(folder));
+    } finally {
+      this.#isStarting = false;
+      if (this.#current.size === 0) this.#unlock();
+    }
   }
 
-  #store(folders: readonly string[]): void {
-    const { runs, storage } = this.#dependencies;
-    this.#folders = folders;
-    reportRejection(Promise.resolve(storage.update(storedKey, folders)));
-    for (const monitor of runs.list()) {
-      const position = folders.indexOf(monitor.folder) + 1;
+  get #isBusy(): boolean {
+    return this.#current.size > 0 || this.#dependencies.runs.listAttached().length > 0;
+  }
+
+  /** Makes this window the one that starts trainings. False if another one is. */
+  #tryLock(): boolean {
+    if (this.#releaseLock) return true;
+    try {
+      this.#releaseLock = acquireLock(`${this.#dependencies.file}.lock`, {
+        createConflict: pid => new QueueHeld(`process ${pid} starts trainings`, "wait for it"),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof QueueHeld) return false;
+      throw error;
+    }
+  }
+
+  #unlock(): void {
+    this.#releaseLock?.();
+    this.#releaseLock = undefined;
+  }
+
+  /** Changes the queue as it is stored now. */
+  #change(change: (folders: readonly string[]) => readonly string[]): void {
+    const { file } = this.#dependencies;
+    const stored = readFolders(file);
+    this.#folders = change(stored);
+    if (this.#folders.length !== stored.length || this.#folders.some((it, i) => it !== stored[i]))
+      writeSharedFile(file, this.#folders);
+    this.#setPositions();
+  }
+
+  #setPositions(): void {
+    for (const monitor of this.#dependencies.runs.list()) {
+      const position = this.#folders.indexOf(monitor.folder) + 1;
       monitor.setQueuePosition(position === 0 ? undefined : position);
     }
   }
 }
+
+/** What another version has stored in another form is ignored. */
+const readFolders = (file: string): readonly string[] =>
+  fileSchema.safeParse(readSharedFile(file)).data ?? [];

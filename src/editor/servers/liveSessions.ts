@@ -2,7 +2,7 @@
  * The sessions that are open in this window, each with its owner and its last calls. The person
  * opens sessions from the editor, agents through the HTTP service.
  */
-import { EventEmitter, workspace, type Disposable, type Event, type Memento } from "vscode";
+import { EventEmitter, workspace, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { listAddedTools, type Trajectory } from "../../trajectory/trajectory.ts";
@@ -13,15 +13,9 @@ import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/count.ts";
 import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
-import { reportError, reportRejection } from "../shared/report.ts";
+import { reportError } from "../shared/report.ts";
 import { createSessionTrajectory } from "./sessionTrajectory.ts";
-import {
-  readStoredSessions,
-  writeStoredSessions,
-  type AttemptPosition,
-  type MadeCall,
-  type StoredSession,
-} from "./storedSessions.ts";
+import type { AttemptPosition, MadeCall, SessionStore, StoredSession } from "./storedSessions.ts";
 
 /** The owner of the sessions that the person opened. */
 export const personOwner = "you";
@@ -49,7 +43,7 @@ const maxCalls = 500;
 
 export class LiveSessions implements Disposable {
   readonly #definitions: ServerDefinitions;
-  readonly #storage: Memento;
+  readonly #store: SessionStore;
   readonly #changed = new EventEmitter<void>();
   /** Fires at most every 40 ms. */
   readonly onDidChange: Event<void> = this.#changed.event;
@@ -71,13 +65,12 @@ export class LiveSessions implements Disposable {
   #pendingChange: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
-  /** Sessions of the person are kept in the storage, and opened again from it. */
-  constructor(definitions: ServerDefinitions, storage: Memento) {
+  /** Sessions of the person are kept in the store, and opened again from it. */
+  constructor(definitions: ServerDefinitions, store: SessionStore) {
     this.#definitions = definitions;
-    this.#storage = storage;
-    this.#stored = readStoredSessions(storage);
+    this.#store = store;
+    this.#stored = store.read();
     this.#storedText = JSON.stringify(this.#stored);
-    this.#sessionCount = Math.max(0, ...this.#stored.map(it => it.number));
   }
 
   /** Opens the sessions again that were open before the window was reloaded. */
@@ -174,7 +167,7 @@ export class LiveSessions implements Disposable {
   }
 
   dispose(): void {
-    if (this.#pendingChange) this.#store();
+    if (this.#pendingChange) this.#storeSessions();
     clearTimeout(this.#pendingChange);
     // the sessions that are closed now are opened again after the reload
     this.#isDisposed = true;
@@ -272,18 +265,23 @@ export class LiveSessions implements Disposable {
   #fireChange(): void {
     clearTimeout(this.#pendingChange);
     this.#pendingChange = undefined;
-    this.#store();
+    this.#storeSessions();
     this.#changed.fire();
   }
 
-  #store(): void {
+  #storeSessions(): void {
     if (this.#isDisposed) return;
     const sessions = [...this.#stored, ...[...this.#sessions.values()].flatMap(toStored)];
     const text = JSON.stringify(sessions);
     // calls of agents change nothing that is stored
     if (text === this.#storedText) return;
     this.#storedText = text;
-    reportRejection(Promise.resolve(writeStoredSessions(this.#storage, sessions)));
+    try {
+      this.#store.write(sessions);
+    } catch (error) {
+      // the sessions stay open, and are stored with the next change
+      reportError(error);
+    }
   }
 
   /** Whether the person opened the session, which is shown in the tree at once. */
@@ -293,7 +291,7 @@ export class LiveSessions implements Disposable {
       : (this.#forkSource?.number ?? this.#attempt?.title);
     const attempt = this.#attempt ?? this.#forkSource?.attempt ?? this.#reopened?.attempt;
     const live: WritableSession = {
-      number: this.#reopened?.number ?? ++this.#sessionCount,
+      number: this.#reopened?.number ?? this.#takeNumber(),
       session,
       calls: [],
       history: this.#forkSource ? this.#forkSource.history : [],
@@ -304,6 +302,12 @@ export class LiveSessions implements Disposable {
     if (session.owner !== personOwner || this.#reopened) return false;
     if (!this.#attempt) this.#announce(live);
     return true;
+  }
+
+  /** A number that no session of this or another window has. */
+  #takeNumber(): number {
+    this.#sessionCount = 1 + Math.max(this.#sessionCount, this.#store.lastNumber);
+    return this.#sessionCount;
   }
 
   /** Lets the tree reveal a session that the person opened. */

@@ -2,6 +2,7 @@
  * Registers the Servers view with the sessions that a person opens on the product's servers and on
  * connected ones.
  */
+import { join } from "node:path";
 import { workspace, type Disposable, type ExtensionContext, type TreeView } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
@@ -9,6 +10,7 @@ import { createTree } from "../shared/treeView.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { reportRejection } from "../shared/report.ts";
+import { getSharedFolder } from "../shared/sharedFile.ts";
 import { CallDocuments } from "./callDocuments.ts";
 import { formatCallList } from "./callList.ts";
 import { ConnectionCommands } from "./connectionCommands.ts";
@@ -18,7 +20,7 @@ import { LiveSessions, formatSessionTitle, type LiveSession } from "./liveSessio
 import type { NodeOf, ServersNode } from "./serversNode.ts";
 import { ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
-import { ArgumentDrafts } from "./storedSessions.ts";
+import { ArgumentDrafts, SessionStore } from "./storedSessions.ts";
 
 export interface ServerDependencies {
   readonly folder: ProveFolder;
@@ -38,7 +40,10 @@ export function registerServers(
   context: ExtensionContext,
   { folder, files, definitions, fixtures }: ServerDependencies,
 ): ServersFeature {
-  const sessions = new LiveSessions(definitions, context.workspaceState);
+  const sessions = new LiveSessions(
+    definitions,
+    new SessionStore(join(getSharedFolder(context), "sessions.json")),
+  );
   const drafts = new ArgumentDrafts(context.workspaceState);
   const connections = new Connections(folder, context.workspaceState);
   const sessionDocuments = new CallDocuments("sessions", files, number => {

@@ -1,12 +1,14 @@
 /**
  * The sessions of the person as they are kept over a reload of the window: the fixture and the
- * calls, from which the state follows, and the attempt that a session was forked from.
+ * calls, from which the state follows, and the attempt that a session was forked from. All windows
+ * on a workspace store theirs in the same file.
  */
 import type { Memento } from "vscode";
 import { z } from "zod";
 import type { Json } from "../../environment/json.ts";
 import { headerSchema, type Event, type Header } from "../../trajectory/trajectory.ts";
 import { eventSchema, formatTrajectoryLine } from "../../trajectory/trajectoryLine.ts";
+import { readSharedFile, writeSharedFile } from "../shared/sharedFile.ts";
 
 const attemptSchema = z.object({
   title: z.string(),
@@ -54,20 +56,96 @@ export interface StoredSession {
   readonly attempt?: AttemptPosition | undefined;
 }
 
-const sessionsKey = "prove.sessions";
+const numberSchema = z.object({ number: z.int().min(1) });
 
-/** Reads the stored sessions. What another version has stored in another form is left out. */
-export const readStoredSessions = (storage: Memento): readonly StoredSession[] =>
-  storage.get<readonly unknown[]>(sessionsKey, []).flatMap(it => {
-    const { data } = storedSessionSchema.safeParse(it);
-    return data ? [data] : [];
-  });
+/** A session as it is stored. Its form may be that of another version. */
+interface SessionRecord {
+  readonly number: number;
+  readonly json: unknown;
+  readonly text: string;
+}
 
-export const writeStoredSessions = (
-  storage: Memento,
-  sessions: readonly StoredSession[],
-): Thenable<void> =>
-  storage.update(sessionsKey, sessions.length > 0 ? sessions.map(formatSession) : undefined);
+const createRecord = (number: number, json: object): SessionRecord => ({
+  number,
+  json,
+  text: JSON.stringify(json),
+});
+
+export class SessionStore {
+  readonly #file: string;
+  /** The texts of this window's sessions when they were last read or written, by number. */
+  readonly #known = new Map<number, string>();
+  /** The new numbers of sessions that another window has changed, too. */
+  readonly #newNumbers = new Map<number, number>();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** The stored sessions. What another version has stored in another form is left out. */
+  read(): readonly StoredSession[] {
+    const records = [...this.#readRecords().values()];
+    return records.flatMap(({ number, json, text }) => {
+      const { data } = storedSessionSchema.safeParse(json);
+      if (!data) return [];
+      this.#known.set(number, text);
+      return [data];
+    });
+  }
+
+  /** The highest number of a session in any window. */
+  get lastNumber(): number {
+    return Math.max(0, ...this.#known.keys(), ...this.#readRecords().keys());
+  }
+
+  /**
+   * Stores the sessions of this window. What other windows have stored is kept: their sessions, and
+   * their calls in a session that both have open. If this window made calls in it, too, its own
+   * version gets a number of its own.
+   */
+  write(sessions: readonly StoredSession[]): void {
+    const stored = this.#readRecords();
+    const result = new Map(stored);
+    const put = (record: SessionRecord) => {
+      result.set(record.number, record);
+      this.#known.set(record.number, record.text);
+    };
+    const open = new Set<number>();
+    for (const session of sessions) {
+      const number = this.#newNumbers.get(session.number) ?? session.number;
+      const record = createRecord(number, { ...formatSession(session), number });
+      const [theirs, known] = [stored.get(number)?.text, this.#known.get(number)];
+      open.add(number);
+      if (theirs === undefined || theirs === known) put(record);
+      else if (record.text !== known && record.text !== theirs) {
+        const other = 1 + Math.max(...result.keys(), ...sessions.map(it => it.number));
+        this.#newNumbers.set(session.number, other);
+        open.add(other);
+        const forkOf = known === undefined ? {} : { forkOf: number };
+        put(createRecord(other, { ...formatSession(session), ...forkOf, number: other }));
+      }
+    }
+    for (const [number, text] of this.#known) {
+      if (open.has(number)) continue;
+      if (stored.get(number)?.text === text) result.delete(number);
+      this.#known.delete(number);
+    }
+    writeSharedFile(
+      this.#file,
+      [...result.values()].map(it => it.json),
+    );
+  }
+
+  #readRecords(): ReadonlyMap<number, SessionRecord> {
+    const { data = [] } = z.array(z.unknown()).safeParse(readSharedFile(this.#file));
+    return new Map(
+      data.flatMap(json => {
+        const { data: named } = numberSchema.safeParse(json);
+        return named ? [[named.number, createRecord(named.number, json as object)]] : [];
+      }),
+    );
+  }
+}
 
 const formatSession = ({ attempt, ...session }: StoredSession) =>
   attempt

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
+import { createRunConfig } from "../../../src/run/createRunConfig.ts";
 import { createVscode } from "../fakeVscode.ts";
 
 vi.mock("vscode", () => createVscode());
@@ -13,6 +14,7 @@ const { findEnginePython, listRequirements } =
   await import("../../../src/editor/runs/enginePackages.ts");
 const { EngineProcess, getEngineLog, readLastLines } =
   await import("../../../src/editor/runs/engineProcess.ts");
+const { RunMonitor } = await import("../../../src/editor/runs/runMonitor.ts");
 const { findNameProblem } = await import("../../../src/editor/runs/enginePrompts.ts");
 
 const root = mkdtempSync(join(tmpdir(), "prove-engine-"));
@@ -26,6 +28,22 @@ function start(program: string) {
   writeFileSync(join(folder, "launch.py"), program);
   return new EngineProcess({ python: process.execPath, folder, env: process.env });
 }
+
+test("a second window cannot start a training that runs, and sees it", async () => {
+  const config = createRunConfig({ startedAt: new Date(0), tasks: "/gone.tasks.jsonl", steps: 3 });
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ ...config, engine: "trl" }));
+  const monitor = new RunMonitor(folder);
+  const running = start("setInterval(() => {}, 1000)");
+  monitor.readFiles();
+  expect(monitor.status).toMatchObject({
+    state: "training",
+    activity: expect.stringMatching(/^step 0, trained by process \d+ of another window$/) as string,
+  });
+  expect(() => start("")).toThrow(/^run-\w+ is being trained already, by process \d+ of another/);
+  await running.stop();
+  monitor.readFiles();
+  expect(monitor.status.state).toBe("stopped");
+});
 
 test("the output of a training that fails is in its log, and its last lines are found", async () => {
   const { ended } = start(

@@ -1,12 +1,13 @@
 /**
- * The queue of trainings: what starts next, after which ends, and after a reload of the window. A
- * fake of the VS Code API stands in for the editor, and a socket for a trainer.
+ * The queue of trainings: what starts next, after which ends, after a reload of the window, and in
+ * which of two windows. A fake of the VS Code API stands in for the editor, and a socket for a
+ * trainer.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Memento, Uri } from "vscode";
+import type { Uri } from "vscode";
 import type { ProveFolder } from "../../../src/editor/shared/proveFolder.ts";
 import { createRunConfig } from "../../../src/run/createRunConfig.ts";
 import { acquireTrainerLock } from "../../../src/run/trainerLock.ts";
@@ -42,9 +43,9 @@ const { TrainingQueue } = await import("../../../src/editor/runs/trainingQueue.t
 type Window = ReturnType<typeof openWindow>;
 
 let root = "";
-let stored: Record<string, unknown>;
 let window: Window;
 const createUri = (path: string) => ({ fsPath: path, path }) as Uri;
+const queueFile = () => join(root, "shared/queue.json");
 const getFolder = (name: string) => join(root, "runs", name);
 
 /** A window on the workspace, whose trainings end when the test says so. */
@@ -52,13 +53,9 @@ function openWindow() {
   const folder = { uri: createUri(root), getPart: () => createUri(join(root, "runs")) };
   const runs = new Runs(folder as unknown as ProveFolder);
   const trainings: { readonly folder: string; end: (isAnnounced: boolean | Error) => void }[] = [];
-  const storage = {
-    get: (key: string) => stored[key],
-    update: (key: string, value: unknown) => Promise.resolve(void (stored[key] = value)),
-  } as unknown as Memento;
   const queue = new TrainingQueue({
     runs,
-    storage,
+    file: queueFile(),
     train: it =>
       new Promise((resolve, reject) =>
         trainings.push({
@@ -85,7 +82,6 @@ beforeEach(() => {
   }
   editor.isTrusted = true;
   editor.messages = [];
-  stored = {};
   window = openWindow();
 });
 afterEach(() => {
@@ -194,9 +190,35 @@ test("a queued run whose folder is gone is left out with a warning", async () =>
 });
 
 test("what another version stored in another form is ignored", async () => {
-  stored["prove.training.queue"] = { runs: 3 };
+  writeFileSync(queueFile(), JSON.stringify({ runs: 3 }));
   closeWindow(window);
   window = openWindow();
   await window.queue.resume();
   expect(window.queue.next).toBeUndefined();
+});
+
+test("two windows share the queue, and one of them starts the next training", async () => {
+  const other = openWindow();
+  void window.queue.train(getFolder("first"));
+  queueAll("second");
+  other.queue.add(getFolder("third"), "last");
+  await vi.waitFor(() => expect(window.queue.size).toBe(2));
+  const listOther = async () => (await other.tree.getChildren()).map(it => it.kind);
+  expect(await listOther()).toHaveLength(3);
+  expect(other.runs.getMonitor(getFolder("second")).queuePosition).toBe(1);
+  expect(window.runs.getMonitor(getFolder("third")).queuePosition).toBe(2);
+  // both notice the end
+  window.trainings[0]!.end(true);
+  other.runs.refresh();
+  await checkStarted("first", "second");
+  expect(other.trainings).toEqual([]);
+  await vi.waitFor(() => expect(other.queue.size).toBe(1));
+  // the other one goes on when the window is closed
+  closeWindow(window);
+  other.runs.refresh();
+  await vi.waitFor(() =>
+    expect(other.trainings.map(it => it.folder)).toEqual([getFolder("third")]),
+  );
+  expect(other.queue.size).toBe(0);
+  closeWindow(other);
 });

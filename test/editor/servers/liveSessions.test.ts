@@ -1,6 +1,11 @@
-/** Sessions of the person are opened again after the window is reloaded. */
+/**
+ * Sessions of the person are opened again after the window is reloaded, also those of two windows
+ * on the same workspace.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import type { Memento } from "vscode";
 import { openCatalog } from "../../../src/environment/catalog.ts";
 import { catalog, root } from "../../contracts/transports.ts";
@@ -29,9 +34,13 @@ vi.mock("vscode", () => ({
 
 const { LiveSessions, formatSessionTitle } =
   await import("../../../src/editor/servers/liveSessions.ts");
-const { ArgumentDrafts } = await import("../../../src/editor/servers/storedSessions.ts");
+const { ArgumentDrafts, SessionStore } =
+  await import("../../../src/editor/servers/storedSessions.ts");
 
 const servers = [...catalog.servers.values()];
+const folder = mkdtempSync(join(tmpdir(), "prove-sessions-"));
+const file = join(folder, "sessions.json");
+afterAll(() => rmSync(folder, { recursive: true }));
 let storage: Memento;
 let fixtures: readonly string[];
 
@@ -41,7 +50,7 @@ const openWindow = () =>
     {
       openLiveCatalog: async () => openCatalog(servers, fixtures),
     } as Partial<ServerDefinitions> as ServerDefinitions,
-    storage,
+    new SessionStore(file),
   );
 
 /** Opens the workspace in another window. */
@@ -61,6 +70,7 @@ beforeEach(() => {
     update: async (key: string, value: unknown) =>
       void values.set(key, value && JSON.parse(JSON.stringify(value))),
   };
+  rmSync(file, { force: true });
   fixtures = [join(root, "resources/servers")];
   fakeEditor.workspace.isTrusted = true;
   fakeEditor.messages.length = 0;
@@ -137,6 +147,50 @@ test("nothing is opened in Restricted Mode, and nothing is lost", async () => {
   fakeEditor.workspace.isTrusted = true;
   await restricted.reopenStored();
   expect(restricted.all).toHaveLength(1);
+});
+
+const listTitles = (window: ReturnType<typeof openWindow>) => window.all.map(formatSessionTitle);
+
+test("two windows keep the sessions of each other", async () => {
+  const [first, second] = [openWindow(), openWindow()];
+  await first.open("banking", "small");
+  const closed = await second.open("banking", "small");
+  await second.open("calendar", "full");
+  await second.close(closed);
+  for (const it of [second, first])
+    expect(listTitles(await reload(it))).toEqual(["Session 1 on small", "Session 3 on full"]);
+});
+
+test("calls that two windows make in the same session lead to two sessions", async () => {
+  const first = openWindow();
+  await first.open("banking", "small");
+  const second = openWindow();
+  await second.reopenStored();
+  for (const [window, amount] of [
+    [first, 1],
+    [second, 2],
+  ] as const) {
+    window.call(window.all[0]!, "banking_transfer", { ...transfer, amount });
+    window.dispose();
+  }
+  const next = openWindow();
+  await next.reopenStored();
+  expect(listTitles(next)).toEqual(["Session 1 on small", "Session 2 forked from 1"]);
+  expect(next.all.map(it => it.calls.map(({ arguments: args }) => args))).toEqual([
+    [{ ...transfer, amount: 1 }],
+    [{ ...transfer, amount: 2 }],
+  ]);
+  // one that is closed in both stays closed
+  await next.close(next.all[1]!);
+  expect(listTitles(await reload(next))).toEqual(["Session 1 on small"]);
+});
+
+test("what cannot be read is left out", async () => {
+  const window = openWindow();
+  await window.open("banking", "small");
+  window.dispose();
+  writeFileSync(file, "[{");
+  expect((await reload(openWindow())).all).toEqual([]);
 });
 
 test("what was typed into a form is kept until the form is finished", () => {

@@ -1,6 +1,8 @@
 /** Live sessions that go on from an attempt, and their trajectories. */
-import { expect, test, vi } from "vitest";
-import type { Memento } from "vscode";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test, vi } from "vitest";
 import type { ServerDefinitions } from "../../../src/editor/shared/serverDefinitions.ts";
 import { computeDigest } from "../../../src/environment/digest.ts";
 import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
@@ -23,28 +25,22 @@ vi.mock("vscode", () => ({
 
 const { LiveSessions, formatSessionTitle } =
   await import("../../../src/editor/servers/liveSessions.ts");
+const { SessionStore } = await import("../../../src/editor/servers/storedSessions.ts");
 
-const openSessions = (storage: Memento = createStorage()) =>
+const folder = mkdtempSync(join(tmpdir(), "prove-sessions-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let fileCount = 0;
+const createStore = () => new SessionStore(join(folder, `${++fileCount}.json`));
+
+const openSessions = (store = createStore()) =>
   new LiveSessions(
     {
       openCatalog: async () => catalog,
       openLiveCatalog: async () => catalog,
     } as Partial<ServerDefinitions> as ServerDefinitions,
-    storage,
+    store,
   );
-
-/** A storage that keeps values as JSON. */
-function createStorage(): Memento {
-  const values = new Map<string, string>();
-  return {
-    keys: () => [...values.keys()],
-    get: (key: string, fallback?: unknown) => {
-      const text = values.get(key);
-      return text === undefined ? fallback : (JSON.parse(text) as unknown);
-    },
-    update: async (key: string, value: unknown) => void values.set(key, JSON.stringify(value)),
-  };
-}
 
 /** A session forked from the teacher's attempt after its first call, before the transfer. */
 async function forkAttempt(sessions = openSessions()) {
@@ -86,13 +82,13 @@ test("the trajectory of a forked session has the attempt's steps, replays, and i
 });
 
 test("after a reload of the window, a forked session still belongs to the task", async () => {
-  const storage = createStorage();
-  const { sessions, live, task } = await forkAttempt(openSessions(storage));
+  const store = createStore();
+  const { sessions, live, task } = await forkAttempt(openSessions(store));
   sessions.call(live, "banking_transfer", args(50));
   await sessions.fork(live);
   const before = await sessions.createTrajectory(live);
   sessions.dispose();
-  const next = openSessions(storage);
+  const next = openSessions(store);
   await next.reopenStored();
   for (const it of next.all) {
     const trajectory = await next.createTrajectory(it);
@@ -104,12 +100,13 @@ test("after a reload of the window, a forked session still belongs to the task",
 });
 
 test("a stored session is kept without an attempt of another version", async () => {
-  const storage = createStorage();
-  const { sessions } = await forkAttempt(openSessions(storage));
+  const store = createStore();
+  const { sessions } = await forkAttempt(openSessions(store));
   sessions.dispose();
-  const [stored] = storage.get<object[]>("prove.sessions")!;
-  await storage.update("prove.sessions", [{ ...stored, attempt: { title: "t-move", steps: [] } }]);
-  const next = openSessions(storage);
+  const file = join(folder, `${fileCount}.json`);
+  const [stored] = JSON.parse(readFileSync(file, "utf8")) as object[];
+  writeFileSync(file, JSON.stringify([{ ...stored, attempt: { title: "t-move", steps: [] } }]));
+  const next = openSessions(store);
   await next.reopenStored();
   const [reopened] = next.all;
   expect((await next.createTrajectory(reopened!)).header.task).toBe("session");
