@@ -3,8 +3,8 @@
  * trained any more, however the training before it has ended. All windows on a workspace share the
  * queue; it is kept in a file when the last one is closed.
  */
-import { basename, dirname, join } from "node:path";
-import { watch, mkdirSync, type FSWatcher } from "node:fs";
+import { basename, dirname } from "node:path";
+import { mkdirSync, watch, type FSWatcher } from "node:fs";
 import { workspace, type Disposable } from "vscode";
 import { z } from "zod";
 import { acquireLock } from "../../storage/fileLock.ts";
