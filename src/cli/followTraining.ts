@@ -39,6 +39,7 @@ export async function followTraining(
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop);
   const steps: StepMetrics[] = [];
+  const warnings = new Set<string>();
   let seconds = 0;
   try {
     for await (const event of attachment.events) {
@@ -50,6 +51,11 @@ export async function followTraining(
           if (it.kind !== "not-a-number")
             printNote(`${label}${formatAlarm(event.metrics.step, it)}`);
       }
+      if (event.kind === "status")
+        for (const it of event.status.warnings ?? []) {
+          if (!warnings.has(it)) printNote(`${label}${it}`);
+          warnings.add(it);
+        }
       const end = findEnd(event, steps);
       if (end) return { ...end, steps, ...checkAlarms(readMetrics(folder).lines) };
       showProgress(`${label}${formatEvent(event, seconds)}`);

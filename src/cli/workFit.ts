@@ -1,8 +1,8 @@
 /** The work for the editor that checks which tasks of a file fit a student. */
 import { openCatalog } from "../environment/catalog.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
-import type { FitCounts, FitResult, FitWork, WorkProgress } from "../protocol/work.ts";
-import { createFitCheck, type TaskFit } from "../train/taskFit.ts";
+import type { FitResult, FitWork, WorkProgress } from "../protocol/work.ts";
+import { createFitCheck, FitTally } from "../train/taskFit.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { CliContext } from "./command.ts";
 
@@ -30,19 +30,4 @@ export async function checkFit(
     heldOut: heldOut.counts,
     unknownServers: [...servers].toSorted(([, a], [, b]) => b - a).map(([name]) => name),
   };
-}
-
-class FitTally {
-  readonly #counts = { total: 0, fitting: 0, unknownServers: 0, tooLong: 0 };
-
-  count(fit: TaskFit): void {
-    this.#counts.total++;
-    if (fit === "fits") this.#counts.fitting++;
-    else if (fit === "too-long") this.#counts.tooLong++;
-    else this.#counts.unknownServers++;
-  }
-
-  get counts(): FitCounts {
-    return this.#counts;
-  }
 }

@@ -71,7 +71,7 @@ export class TaskConversation {
     this.#onEvent = onEvent;
     this.#onlyTurn = header.turn;
     this.#turn = header.turn ?? 0;
-    this.#tools = [...listTools(task, task.menu, session)];
+    this.#tools = [...listOfferedTools(task, task.menu, session)];
     this.conversation = {
       header,
       tools: this.#tools,
@@ -188,7 +188,7 @@ export class TaskConversation {
     if (event.kind === "user" && event.adds) {
       this.session.addTools(event.adds);
       const added = event.adds.map(name => ({ name }));
-      this.#tools.push(...listTools(this.#task, added, this.session));
+      this.#tools.push(...listOfferedTools(this.#task, added, this.session));
     }
     this.#onEvent?.(event);
   }
@@ -238,7 +238,7 @@ export function createAttemptHeader(
 }
 
 /** The tools of a part of the menu. Throws a `UserError` if there is no such tool. */
-function listTools(
+export function listOfferedTools(
   task: Task,
   items: Task["menu"],
   session: Pick<Session, "tools">,

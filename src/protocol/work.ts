@@ -4,6 +4,7 @@
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
 import type { RunConfig } from "../run/config.ts";
+import type { FitCounts } from "../run/fitCounts.ts";
 import type { TrainingPlan } from "../run/trainingPlan.ts";
 import type { CachedScoring } from "../run/attemptCache.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
@@ -48,16 +49,6 @@ export interface FitWork {
   /** The model folder. */
   readonly model: string;
   readonly fixtures: readonly string[];
-}
-
-/** How many of some tasks fit a student, and why the others do not. */
-export interface FitCounts {
-  readonly total: number;
-  readonly fitting: number;
-  /** Tasks with servers that the student was not trained on. */
-  readonly unknownServers: number;
-  /** Tasks on servers that it knows, but beyond its limits. */
-  readonly tooLong: number;
 }
 
 /** The plan of a training that has not been started. */

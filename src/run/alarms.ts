@@ -8,7 +8,15 @@ import type { Alarm, GrpoStep, StepMetrics } from "./metrics.ts";
 const window = 5;
 const longWindow = 10;
 
-const limits = { flat: 0.8, manyFlat: 0.5, entropy: 0.01, cut: 0.3, tool: 0.2, kl: 0.5 };
+const limits = {
+  flat: 0.8,
+  manyFlat: 0.5,
+  entropy: 0.01,
+  cut: 0.3,
+  faults: 0.3,
+  tool: 0.2,
+  kl: 0.5,
+};
 
 /** Alarms that tell what could be better, after which a run has still gone well. */
 const hints: ReadonlySet<Alarm["kind"]> = new Set(["many-flat-groups"]);
@@ -56,6 +64,12 @@ function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
       "cut",
       `${formatShare(cut)} of the attempts reach a limit: the student does not end its turns, or the tasks are too long for it`,
     );
+  const faults = mean(computeFaultShare);
+  if (faults > limits.faults)
+    raise(
+      "faults",
+      `${formatShare(faults)} of the attempts end by a fault of their tools, and are not learned from: trainer.log in the run folder has the reasons`,
+    );
   if (tool > limits.tool)
     raise(
       "unknown-tools",
@@ -75,6 +89,9 @@ function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
     );
   return alarms;
 }
+
+const computeFaultShare = ({ attempts, faults }: GrpoStep): number =>
+  faults === 0 ? 0 : faults / (attempts + faults);
 
 /**
  * How far the mean of the last steps is below that of the first ones, if it is more than three
@@ -140,9 +157,11 @@ export const formatAlarm = (step: number, { text }: Alarm): string => `step ${st
 export function formatFinalAlarms(alarms: readonly Alarm[], steps: readonly StepMetrics[]): string {
   const [first] = steps;
   const isLasting = alarms.every(({ kind }) => first?.method === "grpo" && holdsAt(first, kind));
-  const remedy = isLasting
-    ? "train on other tasks, or start from another student"
-    : "start a new run with a lower learning rate";
+  const remedy = alarms.some(it => it.kind === "faults")
+    ? "fix the tools, or train on other tasks"
+    : isLasting
+      ? "train on other tasks, or start from another student"
+      : "start a new run with a lower learning rate";
   const count = alarms.length > 1 ? `${alarms.length} alarms` : "an alarm";
   return `the training ended with ${count}: ${alarms.map(it => it.text).join("; ")}. To do: ${remedy}`;
 }

@@ -111,9 +111,17 @@ const common = {
   /** The engine that trains instead of PROVE's own trainer. */
   engine: z.enum(["trl", "verl"]).optional(),
   backend: z.enum(backends),
-  /** The backend that the last training of the run used, and why. The trainer writes it. */
+  /**
+   * The backend that the last training of the run used, and why, and what to know about its tasks.
+   * The trainer writes it.
+   */
   trainedWith: z
-    .strictObject({ backend: z.string(), device: z.string(), notes: z.array(z.string()) })
+    .strictObject({
+      backend: z.string(),
+      device: z.string(),
+      notes: z.array(z.string()),
+      aboutTasks: z.array(z.string()).optional(),
+    })
     .optional(),
   workers: z.int().min(1).max(64),
   /** The run ends after these steps or seconds of training, whichever comes first. */

@@ -68,3 +68,11 @@ export const parseGroupLine = (json: unknown): GroupLine | undefined =>
 /** The attempts of a step; empty if they were not stored. */
 export const readGroups = (folder: string, step: number): Log<GroupLine> =>
   readLog(groupLineSchema, getGroupsFile(folder, step));
+
+/** The attempts of a step in the order of its tasks, whichever replica made them. */
+export const sortAttempts = (groups: readonly GroupLine[]): readonly GroupLine[] =>
+  groups.toSorted((a, b) => getTaskIndex(a) - getTaskIndex(b) || a.attempt - b.attempt);
+
+/** The index of the task within its step, from the id `task/step.index.attempt`. */
+const getTaskIndex = ({ trajectory }: GroupLine): number =>
+  Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);

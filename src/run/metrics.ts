@@ -10,6 +10,7 @@ const alarm = z.object({
     "many-flat-groups",
     "entropy",
     "cut",
+    "faults",
     "unknown-tools",
     "kl",
     "success",

@@ -7,13 +7,14 @@ import { setImmediate } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
 import { openStudent, type Student } from "../model/student.ts";
 import type { TokenMask } from "../model/textTokens.ts";
-import { rollout } from "../policy/rollout.ts";
+import { rollout, type Rollout } from "../policy/rollout.ts";
 import type { Profile } from "../reward/profiles.ts";
 import type { GrpoConfig } from "../run/config.ts";
 import type { TaskOutcome } from "../run/metrics.ts";
 import { groupFormat, type GroupLine } from "../run/group.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import { getEnd, type Trajectory } from "../trajectory/trajectory.ts";
+import { UserError } from "../userError.ts";
 import { assignAdvantages, givesGradient } from "./advantages.ts";
 import {
   createTaskSelector,
@@ -94,13 +95,38 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       }),
     );
     return rollouts.map((group, i) => {
-      const scored = group.map(it =>
-        scoreRollout(it.task, it.rollout, masks.get(it.rollout.trajectory.header.id)),
-      );
-      const attempts = scored.filter(it => it !== undefined);
-      const faults = scored.length - attempts.length;
+      const attempts = scoreGroup(group);
+      const faults = grpo.group - attempts.length;
       return { ...chosen[i]!, attempts, faults, variant: variants[i] };
     });
+  };
+
+  let lastFault: string | undefined;
+  const reportedFaults = new Set<string>();
+
+  /** Prints a fault, without its stack, for the log of the trainer; the same one only once. */
+  const reportFault = (text: string): void => {
+    const [line] = text.split("\n");
+    lastFault = line;
+    if (!reportedFaults.has(line!)) console.error(line);
+    reportedFaults.add(line!);
+  };
+
+  /** Without attempts that ended by a fault; none if the goals of the task do not run now. */
+  const scoreGroup = (group: readonly GroupRollout[]): ScoredAttempt[] => {
+    try {
+      return group.flatMap(({ task, rollout: { trajectory, finalState } }) => {
+        const { by, fault } = getEnd(trajectory);
+        if (by === "fault") reportFault(`task ${task.id}: ${fault}`);
+        return (
+          scoreRollout(task, { trajectory, finalState }, masks.get(trajectory.header.id)) ?? []
+        );
+      });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      reportFault(error.what);
+      return [];
+    }
   };
 
   /** A variant of each undecided task of these, one after the other. */
@@ -183,6 +209,11 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const variants = stepGroups.filter(it => it.variant).length;
     const counts = { faults, resampled, variants };
     const sums = sumByName(replicas, sumAttempts(groups, counts, seconds));
+    if (sums.attempts === 0)
+      throw new UserError(
+        `all attempts of step ${step} ended by a fault${lastFault === undefined ? "" : `; the last one: ${lastFault}`}`,
+        "fix what fails, and resume the run",
+      );
     const outcomes = grpo.curriculum > 0 ? collectOutcomes(replicas, grpo, stepGroups) : undefined;
     selector.record(step, outcomes ?? []);
     return {
@@ -267,6 +298,11 @@ function collectOutcomes(
   }).filter(it => it.attempts > 0);
 }
 
+interface GroupRollout {
+  readonly task: Task;
+  readonly rollout: Rollout;
+}
+
 /** Concurrent attempts at one task, or at one turn of it. */
 const rolloutGroup = (
   student: Student,
@@ -282,7 +318,7 @@ const rolloutGroup = (
     readonly ids: readonly string[];
     readonly signal: AbortSignal;
   },
-) =>
+): Promise<GroupRollout[]> =>
   Promise.all(
     ids.map(async id => ({
       task,

@@ -1,13 +1,38 @@
 /**
- * Which tasks fit a model: those whose conversation with the teacher is within its limits, and, for
- * a small student, which sees no descriptions of tools, on servers that it was trained on. On other
- * tasks a student hardly ever succeeds, and has nothing to learn from.
+ * Which tasks can be attempted at all, and which fit a model: those whose conversation with the
+ * teacher is within its limits, and, for a small student, which sees no descriptions of tools, on
+ * servers that it was trained on. On other tasks a student hardly ever succeeds, and has nothing to
+ * learn from.
  */
-import type { Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { StoredModel } from "../model/modelFolder.ts";
+import {
+  createAttemptHeader,
+  listOfferedTools,
+  TaskConversation,
+} from "../policy/taskConversation.ts";
+import type { RunConfig } from "../run/config.ts";
+import type { FitCounts } from "../run/fitCounts.ts";
+import { checkGoals } from "../trajectory/attempt.ts";
+import { listSingleTurns } from "../trajectory/oneTurn.ts";
 import { UserError } from "../userError.ts";
-import type { Task } from "../trajectory/task.ts";
+import { listOfferedItems, type Task } from "../trajectory/task.ts";
 import { createConversation, encodeConversation } from "./corpus.ts";
+
+/**
+ * Throws a `UserError` if a run cannot use a task with the servers as they are now: they lack a
+ * tool that it offers or, where it is attempted, its goals or the teacher's turns no longer run.
+ */
+export function checkTask(task: Task, config: RunConfig, catalog: Catalog): void {
+  const { servers, seed } = task;
+  const open = () => openSessionByName(catalog, { servers, seed });
+  listOfferedTools(task, listOfferedItems(task), open());
+  if (config.method === "sft") return;
+  checkGoals(catalog, task);
+  const turn = config.grpo.turns === "one" ? listSingleTurns(task).at(-1) : undefined;
+  if (turn !== undefined)
+    void new TaskConversation(task, createAttemptHeader(task, catalog, "", { turn }), open());
+}
 
 /**
  * Throws a `UserError` with the numbers if a model that reads descriptions of tools cannot read the
@@ -54,4 +79,20 @@ export function createFitCheck(
     const conversation = createConversation(catalog, task, task.trajectory);
     return encodeConversation(chat, conversation) ? "fits" : "too-long";
   };
+}
+
+/** Counts how many tasks fit a model, and why others do not. */
+export class FitTally {
+  readonly #counts = { total: 0, fitting: 0, unknownServers: 0, tooLong: 0 };
+
+  count(fit: TaskFit): void {
+    this.#counts.total++;
+    if (fit === "fits") this.#counts.fitting++;
+    else if (fit === "too-long") this.#counts.tooLong++;
+    else this.#counts.unknownServers++;
+  }
+
+  get counts(): FitCounts {
+    return this.#counts;
+  }
 }

@@ -34,7 +34,7 @@ import {
   writeTrainedWith,
   type RunEnd,
 } from "../run/folder.ts";
-import { writeGroups, type GroupLine } from "../run/group.ts";
+import { sortAttempts, writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
@@ -82,6 +82,7 @@ class Trainer {
   #activity = "starting";
   #step = 0;
   #spent = 0;
+  #warnings: readonly string[] = [];
   #config: RunConfig | undefined;
   #socket: TrainerSocket | undefined;
   #releaseLock: (() => void) | undefined;
@@ -144,12 +145,15 @@ class Trainer {
     this.#steps = [...readMetrics(this.#folder).lines];
     await checkTasksFile(this.#folder, config.tasks);
     this.#activity = "reading tasks";
-    const { tasks, corpus, taskTopics } = await loadTrainingSet(
+    const { tasks, corpus, taskTopics, warnings } = await loadTrainingSet(
       config,
       this.#catalog,
       referenceModel,
       count => this.#reportReadTasks(count),
     );
+    for (const it of warnings) console.error(it);
+    this.#warnings = warnings;
+    this.#publish({ kind: "status", status: this.#getStatus() });
     checkTools(
       start,
       createServerDigest(this.#catalog.servers),
@@ -246,6 +250,7 @@ class Trainer {
           backend: message.backend,
           device: message.device,
           notes: [...message.notes],
+          ...(this.#warnings.length > 0 ? { aboutTasks: [...this.#warnings] } : {}),
         });
         this.#activity = `training on ${message.backend}`;
         return this.#publish({ kind: "status", status: this.#getStatus() });
@@ -344,6 +349,7 @@ class Trainer {
       spent: this.#spent,
       ...(seconds === undefined ? {} : { seconds }),
       doing: this.#activity,
+      warnings: this.#warnings,
     };
   }
 
@@ -374,14 +380,6 @@ interface RunOutput {
 
 /** The program that workers load: this one. */
 const program = fileURLToPath(import.meta.url);
-
-/** The attempts of all replicas in the order of the step's tasks. */
-const sortAttempts = (groups: readonly GroupLine[]): readonly GroupLine[] =>
-  groups.toSorted((a, b) => getTaskIndex(a) - getTaskIndex(b) || a.attempt - b.attempt);
-
-/** The index of the task within its step, from the id `task/step.index.attempt`. */
-const getTaskIndex = ({ trajectory }: GroupLine): number =>
-  Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
 
 function describeFailure(error: unknown, step: number): RunEnd {
   // an error of a worker is the cause of another error

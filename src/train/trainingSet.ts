@@ -6,10 +6,11 @@ import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import type { StoredModel, TaskTopic } from "../model/modelFolder.ts";
 import type { RunConfig } from "../run/config.ts";
+import { listMisfitReasons, type FitCounts } from "../run/fitCounts.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { buildCorpus, type BuiltCorpus, type Corpus } from "./corpus.ts";
-import { checkMenus, createFitCheck } from "./taskFit.ts";
+import { checkMenus, checkTask, createFitCheck, FitTally } from "./taskFit.ts";
 
 export interface TrainingSet {
   /** The tasks that `grpo` attempts. */
@@ -18,7 +19,12 @@ export interface TrainingSet {
   readonly corpus?: Corpus;
   /** The topic of each task. */
   readonly taskTopics: readonly TaskTopic[];
+  /** What the user should know about the tasks before the first step. */
+  readonly warnings: readonly string[];
 }
+
+/** The share of tasks that do not fit from which on the user is warned. */
+const misfitShare = 0.1;
 
 /**
  * Throws a `UserError` if the file has nothing to train on. `start` is the model that the run
@@ -30,16 +36,25 @@ export async function loadTrainingSet(
   start: Pick<StoredModel, "folder" | "config" | "chat">,
   onTask: (count: number) => void,
 ): Promise<TrainingSet> {
-  const checkFit = config.onlyFitting ? createFitCheck(start, catalog) : undefined;
-  let unfitCount = 0;
+  // from conversations the student learns new servers; other models need none that they know
+  const needsFit = config.method === "grpo" && !start.chat.describesTools;
+  const checkFit = config.onlyFitting || needsFit ? createFitCheck(start, catalog) : undefined;
+  const fits = new FitTally();
+  const unusable: UserError[] = [];
   const tasks: Task[] = [];
   const taskTopics: TaskTopic[] = [];
   async function* selectTasks(): AsyncGenerator<Task> {
     for await (const task of readTasks(config.tasks, { onTorn: it => console.error(it) })) {
       if (task.split !== config.split) continue;
-      if (checkFit && checkFit(task) !== "fits") {
-        unfitCount++;
+      const problem = findProblem(task, config, catalog);
+      if (problem) {
+        unusable.push(problem);
         continue;
+      }
+      if (checkFit) {
+        const fit = checkFit(task);
+        fits.count(fit);
+        if (config.onlyFitting && fit !== "fits") continue;
       }
       taskTopics.push(getTaskTopic(task));
       onTask(taskTopics.length);
@@ -58,9 +73,15 @@ export async function loadTrainingSet(
   if (!built)
     for await (const task of selectTasks())
       tasks.push(needsTeacher(config) ? task : removeTeacher(task));
-  if (taskTopics.length === 0 && unfitCount > 0)
+  const [problem] = unusable;
+  if (taskTopics.length === 0 && problem && fits.counts.total === 0)
     throw new UserError(
-      `none of the ${unfitCount} tasks of the split ${config.split} in ${config.tasks} fits ${start.config.name}`,
+      `none of the ${unusable.length} tasks of the split ${config.split} in ${config.tasks} can be attempted; ${problem.what}`,
+      problem.remedy,
+    );
+  if (taskTopics.length === 0 && fits.counts.total > 0)
+    throw new UserError(
+      `none of the ${fits.counts.total} tasks of the split ${config.split} in ${config.tasks} fits ${start.config.name}`,
       "synthesize tasks for it with --preset student on the servers that it was trained on",
     );
   if (taskTopics.length === 0)
@@ -76,8 +97,36 @@ export async function loadTrainingSet(
         : "synthesize with --preset student",
     );
   checkMenus(start, tasks, catalog);
-  return { tasks, taskTopics, ...(built ? { corpus: built.corpus } : {}) };
+  const warnings = [
+    ...describeUnusable(unusable, taskTopics.length),
+    ...(config.onlyFitting ? [] : describeMisfits(fits.counts, start.config.name)),
+  ];
+  return { tasks, taskTopics, warnings, ...(built ? { corpus: built.corpus } : {}) };
 }
+
+function findProblem(task: Task, config: RunConfig, catalog: Catalog): UserError | undefined {
+  try {
+    checkTask(task, config, catalog);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}
+
+const describeUnusable = (unusable: readonly UserError[], used: number): string[] =>
+  unusable.slice(0, 1).map(({ what, remedy }) => {
+    const count = unusable.length;
+    const left = count === 1 ? "is left out:" : "are left out; the first:";
+    return `${count} of ${used + count} tasks cannot be attempted, and ${left} ${what}. To do: ${remedy}`;
+  });
+
+const describeMisfits = (counts: FitCounts, model: string): string[] =>
+  counts.total - counts.fitting < misfitShare * counts.total
+    ? []
+    : [
+        `${counts.fitting === 0 ? "none" : counts.fitting} of ${counts.total} tasks fit ${model}: ${listMisfitReasons(counts).join(", ")}. Attempts at those hardly ever succeed; --only-fitting leaves them out`,
+      ];
 
 /** Whether attempts begin after turns of the teacher, or variants follow what it did. */
 const needsTeacher = (config: RunConfig): boolean =>

@@ -4,6 +4,7 @@
  */
 import { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
+import type { Outcome } from "../environment/outcome.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
@@ -53,6 +54,9 @@ export function createAttemptFactory(catalog: Catalog): CreateAttempt {
   };
 }
 
+/** Throws a `UserError` if the task's goals do not run. */
+export const checkGoals = (catalog: Catalog, task: Task): void => void runGoals(catalog, task);
+
 interface GoalRun extends Omit<AttemptStates, "final"> {
   /** Most attempts repeat goal calls, and the teacher's makes them all. */
   readonly memo: CallMemo;
@@ -67,16 +71,24 @@ function runGoals(catalog: Catalog, task: Task): GoalRun {
     for (const call of goal.calls) {
       const { outcome } = session.call(call.name, call.arguments);
       if (outcome.kind === "ok") continue;
+      // the message of a crash has a stack
+      const [message] = outcome.message.split("\n");
       throw new UserError(
-        `task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${outcome.message})`,
-        outcome.kind === "unknown-tool"
-          ? "use the version of PROVE that the task was made with, or synthesize it anew"
-          : "restore the fixture it was made on, or synthesize it anew",
+        `task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${message})`,
+        remedies[outcome.kind],
       );
     }
   }
   return { tools: session.tools, start, goal: session.state, memo };
 }
+
+/** What to do if a goal call has no value. */
+const remedies: Readonly<Record<Exclude<Outcome["kind"], "ok">, string>> = {
+  "unknown-tool": "use the version of PROVE that the task was made with, or synthesize it anew",
+  "bad-arguments": "restore the fixture it was made on, or synthesize it anew",
+  refused: "restore the fixture it was made on, or synthesize it anew",
+  broken: "fix the tool, or leave the task out",
+};
 
 function replayFinalState(
   catalog: Catalog,

@@ -17,6 +17,7 @@ import type { GrpoStep } from "../../src/run/metrics.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { root } from "../contracts/transports.ts";
 import { endTrainer } from "../train/endTrainer.ts";
+import type { Task } from "../../src/trajectory/task.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;
@@ -228,6 +229,28 @@ describe("train", () => {
       /weights\.safetensors has NaN in/,
     );
     expect(existsSync(join(cwd, "prove/runs/spoiled"))).toBe(false);
+  });
+
+  test("trains without a task that cannot be attempted, and says so before the first step", async () => {
+    const [first, ...others] = readFileSync(tasks(), "utf8").split("\n");
+    const task = JSON.parse(first!) as Task;
+    const menu = [...task.menu, { name: "banking_teleport" }];
+    const file = join(cwd, "prove/tasks/renamed.tasks.jsonl");
+    writeFileSync(file, [JSON.stringify({ ...task, menu }), ...others].join("\n"));
+    const small = { tasks: file, steps: 1, grpo: { prompts: 2, group: 2 } };
+    writeFileSync(join(cwd, "small.train.json"), JSON.stringify(small));
+    const { code, notes } = await runCommand(
+      train,
+      ["--run", "renamed", "--config", "small.train.json"],
+      { cwd },
+    );
+    expect(code).toBe(0);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^1 of 16 tasks cannot be attempted, and is left out: task .* offers banking_teleport/,
+      ),
+    ]);
+    expect(readRun(join(cwd, "renamed")).trainedWith!.aboutTasks).toEqual(notes);
   });
 
   test("exits with 1 and one line about the alarm if the learning rate spoils the weights", async () => {

@@ -76,6 +76,17 @@ check(
   ["cut"],
 );
 check(
+  "attempts that end by a fault",
+  steps(5, () => ({ attempts: 80, faults: 48 })),
+  ["faults"],
+);
+test("if tools fail, the learning rate is not to blame", () => {
+  const list = steps(9, i => (i < 4 ? {} : { attempts: 80, faults: 48 }));
+  expect(formatFinalAlarms(findFinalAlarms(list), list)).toMatch(
+    /^the training ended with an alarm: 38% of the attempts .*\. To do: fix the tools, or/,
+  );
+});
+check(
   "tools that are not offered",
   steps(5, () => ({ errors: { ...healthy.errors, tool: 0.25 } })),
   ["unknown-tools"],

@@ -2,7 +2,7 @@
  * Training of a tiny student on one server: supervised training lowers its loss, and GRPO then
  * raises its reward, but not with shuffled advantages.
  */
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, onTestFinished, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import { createCompactFormat } from "../../src/model/compactFormat.ts";
@@ -116,16 +116,14 @@ async function trainGrpo(advantages: GrpoConfig["grpo"]["advantages"]): Promise<
   return means;
 }
 
-/** The boxes, with a `find` that crashes in three of eight of the first calls. */
-function createCrashingBoxes(): typeof boxes {
+/** The boxes, with a `find` that crashes in the calls with these numbers. */
+function createCrashingBoxes(crashes: (call: number) => boolean): typeof boxes {
   let calls = 0;
   const find = boxes.tools.get("box_find")!;
   const crashing: typeof find = {
     ...find,
     run(...args: Parameters<typeof find.run>) {
-      const call = calls++;
-      // not later, when the goals are executed to score attempts
-      if (call < 16 && call % 8 < 3) throw new Error("out of boxes");
+      if (crashes(calls++)) throw new Error("out of boxes");
       return find.run(...args);
     },
   };
@@ -146,7 +144,8 @@ describe("a tiny student", () => {
     expect(rise(means)).toBeGreaterThan(0.15);
   });
 
-  test("learns from the other attempts of a group in which some crash", async () => {
+  /** A step of four groups of eight, at a rate at which nothing moves. */
+  async function takeStep(crashes: (call: number) => boolean) {
     const optimizer = createAdamW(startModel);
     const grpo = openGrpo(
       {
@@ -154,7 +153,7 @@ describe("a tiny student", () => {
         model: startModel,
         chat,
         optimizer,
-        catalog: createBoxCatalog(createCrashingBoxes()),
+        catalog: createBoxCatalog(createCrashingBoxes(crashes)),
         tasks,
         reference: undefined,
         profile: provePlusProfile,
@@ -162,13 +161,20 @@ describe("a tiny student", () => {
       {
         ...common,
         method: "grpo",
-        // a rate at which nothing moves
         grpo: { ...defaultGrpoSettings, prompts: 4, group: 8, learningRate: 1e-12, kl: 0 },
       },
     );
-    const { metrics, groups } = (await grpo.step(1, 0))!;
-    grpo.dispose();
-    optimizer.dispose();
+    try {
+      return (await grpo.step(1, 0))!;
+    } finally {
+      grpo.dispose();
+      optimizer.dispose();
+    }
+  }
+
+  test("learns from the other attempts of a group in which some crash", async () => {
+    // not later, when the goals are executed to score attempts
+    const { metrics, groups } = await takeStep(call => call < 16 && call % 8 < 3);
     const { attempts, faults, gradientNorm } = metrics as GrpoStep;
     expect(attempts + faults).toBe(32);
     expect(faults).toBe(6);
@@ -179,6 +185,31 @@ describe("a tiny student", () => {
       expect(group.map(it => it.attempt)).toEqual(group.map((_, i) => i));
       expect(group.reduce((sum, it) => sum + it.advantage, 0)).toBeCloseTo(0, 6);
     }
+  });
+
+  test("learns from the other groups if the goals of one crash", async () => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    onTestFinished(() => log.mockRestore());
+    // the attempts of a group are scored one after the other, and the goals are executed first
+    let crashed = false;
+    const { metrics, groups } = await takeStep(call => {
+      const isGoal = new Error().stack!.includes("runGoals");
+      return call >= 8 && isGoal && !crashed && (crashed = true);
+    });
+    const { attempts, faults } = metrics as GrpoStep;
+    expect([attempts, faults]).toEqual([24, 8]);
+    expect(new Set(groups.map(it => it.task)).size).toBe(3);
+    expect(log.mock.calls).toEqual([
+      [expect.stringMatching(/^task .*: goal 1, box_find, is broken \(.*out of boxes\)$/)],
+    ]);
+  });
+
+  test("ends if all of its calls crash", async () => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    onTestFinished(() => log.mockRestore());
+    await expect(takeStep(() => true)).rejects.toThrow(
+      /^all attempts of step 1 ended by a fault; the last one: .*out of boxes/,
+    );
   });
 
   test("does not get it with shuffled advantages", async () => {

@@ -231,6 +231,28 @@ describe.each([
   });
 });
 
+test("a run with a limit of seconds that is killed and resumed equals another one in the steps of both", async () => {
+  const config = grpo({ steps: undefined, seconds: 2 });
+  const uninterrupted = createRunFolder(config);
+  await readEvents(await startOn(uninterrupted));
+  const interrupted = createRunFolder(config);
+  for await (const { kind } of (await startOn(interrupted)).events) if (kind === "saved") break;
+  process.kill(readTrainerLock(interrupted)!.pid, "SIGKILL");
+  while (readTrainerLock(interrupted)) await sleep(20);
+  await readEvents(await startOn(interrupted));
+  expect(readEnd(interrupted)).toMatchObject({ by: "time" });
+  const runs = [uninterrupted, interrupted];
+  const last = Math.min(...runs.map(it => readMetrics(it).lines.length));
+  expect(last).toBeGreaterThan(2);
+  const [a, b] = runs.map(it => readResults(it).metrics.slice(0, last));
+  expect(b).toEqual(a);
+  const saved = last - (last % 2);
+  const [x, y] = runs.map(it =>
+    readFileSync(join(getCheckpointFolder(it, saved), "weights.safetensors")),
+  );
+  expect(y!.equals(x!)).toBe(true);
+});
+
 describe("a run that trains adapters", () => {
   const listFiles = (folder: string) => readdirSync(folder).toSorted();
 

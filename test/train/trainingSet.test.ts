@@ -3,21 +3,41 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
-import { loadTrainingSet } from "../../src/train/trainingSet.ts";
+import { loadTrainingSet, type TrainingSet } from "../../src/train/trainingSet.ts";
 import { readModelFolder } from "../../src/model/modelFolder.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import { calling, catalog, saying, taskOf, transfer } from "../trajectory/sampleTasks.ts";
+import {
+  calling,
+  catalog,
+  moveFifty,
+  saying,
+  taskOf,
+  transfer,
+} from "../trajectory/sampleTasks.ts";
 
+const fixtures = join(import.meta.dirname, "../../resources/servers");
 const student = readModelFolder(join(import.meta.dirname, "../../resources/models/small"));
 
-async function load(
+interface LoadOptions {
+  readonly turns?: "all" | "one";
+  /** The servers of the student; only tasks on them are loaded. */
+  readonly servers?: readonly string[];
+  readonly of?: Catalog;
+}
+
+async function load(tasks: readonly Task[], options: LoadOptions): Promise<readonly Task[]> {
+  return (await loadSet(tasks, options)).tasks;
+}
+
+async function loadSet(
   tasks: readonly Task[],
-  { turns = "all", servers = [] }: { turns?: "all" | "one"; servers?: readonly string[] },
-): Promise<readonly Task[]> {
+  { turns = "all", servers = [], of = catalog }: LoadOptions,
+): Promise<TrainingSet> {
   const folder = mkdtempSync(join(tmpdir(), "prove-set-"));
   const file = join(folder, "t.tasks.jsonl");
   writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
@@ -29,9 +49,11 @@ async function load(
   });
   const saw = { ...student.config.saw, servers: Object.fromEntries(servers.map(it => [it, ""])) };
   const start = { ...student, config: { ...student.config, saw } };
-  const set = await loadTrainingSet(config, catalog, start, () => {});
-  rmSync(folder, { recursive: true });
-  return set.tasks;
+  try {
+    return await loadTrainingSet(config, of, start, () => {});
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The user confirms a transfer, which the server then refuses: the turn has no goal. */
@@ -117,4 +139,55 @@ describe("only the tasks that fit the student", () => {
       remedy: expect.stringContaining("--preset student") as string,
     });
   });
+});
+
+describe("tasks that cannot be attempted", () => {
+  const offerNothing = async (): Promise<Task> => {
+    const task = await moveFifty();
+    return { ...task, id: "t-renamed", menu: [...task.menu, { name: "banking_teleport" }] };
+  };
+  /** The catalog with a `transfer` that crashes. */
+  const crashingCatalog = (): Catalog => {
+    const banking = catalog.getServer("banking");
+    const tool = banking.tools.get(transfer("", 0).name)!;
+    const crash = () => {
+      throw new Error("out of money");
+    };
+    const tools = new Map([...banking.tools, [tool.name, { ...tool, run: crash }]]);
+    return openCatalog([{ ...banking, tools }], [fixtures]);
+  };
+
+  test("are left out, and the user is told", async () => {
+    const { tasks, warnings } = await loadSet([await moveFifty(), await offerNothing()], {});
+    expect(tasks.map(it => it.id)).toEqual(["t-move"]);
+    expect(warnings[0]).toBe(
+      "1 of 2 tasks cannot be attempted, and is left out: task t-renamed offers banking_teleport, which none of its servers has. To do: synthesize the task anew",
+    );
+  });
+
+  test("are those whose goals crash; if none is left, the error names the first crash", async () => {
+    const question = await taskOf({
+      id: "t-question",
+      users: ["Hello."],
+      goals: [],
+      teacher: [saying("Hello.")],
+    });
+    const of = crashingCatalog();
+    const { tasks, warnings } = await loadSet([await moveFifty(), question], { of });
+    expect(tasks.map(it => it.id)).toEqual(["t-question"]);
+    expect(warnings[0]).toMatch(
+      /^1 of 2 tasks cannot be attempted, .*goal 2, banking_transfer, is broken \(.*out of money\)/,
+    );
+    await expect(loadSet([await moveFifty()], { of })).rejects.toThrow(
+      /^none of the 1 tasks .* can be attempted; task t-move: goal 2, .*: fix the tool/,
+    );
+  });
+});
+
+test("before tasks that do not fit the student, the user is told how many do", async () => {
+  const { tasks, warnings } = await loadSet([await moveFifty()], {});
+  expect(tasks).toHaveLength(1);
+  expect(warnings).toEqual([
+    "none of 1 tasks fit small: 1 on servers that it does not know. Attempts at those hardly ever succeed; --only-fitting leaves them out",
+  ]);
 });

@@ -39,6 +39,7 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
     ["method", method],
     ...(engine && from !== undefined ? [["model", from] as const] : []),
     ["tasks", getFileName(tasks)],
+    ...(trainedWith?.aboutTasks?.map(it => ["about the tasks", it] as const) ?? []),
     ["reward", profile],
     ...ofMethod,
     ["learning rate", formatScientific(settings.learningRate)],

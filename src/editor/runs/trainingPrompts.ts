@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
+import { listMisfitReasons } from "../../run/fitCounts.ts";
 import { getBackendsFolder, listInstalledBackends } from "../../run/nativeBackends.ts";
 import { readStartModel, type StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
@@ -252,14 +253,10 @@ const askFit: AskQuestion = async (draft, { title, checkFit }, hasBack) => {
   draft.onlyFitting = train.fitting < train.total;
   // the first choice trains on those that fit, without a question
   if (!draft.onlyFitting || draft.isKnown) return false;
-  const reasons = [
-    ...(train.unknownServers ? [`${train.unknownServers} on servers that it does not know`] : []),
-    ...(train.tooLong ? [`${train.tooLong} too long for it`] : []),
-  ];
   const items = [
     {
       label: `Train on the ${formatCount(train.fitting, "task")} that fit`,
-      description: `without ${formatList(reasons)}`,
+      description: `without ${formatList(listMisfitReasons(train))}`,
       onlyFitting: true,
     },
     {
