@@ -4,8 +4,8 @@
 package torch, nothing else.
 
 The first line on stdout is `{"torch": "2.13.0"}`, or `{"problem": "..."}` if nothing can be timed.
-Then each line on stdin is a request, answered by a line such as `{"seconds": 0.5}`: seconds of the
-processor. The keys of a request are `work` (see WORKS), `architecture` (that of a model folder's
+Then each line on stdin is a request, answered by a line such as `{"processor": 0.5, "clock": 0.6}`:
+seconds of the processor and of the clock. The keys of a request are `work` (see WORKS), `architecture` (that of a model folder's
 config.json), `repeat`, and those of the work. The program ends when stdin is closed.
 """
 
@@ -260,11 +260,11 @@ def measure(request: dict[str, Any]) -> dict[str, float]:
     work = WORKS[request["work"]]
     # the first time allocates memory
     work(model, request)
-    start = time.process_time()
+    processor, clock = time.process_time(), time.perf_counter()
     for _ in range(request["repeat"]):
         model.drop_gradients()
         work(model, request)
-    return {"seconds": time.process_time() - start}
+    return {"processor": time.process_time() - processor, "clock": time.perf_counter() - clock}
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import type { CliContext } from "./command.ts";
 const backendCheck = z.object({
   name: z.string(),
   device: z.string().optional(),
+  hasGpu: z.boolean().optional(),
   milliseconds: z.number().optional(),
   /** Why it does not work. */
   problem: z.string().optional(),
@@ -62,13 +63,13 @@ export async function checkBackend(
   const { startBackend } = await import("../compute/backend.ts");
   const { measurePass } = await import("../compute/measurePass.ts");
   try {
-    const { device, check } = await startBackend(name, {
+    const { device, hasGpu, check } = await startBackend(name, {
       programs: dist,
       backends: getBackendsFolder(),
     });
     const milliseconds = 1000 * (await measurePass());
     check?.();
-    return { name, device, milliseconds };
+    return { name, device, hasGpu, milliseconds };
   } catch (error) {
     return { name, problem: error instanceof Error ? error.message : String(error) };
   }

@@ -4,6 +4,7 @@
  */
 import { cpus } from "node:os";
 import { UserError } from "../userError.ts";
+import type { BackendName } from "../compute/runningBackend.ts";
 import { defineCommand, flag, option, optionalArgument, type CliContext } from "./command.ts";
 import { createEnvironmentBenchmarks, recordMix } from "./benchEnvironment.ts";
 import { startBfcl } from "./benchBfcl.ts";
@@ -26,6 +27,14 @@ interface GroupOptions {
   readonly service: ServedTasksOptions;
   /** The tasks file on which rewards are compared. */
   readonly file: string | undefined;
+  readonly training: TrainingOptions;
+}
+
+interface TrainingOptions {
+  /** The folder of a model, in the format of Hugging Face, whose adapters are trained. */
+  readonly model: string | undefined;
+  /** The only backend that is measured, in this process. */
+  readonly backend: BackendName | undefined;
 }
 
 const groups: Readonly<
@@ -37,17 +46,7 @@ const groups: Readonly<
   environment: measureEnvironment,
   synthesis: measureSynthesis,
   rewards: (context, { file }) => measureRewards(context, file),
-  training: async function* (context, { python }) {
-    // before anything is measured, so that a Python that cannot be used is reported at once
-    const torch = python === undefined ? undefined : await startTorch(context, python);
-    try {
-      // the compute backend takes a while to load
-      const { measureTraining } = await import("./benchTraining.ts");
-      yield* measureTraining(context, torch);
-    } finally {
-      torch?.close();
-    }
-  },
+  training: measureTraining,
   service: (context, { service }) => measureServedTasks(context, service),
 };
 const groupNames = Object.keys(groups) as (keyof typeof groups)[];
@@ -71,9 +70,11 @@ const ablationOptions = {
   heldOut: option("--heldout <n>", "for ablations: held-out tasks (default: 400)", {
     parser: countOf("a number of tasks"),
   }),
-  model: option("--model <folder>", "for ablations: model folder to start from", {
-    parser: existingPath("a model folder"),
-  }),
+  model: option(
+    "--model <folder>",
+    "for ablations: model folder to start from; for training: folder of a Hugging Face model, to measure the training of its adapters on each backend instead",
+    { parser: existingPath("a model folder") },
+  ),
   out: option(
     "--out <folder>",
     "for ablations: folder to write or to go on with; for learning: folder to write",
@@ -83,6 +84,29 @@ const ablationOptions = {
   ),
   json: flag("--json", "for ablations: print one JSON document"),
 };
+
+async function* measureTraining(
+  context: CliContext,
+  { python, training: { model, backend } }: GroupOptions,
+): AsyncGenerator<BenchmarkRow> {
+  // the compute backend takes a while to load
+  const load = () => import("./benchBackends.ts");
+  if (backend !== undefined) {
+    yield* (await load()).measureBackend(context, backend, { model, python });
+    return;
+  }
+  if (model === undefined) {
+    // before anything is measured, so that a Python that cannot be used is reported at once
+    const torch = python === undefined ? undefined : await startTorch(context, python);
+    try {
+      const measured = await import("./benchTraining.ts");
+      yield* measured.measureTraining(context, torch);
+    } finally {
+      torch?.close();
+    }
+  }
+  yield* (await load()).measureBackends(context, { model, python: model && python });
+}
 
 function checkAblationOptions({
   json,
@@ -108,7 +132,7 @@ export const bench = defineCommand({
   options: {
     against: option(
       "--against <name>",
-      "also measure other software in the same run, and the ratio: bfcl with environment, torch (PyTorch) with training",
+      "also measure other software in the same run, and the ratio: bfcl with environment, torch (PyTorch, with --model also PEFT) with training",
       {
         parser: oneOf(
           Object.keys(comparisons) as (keyof typeof comparisons)[],
@@ -128,6 +152,11 @@ export const bench = defineCommand({
       "--soak <seconds>",
       "for service: use it that long while connections are cut, workers are killed and clocks jump, instead of measuring rates; with two workers unless --workers says otherwise",
       { parser: countOf("a number of seconds") },
+    ),
+    backend: option(
+      "--backend <backend>",
+      "for training: measure only this backend (default: wasm, and the native ones that are installed, each in a process of its own)",
+      { parser: oneOf(["wasm", "tensorflow", "webgpu", "cpu"], "there is no backend") },
     ),
     long: flag("--long", "for learning: train for two hours"),
     file: option("--file <file>", "tasks file for rewards (default: 200 new tasks)", {
@@ -156,13 +185,14 @@ export const bench = defineCommand({
     "bench service --workers 2 --soak 600",
     "bench environment --against bfcl",
     "bench training --against torch --python venv/bin/python",
+    "bench training --model models/SmolLM2-135M --against torch --python venv/bin/python",
     "bench ablations --profiles paper,prove-plus --seeds 5",
     "bench learning --long",
   ],
   async run(
     context,
     [group],
-    { against, python, file, tasks, reference, crowd, long, workers, soak, ...ablations },
+    { against, python, file, tasks, reference, crowd, long, workers, soak, backend, ...settings },
   ) {
     // these two are child processes of the environment group
     if (reference) return serveEmptyTool(context);
@@ -170,15 +200,20 @@ export const bench = defineCommand({
     if (group === "ablations") {
       // loads the numerics
       const { runAblations } = await import("./benchAblations.ts");
-      return await runAblations(context, { ...ablations, tasks });
+      return await runAblations(context, { ...settings, tasks });
     }
+    const { model, ...others } = settings;
+    const isTraining = group === "training";
+    const ablations = isTraining ? others : settings;
+    if (backend !== undefined && !isTraining)
+      throw new UserError("--backend is for training", "write prove-rl bench training");
     if ((workers !== undefined || soak !== undefined) && group !== "service")
       throw new UserError("--workers and --soak are for service", "write prove-rl bench service");
     if (long && group !== "learning")
       throw new UserError("--long is for learning", "write prove-rl bench learning --long");
     if (group === "learning") {
-      const { out, ...others } = ablations;
-      checkAblationOptions(others);
+      const { out, ...rest } = ablations;
+      checkAblationOptions(rest);
       // loads the numerics
       const { measureLearning } = await import("./benchLearning.ts");
       await printFigures(measureLearning(context, { long, out, seed: 1 }), context);
@@ -200,6 +235,7 @@ export const bench = defineCommand({
         taskCount: tasks,
         service: { workers: workers ?? (soak === undefined ? 1 : 2), soak },
         file,
+        training: { model: isTraining ? model : undefined, backend },
       };
       await printFigures(groups[name](context, options), context);
     }

@@ -5,12 +5,17 @@
 import { z } from "zod";
 import type { Architecture } from "../model/architecture.ts";
 import type { CliContext } from "./command.ts";
+import type { OtherWork } from "./measureWork.ts";
 import { startPython } from "./pythonProcess.ts";
 
 /** The package, in the version that the tests use. */
 const packages = "torch==2.13.0";
 
-const measuredSchema = z.object({ seconds: z.number().positive() });
+/** The answer of the Python programs to a request. */
+export const workTimeSchema = z.object({
+  processor: z.number().positive(),
+  clock: z.number().positive(),
+});
 
 /** What the program does, with what it needs for it. */
 export interface TorchWork {
@@ -20,8 +25,8 @@ export interface TorchWork {
 }
 
 export interface Torch {
-  /** Does the work that many times. Returns the processor's seconds for it. */
-  measureSeconds(work: TorchWork, repeat: number): Promise<number>;
+  /** Returns what does the work and times it. */
+  measure(work: TorchWork): OtherWork;
   close(): void;
 }
 
@@ -40,10 +45,7 @@ export async function startTorch(
     answerLimit: 300_000,
   });
   return {
-    async measureSeconds(work, repeat) {
-      const { seconds } = await process.request({ ...work, repeat }, measuredSchema);
-      return seconds;
-    },
+    measure: work => repeat => process.request({ ...work, repeat }, workTimeSchema),
     close: () => process.close(),
   };
 }

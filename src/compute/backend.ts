@@ -29,12 +29,6 @@ export interface BackendOptions {
   readonly sizes?: PassSizes;
 }
 
-/** A backend that has passed its self-test. */
-interface StartedBackend extends Backend {
-  /** Whether it computes on a graphics card. */
-  readonly hasGpu: boolean;
-}
-
 /**
  * Starts a backend in this thread and checks that it computes correctly. `auto` chooses the fastest
  * one that works: those on a graphics card are measured against WebAssembly; plain JavaScript is
@@ -53,7 +47,7 @@ export async function startBackend(
 
 async function startFastest(options: BackendOptions): Promise<Backend> {
   const notes: string[] = [];
-  const candidates: { readonly backend: StartedBackend; readonly seconds: number }[] = [];
+  const candidates: { readonly backend: Backend; readonly seconds: number }[] = [];
   const gpus = (["tensorflow", "webgpu"] as const).filter(it => findFolder(it, options));
   for (const name of [...gpus, "wasm"] as const)
     try {
@@ -94,7 +88,7 @@ function findFolder(
   return folder !== undefined && existsSync(folder) ? folder : undefined;
 }
 
-async function start(name: BackendName, options: BackendOptions): Promise<StartedBackend> {
+async function start(name: BackendName, options: BackendOptions): Promise<Backend> {
   const common = { name, notes: [], memory: undefined };
   switch (name) {
     case "tensorflow": {

@@ -7,6 +7,8 @@ export interface Backend {
   readonly name: BackendName;
   /** What it computes on, for a person: the name of a graphics card, or the processor. */
   readonly device: string;
+  /** Whether that is a graphics card. */
+  readonly hasGpu: boolean;
   /** Sentences for a person about the choice, such as why a faster backend was not used. */
   readonly notes: readonly string[];
   /**

@@ -95,4 +95,4 @@ def test_the_cache_changes_no_sampled_token(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_work_takes_time(request_keys: dict[str, Any]) -> None:
     answer = measure({**request_keys, "architecture": ARCHITECTURE, "repeat": 3})
-    assert 0 < answer["seconds"] < 60
+    assert 0 < answer["processor"] < 60 and answer["clock"] > 0

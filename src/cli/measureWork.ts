@@ -1,0 +1,89 @@
+/** Times work of `bench training`, and the same work in other software after each run. */
+import { setImmediate } from "node:timers/promises";
+import type { BenchmarkRow } from "./benchmark.ts";
+
+/** Seconds of some work. */
+export interface WorkTime {
+  /** Of the processor: several at a time if several threads work. */
+  readonly processor: number;
+  readonly clock: number;
+}
+
+/** Work in other software, done that many times. */
+export type OtherWork = (repeat: number) => Promise<WorkTime>;
+
+export interface MeasuredWork {
+  readonly name: string;
+  readonly unit: string;
+  /** How much of the unit the work is. */
+  readonly amount: number;
+  /** How many times it is done in a run. */
+  readonly repeat: number;
+  readonly work: () => Promise<void>;
+  /** The same work in other software, by the end of its rows' names. */
+  readonly others?: Readonly<Record<string, OtherWork>> | undefined;
+}
+
+export interface MeasureOptions {
+  readonly runs: number;
+  /**
+   * Whether a row is per second of the processor, so that other programs on the machine matter
+   * little, or of the clock, as where a graphics card computes.
+   */
+  readonly time: keyof WorkTime;
+  /** Whether rows per second of the processor are followed by rows per second of the clock. */
+  readonly hasClockRows?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Rows of our runs and, for other software, of its runs and the ratios of each two runs. */
+export async function* measureWork(
+  { name, unit, amount, repeat, work, others = {} }: MeasuredWork,
+  { runs, time, hasClockRows = false, signal }: MeasureOptions,
+): AsyncGenerator<BenchmarkRow> {
+  const own: WorkTime[] = [];
+  const compared = Object.entries(others).map(([other, measure]) => ({
+    name: `${name}.${other}`,
+    ratio: `${name}.of-${other}`,
+    measure,
+    times: [] as WorkTime[],
+  }));
+  // compiles
+  await work();
+  while (own.length < runs) {
+    // lets an interruption be noticed
+    await setImmediate();
+    signal.throwIfAborted();
+    own.push(await timeWork(work, repeat));
+    for (const it of compared) it.times.push(await it.measure(repeat));
+  }
+  const listRates = (times: readonly WorkTime[], by = time) =>
+    times.map(it => (amount * repeat) / it[by]);
+  const needsClock = hasClockRows && time !== "clock";
+  const listRows = (row: string, times: readonly WorkTime[]): BenchmarkRow[] => [
+    { name: row, unit, runs: listRates(times) },
+    ...(needsClock ? [{ name: `${row}.clock`, unit, runs: listRates(times, "clock") }] : []),
+  ];
+  yield* listRows(name, own);
+  for (const other of compared) {
+    yield* listRows(other.name, other.times);
+    const ratios = own.map((it, i) => other.times[i]![time] / it[time]);
+    yield { name: other.ratio, unit: "ratio", runs: ratios };
+  }
+}
+
+/** Does work several times. */
+export async function timeWork(work: () => Promise<void>, repeat = 1): Promise<WorkTime> {
+  const [processor, clock] = [readProcessorSeconds(), performance.now()];
+  for (let i = 0; i < repeat; i++) await work();
+  return {
+    processor: readProcessorSeconds() - processor,
+    clock: (performance.now() - clock) / 1000,
+  };
+}
+
+/** Seconds of the processor that this process has had, in all of its threads. */
+export function readProcessorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
