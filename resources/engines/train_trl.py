@@ -21,7 +21,7 @@ except ImportError as error:
 
 from prove_client import CONNECTION_ERRORS
 from prove_run import RunMetrics
-from prove_trl import Prove
+from prove_trl import Prove, end_process
 
 
 def main() -> None:
@@ -59,8 +59,7 @@ def main() -> None:
     trainer.train(resume_from_checkpoint=None if last is None else str(last))
     trainer.save_model(str(FOLDER / "model"))
     tokenizer.save_pretrained(str(FOLDER / "model"))
-    # processes that end without it may abort
-    trainer.accelerator.end_training()
+    end_process(trainer)
 
 
 def find_last_checkpoint(folder: Path) -> Path | None:

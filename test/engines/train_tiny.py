@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from conftest import Served
+from prove_trl import end_process
 from test_prove_trl import create_trainer
 from tiny_qwen import ScriptedGeneration
 
@@ -32,5 +33,4 @@ Path(out, f"rank{trainer.accelerator.process_index}.json").write_text(
         }
     )
 )
-# processes that end without it may abort
-trainer.accelerator.end_training()
+end_process(trainer)
