@@ -1,9 +1,8 @@
 """Runs the multi-turn categories of the official bfcl-eval against an OpenAI-compatible endpoint.
 
-`prove-rl benchmark bfcl` starts this program. The first line on stdin is the request, a JSON
-object; the endpoint's key comes from the environment (`OPENAI_API_KEY`). Data, handler, file
-formats and checkers are those of bfcl-eval: this program schedules the entries, stops where the
-endpoint fails, and reports in lines of JSON on stdout.
+`prove-rl benchmark bfcl` starts this program; `harness_run` describes how they talk. The endpoint's
+key comes from the environment (`OPENAI_API_KEY`). Data, handler, file formats and checkers are those
+of bfcl-eval: this program schedules the entries, and stops where the endpoint fails.
 
 bfcl-eval imports the packages of every provider that it supports. Here it gets only the ones for
 OpenAI-compatible endpoints; see `PLACEHOLDERS`.
@@ -13,14 +12,20 @@ import importlib
 import json
 import keyword
 import os
-import sys
-import threading
 import traceback
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, TextIO
+from types import SimpleNamespace
+from typing import Any
+
+from harness_run import (
+    Reporter,
+    StoppedError,
+    add_placeholders,
+    describe,
+    drop_torn_line,
+    generate,
+    serve,
+)
 
 VERSION = "2026.3.23"
 MODEL = "model"
@@ -37,37 +42,16 @@ PLACEHOLDERS: dict[str, dict[str, Any]] = {
     "pandas": {},
 }
 
-MAX_FAILURES = 5
-"""So many entries may fail before one succeeds."""
 TOO_LONG = "context_length_exceeded"
 """The code of an endpoint's error if a conversation is too long for its model."""
-HEARTBEAT = 10
-"""Seconds between signs of life."""
 
 
-class StoppedError(Exception):
-    """Why no further entry can be answered."""
-
-
-class Reporter:
-    """Writes lines of JSON; what the harness prints goes nowhere."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._lock = threading.Lock()
-
-    def send(self, **line: Any) -> None:
-        with self._lock:
-            self._stream.write(f"{json.dumps(line)}\n")
-            self._stream.flush()
-
-
-def import_harness() -> SimpleNamespace:
+def import_harness(request: dict[str, Any]) -> SimpleNamespace:
     """Import the parts of bfcl-eval that are used. Raises ImportError."""
-    for name, values in PLACEHOLDERS.items():
-        module = ModuleType(name)
-        vars(module).update(values)
-        sys.modules[name] = module
+    os.environ["BFCL_PROJECT_ROOT"] = request["folder"]
+    os.environ["OPENAI_BASE_URL"] = request["base_url"]
+    os.environ.setdefault("OPENAI_API_KEY", "EMPTY")
+    add_placeholders(PLACEHOLDERS)
     names = {
         "utils": "bfcl_eval.utils",
         "runner": "bfcl_eval.eval_checker.eval_runner",
@@ -139,23 +123,6 @@ def to_identifier(name: str) -> str:
     return "".join(it if it.isalnum() and it.isascii() else "_" for it in name)
 
 
-def drop_torn_line(file: Path) -> int | None:
-    """Cut off a last line that was not written to its end, and return its number."""
-    data = file.read_bytes()
-    lines = data.splitlines(keepends=True)
-    if not lines:
-        return None
-    try:
-        json.loads(lines[-1])
-        if lines[-1].endswith(b"\n"):
-            return None
-        file.write_bytes(data + b"\n")
-    except ValueError:
-        file.write_bytes(b"".join(lines[:-1]))
-        return len(lines)
-    return None
-
-
 def find_result_file(harness: SimpleNamespace, category: str) -> Path:
     folder = harness.utils.get_directory_structure_by_category(category)
     name = harness.utils.get_file_name_by_category(category, is_result_file=True)
@@ -199,68 +166,12 @@ def answer(handler: Any, harness: SimpleNamespace, entry: dict[str, Any]) -> dic
     return {"id": entry["id"], "result": result, **metadata}
 
 
-def is_suspicious(line: dict[str, Any]) -> bool:
-    """Whether the entry failed for a reason that may be the endpoint's, and not the model's."""
-    return "traceback" in line and not line["traceback"].startswith(TOO_LONG)
-
-
-def describe(error: BaseException) -> str:
-    cause = error.__cause__
-    text = str(error) if cause is None else f"{error} {cause}"
-    return " ".join(text.split())[:300]
-
-
-def generate(
-    handler: Any,
-    harness: SimpleNamespace,
-    entries: list[dict[str, Any]],
-    threads: int,
-) -> Iterator[dict[str, Any]]:
-    """Answer the entries and yield their lines. Failures are held back until one succeeds."""
-    failed: list[dict[str, Any]] = []
-    has_succeeded = False
-    waiting = iter(entries)
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        running: set[Future[dict[str, Any]]] = set()
-
-        def refill() -> None:
-            while len(running) < threads:
-                entry = next(waiting, None)
-                if entry is None:
-                    return
-                running.add(pool.submit(answer, handler, harness, entry))
-
-        stop: BaseException | None = None
-        refill()
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                try:
-                    line = future.result()
-                except StoppedError as error:
-                    # the others are let finish: their answers have been paid for
-                    stop = stop or error
-                    continue
-                if has_succeeded or not is_suspicious(line):
-                    has_succeeded = True
-                    yield from failed
-                    failed = []
-                    yield line
-                else:
-                    failed.append(line)
-            if (
-                stop is None
-                and not has_succeeded
-                and len(failed) >= min(MAX_FAILURES, len(entries))
-            ):
-                stop = StoppedError(
-                    f"{len(failed)} entries failed alike: {failed[0]['result'][:300]}"
-                )
-            if stop is None:
-                refill()
-        if stop is not None:
-            raise stop
-        yield from failed
+def describe_failure(line: dict[str, Any]) -> str | None:
+    """Why the entry failed, if the reason may be the endpoint's, and not the model's."""
+    if "traceback" not in line or line["traceback"].startswith(TOO_LONG):
+        return None
+    result: str = line["result"]
+    return result
 
 
 def evaluate(
@@ -317,7 +228,13 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
     todo = [it for list_ in entries.values() for it in list_ if it["id"] not in done]
     stopped: str | None = None
     try:
-        for line in generate(handler, harness, todo, request["threads"]):
+        lines = generate(
+            lambda entry: answer(handler, harness, entry),
+            todo,
+            request["threads"],
+            describe_failure,
+        )
+        for line in lines:
             handler.write(line, result_dir=Path(harness.utils.RESULT_PATH))
             count += 1
             reporter.send(kind="entries", total=total, done=count)
@@ -334,32 +251,5 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
     reporter.send(kind="end", stopped=stopped)
 
 
-def main() -> None:
-    reporter = Reporter(sys.stdout)
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    request = json.loads(sys.stdin.readline())
-    folder = Path(request["folder"])
-    folder.mkdir(parents=True, exist_ok=True)
-    os.environ["BFCL_PROJECT_ROOT"] = str(folder)
-    os.environ["OPENAI_BASE_URL"] = request["base_url"]
-    os.environ.setdefault("OPENAI_API_KEY", "EMPTY")
-    try:
-        harness = import_harness()
-    except ImportError as error:
-        reporter.send(kind="problem", problem=str(error))
-        return
-    alive = threading.Event()
-
-    def beat() -> None:
-        while not alive.wait(HEARTBEAT):
-            reporter.send(kind="working")
-
-    threading.Thread(target=beat, daemon=True).start()
-    try:
-        run(harness, request, reporter)
-    finally:
-        alive.set()
-
-
 if __name__ == "__main__":
-    main()
+    serve(import_harness, run)

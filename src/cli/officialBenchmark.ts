@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { computeMean } from "../evaluation/interval.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { formatTrajectory } from "../trajectory/trajectoryLine.ts";
@@ -17,37 +18,41 @@ import {
   type Parser,
 } from "./command.ts";
 import { openEndpointFor } from "./endpoints.ts";
-import {
-  bfclCategories,
-  bfclPackages,
-  runBfcl,
-  type BfclCategory,
-  type BfclRun,
-} from "./harness/bfclHarness.ts";
+import { bfclHarness } from "./harness/bfclHarness.ts";
 import {
   checkFolder,
   computeDifferences,
   computeOverall,
   computeShares,
+  getScore,
   readResult,
   resultName,
   writeResult,
   type BenchmarkResult,
+  type EntryScore,
 } from "./harness/benchmarkResult.ts";
 import { formatResults } from "./harness/benchmarkText.ts";
+import {
+  runHarness,
+  type Harness,
+  type HarnessParts,
+  type HarnessRequest,
+  type HarnessRun,
+} from "./harness/harness.ts";
 import { prepareHarnessPython } from "./harness/harnessPython.ts";
+import { tau2Harness } from "./harness/tau2Harness.ts";
+import { checkParts, commit, listMeasurable, tEvalHarness } from "./harness/tEvalHarness.ts";
 import { countOf, oneOf, outputPath } from "./parsers.ts";
-import { bfcl } from "./rollouts/bfclRollouts.ts";
 import { readRollouts } from "./rollouts/readRollouts.ts";
 import { createShownTrajectory } from "./rollouts/rollout.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
-const benchmarks = ["bfcl", "tau2", "t-eval"] as const;
-type BenchmarkName = (typeof benchmarks)[number];
+const harnesses = [bfclHarness, tau2Harness, tEvalHarness];
+const benchmarks = harnesses.map(it => it.name);
 
-const categoryNames = Object.keys(bfclCategories) as BfclCategory[];
+const categoryNames = harnesses.flatMap(it => Object.keys(it.table.categories));
 
-const categoryList: Parser<readonly BfclCategory[]> = {
+const categoryList: Parser<readonly string[]> = {
   choices: categoryNames,
   parse: (text, source) => {
     const one = oneOf(categoryNames, "there is no category");
@@ -78,9 +83,25 @@ const options = {
     { parser: outputPath("prove/benchmarks/base") },
   ),
   compare: option("--compare <folder>", "folder of another model's results, to compare with"),
-  categories: option("--categories <list>", "categories to run (default: all)", {
-    parser: categoryList,
-  }),
+  userModel: option(
+    "--user-model <name>",
+    "tau2: model that plays the users (default: the model that is measured)",
+  ),
+  userBaseUrl: option(
+    "--user-base-url <url>",
+    "tau2: address of that model's endpoint (default: the same); its key is read from PROVE_USER_API_KEY",
+  ),
+  categories: option(
+    "--categories <list>",
+    "categories to run, or domains of tau2 (default: those of the paper)",
+    { parser: categoryList },
+  ),
+  harness: option("--harness <folder>", "t-eval: its repository, which you have fetched"),
+  data: option("--data <folder>", "t-eval: its data, which you have fetched"),
+  embeddings: option(
+    "--embeddings <folder>",
+    "t-eval: the model that compares sentences, for Plan and Reason",
+  ),
   count: option("--count <n>", "entries of each category, from the first on (default: all)", {
     parser: countOf("a number of entries"),
   }),
@@ -88,11 +109,11 @@ const options = {
     parser: countOf("a number"),
     default: 8,
   }),
-  temperature: option("--temperature <number>", "temperature of the model's answers", {
-    parser: temperatureOption,
-    // that of bfcl-eval
-    default: 0.001,
-  }),
+  temperature: option(
+    "--temperature <number>",
+    "temperature of the model's answers (default: that of the benchmark's own program)",
+    { parser: temperatureOption },
+  ),
   python: option(
     "--python <command>",
     "Python that has the benchmark's packages, or with which to install them (default: python3)",
@@ -103,7 +124,7 @@ const options = {
 export const benchmark = defineCommand({
   name: "benchmark",
   description:
-    "Measure a model with the official program of a benchmark: BFCL's multi-turn categories. Its packages are installed into a virtual environment of their own when they are first needed; its data come with them. Prints a table in the form of the paper's and writes the attempts as trajectories. The same command continues a run that was interrupted. Exits with 1 if it could not be finished.",
+    "Measure a model with the official program of a benchmark: BFCL's multi-turn categories, τ²-bench, where a second model plays the users, or T-Eval, whose program and data you fetch. Its packages are installed into a virtual environment of their own when they are first needed; but for T-Eval, its data come with them. Prints a table in the form of the paper's and writes the attempts as trajectories. The same command continues a run that was interrupted. Exits with 1 if it could not be finished.",
   arguments: [
     argument("<benchmark>", "benchmark to run", {
       parser: oneOf(benchmarks, "there is no benchmark"),
@@ -114,58 +135,70 @@ export const benchmark = defineCommand({
   examples: [
     "benchmark bfcl --model qwen3-4b --base-url http://127.0.0.1:8000/v1",
     "benchmark bfcl --model trained --compare prove/benchmarks/bfcl-qwen3-4b",
+    "benchmark tau2 --model qwen3-4b --user-model qwen3-vl-235b --categories airline --count 5",
+    "benchmark t-eval --model qwen3-4b --harness T-Eval --data T-Eval/data",
   ],
   async run(context, [name], values) {
-    checkAvailable(name);
-    return runBenchmark(context, values);
+    const harness = harnesses.find(it => it.name === name)!;
+    return runBenchmark(harness, context, values);
   },
 });
 
-/** Throws a `UserError` for a benchmark that cannot be run from packages. */
-function checkAvailable(name: BenchmarkName): void {
-  if (name === "tau2")
-    throw new UserError(
-      "tau2-bench is not run from here: its own package is not on the Python package index, and a second model must play its users",
-      "run tau2 from its repository, and import its results with prove-rl import tau2",
-    );
-  if (name === "t-eval")
-    throw new UserError(
-      "T-Eval is not run from here: neither its program nor its data are on the Python package index",
-      "run it from its repository, with the data that it names",
-    );
-}
-
 async function runBenchmark(
+  harness: Harness,
   context: CliContext,
   values: OptionValues<typeof options>,
 ): Promise<number> {
   const { cwd, prove, print, printNote } = context;
-  const { model, temperature, categories = categoryNames } = values;
+  const { model, temperature = harness.temperature } = values;
+  const categories = chooseCategories(harness, values);
+  const parts = findParts(harness, categories, values, context);
+  if (!harness.hasUsers && (values.userModel ?? values.userBaseUrl) !== undefined)
+    throw new UserError(
+      `no model plays users in ${harness.name}`,
+      "leave out --user-model and --user-base-url",
+    );
   const folder =
     values.out === undefined
-      ? join(prove, "benchmarks", `bfcl-${model.replaceAll(/[^\w.-]+/g, "-")}`)
+      ? join(prove, "benchmarks", `${harness.name}-${model.replaceAll(/[^\w.-]+/g, "-")}`)
       : resolve(cwd, values.out);
-  const harness = `${bfclPackages.name} ${bfclPackages.version}`;
-  const identity = { benchmark: "bfcl", harness, model, temperature };
+  const { packages } = harness;
+  const userModel = harness.hasUsers ? (values.userModel ?? model) : undefined;
+  const identity = {
+    benchmark: harness.name,
+    harness: parts ? `${harness.title} ${commit}` : `${packages.name} ${packages.version}`,
+    model,
+    temperature,
+    ...(userModel === undefined ? {} : { user: userModel }),
+  };
   // what cannot work is reported before anything is installed or asked
   const other = values.compare === undefined ? [] : [readResult(resolve(cwd, values.compare))];
   checkFolder(folder, identity);
-  const key = findKey(values.baseUrl);
-  const { address } = openEndpointFor({ model, url: values.baseUrl, key }, sent, context).endpoint;
-  const python = await prepareHarnessPython(bfclPackages, values.python, context);
+  const url = findUrl(values.baseUrl);
+  const key = findKey(url);
+  const baseUrl = openAddress(model, url, key, context);
+  const user = userModel === undefined ? undefined : openUser(userModel, values, context);
+  if (user && values.userModel === undefined)
+    printNote(
+      `the users are played by ${escapeInvisible(model)} itself, and scores depend on who plays them; --user-model names another`,
+    );
+  const python = await prepareHarnessPython(packages, values.python, context);
   withWriteErrors(folder, () => mkdirSync(folder, { recursive: true }));
   const earlier = existsSync(join(folder, resultName)) ? readResult(folder).entries : [];
   writeResult(folder, { ...identity, entries: earlier });
-  const run = await runBfcl(
+  const { count, concurrency: threads } = values;
+  const run = await runHarness(
+    harness,
     python,
     {
       model,
-      // the client of the harness adds the path of the completions itself
-      baseUrl: address.origin + address.pathname.replace(/\/chat\/completions$/, ""),
+      baseUrl,
       key,
+      user,
+      parts,
       categories,
-      count: values.count,
-      threads: values.concurrency,
+      count,
+      threads,
       temperature,
       folder,
     },
@@ -176,11 +209,10 @@ async function runBenchmark(
   const entries = [...earlier.filter(it => !scored.has(it.id)), ...run.scores];
   const result: BenchmarkResult = { ...identity, entries };
   writeResult(folder, result);
-  const attempts = await writeAttempts(folder, result, context);
+  const attempts = await writeAttempts(harness, folder, result, context);
   const all = [...other, result];
-  if (values.json) print(JSON.stringify(toJson(all, run, attempts)));
-  else if (result.entries.length > 0)
-    for (const it of formatResults(all, bfclCategories)) print(it);
+  if (values.json) print(JSON.stringify(toJson(all, harness, run, attempts)));
+  else if (result.entries.length > 0) for (const it of formatResults(all, harness.table)) print(it);
   printNote(`attempts: ${attempts}`);
   if (run.stopped === undefined) return 0;
   printNote(
@@ -189,17 +221,81 @@ async function runBenchmark(
   return 1;
 }
 
-const sent = "the conversations of the benchmark and its tools";
+function chooseCategories(
+  harness: Harness,
+  { categories, embeddings }: OptionValues<typeof options>,
+): readonly string[] {
+  for (const it of categories ?? [])
+    if (!(it in harness.table.categories))
+      throw new UserError(
+        `${harness.name} has no category ${it}`,
+        `choose from ${Object.keys(harness.table.categories).join(", ")}`,
+      );
+  return categories ?? (harness.hasParts ? listMeasurable({ embeddings }) : harness.usual);
+}
+
+/** The folders that the user has fetched. */
+function findParts(
+  { hasParts, name }: Harness,
+  categories: readonly string[],
+  { harness, data, embeddings }: OptionValues<typeof options>,
+  { cwd, printNote }: CliContext,
+): HarnessParts | undefined {
+  if (!hasParts) {
+    if ((harness ?? data ?? embeddings) === undefined) return undefined;
+    throw new UserError(
+      `${name} comes in a package`,
+      "leave out --harness, --data and --embeddings, which are for t-eval",
+    );
+  }
+  const toPath = (it: string | undefined) => (it === undefined ? undefined : resolve(cwd, it));
+  const folders = { harness: toPath(harness), data: toPath(data), embeddings: toPath(embeddings) };
+  checkParts(folders, categories);
+  if (embeddings === undefined)
+    printNote(
+      "Plan and Reason are left out: they need --embeddings, a model that compares sentences",
+    );
+  return folders as HarnessParts;
+}
+
+/** Checks the address of an endpoint, and says what it is sent. */
+function openAddress(
+  model: string,
+  url: string | undefined,
+  key: string | undefined,
+  context: CliContext,
+): string {
+  const sent = "the conversations of the benchmark and its tools";
+  // no key of the environment is added to the one that was chosen
+  const { address } = openEndpointFor({ model, url, key }, sent, context, {}).endpoint;
+  // the client of the harness adds the path of the completions itself
+  return address.origin + address.pathname.replace(/\/chat\/completions$/, "");
+}
+
+/** The model that plays the users. The measured model's key is sent to no other address. */
+function openUser(
+  model: string,
+  { baseUrl, userBaseUrl }: OptionValues<typeof options>,
+  context: CliContext,
+): NonNullable<HarnessRequest["user"]> {
+  const url = userBaseUrl ?? findUrl(baseUrl);
+  const own = process.env["PROVE_USER_API_KEY"] || undefined;
+  const key = own ?? (userBaseUrl === undefined ? findKey(url) : undefined);
+  return { model, key, baseUrl: openAddress(model, url, key, context) };
+}
+
+const findUrl = (url: string | undefined, env = process.env): string | undefined =>
+  url ?? (env["PROVE_BASE_URL"] || undefined);
 
 /** The key for OpenAI is sent only to an address that was chosen. */
 function findKey(url: string | undefined, env = process.env): string | undefined {
-  const chosen = url ?? (env["PROVE_BASE_URL"] || undefined);
-  const openAiKey = chosen === undefined ? undefined : env["OPENAI_API_KEY"];
+  const openAiKey = url === undefined ? undefined : env["OPENAI_API_KEY"];
   return env["PROVE_API_KEY"] || openAiKey || undefined;
 }
 
 /** Writes the attempts with the harness's verdicts, and returns the path of their file. */
 async function writeAttempts(
+  { name, format, results }: Harness,
   folder: string,
   { model, entries }: BenchmarkResult,
   { printNote, signal }: CliContext,
@@ -207,17 +303,25 @@ async function writeAttempts(
   const file = join(folder, "attempts.trajectory.jsonl");
   const verdicts = new Map(entries.map(it => [it.id, it]));
   const lines: string[] = [];
-  const results = join(folder, "result", "model", "multi_turn");
-  if (existsSync(results))
-    for await (const rollout of readRollouts(results, bfcl, { onTorn: printNote, signal })) {
-      const verdict = verdicts.get(rollout.id);
-      const why = [verdict?.error, verdict?.message].filter(it => it != null).join(": ");
-      const judged = verdict
-        ? { ...rollout, score: Number(verdict.valid), ...(why === "" ? {} : { why }) }
-        : rollout;
-      const names = { id: rollout.id, format: "bfcl", policy: model };
+  for (const { path, toAttempt, toEntries } of results) {
+    const source = join(folder, path);
+    if (!existsSync(source)) continue;
+    for await (const rollout of readRollouts(source, format, { onTorn: printNote, signal })) {
+      const id = toAttempt(rollout.id);
+      const own = toEntries(id).flatMap(it => verdicts.get(it) ?? []);
+      const why = own.map(explain).filter(it => it !== "");
+      const judged =
+        own.length === 0
+          ? rollout
+          : {
+              ...rollout,
+              score: computeMean(own.map(getScore)),
+              ...(why.length === 0 ? {} : { why: why.join(", ") }),
+            };
+      const names = { id, format: name, policy: model };
       lines.push(formatTrajectory(createShownTrajectory(judged, names)));
     }
+  }
   withWriteErrors(file, () => {
     rmSync(file, { force: true });
     writeFileSync(file, lines.join(""));
@@ -225,16 +329,30 @@ async function writeAttempts(
   return file;
 }
 
-function toJson(all: readonly BenchmarkResult[], run: BfclRun, attempts: string): object {
+/** What is wrong in an entry, or its score if it is right in part. */
+function explain({ category, score, error, message }: EntryScore): string {
+  const faults = [error, message].filter(it => it !== null);
+  if (faults.length > 0) return faults.join(": ");
+  return score === undefined || score === 1 ? "" : `${category} ${score.toFixed(2)}`;
+}
+
+function toJson(
+  all: readonly BenchmarkResult[],
+  { table }: Harness,
+  run: HarnessRun,
+  attempts: string,
+): object {
   const [before, after] = all;
   return {
     results: all.map(it => {
       const shares = computeShares(it);
-      const overall = shares.length === 0 ? null : computeOverall(shares);
+      const overall = shares.length === 0 ? null : computeOverall(shares, table.categories);
       const { benchmark: name, harness, model } = it;
       return { benchmark: name, harness, model, categories: shares, overall };
     }),
-    ...(before && after ? { differences: computeDifferences(before, after) } : {}),
+    ...(before && after
+      ? { differences: computeDifferences(before, after, table.categories) }
+      : {}),
     done: run.done,
     total: run.total,
     stopped: run.stopped ?? null,

@@ -4,7 +4,7 @@
  * once.
  */
 import { computeRandomKey, randomAt } from "../environment/random.ts";
-import type { AssistantMessage, Conversation, Decoding, Policy } from "../policy/policy.ts";
+import type { AssistantMessage, Conversation, Decoding, Excess, Policy } from "../policy/policy.ts";
 import { UserError } from "../userError.ts";
 import type { ChatFormat, EncodedChat, ReplyReader } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
@@ -110,14 +110,10 @@ class BatchedStudent implements Student {
     signal?: AbortSignal,
     decoding: Decoding = {},
   ): Promise<AssistantMessage> {
-    const { limits } = this.#chatFormat;
     const chat = this.#chatFormat.encode(conversation);
     const sampled = chat.mask.reduce((sum, it) => sum + it, 0);
-    if (
-      chat.opening > limits.prompt ||
-      sampled >= limits.sampled ||
-      chat.ids.length >= this.#decoder.context
-    )
+    const excess = this.#findExcess(chat, sampled);
+    if (excess)
       return Promise.resolve({
         text: "",
         calls: [],
@@ -125,6 +121,7 @@ class BatchedStudent implements Student {
         logprobs: [],
         mask: [],
         cut: true,
+        excess,
         usage: { read: chat.ids.length, written: 0 },
       });
     const grammar = this.#createGrammar(conversation.tools, chat, decoding.tool);
@@ -159,6 +156,19 @@ class BatchedStudent implements Student {
 
   dispose(): void {
     this.#decoder.dispose();
+  }
+
+  /** The part of a conversation that leaves no room for a message. */
+  #findExcess(chat: EncodedChat, sampled: number): Excess | undefined {
+    const { limits } = this.#chatFormat;
+    const { context } = this.#decoder;
+    if (chat.opening > limits.prompt)
+      return { part: "prompt", tokens: chat.opening, limit: limits.prompt };
+    if (sampled >= limits.sampled)
+      return { part: "student's messages", tokens: sampled, limit: limits.sampled };
+    if (chat.ids.length >= context)
+      return { part: "conversation", tokens: chat.ids.length, limit: context };
+    return undefined;
   }
 
   #createGrammar(

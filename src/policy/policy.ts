@@ -10,6 +10,13 @@ export interface Call {
   readonly arguments: Json;
 }
 
+/** A part of a conversation that has more tokens than a student reads or writes. */
+export interface Excess {
+  readonly part: "conversation" | "prompt" | "student's messages";
+  readonly tokens: number;
+  readonly limit: number;
+}
+
 /** One message: calls to run in their listed order or, without calls, text for the user. */
 export interface AssistantMessage {
   readonly text: string;
@@ -20,6 +27,8 @@ export interface AssistantMessage {
   readonly mask?: readonly number[];
   /** A token or context limit cut the message off, which ends the attempt. */
   readonly cut?: true;
+  /** Why a student wrote nothing: the conversation is beyond one of its limits. */
+  readonly excess?: Excess;
   /** How many tokens the policy read and wrote for the message, if it knows. */
   readonly usage?: { readonly read: number; readonly written: number };
 }

@@ -5,7 +5,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { ChatMessage, ChatTool } from "./chatModel.ts";
 import { createConversation } from "./chatConversation.ts";
-import type { AssistantMessage, Call, Conversation, Decoding, Policy } from "./policy.ts";
+import type { AssistantMessage, Call, Conversation, Decoding, Excess, Policy } from "./policy.ts";
 
 /** A chat to answer. All of it is data, which can be sent to another process. */
 export interface ServedRequest {
@@ -24,6 +24,7 @@ export interface ServedAnswer {
   readonly text: string;
   readonly calls: readonly Call[];
   readonly cut?: true;
+  readonly excess?: Excess;
   readonly usage?: AssistantMessage["usage"];
   /** Every token of the message, also those of calls; absent if the policy does not report them. */
   readonly tokens?: readonly ServedToken[];
@@ -76,7 +77,7 @@ export function servePolicy(
 }
 
 function createAnswer(
-  { text, calls, cut, usage, tokens, logprobs }: AssistantMessage,
+  { text, calls, cut, excess, usage, tokens, logprobs }: AssistantMessage,
   policy: Policy,
 ): ServedAnswer {
   const readToken = (id: number) => Buffer.from(policy.readToken!(id)).toString("latin1");
@@ -84,6 +85,7 @@ function createAnswer(
     text,
     calls,
     ...(cut ? { cut } : {}),
+    ...(excess ? { excess } : {}),
     ...(usage ? { usage } : {}),
     ...(tokens && logprobs && policy.readToken
       ? { tokens: tokens.map((id, i) => ({ bytes: readToken(id), logprob: logprobs[i]! })) }

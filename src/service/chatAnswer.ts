@@ -59,11 +59,12 @@ export async function answerChoice(
 }
 
 /** A student answers with nothing at all if the conversation is beyond its limits. */
-function checkFits({ cut, tokens }: ServedAnswer, model: string): void {
-  if (!cut || tokens?.length !== 0) return;
+function checkFits({ excess }: ServedAnswer, model: string): void {
+  if (!excess) return;
+  const { part, tokens, limit } = excess;
   throw new ChatError(
     "INVALID_REQUEST",
-    `the conversation is too long for ${model}`,
+    `the conversation is too long for ${model}: the ${part} ${part.endsWith("s") ? "have" : "has"} ${tokens} tokens, and the limit is ${limit}`,
     "offer fewer tools, or leave earlier messages out",
     { param: "messages", chatCode: "context_length_exceeded" },
   );

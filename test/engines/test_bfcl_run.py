@@ -1,9 +1,10 @@
-"""bfcl_run.py replaces calls that would run Python, and repairs result files."""
+"""bfcl_run.py replaces calls that would run Python; harness_run.py repairs result files."""
 
 from pathlib import Path
 from typing import Any
 
 import bfcl_run
+import harness_run
 import pytest
 
 
@@ -33,5 +34,5 @@ def test_calls_run_no_python(call: dict[str, Any], expected: dict[str, Any]) -> 
 def test_torn_lines_are_dropped(tmp_path: Path, text: str, line: int | None, kept: str) -> None:
     file = tmp_path / "result.json"
     file.write_text(text, encoding="utf-8")
-    assert bfcl_run.drop_torn_line(file) == line
+    assert harness_run.drop_torn_line(file) == line
     assert file.read_text(encoding="utf-8") == kept

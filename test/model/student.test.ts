@@ -183,7 +183,11 @@ describe("a student", () => {
         { kind: "user", text: "More" },
       ],
     });
-    expect(atLimit).toMatchObject({ cut: true, calls: [] });
+    expect(atLimit).toMatchObject({
+      cut: true,
+      calls: [],
+      excess: { part: "student's messages", limit: studentLimits.sampled },
+    });
     expect(await student.next(createConversation("five", "word ".repeat(400)))).toMatchObject({
       cut: true,
       tokens: [],

@@ -366,7 +366,12 @@ describe("errors have OpenAI's form", () => {
   test.each([
     [
       "is too long",
-      { cut: true as const, tokens: [], logprobs: [] },
+      {
+        cut: true as const,
+        excess: { part: "conversation" as const, tokens: 9, limit: 8 },
+        tokens: [],
+        logprobs: [],
+      },
       undefined,
       "context_length_exceeded",
     ],

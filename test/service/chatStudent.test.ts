@@ -134,5 +134,10 @@ test("a stream has the words of the answer without it", async () => {
 
 test("a conversation beyond the limits of a student is refused", async () => {
   const messages = [{ role: "user" as const, content: "word ".repeat(2_000) }];
-  await expect(ask({ messages })).rejects.toMatchObject({ code: "context_length_exceeded" });
+  await expect(ask({ messages })).rejects.toMatchObject({
+    code: "context_length_exceeded",
+    message: expect.stringMatching(
+      /the conversation is too long for small: the prompt has \d+ tokens, and the limit is \d+/,
+    ) as unknown,
+  });
 });

@@ -2,7 +2,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { computeInterval, computeMean, type Interval } from "../../evaluation/interval.ts";
+import {
+  computeInterval,
+  computeMean,
+  type Interval,
+  type Observation,
+} from "../../evaluation/interval.ts";
 import { writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
@@ -13,6 +18,8 @@ const entrySchema = z.strictObject({
   id: z.string(),
   category: z.string(),
   valid: z.boolean(),
+  /** From 0 to 1, where an entry can be right in part. */
+  score: z.number().min(0).max(1).optional(),
   /** The kind of error in the harness's words, and its message. */
   error: z.string().nullable(),
   message: z.string().nullable(),
@@ -26,6 +33,8 @@ const resultSchema = z.strictObject({
   harness: z.string(),
   model: z.string(),
   temperature: z.number(),
+  /** The model that played the users, for benchmarks that have users. */
+  user: z.string().optional(),
   entries: z.array(entrySchema),
 });
 export type BenchmarkResult = Omit<z.infer<typeof resultSchema>, "format">;
@@ -56,7 +65,7 @@ export function readResult(folder: string): BenchmarkResult {
 export function checkFolder(folder: string, expected: Omit<BenchmarkResult, "entries">): void {
   if (!existsSync(join(folder, resultName))) return;
   const found = readResult(folder);
-  for (const key of ["benchmark", "harness", "model", "temperature"] as const)
+  for (const key of ["benchmark", "harness", "model", "temperature", "user"] as const)
     if (found[key] !== expected[key])
       throw new UserError(
         `${folder} has results for ${key} ${found[key]}, not ${expected[key]}`,
@@ -64,29 +73,46 @@ export function checkFolder(folder: string, expected: Omit<BenchmarkResult, "ent
       );
 }
 
-/** A column of the table. */
+export const getScore = ({ valid, score }: EntryScore): number => score ?? Number(valid);
+
+/** The columns of categories, where some share one. */
+export type Columns = Readonly<Record<string, string>>;
+
+/** A category, which is a column of the table or a part of one. */
 export interface CategoryShare {
   readonly category: string;
   readonly entries: number;
-  /** The share of right entries. */
+  /** The share of right entries, or the mean of their scores. */
   readonly share: number;
 }
 
 /** The shares of the categories, in the order in which these first occur. */
 export const computeShares = ({ entries }: BenchmarkResult): readonly CategoryShare[] =>
-  [...groupByCategory(entries)].map(([category, them]) => ({
+  [...groupBy(entries, it => it.category)].map(([category, them]) => ({
     category,
     entries: them.length,
-    share: computeMean(them.map(it => Number(it.valid))),
+    share: computeMean(them.map(getScore)),
   }));
 
-/** As in the harness: the mean of the categories, whatever their numbers of entries. */
-export const computeOverall = (shares: readonly CategoryShare[]): number =>
-  computeMean(shares.map(it => it.share));
+/** As in the harnesses: the mean of the categories of each column, in the columns' order. */
+export function computeColumns(
+  shares: readonly CategoryShare[],
+  columns: Columns,
+): ReadonlyMap<string, number> {
+  const found = [...new Set(Object.values(columns))].flatMap(column => {
+    const own = shares.filter(it => columns[it.category] === column);
+    return own.length === 0 ? [] : [[column, computeMean(own.map(it => it.share))] as const];
+  });
+  return new Map(found);
+}
 
-/** A difference in a category, or in all if `category` is undefined. */
+/** The mean of the columns, whatever their numbers of entries. */
+export const computeOverall = (shares: readonly CategoryShare[], columns: Columns): number =>
+  computeMean([...computeColumns(shares, columns).values()]);
+
+/** A difference in a column, or in all if `column` is undefined. */
 export interface Difference {
-  readonly category: string | undefined;
+  readonly column: string | undefined;
   readonly entries: number;
   /** Undefined if there are too few entries. */
   readonly change: Interval | undefined;
@@ -94,11 +120,12 @@ export interface Difference {
 
 /**
  * After − before on the entries that both have, with 95% intervals of a paired bootstrap. Entries
- * with one number in several categories are variants of one scenario and are drawn together.
+ * of one scenario are drawn together.
  */
 export function computeDifferences(
   before: BenchmarkResult,
   after: BenchmarkResult,
+  columns: Columns,
 ): readonly Difference[] {
   if (before.harness !== after.harness || before.benchmark !== after.benchmark)
     throw new UserError(
@@ -109,33 +136,60 @@ export function computeDifferences(
   const pairs = after.entries.flatMap(it => {
     const other = old.get(it.id);
     if (!other) return [];
-    const value = Number(it.valid) - Number(other.valid);
-    return [{ category: it.category, cluster: /\d+$/.exec(it.id)?.[0] ?? it.id, value }];
+    const value = getScore(it) - getScore(other);
+    return [{ category: it.category, cluster: getScenario(after.benchmark, it.id), value }];
   });
   if (pairs.length === 0)
     throw new UserError(
       "the two results have no entries in common",
       "measure both on the same categories",
     );
-  const byCategory = groupByCategory(pairs);
+  const byCategory = groupBy(pairs, it => it.category);
+  const byColumn = groupBy([...byCategory], ([category]) => columns[category] ?? category);
+  // categories and columns count the same, whatever their numbers of entries, as in the table
+  const weigh = (groups: readonly (readonly Observation[])[], total: number) =>
+    groups.flatMap(them =>
+      them.map(it => ({ ...it, value: (it.value * total) / (groups.length * them.length) })),
+    );
+  const weighted = [...byColumn].map(([column, categories]) => {
+    const groups = categories.map(([, them]) => them);
+    return { column, entries: weigh(groups, groups.flat().length) };
+  });
   return [
-    ...[...byCategory].map(([category, them]) => ({
-      category,
-      entries: them.length,
-      change: computeInterval(them),
+    ...weighted.map(({ column, entries }) => ({
+      column,
+      entries: entries.length,
+      change: computeInterval(entries),
     })),
-    { category: undefined, entries: pairs.length, change: computeInterval(pairs) },
+    {
+      column: undefined,
+      entries: pairs.length,
+      change: computeInterval(
+        weigh(
+          weighted.map(it => it.entries),
+          pairs.length,
+        ),
+      ),
+    },
   ];
 }
 
-function groupByCategory<T extends { readonly category: string }>(
-  rows: readonly T[],
-): ReadonlyMap<string, readonly T[]> {
+/** Entries with the same scenario are not independent of each other. */
+function getScenario(benchmark: string, id: string): string {
+  // the number of BFCL's entries, which the variants of a scenario share
+  if (benchmark === "bfcl") return /\d+$/.exec(id)?.[0] ?? id;
+  // the number of T-Eval's query, of which cases in several categories are made
+  if (benchmark === "t-eval") return /\d+/.exec(id)?.[0] ?? id;
+  return id;
+}
+
+function groupBy<T>(rows: readonly T[], getKey: (row: T) => string): ReadonlyMap<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const it of rows) {
-    const group = groups.get(it.category);
+    const key = getKey(it);
+    const group = groups.get(key);
     if (group) group.push(it);
-    else groups.set(it.category, [it]);
+    else groups.set(key, [it]);
   }
   return groups;
 }

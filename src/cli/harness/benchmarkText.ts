@@ -1,52 +1,71 @@
 /** Formats the results of official benchmarks in the form of the paper's table. */
 import { getVerdict } from "../../evaluation/compare.ts";
+import { computeMean } from "../../evaluation/interval.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { alignColumns } from "../evaluationText.ts";
 import {
+  computeColumns,
   computeDifferences,
-  computeOverall,
   computeShares,
   type BenchmarkResult,
+  type Columns,
   type Difference,
 } from "./benchmarkResult.ts";
 
-/** The names of the categories in the table, in their order. */
-export type CategoryNames = Readonly<Record<string, string>>;
+/** The columns of a benchmark's table. */
+export interface BenchmarkTable {
+  /** The categories in their order, with the columns that they belong to. */
+  readonly categories: Columns;
+  /** The name of the mean of the columns. */
+  readonly overall: string;
+}
 
-const formatShare = (share: number): string => (100 * share).toFixed(1);
+const formatShare = (share: number | undefined): string =>
+  share === undefined ? "–" : (100 * share).toFixed(1);
 
 /** A row for each result, in percent, and the differences of the second from the first. */
 export function formatResults(
   results: readonly BenchmarkResult[],
-  names: CategoryNames,
+  { categories, overall }: BenchmarkTable,
 ): readonly string[] {
-  const shares = results.map(computeShares);
-  const known = new Set(shares.flat().map(it => it.category));
-  const categories = Object.keys(names).filter(it => known.has(it));
-  const rows = results.map((result, i) => [
-    escapeInvisible(result.model),
-    ...categories.map(category => {
-      const found = shares[i]!.find(it => it.category === category);
-      return found ? formatShare(found.share) : "–";
-    }),
-    formatShare(computeOverall(shares[i]!)),
-    String(result.entries.length),
-  ]);
-  const heading = ["", ...categories.map(it => names[it]!), "Overall", "entries"];
+  const rows = results.map(it => computeColumns(computeShares(it), categories));
+  const columns = [...new Set(Object.values(categories))].filter(it =>
+    rows.some(row => row.has(it)),
+  );
+  const heading = ["", ...columns, overall, "entries"];
   const [before, after] = results;
-  const lines = alignColumns([heading, ...rows], 1);
+  const lines = alignColumns(
+    [
+      heading,
+      ...results.map((result, i) => [
+        escapeInvisible(result.model),
+        ...columns.map(it => formatShare(rows[i]!.get(it))),
+        formatShare(computeMean([...rows[i]!.values()])),
+        String(result.entries.length),
+      ]),
+    ],
+    1,
+  );
   if (!before || !after) return lines;
-  const differences = computeDifferences(before, after);
+  const differences = computeDifferences(before, after, categories);
   return [
     ...lines,
     "",
     `${escapeInvisible(after.model)} − ${escapeInvisible(before.model)}, in points (95% intervals: paired bootstrap over scenarios)`,
-    ...differences.map(it => formatDifference(it, names)),
+    ...differences.map(it => formatDifference(it, it.column ?? overall)),
+    ...(before.user === after.user
+      ? []
+      : [
+          `  the users were played by ${escapeInvisible(before.user ?? "")} and by ${escapeInvisible(after.user ?? "")}, which is part of the differences`,
+        ]),
   ];
 }
 
-function formatDifference({ category, entries, change }: Difference, names: CategoryNames): string {
-  const name = (category === undefined ? "Overall" : (names[category] ?? category)).padEnd(10);
+function formatDifference(
+  { entries, change }: Pick<Difference, "entries" | "change">,
+  column: string,
+): string {
+  const name = column.padEnd(10);
   if (!change) return `  ${name} too few entries (${entries})`;
   const [mean, low, high] = [change.mean, change.low, change.high].map(it => {
     const points = (100 * it).toFixed(1);

@@ -15,9 +15,11 @@ import type { CliContext } from "../command.ts";
 
 /** The packages of a benchmark. */
 export interface HarnessPackages {
-  /** The package with the benchmark, as pip calls it, and the only version that is used. */
+  /** The package with the benchmark, as pip calls it, or that which it needs most. */
   readonly name: string;
   readonly version: string;
+  /** Whether results of another version cannot be compared. */
+  readonly isExact: boolean;
   /** The file in `resources/engines` that lists all packages with their versions. */
   readonly requirements: string;
   /** Modules without which it does not run. */
@@ -42,13 +44,14 @@ export async function prepareHarnessPython(
   const { name, version } = packages;
   const base = findPython(command, context.cwd);
   const found = await inspectPython(base, packages, context);
-  if (found.version < "3.10")
+  if (found.version < "3.11")
     throw new UserError(
-      `${base} is Python ${found.release}, and ${name} needs 3.10 or later`,
+      `${base} is Python ${found.release}, and ${name} needs 3.11 or later`,
       "install a newer Python, and give its path with --python",
     );
-  if (found.harness === version && found.missing.length === 0) return base;
-  if (found.harness !== null && found.harness !== version)
+  const fits = found.harness === version || (!packages.isExact && found.harness !== null);
+  if (fits && found.missing.length === 0) return base;
+  if (found.harness !== null && !fits)
     throw new UserError(
       `${base} has ${name} ${found.harness}, and results are compared with those of ${version} only`,
       `install ${name} ${version} there, or give another Python with --python`,
@@ -65,7 +68,7 @@ function findPython(command: string | undefined, cwd: string): string {
   if (found !== undefined) return found;
   throw new UserError(
     `there is no program ${name}${command === undefined ? " in the folders of PATH" : ""}`,
-    "install Python 3.10 or later, or give its path with --python",
+    "install Python 3.11 or later, or give its path with --python",
   );
 }
 
@@ -105,9 +108,9 @@ async function inspectPython(
   if (!found)
     throw new UserError(
       `${python} is not a Python 3 (${output.trim().split("\n").at(-1) ?? ""})`,
-      "give the path of Python 3.10 or later with --python",
+      "give the path of Python 3.11 or later with --python",
     );
-  // 3.9 comes before 3.10
+  // 3.9 comes before 3.11
   const version = found.release.replaceAll(/\d+/g, it => it.padStart(2, "0")).replace(/^0/, "");
   return { ...found, version };
 }
@@ -156,7 +159,8 @@ async function installInto(
   const pip = ["-E", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
   await run(
     python,
-    [...pip, "--no-deps", "--requirement", list],
+    // modules are compiled when they are first imported, and most never are
+    [...pip, "--no-deps", "--no-compile", "--requirement", list],
     "installing packages with pip",
     `check that pip reaches its package index, or run pip install --no-deps -r ${list} in an environment of your own and give its Python with --python`,
   );

@@ -1,0 +1,133 @@
+/** T-Eval, whose program and data are in no package: they are fetched by hand. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openai } from "../rollouts/openaiRollouts.ts";
+import { UserError } from "../../userError.ts";
+import type { Harness, HarnessParts } from "./harness.ts";
+
+/** The files of the data with the categories of the cases in them. */
+const files: Readonly<Record<string, readonly string[]>> = {
+  instruct: ["instruct_json", "instruct_str"],
+  plan_json: ["plan_json"],
+  plan_str: ["plan_str"],
+  reason_retrieve_understand_json: ["reason_json", "retrieve_json", "understand_json"],
+  reason_str: ["reason_str"],
+  retrieve_str: ["retrieve_str"],
+  understand_str: ["understand_str"],
+  review_str: ["review_str"],
+};
+
+const categories = {
+  instruct_json: "Instruct",
+  instruct_str: "Instruct",
+  plan_json: "Plan",
+  plan_str: "Plan",
+  reason_json: "Reason",
+  reason_str: "Reason",
+  retrieve_json: "Retrieve",
+  retrieve_str: "Retrieve",
+  understand_json: "Understand",
+  understand_str: "Understand",
+  review_str: "Review",
+};
+
+/** These compare sentences by a model. */
+const compared = new Set(["plan_json", "plan_str", "reason_json", "reason_str"]);
+
+export const tEvalHarness: Harness = {
+  name: "t-eval",
+  title: "T-Eval",
+  packages: {
+    name: "openai",
+    version: "3.57.0",
+    isExact: false,
+    requirements: "t-eval-requirements.txt",
+    modules: ["openai", "numpy", "networkx", "tqdm"],
+    megabytes: 140,
+  },
+  script: "t_eval_run.py",
+  table: { categories, overall: "Overall" },
+  usual: Object.keys(categories),
+  temperature: 0,
+  hasUsers: false,
+  hasParts: true,
+  format: openai,
+  results: Object.entries(files).map(([file, own]) => ({
+    path: join("answers", `${file}.jsonl`),
+    toAttempt: it => it,
+    toEntries: it => own.map(category => `${category}/${it.slice(file.length + 1)}`),
+  })),
+};
+
+/** What is said before anything else if a part is missing. */
+const whatIsNeeded = `T-Eval is in no package, so fetch these and give their folders:
+  --harness: its repository, open-compass/T-Eval on GitHub (Apache 2.0, 2 MB)
+  --data: its data, the data set lovesnowbest/T-Eval on the Hugging Face Hub (Apache 2.0, between 100 MB and 1 GB), or the archive that the repository's README links to
+  --embeddings: for Plan and Reason, the model sentence-transformers/all-mpnet-base-v2 of the same hub, and a --python with sentence-transformers. Without it, the other four dimensions are measured`;
+
+/** The repository's commit that the program was written for, and a digest of its evaluators. */
+export const commit = "58f2240";
+const knownDigest = "89b6e92535a8";
+const sources = [
+  "teval/evaluators/instruct_evaluator.py",
+  "teval/evaluators/planning_evaluator.py",
+  "teval/evaluators/reason_retrieve_understand_evaluator.py",
+  "teval/evaluators/review_evaluator.py",
+  "teval/utils/format_load.py",
+  "teval/utils/template.py",
+  "test.py",
+];
+
+/** The categories that can be measured with the parts. */
+export const listMeasurable = ({ embeddings }: Pick<HarnessParts, "embeddings">) =>
+  tEvalHarness.usual.filter(it => embeddings !== undefined || !compared.has(it));
+
+/**
+ * Checks the folders. Throws a `UserError` that says what is needed if something is missing.
+ */
+export function checkParts(
+  { harness, data, embeddings }: Readonly<Record<keyof HarnessParts, string | undefined>>,
+  wanted: readonly string[],
+): void {
+  if (harness === undefined || data === undefined)
+    throw new UserError(
+      `t-eval needs ${harness === undefined ? "--harness" : "--data"}, a folder that you have fetched`,
+      whatIsNeeded,
+    );
+  const missing = sources.filter(it => !existsSync(join(harness, it)));
+  if (missing.length > 0)
+    throw new UserError(
+      `${harness} is not the repository of T-Eval: it has no ${missing[0]}`,
+      whatIsNeeded,
+    );
+  for (const [file, own] of Object.entries(files))
+    if (own.some(it => wanted.includes(it)) && !hasFile(data, file))
+      throw new UserError(
+        `${data} does not have the data of T-Eval: there is no ${file}_v2.json and no ${file}_v2_subset.json`,
+        whatIsNeeded,
+      );
+  const unmeasurable = wanted.find(it => embeddings === undefined && compared.has(it));
+  if (unmeasurable !== undefined)
+    throw new UserError(
+      `${unmeasurable} compares sentences by a model, and there is no --embeddings`,
+      whatIsNeeded,
+    );
+  if (embeddings !== undefined && !existsSync(join(embeddings, "config.json")))
+    throw new UserError(
+      `${embeddings} is not the folder of a model: it has no config.json`,
+      whatIsNeeded,
+    );
+  const hash = createHash("sha256");
+  // git may have written the line breaks of Windows
+  for (const it of sources)
+    hash.update(readFileSync(join(harness, it), "utf8").replaceAll("\r\n", "\n"));
+  if (hash.digest("hex").slice(0, 12) !== knownDigest)
+    throw new UserError(
+      `${harness} has evaluators of another version than commit ${commit}, and their scores cannot be compared`,
+      `run git checkout ${commit} there`,
+    );
+}
+
+const hasFile = (data: string, file: string): boolean =>
+  [`${file}_v2.json`, `${file}_v2_subset.json`].some(it => existsSync(join(data, it)));
