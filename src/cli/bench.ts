@@ -64,9 +64,11 @@ const ablationOptions = {
   seeds: option("--seeds <n>", "for ablations: trainings under each profile (default: 3)", {
     parser: countOf("a number of seeds"),
   }),
-  steps: option("--steps <n>", "for ablations: steps of each training (default: 60)", {
-    parser: countOf("a number of steps"),
-  }),
+  steps: option(
+    "--steps <n>",
+    "for ablations: steps of each training (default: 60); for training: measure the memory of that many steps instead",
+    { parser: countOf("a number of steps") },
+  ),
   heldOut: option("--heldout <n>", "for ablations: held-out tasks (default: 400)", {
     parser: countOf("a number of tasks"),
   }),
@@ -186,6 +188,7 @@ export const bench = defineCommand({
     "bench environment --against bfcl",
     "bench training --against torch --python venv/bin/python",
     "bench training --model models/SmolLM2-135M --against torch --python venv/bin/python",
+    "bench training --steps 500",
     "bench ablations --profiles paper,prove-plus --seeds 5",
     "bench learning --long",
   ],
@@ -217,6 +220,14 @@ export const bench = defineCommand({
       // loads the numerics
       const { measureLearning } = await import("./benchLearning.ts");
       await printFigures(measureLearning(context, { long, out, seed: 1 }), context);
+      return 0;
+    }
+    if (isTraining && ablations.steps !== undefined) {
+      const { steps, ...rest } = ablations;
+      checkAblationOptions(rest);
+      // loads the numerics
+      const { measureTrainingMemory } = await import("./benchTrainingMemory.ts");
+      await printFigures(measureTrainingMemory(context, steps), context);
       return 0;
     }
     checkAblationOptions(ablations);

@@ -23,6 +23,8 @@ export interface TrainerStatus {
   readonly seconds?: number;
   /** What the trainer does now, for a person: `reading tasks`, `step 12 of 100`. */
   readonly doing: string;
+  /** The resident memory of the process, now and at most, in bytes. */
+  readonly memory?: { readonly resident: number; readonly peak: number };
   /** What the user should know about the tasks; absent before they are read. */
   readonly warnings?: readonly string[];
 }

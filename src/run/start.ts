@@ -32,6 +32,12 @@ export const getLogFile = (folder: string) => join(folder, "trainer.log");
 const youngGeneration = "--max-semi-space-size=8";
 
 /**
+ * How glibc allocates, where it is the C library. By default it keeps freed buffers of up to 32 MB
+ * in a heap for each thread, and these heaps grow with the steps of a run.
+ */
+const allocation = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "262144" };
+
+/**
  * Starts training from the newest checkpoint of a run folder. Resolves once the trainer accepts
  * requests; throws a `UserError` if it could not start.
  */
@@ -54,7 +60,7 @@ export async function startTrainer({
   const child = spawn(node, [youngGeneration, program, folder, ...fixtures], {
     detached: true,
     stdio: ["ignore", log, log],
-    env,
+    env: { ...allocation, ...env },
     windowsHide: true,
   });
   closeSync(log);

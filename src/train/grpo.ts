@@ -84,7 +84,8 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const variants = await makeVariants(step, chosen);
     const rollouts = await Promise.all(
       chosen.map(({ index, number }, i) => {
-        const task = variants[i] ?? tasks[index]!;
+        // a copy: what is remembered about a task, such as its goal states, goes with the step
+        const task = variants[i] ?? { ...tasks[index]! };
         const turn = grpo.turns === "one" ? selectTurn(task, seed, step, number) : undefined;
         return rolloutGroup(student, context.catalog, {
           task,

@@ -350,6 +350,10 @@ class Trainer {
       ...(seconds === undefined ? {} : { seconds }),
       doing: this.#activity,
       warnings: this.#warnings,
+      memory: {
+        resident: process.memoryUsage.rss(),
+        peak: process.resourceUsage().maxRSS * 1024,
+      },
     };
   }
 

@@ -2,8 +2,10 @@
  * Training of a tiny student on one server: supervised training lowers its loss, and GRPO then
  * raises its reward, but not with shuffled advantages.
  */
+import { queryObjects } from "node:v8";
 import { beforeAll, describe, expect, test, onTestFinished, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
+import { CallMemo } from "../../src/environment/callMemo.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import { createCompactFormat } from "../../src/model/compactFormat.ts";
 import type { ChatFormat } from "../../src/model/chatFormat.ts";
@@ -144,8 +146,8 @@ describe("a tiny student", () => {
     expect(rise(means)).toBeGreaterThan(0.15);
   });
 
-  /** A step of four groups of eight, at a rate at which nothing moves. */
-  async function takeStep(crashes: (call: number) => boolean) {
+  /** Steps of four groups of eight, at a rate at which nothing moves. */
+  function openSteps(crashes: (call: number) => boolean) {
     const optimizer = createAdamW(startModel);
     const grpo = openGrpo(
       {
@@ -164,17 +166,22 @@ describe("a tiny student", () => {
         grpo: { ...defaultGrpoSettings, prompts: 4, group: 8, learningRate: 1e-12, kl: 0 },
       },
     );
-    try {
-      return (await grpo.step(1, 0))!;
-    } finally {
-      grpo.dispose();
-      optimizer.dispose();
-    }
+    onTestFinished(() => (grpo.dispose(), optimizer.dispose()));
+    return async (step: number) => (await grpo.step(step, 0))!;
   }
+
+  test("remembers nothing about the tasks of a step after it", async () => {
+    const countMemos = () => queryObjects(CallMemo, { format: "count" });
+    const takeStep = openSteps(() => false);
+    const before = countMemos();
+    await takeStep(1);
+    await takeStep(2);
+    expect(countMemos()).toBe(before);
+  });
 
   test("learns from the other attempts of a group in which some crash", async () => {
     // not later, when the goals are executed to score attempts
-    const { metrics, groups } = await takeStep(call => call < 16 && call % 8 < 3);
+    const { metrics, groups } = await openSteps(call => call < 16 && call % 8 < 3)(1);
     const { attempts, faults, gradientNorm } = metrics as GrpoStep;
     expect(attempts + faults).toBe(32);
     expect(faults).toBe(6);
@@ -192,10 +199,11 @@ describe("a tiny student", () => {
     onTestFinished(() => log.mockRestore());
     // the attempts of a group are scored one after the other, and the goals are executed first
     let crashed = false;
-    const { metrics, groups } = await takeStep(call => {
+    const takeStep = openSteps(call => {
       const isGoal = new Error().stack!.includes("runGoals");
       return call >= 8 && isGoal && !crashed && (crashed = true);
     });
+    const { metrics, groups } = await takeStep(1);
     const { attempts, faults } = metrics as GrpoStep;
     expect([attempts, faults]).toEqual([24, 8]);
     expect(new Set(groups.map(it => it.task)).size).toBe(3);
@@ -207,7 +215,7 @@ describe("a tiny student", () => {
   test("ends if all of its calls crash", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     onTestFinished(() => log.mockRestore());
-    await expect(takeStep(() => true)).rejects.toThrow(
+    await expect(openSteps(() => true)(1)).rejects.toThrow(
       /^all attempts of step 1 ended by a fault; the last one: .*out of boxes/,
     );
   });
