@@ -11,7 +11,8 @@ Then each line on stdin is a request, answered by a line, or by `{"problem": "..
   1500}`: seconds of the processor and of the clock, and the most memory so far in millions of
   bytes; `deviceMemory` is that of a GPU. `byBlock` computes each block again in the backward pass.
 
-The program ends when stdin is closed. PyTorch takes as many threads as OMP_NUM_THREADS says.
+The program ends when stdin is closed. On a processor, PyTorch computes with one thread: several
+would wait for each other with the processor busy.
 """
 
 import json
@@ -90,6 +91,8 @@ def load(request: dict[str, Any]) -> Training:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
     print(json.dumps({"peft": peft.__version__}), flush=True)
     training: Training | None = None
     for line in sys.stdin:

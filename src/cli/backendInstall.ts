@@ -25,6 +25,7 @@ import {
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { findProgram } from "../storage/findProgram.ts";
 import { parseJson } from "../storage/parseJson.ts";
+import { findProcessStart } from "../storage/processStart.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
@@ -87,7 +88,7 @@ export async function installBackend(
   const folder = withWriteErrors(root, () => {
     mkdirSync(root, { recursive: true });
     removeLeftovers(root);
-    return mkdtempSync(join(root, ".installing-"));
+    return mkdtempSync(join(root, `${leftoverPrefix}${process.pid}-`));
   });
   try {
     for (const file of ["package.json", "package-lock.json"])
@@ -120,10 +121,18 @@ async function askWhetherToInstall(
     throw new UserError("nothing was installed", "answer y to install it");
 }
 
-/** Folders of installations that were interrupted. */
+/** The beginning of the names of folders that are being installed. The process follows. */
+const leftoverPrefix = ".installing-";
+
+/** Removes folders of installations that were interrupted. */
 function removeLeftovers(root: string): void {
-  for (const it of readdirSync(root))
-    if (it.startsWith(".installing-")) rmSync(join(root, it), { recursive: true, force: true });
+  for (const it of readdirSync(root)) {
+    if (!it.startsWith(leftoverPrefix)) continue;
+    const [pid] = it.slice(leftoverPrefix.length).split("-");
+    if (findProcessStart(Number(pid)) !== undefined) continue;
+    // npm may still be writing, if only the program that started it was killed
+    rmSync(join(root, it), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
 }
 
 interface LibraryFiles {

@@ -4,6 +4,7 @@
  * GRPO on live sessions, and the most memory.
  */
 import { execFileSync } from "node:child_process";
+import { runningBackend } from "../compute/runningBackend.ts";
 import { initializeAdapters } from "../model/adapters.ts";
 import { openDecoder } from "../model/decoder.ts";
 import { readHuggingFaceFolder } from "../model/huggingface/folder.ts";
@@ -38,16 +39,20 @@ import { measureWork, timeWork, type MeasureOptions, type WorkTime } from "./mea
 /** The adapters of all linear layers. */
 export const measuredRank = 8;
 
-const runCount = 3;
-
 /** The sequences that are trained on, if the model reads as many tokens. Half are targets. */
-const lengths = [256, 2000];
+const sequences = [
+  { length: 256, runs: 3 },
+  { length: 2000, runs: 1 },
+];
 
 /** What is sampled: sequences, the tokens of each that are given, and those that are chosen. */
 const sampling = { sequences: 4, prompt: 128, steps: 8 };
 
 /** Tasks of the step of GRPO, the attempts at each, and the most tokens that each may write. */
 const grpoStep = { prompts: 2, group: 4, answers: 32 };
+
+/** On a processor without a key-value cache: every token computes its sequence anew. */
+const slow = { steps: 2, answers: 4 };
 
 export interface ModelOptions {
   /** The model folder. */
@@ -70,7 +75,8 @@ export async function* measureModel(
       "give the folder of one; new adapters are added to it",
     );
   const settings = readHuggingFaceSettings(folder);
-  const answers = Math.min(settings.answers, grpoStep.answers);
+  const isSlow = !hasGpu && !runningBackend().memory;
+  const answers = Math.min(settings.answers, (isSlow ? slow : grpoStep).answers);
   const stored = readHuggingFaceFolder(folder, { ...settings, answers });
   const base = await loadHuggingFaceModel(folder);
   const lora = { rank: measuredRank, alpha: 2 * measuredRank };
@@ -78,15 +84,18 @@ export async function* measureModel(
   const optimizer = createAdamW(model);
   const name = (row: string) => `training.model.${row}.${backend}`;
   const time = hasGpu ? "clock" : "processor";
-  const options = { runs: runCount, time, hasClockRows: true, signal } as const;
-  for (const length of lengths.filter(it => it <= stored.chat.limits.context)) {
+  const options = { time, hasClockRows: true, signal } as const;
+  for (const [i, { length, runs }] of sequences.entries()) {
+    if (length > stored.chat.limits.context) continue;
     showProgress(`${backend}: a sequence of ${length} tokens`);
     const memory = (row: string) => name(`${row}-${length}`);
     const row = { name: name(`learning-${length}`), memory, length };
-    yield* measureLearning({ model, optimizer, hasGpu, peft }, row, options);
+    const training = { model, optimizer, hasGpu, peft };
+    yield* measureLearning(training, row, { ...options, runs, isWarm: i > 0 });
   }
   showProgress(`${backend}: sampling`);
-  yield* measureSampling(model, name("sampling"), options);
+  const steps = isSlow ? slow.steps : sampling.steps;
+  yield* measureSampling(model, { name: name("sampling"), steps }, { ...options, runs: 3 });
   showProgress(`${backend}: a step of GRPO`);
   yield* measureStep(context, { stored, model, optimizer, name, hasGpu });
   optimizer.dispose();
@@ -140,22 +149,22 @@ async function takeStep(
 
 async function* measureSampling(
   model: Model,
-  name: string,
+  { name, steps }: { name: string; steps: number },
   options: MeasureOptions,
 ): AsyncGenerator<BenchmarkRow> {
-  const { sequences, prompt, steps } = sampling;
-  const decoder = openDecoder(model, { slots: sequences, context: prompt + steps });
+  const { sequences: count, prompt } = sampling;
+  const decoder = openDecoder(model, { slots: count, context: prompt + steps });
   const ids = Array.from({ length: prompt }, (_, i) => i % model.architecture.vocabulary);
   const choose = { temperature: 1, uniform: 0.5 };
   const work = async () => {
-    const slots = Array.from({ length: sequences }, () => decoder.open());
+    const slots = Array.from({ length: count }, () => decoder.open());
     await decoder.feed([{ slot: slots[0]!, ids: ids.slice(1) }]);
     decoder.copy(slots[0]!, slots.slice(1));
     for (let i = 0; i < steps; i++)
       await decoder.feed(slots.map(slot => ({ slot, ids: [ids[i]!], choose })));
     for (const slot of slots) decoder.release(slot);
   };
-  const amount = sequences * steps;
+  const amount = count * steps;
   yield* measureWork({ name, unit: "tokens/s", amount, repeat: 1, work }, options);
   decoder.dispose();
 }

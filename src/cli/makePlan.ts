@@ -5,6 +5,7 @@
 import { totalmem } from "node:os";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
+import { formatPrepareCommand } from "../engine/launchCommand.ts";
 import { countParameters } from "../model/architecture.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { countSlots } from "../model/student.ts";
@@ -17,6 +18,7 @@ import {
   countStepTokens,
   countTrained,
   estimateMemory,
+  isComputedByBlock,
   listProposals,
   type PlannedModel,
   type PlannedRun,
@@ -59,7 +61,7 @@ export async function makePlan(
   const proposal = fits ? undefined : listProposals(config).find(it => estimate(it.run).fits);
   // two layers are measured, with the embeddings, their gradients and a sum of these
   const canMeasure = 4 * architecture.vocabulary * architecture.width * 3 < limit;
-  const speed = fits && canMeasure ? await measure(model, config) : undefined;
+  const speed = fits && canMeasure ? await measure(model, config, { lengths, tokens }) : undefined;
   return {
     model: stored.config.name,
     parameters: countParameters(architecture),
@@ -74,9 +76,16 @@ export async function makePlan(
     limit,
     fits,
     ...(proposal ? { proposal: proposal.label } : {}),
+    ...(fits || proposal || stored.kind === "student"
+      ? {}
+      : { prepare: describePreparation(config, stored) }),
     ...(speed ? { seconds: estimateSeconds(config, { lengths, tokens, speed }) } : {}),
   };
 }
+
+/** The command that trains the same in another engine, which loads a whole model. */
+const describePreparation = ({ tasks, lora }: RunConfig, { folder, adapters }: StoredModel) =>
+  formatPrepareCommand({ tasks, model: adapters?.base ?? folder, loraRank: lora?.rank });
 
 /** The lengths of the first tasks of the run. */
 async function measureLengths(
@@ -121,9 +130,16 @@ async function measureLengths(
   };
 }
 
-const measure = (model: PlannedModel, config: RunConfig): Promise<MeasuredSpeed> =>
+const measure = (
+  model: PlannedModel,
+  config: RunConfig,
+  { lengths, tokens }: { lengths: TaskLengths; tokens: StepTokens },
+): Promise<MeasuredSpeed> =>
   measureSpeed(model.architecture, {
     lora: config.lora,
+    length: lengths.conversation,
+    targetShare: lengths.sampled / lengths.conversation,
+    byBlock: isComputedByBlock(model.architecture, tokens.batch, config.lora !== undefined),
     slots:
       config.method === "grpo"
         ? Math.min(

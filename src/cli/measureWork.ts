@@ -33,13 +33,15 @@ export interface MeasureOptions {
   readonly time: keyof WorkTime;
   /** Whether rows per second of the processor are followed by rows per second of the clock. */
   readonly hasClockRows?: boolean;
+  /** Whether the kernels are compiled already: then the work is not done once before the runs. */
+  readonly isWarm?: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Rows of our runs and, for other software, of its runs and the ratios of each two runs. */
 export async function* measureWork(
   { name, unit, amount, repeat, work, others = {} }: MeasuredWork,
-  { runs, time, hasClockRows = false, signal }: MeasureOptions,
+  { runs, time, hasClockRows = false, isWarm = false, signal }: MeasureOptions,
 ): AsyncGenerator<BenchmarkRow> {
   const own: WorkTime[] = [];
   const compared = Object.entries(others).map(([other, measure]) => ({
@@ -49,7 +51,7 @@ export async function* measureWork(
     times: [] as WorkTime[],
   }));
   // compiles
-  await work();
+  if (!isWarm) await work();
   while (own.length < runs) {
     // lets an interruption be noticed
     await setImmediate();

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { UserError } from "../userError.ts";
+import { describeLoadError } from "./loadError.ts";
 
 const packages = ["@tensorflow/tfjs-node-gpu", "@tensorflow/tfjs-node"] as const;
 
@@ -58,7 +59,7 @@ function loadPackage(folder: string): void {
   try {
     createRequire(join(folder, "any.js"))(name);
   } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const reason = describeLoadError(cause);
     throw new UserError(
       `${name} cannot be loaded from ${folder}: ${reason}`,
       `its native library is missing or does not fit Node ${process.versions.node}: remove it with prove-rl backend remove tensorflow, and install it again`,

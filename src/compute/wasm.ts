@@ -21,7 +21,7 @@ interface BackendWasm {
   readonly wasm: {
     readonly asm: { readonly memory: WebAssembly.Memory };
     readonly HEAPU8: Uint8Array;
-    _malloc(bytes: number): number;
+    _malloc: (bytes: number) => number;
     _free(address: number): void;
   };
   readonly dataIdMap: { get(id: object): { memoryOffset: number } };
@@ -61,9 +61,29 @@ export async function startWasm(
   return startedMemory;
 }
 
+/**
+ * Lets allocations throw where there is no memory left: the backend would write tensors to address
+ * 0, over others, and compute wrong numbers.
+ */
+function refuseFullMemory(wasm: BackendWasm["wasm"]): void {
+  // the first call replaces the function by the one that is called from then on
+  wasm._free(wasm._malloc(8));
+  const { _malloc } = wasm;
+  wasm._malloc = bytes => {
+    const address = _malloc(bytes);
+    if (address !== 0 || bytes === 0) return address;
+    const format = (n: number) => `${Math.ceil(n / 1e6).toLocaleString("en")} MB`;
+    throw new UserError(
+      `the memory of the backend wasm is full: it has ${format(wasm.HEAPU8.length)}, and ${format(bytes)} more are needed`,
+      "train adapters with --lora, set a shorter context with prove-rl model FOLDER --context N, use fewer workers or the backend tensorflow; prove-rl plan prints what is needed. A run goes on from its last checkpoint",
+    );
+  };
+}
+
 async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> {
   const backend = tf.backend() as unknown as BackendWasm;
   const { wasm } = backend;
+  refuseFullMemory(wasm);
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw new UserError(
       `the kernels ${file} cannot be read`,
@@ -79,11 +99,7 @@ async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> 
   const kernels = instance.exports as unknown as Kernels;
   let scratch = { address: 0, floats: 0 };
   const addressOf = (tensor: tf.TensorInfo) => backend.dataIdMap.get(tensor.dataId).memoryOffset;
-  const allocate = (n: number) => {
-    const address = wasm._malloc(n * 4) >>> 0;
-    if (address === 0) throw new Error(`wasm memory is full: no room for ${n} numbers`);
-    return address;
-  };
+  const allocate = (n: number) => wasm._malloc(n * 4) >>> 0;
   const floatsAt = (address: number, n: number) => new Float32Array(wasm.HEAPU8.buffer, address, n);
   return {
     kernels,

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { UserError } from "../userError.ts";
+import { describeLoadError } from "./loadError.ts";
 
 /** The part of the package `webgpu` that is used here. */
 interface Dawn {
@@ -109,7 +110,11 @@ function loadPackage(folder: string | undefined): Gpu {
     Object.assign(globalThis, globals);
     return create([]);
   } catch (cause) {
-    throw new UserError(`the package webgpu cannot be loaded from ${folder}`, remedy, { cause });
+    throw new UserError(
+      `the package webgpu cannot be loaded from ${folder}: ${describeLoadError(cause)}`,
+      `its native library is missing or does not fit Node ${process.versions.node} on this system: remove it with prove-rl backend remove webgpu, and install it again`,
+      { cause },
+    );
   }
 }
 

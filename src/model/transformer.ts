@@ -140,18 +140,19 @@ function forwardLogProbabilities(
 
 /**
  * Computes the loss of a batch, the log-probabilities of its targets (M), and the gradient of the
- * loss for every parameter.
+ * loss for every parameter. `byBlock`: whether each block is computed again in the backward pass.
  */
 export async function computeGradients(
   model: Model,
   packed: PackedBatch,
   computeLoss: LossFunction,
   temperature = 1,
+  byBlock = needsRecomputation(model, packed),
 ): Promise<{ loss: number; logprobs: Float32Array; gradients: Gradients }> {
   checkBatch(model.architecture, packed);
   const layout = createLayout(packed);
   const trainable = getTrainable(model);
-  if (needsRecomputation(model, packed)) {
+  if (byBlock) {
     const pass = { packed, layout, temperature, trainable };
     const { loss, logprobs, gradients } = computeRecomputedGradients(model, pass, computeLoss);
     layout.dispose();

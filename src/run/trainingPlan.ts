@@ -51,6 +51,8 @@ export interface TrainingPlan {
   readonly fits: boolean;
   /** The nearest setting that fits, if there is one. */
   readonly proposal?: string;
+  /** If none fits: the command that prepares the training in another engine. */
+  readonly prepare?: string;
   /** Estimated seconds of a step; absent if it does not fit, or is too large to be measured. */
   readonly seconds?: number;
 }
@@ -70,7 +72,7 @@ export function summarizePlan(plan: TrainingPlan): string {
 
 /** All numbers, a line each. */
 export function formatPlan(plan: TrainingPlan): string[] {
-  const { model, lengths, tokens, memory, workers, limit, fits, proposal } = plan;
+  const { model, lengths, tokens, memory, workers, limit, fits } = plan;
   const format = (n: number) => n.toLocaleString("en");
   const rows: (readonly [string, string])[] = [
     ["parameters", `${format(plan.parameters)}, ${format(plan.trained)} of them trained`],
@@ -100,14 +102,20 @@ export function formatPlan(plan: TrainingPlan): string[] {
   return [
     `${model}, ${plan.method}`,
     ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
-    ...(fits ? [] : [formatRemedy(proposal)]),
+    ...(fits ? [] : formatRemedy(plan)),
   ];
 }
 
-const formatRemedy = (proposal: string | undefined): string =>
-  proposal === undefined
-    ? "It does not fit this machine, and no setting makes it fit. Train it in another engine: prove-rl engine prepare trl or verl."
-    : `It does not fit. The nearest setting that does: ${proposal}.`;
+function formatRemedy({ proposal, prepare }: TrainingPlan): string[] {
+  if (proposal !== undefined)
+    return [`It does not fit. The nearest setting that does: ${proposal}.`];
+  const what = "It does not fit this machine, and no setting makes it fit.";
+  if (prepare === undefined) return [what];
+  return [
+    `${what} Train it in another engine, on as many GPUs as --gpus says (8 by default):`,
+    `  ${prepare}`,
+  ];
+}
 
 function formatParameters(count: number): string {
   if (count >= 1e9) return `${(count / 1e9).toFixed(1)} B`;

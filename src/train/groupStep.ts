@@ -1,14 +1,13 @@
 /** One optimizer step on groups of scored attempts, shared by all replicas. */
-import * as tf from "@tensorflow/tfjs-core";
 import {
   disposeGradients,
   computeGradients,
   computeLogProbabilities,
-  getTrainable,
   type Gradients,
   type Model,
 } from "../model/transformer.ts";
 import type { GrpoConfig } from "../run/config.ts";
+import { addGradients, zeroGradients } from "./gradients.ts";
 import { computeLoss, measureBatch, type LossBatch, type MinibatchSize } from "./objective.ts";
 import { packAttempts, splitIntoBatches, type TrainingGroup } from "./trainingGroup.ts";
 import { sumByName, type MethodContext } from "./trainingMethod.ts";
@@ -79,13 +78,6 @@ export async function trainOnGroups(
  */
 export const measuredEvery = 4;
 
-function addGradients(sum: Gradients, more: Gradients): Gradients {
-  const added = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
-  disposeGradients(sum);
-  disposeGradients(more);
-  return added;
-}
-
 interface BackwardOptions {
   readonly grpo: GrpoConfig["grpo"];
   /** The size of the minibatch, over all replicas. */
@@ -143,7 +135,3 @@ function listMeasuredTokens(groups: readonly TrainingGroup[]): number[] {
       for (let i = 0; i < logprobs.length; i++, at++) if (isMeasured) indices.push(at);
   return indices;
 }
-
-/** The gradients of a replica that has no share. */
-const zeroGradients = (model: Model): Gradients =>
-  new Map([...getTrainable(model)].map(([name, it]) => [name, tf.zeros(it.shape)]));

@@ -1,9 +1,10 @@
 /**
  * Measures how fast the running backend trains a model and samples from it, without loading its
- * weights: with one and with two of its layers, from which the time of all layers follows.
+ * weights: of a large model with one and with two of its layers, from which the time of all layers
+ * follows.
  */
 import { initializeAdapters } from "../model/adapters.ts";
-import type { Architecture } from "../model/architecture.ts";
+import { countParameters, type Architecture } from "../model/architecture.ts";
 import { openDecoder, type Decoder } from "../model/decoder.ts";
 import { packGroups } from "../model/packedBatch.ts";
 import {
@@ -30,17 +31,34 @@ export interface SpeedOptions {
   readonly lora: LoraSettings | undefined;
   /** Conversations that are sampled at the same time; 0 measures no sampling. */
   readonly slots: number;
+  /** The tokens of a conversation, and the share of them that are targets. */
+  readonly length: number;
+  readonly targetShare: number;
+  /** Whether each block is computed again in the backward pass. */
+  readonly byBlock: boolean;
 }
 
-const tokens = 256;
+/** Longer sequences are not measured: a token of theirs takes little longer. */
+const longest = 512;
+const promptTokens = 128;
 const sampledTokens = 4;
+
+/** Tokens of the batches of small models. */
+const batchTokens = 1000;
+
+/** Whether a model is small enough to measure all of it. */
+const isSmall = (architecture: Architecture) => countParameters(architecture) <= 2e7;
+
+/** Small models are measured for this many seconds: their code is slower when it is new. */
+const seconds = 1;
 
 export async function measureSpeed(
   architecture: Architecture,
   options: SpeedOptions,
 ): Promise<MeasuredSpeed> {
+  if (architecture.layers === 1 || isSmall(architecture))
+    return await measureLayers(architecture, options);
   const one = await measureLayers({ ...architecture, layers: 1 }, options);
-  if (architecture.layers === 1) return one;
   const two = await measureLayers({ ...architecture, layers: 2 }, options);
   const extrapolate = (name: keyof MeasuredSpeed) =>
     one[name] + (architecture.layers - 1) * Math.max(0, two[name] - one[name]);
@@ -53,15 +71,16 @@ export async function measureSpeed(
 
 async function measureLayers(
   architecture: Architecture,
-  { lora, slots }: SpeedOptions,
+  options: SpeedOptions,
 ): Promise<MeasuredSpeed> {
+  const { lora, slots } = options;
   // which numbers are computed makes no difference to the time
   const base = createModel(architecture, (_name, shape) =>
     new Float32Array(shape.reduce((size, n) => size * n, 1)).fill(0.01),
   );
   const model = lora ? addAdapters(base, initializeAdapters(architecture, lora, 1)) : base;
   try {
-    const learned = await measureLearning(model);
+    const learned = await measureLearning(model, options);
     const sampling = slots > 0 ? await measureSampling(model, slots) : { sampled: 0, read: 0 };
     return { learned, ...sampling };
   } finally {
@@ -69,33 +88,45 @@ async function measureLayers(
   }
 }
 
-/** Half of the tokens are targets. */
-async function measureLearning(model: Model): Promise<number> {
-  const ids = Array.from({ length: tokens }, (_, i) => i % model.architecture.vocabulary);
-  const mask = ids.map((_, i) => (i > tokens / 2 ? 1 : 0));
-  const packed = packGroups([{ prefix: [1], branches: [{ ids, mask }] }]);
-  const pass = async () =>
-    disposeGradients((await computeGradients(model, packed, meanLoss)).gradients);
-  await pass(); // compiles
-  return (await measureSeconds(pass)) / tokens;
+async function measureLearning(
+  model: Model,
+  { length, targetShare, byBlock }: SpeedOptions,
+): Promise<number> {
+  const pass = async (tokens: number, count: number) => {
+    const ids = Array.from({ length: tokens }, (_, i) => i % model.architecture.vocabulary);
+    const targets = Math.max(1, Math.round(tokens * targetShare));
+    const mask = ids.map((_, i) => (i >= tokens - targets ? 1 : 0));
+    const conversation = { prefix: [1], branches: [{ ids, mask }] };
+    const packed = packGroups(Array.from({ length: count }, () => conversation));
+    disposeGradients((await computeGradients(model, packed, meanLoss, 1, byBlock)).gradients);
+  };
+  const tokens = Math.min(longest, length, model.architecture.context - 1);
+  // of a small model, many short matrices would take longer than those of a batch
+  const count = isSmall(model.architecture) ? Math.ceil(batchTokens / tokens) : 1;
+  await pass(Math.min(32, tokens), 1); // compiles
+  return (await measureFastest(() => pass(tokens, count))) / (count * tokens);
 }
 
 async function measureSampling(
   model: Model,
   slots: number,
 ): Promise<Pick<MeasuredSpeed, "sampled" | "read">> {
-  const decoder = openDecoder(model, { slots, context: tokens + sampledTokens });
+  const decoder = openDecoder(model, { slots, context: promptTokens + sampledTokens });
+  const prompt = Array.from({ length: promptTokens }, (_, i) => i % model.architecture.vocabulary);
+  const work = { read: Infinity, sampled: Infinity };
   try {
-    const open = Array.from({ length: slots }, () => decoder.open());
-    const prompt = Array.from({ length: tokens / 2 }, (_, i) => i % model.architecture.vocabulary);
-    await decoder.feed([{ slot: open[0]!, ids: [1] }]);
-    const read = await measureSeconds(() => decoder.feed([{ slot: open[0]!, ids: prompt }]));
-    decoder.copy(open[0]!, open.slice(1));
-    await sampleOnce(decoder, open);
-    const sampled = await measureSeconds(async () => {
-      for (let i = 1; i < sampledTokens; i++) await sampleOnce(decoder, open);
+    await measureFastest(async () => {
+      const open = Array.from({ length: slots }, () => decoder.open());
+      const read = await measureSeconds(() => decoder.feed([{ slot: open[0]!, ids: prompt }]));
+      decoder.copy(open[0]!, open.slice(1));
+      const sampled = await measureSeconds(async () => {
+        for (let i = 0; i < sampledTokens; i++) await sampleOnce(decoder, open);
+      });
+      for (const it of open) decoder.release(it);
+      work.read = Math.min(work.read, read / promptTokens);
+      work.sampled = Math.min(work.sampled, sampled / (sampledTokens * slots));
     });
-    return { sampled: sampled / ((sampledTokens - 1) * slots), read: read / prompt.length };
+    return work;
   } finally {
     decoder.dispose();
   }
@@ -103,6 +134,17 @@ async function measureSampling(
 
 const sampleOnce = (decoder: Decoder, slots: readonly number[]) =>
   decoder.feed(slots.map(slot => ({ slot, ids: [1], choose: { temperature: 1, uniform: 0.5 } })));
+
+/** The seconds of the fastest time that work was done: other programs make it slower. */
+async function measureFastest(work: () => Promise<unknown>): Promise<number> {
+  let [fastest, spent] = [Infinity, 0];
+  while (spent < seconds) {
+    const taken = await measureSeconds(work);
+    fastest = Math.min(fastest, taken);
+    spent += taken;
+  }
+  return fastest;
+}
 
 async function measureSeconds(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();

@@ -32,7 +32,8 @@ export function countStepTokens(run: PlannedRun, lengths: TaskLengths): StepToke
   if (run.method === "sft") {
     const { conversations } = run.sft;
     const own = Math.ceil(conversations / run.workers);
-    const batch = longest + (own - 1) * conversation;
+    // batches are at most as long as the longest conversation, or have several
+    const batch = Math.max(longest, Math.min(own * conversation, tokensPerBatch));
     return { learned: conversations * conversation, sampled: 0, batch };
   }
   const { prompts, group } = run.grpo;
@@ -41,7 +42,8 @@ export function countStepTokens(run: PlannedRun, lengths: TaskLengths): StepToke
   return {
     learned: prompts * ofGroup,
     sampled: prompts * group * sampled,
-    batch: Math.max(tokensPerBatch, opening + group * (longest - opening)),
+    // a group that has more is divided
+    batch: Math.max(longest, tokensPerBatch),
   };
 }
 
@@ -66,6 +68,15 @@ export function estimateMemory(
   return { ...parts, total: Object.values(parts).reduce((sum, it) => sum + it, 0) };
 }
 
+/** Whether a batch of that many tokens is computed by block. About a third of them are predicted. */
+export const isComputedByBlock = (
+  architecture: Architecture,
+  tokens: number,
+  isAdapted: boolean,
+): boolean =>
+  countActivationBytes(architecture, { tokens, targets: Math.round(tokens / 3), isAdapted }) >
+  activationLimit;
+
 /** At most the limit beyond which each block is computed again, or the inputs of all blocks. */
 function estimateActivations(
   architecture: Architecture,
@@ -73,10 +84,9 @@ function estimateActivations(
   isAdapted: boolean,
 ): number {
   const { layers, width } = architecture;
-  // about a third of the tokens are predicted
   const all = { tokens, targets: Math.round(tokens / 3), isAdapted };
-  const whole = countActivationBytes(architecture, all);
-  if (whole <= activationLimit) return whole;
+  if (!isComputedByBlock(architecture, tokens, isAdapted))
+    return countActivationBytes(architecture, all);
   const inputs = 4 * tokens * layers * width;
   const block = countActivationBytes({ ...architecture, layers: 1 }, { ...all, targets: 0 });
   const logits = 3 * 4 * 2 ** 23;
@@ -115,8 +125,6 @@ export function listProposals(run: PlannedRun): readonly Proposal[] {
         method: "sft",
         sft: { ...run.sft, conversations },
       });
-  if (run.method === "grpo" && run.grpo.group > 4)
-    add("grpo.group 4", { ...withOneWorker, method: "grpo", grpo: { ...run.grpo, group: 4 } });
   if (!run.lora) add("--lora 8", { ...withOneWorker, lora });
   if (!run.lora && run.method === "sft")
     add("--lora 8 and sft.conversations 1", {

@@ -8,6 +8,7 @@ import {
   disposeGradients,
   computeGradients,
   computeLogProbabilities,
+  type Gradients,
   type Model,
 } from "../model/transformer.ts";
 import type { SftConfig } from "../run/config.ts";
@@ -19,6 +20,8 @@ import {
   type Corpus,
 } from "./corpus.ts";
 import { createEpochSampler } from "./epochSampler.ts";
+import { addGradients, zeroGradients } from "./gradients.ts";
+import { tokensPerBatch } from "./trainingGroup.ts";
 import {
   sumByName,
   type ProcessGroup,
@@ -51,30 +54,13 @@ export function openSft(
         ignored: count(tokenPart.ignored),
       });
 
-      // the loss is the mean over all taught tokens of the step, in all replicas
-      const weights = Float32Array.from(
-        own.flatMap(it =>
-          it.parts
-            .slice(1)
-            .filter(part => isTarget(part, sft.given))
-            .map(part => (part === tokenPart.taught ? 1 : sft.given)),
-        ),
-      );
-      const result = await computeGradients(
-        model,
-        packGroups(own.map(it => toPackedGroup(it, sft.given))),
-        logprobs => tf.neg(tf.div(tf.sum(tf.mul(logprobs, tf.tensor1d(weights))), counts.taught)),
-      );
-      const gradients = await group.sumGradients(result.gradients);
+      const { lossSum, ownGradients } = await computeStep(model, own, sft.given, counts.taught);
+      const gradients = await group.sumGradients(ownGradients);
       const learningRate = sft.learningRate * learningRateFactor(step, progress, sft);
       const { norm } = await optimizer.step(gradients, learningRate);
       disposeGradients(gradients);
 
-      const { loss } = sumByName(group, {
-        loss:
-          result.logprobs.reduce((sum, it, i) => (weights[i] === 1 ? sum - it : sum), 0) /
-          counts.taught,
-      });
+      const { loss } = sumByName(group, { loss: lossSum / counts.taught });
       const learning = (performance.now() - start) / 1000;
       const validation =
         step % saveEvery === 0 || progress >= 1 ? await validate(group, model, corpus) : undefined;
@@ -97,6 +83,55 @@ export function openSft(
     },
     dispose: () => {},
   };
+}
+
+/**
+ * The gradients of conversations, in batches, and Σ −log p over the tokens that are taught. The
+ * loss is the mean over all taught tokens of the step, in all replicas.
+ */
+async function computeStep(
+  model: Model,
+  conversations: readonly EncodedConversation[],
+  given: number,
+  taught: number,
+): Promise<{ readonly lossSum: number; readonly ownGradients: Gradients }> {
+  let lossSum = 0;
+  let sum: Gradients | undefined;
+  for (const batch of splitConversations(conversations)) {
+    const weights = Float32Array.from(
+      batch.flatMap(it =>
+        it.parts
+          .slice(1)
+          .filter(part => isTarget(part, given))
+          .map(part => (part === tokenPart.taught ? 1 : given)),
+      ),
+    );
+    const { logprobs, gradients } = await computeGradients(
+      model,
+      packGroups(batch.map(it => toPackedGroup(it, given))),
+      lp => tf.neg(tf.div(tf.sum(tf.mul(lp, tf.tensor1d(weights))), taught)),
+    );
+    lossSum -= logprobs.reduce((total, it, i) => (weights[i] === 1 ? total + it : total), 0);
+    sum = sum ? addGradients(sum, gradients) : gradients;
+  }
+  return { lossSum, ownGradients: sum ?? zeroGradients(model) };
+}
+
+/** Batches of about `tokensPerBatch` tokens, in their order. */
+function splitConversations(
+  conversations: readonly EncodedConversation[],
+): (readonly EncodedConversation[])[] {
+  const batches: EncodedConversation[][] = [];
+  let room = 0;
+  for (const it of conversations) {
+    if (batches.length === 0 || it.ids.length > room) {
+      batches.push([]);
+      room = tokensPerBatch;
+    }
+    batches.at(-1)!.push(it);
+    room -= it.ids.length;
+  }
+  return batches;
 }
 
 /** The first token of a conversation is never a target: no token before it predicts it. */

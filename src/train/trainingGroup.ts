@@ -62,15 +62,15 @@ export const packAttempts = (groups: readonly TrainingGroup[]): PackedBatch =>
  */
 export const tokensPerBatch = 2_000;
 
-/** Batches of about `tokensPerBatch` tokens. */
+/**
+ * Batches of about `tokensPerBatch` tokens. The attempts of a group that has more are divided, and
+ * the batches of each part begin with the opening.
+ */
 export function splitIntoBatches(groups: readonly TrainingGroup[]): (readonly TrainingGroup[])[] {
   const batches: TrainingGroup[][] = [];
   let room = 0;
-  for (const group of groups) {
-    const size = group.attempts.reduce(
-      (sum, it) => sum + it.branch.ids.length,
-      group.opening.length,
-    );
+  for (const group of groups.flatMap(splitGroup)) {
+    const size = countTokens(group);
     if (size > room) {
       batches.push([]);
       room = tokensPerBatch;
@@ -79,4 +79,23 @@ export function splitIntoBatches(groups: readonly TrainingGroup[]): (readonly Tr
     room -= size;
   }
   return batches;
+}
+
+const countTokens = ({ opening, attempts }: TrainingGroup): number =>
+  attempts.reduce((sum, it) => sum + it.branch.ids.length, opening.length);
+
+/** A group whose attempts take more tokens than a batch, in as few parts as fit. */
+function splitGroup(group: TrainingGroup): TrainingGroup[] {
+  const parts: TrainingAttempt[][] = [];
+  let room = 0;
+  for (const attempt of group.attempts) {
+    const size = attempt.branch.ids.length;
+    if (parts.length === 0 || size > room) {
+      parts.push([]);
+      room = tokensPerBatch - group.opening.length;
+    }
+    parts.at(-1)!.push(attempt);
+    room -= size;
+  }
+  return parts.map(attempts => ({ ...group, attempts }));
 }

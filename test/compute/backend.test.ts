@@ -10,6 +10,16 @@ import { checkClose, programs, randomArray } from "./numbers.ts";
 
 const startWasmBackend = () => startBackend("wasm", { programs });
 
+test("memory that is full is an error with numbers, and tensors keep their values", async () => {
+  await startWasmBackend();
+  const before = tf.tensor1d(Array.from({ length: 1000 }, () => 7));
+  // almost all that 32 bits can address
+  const createLarge = () => runningBackend().memory!.output([1_073_700_000]);
+  expect(createLarge).toThrow(/the memory of the backend wasm is full: it has .* 4,295 MB more/);
+  expect([...before.dataSync()].every(it => it === 7)).toBe(true);
+  before.dispose();
+});
+
 describe("matrix products on wasm equal those of plain JavaScript", () => {
   beforeAll(startWasmBackend);
 

@@ -1,5 +1,5 @@
 /** The choice of a backend when no native one is installed. */
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -32,3 +32,27 @@ test.each(["tensorflow", "webgpu"] as const)(
     );
   },
 );
+
+test.each([
+  ["tensorflow", "@tensorflow/tfjs-node-gpu"],
+  ["webgpu", "webgpu"],
+] as const)("%s that was built for another Node says so", async (name, packageName) => {
+  const others = mkdtempSync(join(tmpdir(), "prove-"));
+  const folder = join(others, name, "node_modules", packageName);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), `{"name":"${packageName}","main":"index.js"}`);
+  // as Node writes it, in several lines
+  const lines = [
+    "The module 'a.node'",
+    "was compiled against a different Node.js version using",
+    "NODE_MODULE_VERSION 115. This version of Node.js requires",
+    "NODE_MODULE_VERSION 137.",
+  ];
+  const message = JSON.stringify(lines.join("\n"));
+  writeFileSync(join(folder, "index.js"), `throw new Error(${message});`);
+  const started = startBackend(name, { programs, backends: others });
+  await expect(started).rejects.toMatchObject({
+    what: expect.stringContaining(lines.join(" ")) as string,
+    remedy: expect.stringContaining(`remove it with prove-rl backend remove ${name}`) as string,
+  });
+});

@@ -1,5 +1,6 @@
 /** What a training is estimated to need, and which settings are proposed if it does not fit. */
 import { expect, test } from "vitest";
+import { formatPrepareCommand } from "../../src/engine/launchCommand.ts";
 import { countParameters } from "../../src/model/architecture.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { formatPlan, summarizePlan, type TrainingPlan } from "../../src/run/trainingPlan.ts";
@@ -27,7 +28,7 @@ test("tokens of a step: the attempts of a group share its opening", () => {
   expect(countStepTokens(sft, lengths)).toEqual({
     learned: 240,
     sampled: 0,
-    batch: 90 + 3 * 60,
+    batch: 240,
   });
 });
 
@@ -59,7 +60,10 @@ test("the nearest settings come first, and adapters last", () => {
     "--lora 8",
     "--lora 8 and sft.conversations 1",
   ]);
-  expect(listProposals({ ...grpo, lora }).map(it => it.label)).toEqual(["grpo.group 4"]);
+  expect(listProposals({ ...grpo, workers: 2 }).map(it => it.label)).toEqual([
+    "one worker",
+    "--lora 8",
+  ]);
 });
 
 test("as text", () => {
@@ -92,5 +96,9 @@ test("as text", () => {
   const { seconds: _, ...rest } = plan;
   const large = { ...rest, fits: false, proposal: "--lora 8" };
   expect(summarizePlan(large)).toMatch(/does not fit: needs 3\.0 GB .*; --lora 8 fits/);
-  expect(formatPlan({ ...rest, fits: false }).at(-1)).toMatch(/prove-rl engine prepare/);
+  expect(formatPlan({ ...rest, fits: false }).at(-1)).toMatch(/no setting makes it fit\.$/);
+  const prepare = formatPrepareCommand({ tasks: "/t/my.tasks.jsonl", model: "/my models/m" });
+  expect(formatPlan({ ...rest, fits: false, prepare }).at(-1)).toBe(
+    "  prove-rl engine prepare trl --tasks /t/my.tasks.jsonl --model '/my models/m' --out trl",
+  );
 });

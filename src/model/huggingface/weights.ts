@@ -10,7 +10,7 @@ import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { isAdapterFolder } from "../../storage/adapterConfig.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { countParameters, type Architecture } from "../architecture.ts";
+import { listParameters, type Architecture } from "../architecture.ts";
 import { createModel, type Model } from "../transformer.ts";
 import { openWeights, writeWeights, type LazyArray, type Precision } from "../weights.ts";
 import { readHuggingFaceConfig } from "./config.ts";
@@ -60,11 +60,22 @@ export function checkWeightFiles(folder: string): void {
 /** The most bytes that tensors can have on the wasm backend, which addresses them with 32 bits. */
 const wasmBytes = 2 ** 32;
 
-/** Refuses a model whose weights alone do not fit, before anything of it is read. */
+/** Refuses a model whose weights do not fit the backend, before anything of it is read. */
 export function checkSize(architecture: Architecture, folder: string): void {
-  const bytes = 4 * countParameters(architecture);
-  if (!runningBackend().memory || bytes < wasmBytes) return;
-  const format = (n: number) => (n / 2 ** 30).toFixed(1);
+  const { name: backend, memory, maxTensorBytes = Infinity } = runningBackend();
+  const format = (n: number) => (n / 2 ** 30).toFixed(2);
+  const sizes = listParameters(architecture).map(it => ({
+    name: it.name,
+    bytes: 4 * it.shape.reduce((product, n) => product * n, 1),
+  }));
+  const tooLarge = sizes.find(it => it.bytes > maxTensorBytes);
+  if (tooLarge)
+    throw new UserError(
+      `${tooLarge.name} of ${folder} takes ${format(tooLarge.bytes)} GiB in 32 bits; a tensor of the backend ${backend} has at most ${format(maxTensorBytes)} GiB here`,
+      "use the backend wasm or tensorflow, a smaller model, or another engine",
+    );
+  const bytes = sizes.reduce((sum, it) => sum + it.bytes, 0);
+  if (!memory || bytes < wasmBytes) return;
   throw new UserError(
     `the weights of ${folder} take ${format(bytes)} GiB in 32 bits; the backend wasm has ${format(wasmBytes)} GiB for everything`,
     "use the backend tensorflow, a smaller model, or another engine",

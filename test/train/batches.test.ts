@@ -1,0 +1,119 @@
+/** A step that is divided into batches has the gradients of all its tokens at once. */
+import * as tf from "@tensorflow/tfjs-core";
+import { beforeAll, expect, test } from "vitest";
+import { startBackend } from "../../src/compute/backend.ts";
+import type { ChatFormat } from "../../src/model/chatFormat.ts";
+import { packGroups } from "../../src/model/packedBatch.ts";
+import {
+  computeGradients,
+  disposeGradients,
+  initializeModel,
+  type Gradients,
+  type Model,
+} from "../../src/model/transformer.ts";
+import type { GrpoConfig, SftConfig } from "../../src/run/config.ts";
+import { createRunConfig } from "../../src/run/createRunConfig.ts";
+import { tokenPart, type Corpus } from "../../src/train/corpus.ts";
+import { trainOnGroups } from "../../src/train/groupStep.ts";
+import { computeLoss } from "../../src/train/objective.ts";
+import type { Optimizer } from "../../src/train/optimizer.ts";
+import { createSingleReplica } from "../../src/train/replicas.ts";
+import { openSft } from "../../src/train/sft.ts";
+import {
+  packAttempts,
+  splitIntoBatches,
+  tokensPerBatch,
+  type TrainingGroup,
+} from "../../src/train/trainingGroup.ts";
+import { checkClose, programs } from "../compute/numbers.ts";
+import { createTokens, tiny } from "../model/tiny.ts";
+
+let model: Model;
+beforeAll(async () => {
+  await startBackend("wasm", { programs });
+  model = initializeModel(tiny, 3);
+});
+
+/** A context of a training whose optimizer keeps the gradients of the last step. */
+function createContext() {
+  const steps: Map<string, Float32Array>[] = [];
+  const optimizer = {
+    step: async (gradients: Gradients) => (steps.push(await readGradients(gradients)), { norm: 1 }),
+  } as unknown as Optimizer;
+  const chat = { limits: { sampled: 64 } } as ChatFormat;
+  return { context: { group: createSingleReplica(undefined), model, chat, optimizer }, steps };
+}
+
+async function readGradients(gradients: Gradients): Promise<Map<string, Float32Array>> {
+  const values = new Map<string, Float32Array>();
+  for (const [name, it] of gradients) values.set(name, await it.data<"float32">());
+  return values;
+}
+
+async function checkGradients(
+  actual: ReadonlyMap<string, Float32Array>,
+  { gradients }: { gradients: Gradients },
+): Promise<void> {
+  for (const [name, it] of await readGradients(gradients))
+    checkClose(actual.get(name)!, it, 1e-5, name);
+  disposeGradients(gradients);
+}
+
+test("a group that has more tokens than a batch is divided", async () => {
+  const length = 60;
+  const group: TrainingGroup = {
+    number: 0,
+    isMeasured: false,
+    opening: createTokens(20, 1),
+    attempts: Array.from({ length: 50 }, (_, number) => ({
+      number,
+      branch: { ids: createTokens(length, number), mask: Array.from({ length }, () => 1) },
+      logprobs: Array.from({ length }, () => -3.5),
+      advantages: Array.from({ length }, () => Math.sin(number)),
+    })),
+  };
+  const batches = splitIntoBatches([group]);
+  expect(batches.map(it => it.map(part => part.attempts.length))).toEqual([[33], [17]]);
+  expect(batches.flat().flatMap(it => it.attempts)).toEqual(group.attempts);
+
+  const common = { startedAt: new Date(0), tasks: "" };
+  const { grpo } = createRunConfig({ ...common, grpo: { kl: 0 } }) as GrpoConfig;
+  const { context, steps } = createContext();
+  await trainOnGroups({ ...context, reference: undefined }, [group], grpo, 0, false);
+  const all = {
+    lengths: group.attempts.map(() => length),
+    advantages: Float32Array.from(group.attempts.flatMap(it => it.advantages)),
+    oldLogprobs: Float32Array.from(group.attempts.flatMap(it => it.logprobs)),
+  };
+  const size = { tokens: 50 * length, attempts: 50, longest: 64 };
+  const whole = packAttempts([group]);
+  await checkGradients(
+    steps[0]!,
+    await computeGradients(model, whole, lp => computeLoss(lp, all, grpo, size)),
+  );
+});
+
+test("conversations that have more tokens than a batch are divided", async () => {
+  const [count, length] = [45, 90];
+  expect(count * length).toBeGreaterThan(2 * tokensPerBatch);
+  const conversations = Array.from({ length: count }, (_, i) => createTokens(length, i));
+  const isTaught = (i: number) => i > 0 && i % 3 !== 0;
+  const corpus: Corpus = {
+    ids: Uint16Array.from(conversations.flat()),
+    parts: Uint8Array.from(conversations.flat(), (_, i) =>
+      isTaught(i % length) ? tokenPart.taught : tokenPart.given,
+    ),
+    starts: Uint32Array.from({ length: count + 1 }, (_, i) => i * length),
+    trainingCount: count,
+  };
+  const common = { startedAt: new Date(0), tasks: "", method: "sft" } as const;
+  const sft = { conversations: count, given: 0 };
+  const { context, steps } = createContext();
+  const config = createRunConfig({ ...common, sft }) as SftConfig;
+  const { metrics } = (await openSft(context, config, corpus).step(1, 0.1))!;
+  const branches = conversations.map(ids => ({ ids, mask: ids.map((_, i) => +isTaught(i)) }));
+  const packed = packGroups(branches.map(it => ({ prefix: [], branches: [it] })));
+  const result = await computeGradients(model, packed, lp => tf.neg(tf.mean(lp)));
+  expect(metrics.loss).toBeCloseTo(result.loss, 5);
+  await checkGradients(steps[0]!, result);
+});
