@@ -45,7 +45,7 @@ class Kind:
 
 RRU = "ReasonRetrieveUnderstandEvaluator"
 KINDS = {
-    # the metrics depend on the case: see `score_case`
+    # the category depends on the case: see `list_categories`
     "instruct": Kind("InstructEvaluator", {}, {"json": "instruct_json", "string": "instruct_str"}),
     "plan_json": Kind(
         "PlanningEvaluator", {"default_prompt_type": "json"}, {"f1_score": "plan_json"}
@@ -187,6 +187,13 @@ def answer(harness: SimpleNamespace, client: Any, request: dict[str, Any], case:
     }
 
 
+def list_categories(kind: Kind, datum: dict[str, Any]) -> list[str]:
+    """The categories that a case counts for."""
+    if kind.evaluator == "InstructEvaluator":
+        return [kind.metrics[datum["meta_data"]["response_format"]]]
+    return list(kind.metrics.values())
+
+
 def score_case(evaluator: Any, kind: Kind, datum: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """The score of each category, by T-Eval's evaluator for a file with this case only."""
     sample = evaluator._process_response(datum)
@@ -196,7 +203,8 @@ def score_case(evaluator: Any, kind: Kind, datum: dict[str, Any]) -> Iterator[tu
     if kind.evaluator == "InstructEvaluator":
         form = datum["meta_data"]["response_format"]
         score = (metrics[f"{form}_format_metric"] + metrics[f"{form}_args_em_metric"]) / 2
-        yield kind.metrics[form], float(score)
+        (category,) = list_categories(kind, datum)
+        yield category, float(score)
         return
     means = evaluator._post_process([metrics])
     for metric, category in kind.metrics.items():
@@ -254,7 +262,14 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
             if id_ not in cases[name]:
                 continue
             datum = cases[name][id_] | {"prediction": harness.clean_up(text)}
-            for category, score in score_case(evaluator, kind, datum):
+            fault: str | None = None
+            try:
+                scores = dict(score_case(evaluator, kind, datum))
+            except Exception as raised:  # noqa: BLE001
+                # T-Eval would end, for example for a plan with nothing but its end
+                scores = dict.fromkeys(list_categories(kind, datum), 0.0)
+                fault = f"cannot be scored: {describe(raised)}"
+            for category, score in scores.items():
                 if category in categories:
                     reporter.send(
                         kind="score",
@@ -262,8 +277,9 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
                         category=category,
                         # T-Eval adds 1e-5 to numbers that it divides by
                         valid=score > 0.999,
-                        score=score,
-                        error=None,
+                        # a cosine may be beyond by a rounding error
+                        score=min(max(score, 0.0), 1.0),
+                        error=fault,
                         message=None,
                     )
     reporter.send(kind="end", stopped=stopped)

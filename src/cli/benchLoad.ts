@@ -57,6 +57,9 @@ export interface Run {
   readonly openCpu: number;
   readonly http: Figures;
   readonly batches: Figures;
+  /** The same with a single attempt at each task, which shares no calls with others. */
+  readonly httpAlone: Figures | undefined;
+  readonly batchesAlone: Figures | undefined;
   /** Microseconds that the same calls take in this process, without a service. */
   readonly inProcessCpu: number;
   /** Scores of finished attempts a second. */
@@ -71,8 +74,16 @@ export class Load {
   readonly #connections: readonly HttpConnection[];
   readonly #requests: readonly (readonly [task: Task, requests: readonly Request[]])[];
   readonly #catalog: Catalog;
+  readonly #forget: (() => Promise<void>) | undefined;
 
-  constructor(url: URL, tasks: readonly Task[], catalog: Catalog) {
+  /** `forget` lets the service forget the calls of attempts that are closed. */
+  constructor(
+    url: URL,
+    tasks: readonly Task[],
+    catalog: Catalog,
+    forget: (() => Promise<void>) | undefined,
+  ) {
+    this.#forget = forget;
     this.#catalog = catalog;
     this.#connections = Array.from({ length: connectionCount }, () => new HttpConnection(url));
     this.#requests = tasks.map(it => [it, listRequests(it)]);
@@ -80,16 +91,9 @@ export class Load {
 
   /** Opens all sessions, makes half of the attempts one way and half the other, and closes. */
   async measure(): Promise<Run> {
-    // the attempts at a task follow one another, as in the batches of an engine
-    const perTask = sessionCount / this.#requests.length;
-    const clients = Array.from({ length: sessionCount }, (_, i): Client => {
-      const [task, requests] = this.#requests[Math.floor(i / perTask)]!;
-      return { id: randomBytes(16).toString("base64url"), task, requests };
-    });
+    const clients = this.#createClients(sessionCount / this.#requests.length);
     const before = await this.#readMetrics();
-    const openSeconds = await this.#forAll(clients, async (connection, { id, task }) => {
-      await send(connection, "PUT", `/v1/sessions/${id}`, JSON.stringify({ task_id: task.id }));
-    });
+    const openSeconds = await this.#open(clients);
     const opened = await this.#readMetrics();
     const http = await this.#measureCalls(clients.slice(0, sessionCount / 2), it =>
       this.#callEach(it),
@@ -102,19 +106,57 @@ export class Load {
     const scoreSeconds = await this.#forAll(clients, (connection, { id }) =>
       send(connection, "POST", `/v1/sessions/${id}/score`, "{}"),
     );
-    await this.#forAll(clients, (connection, { id }) =>
-      send(connection, "DELETE", `/v1/sessions/${id}`, ""),
-    );
+    await this.#close(clients);
+    const memoryEmpty = (await this.#readMetrics()).megabytes;
+    const httpAlone = await this.#measureAlone(it => this.#callEach(it));
+    const batchesAlone = await this.#measureAlone(it => this.#callInBatches(it));
     return {
       openSeconds,
       openCpu: ((opened.seconds - before.seconds) * 1e6) / sessionCount,
       http,
       batches,
+      httpAlone,
+      batchesAlone,
       inProcessCpu,
       scoreRate: sessionCount / scoreSeconds,
       memoryFull,
-      memoryEmpty: (await this.#readMetrics()).megabytes,
+      memoryEmpty,
     };
+  }
+
+  /** New attempts at all tasks; those at one follow one another, as in the batches of an engine. */
+  #createClients(perTask: number): readonly Client[] {
+    return this.#requests.flatMap(([task, requests]) =>
+      Array.from({ length: perTask }, () => ({
+        id: randomBytes(16).toString("base64url"),
+        task,
+        requests,
+      })),
+    );
+  }
+
+  async #measureAlone(
+    work: (clients: readonly Client[]) => Promise<readonly number[]>,
+  ): Promise<Figures | undefined> {
+    if (!this.#forget) return undefined;
+    await this.#forget();
+    const clients = this.#createClients(1);
+    await this.#open(clients);
+    const figures = await this.#measureCalls(clients, work);
+    await this.#close(clients);
+    return figures;
+  }
+
+  #open(clients: readonly Client[]): Promise<number> {
+    return this.#forAll(clients, (connection, { id, task }) =>
+      send(connection, "PUT", `/v1/sessions/${id}`, JSON.stringify({ task_id: task.id })),
+    );
+  }
+
+  #close(clients: readonly Client[]): Promise<number> {
+    return this.#forAll(clients, (connection, { id }) =>
+      send(connection, "DELETE", `/v1/sessions/${id}`, ""),
+    );
   }
 
   close(): void {
@@ -159,11 +201,12 @@ export class Load {
   async #callInBatches(clients: readonly Client[]): Promise<readonly number[]> {
     const latencies: number[] = [];
     const waiting = [...clients];
+    const size = Math.min(batchSize, clients.length / batchConnectionCount);
     const connections = this.#connections.slice(0, batchConnectionCount);
     await Promise.all(
       connections.map(async connection => {
         for (;;) {
-          const group = waiting.splice(0, batchSize);
+          const group = waiting.splice(0, size);
           if (group.length === 0) return;
           for (const batch of createBatches(group)) {
             const start = performance.now();

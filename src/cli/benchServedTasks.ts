@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
@@ -17,6 +17,13 @@ import type { CliContext } from "./command.ts";
 
 const taskCount = 256;
 const runCount = 5;
+
+/** Let the service collect garbage on a signal, and with it the calls of attempts that are closed. */
+const forgettingOptions = [
+  "--expose-gc",
+  "--import",
+  "data:text/javascript,process.on('SIGUSR2', () => gc())",
+];
 
 export interface ServedTasksOptions {
   /** Worker processes of the service; 1 if absent. */
@@ -31,6 +38,7 @@ export async function* measureServedTasks(
 ): AsyncGenerator<BenchmarkRow> {
   const { signal, showProgress } = context;
   const tasks = await synthesizeTasks(context);
+  const canForget = soak === undefined && workers === 1 && process.platform !== "win32";
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
     const file = join(folder, "bench.tasks.jsonl");
@@ -38,7 +46,7 @@ export async function* measureServedTasks(
     const program = startProgram(
       ["serve", "--port", "0", "--tasks", file, "--workers", String(workers)],
       signal,
-      soak === undefined ? [] : soakNodeOptions,
+      soak === undefined ? (canForget ? forgettingOptions : []) : soakNodeOptions,
     );
     program.stderr.resume();
     try {
@@ -49,7 +57,14 @@ export async function* measureServedTasks(
         yield* new Soak({ url, service: program, tasks, catalog, seconds: soak, signal }).measure();
         return;
       }
-      const load = new Load(url, tasks, context.catalog);
+      const forget = canForget
+        ? async () => {
+            program.kill("SIGUSR2");
+            // the collection takes a fraction of this
+            await setTimeout(1_000);
+          }
+        : undefined;
+      const load = new Load(url, tasks, context.catalog, forget);
       const runs: Run[] = [];
       // the first run compiles the code
       for (let run = 0; run <= runCount; run++) {
@@ -83,6 +98,12 @@ function* createRows(runs: readonly Run[]): Generator<BenchmarkRow> {
   yield row("calls.batches.p50", "ms", it => it.batches.p50);
   yield row("calls.batches.p99", "ms", it => it.batches.p99);
   yield row("calls.batches.cpu", "µs", it => it.batches.cpu);
+  if (runs.every(it => it.httpAlone && it.batchesAlone)) {
+    yield row("calls.http.alone", "1/s", it => it.httpAlone!.rate);
+    yield row("calls.http.alone.cpu", "µs", it => it.httpAlone!.cpu);
+    yield row("calls.batches.alone", "1/s", it => it.batchesAlone!.rate);
+    yield row("calls.batches.alone.cpu", "µs", it => it.batchesAlone!.cpu);
+  }
   yield row("calls.in-process.cpu", "µs", it => it.inProcessCpu);
   yield row("calls.http.of-in-process", "ratio", it => it.inProcessCpu / it.http.cpu);
   yield row("calls.batches.of-in-process", "ratio", it => it.inProcessCpu / it.batches.cpu);

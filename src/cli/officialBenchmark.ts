@@ -41,7 +41,13 @@ import {
 } from "./harness/harness.ts";
 import { prepareHarnessPython } from "./harness/harnessPython.ts";
 import { tau2Harness } from "./harness/tau2Harness.ts";
-import { checkParts, commit, listMeasurable, tEvalHarness } from "./harness/tEvalHarness.ts";
+import {
+  checkParts,
+  commit,
+  listMeasurable,
+  tEvalHarness,
+  whatIsNeeded,
+} from "./harness/tEvalHarness.ts";
 import { countOf, oneOf, outputPath } from "./parsers.ts";
 import { readRollouts } from "./rollouts/readRollouts.ts";
 import { createShownTrajectory } from "./rollouts/rollout.ts";
@@ -250,12 +256,17 @@ function findParts(
   }
   const toPath = (it: string | undefined) => (it === undefined ? undefined : resolve(cwd, it));
   const folders = { harness: toPath(harness), data: toPath(data), embeddings: toPath(embeddings) };
-  checkParts(folders, categories);
+  try {
+    checkParts(folders, categories);
+  } catch (error) {
+    for (const it of whatIsNeeded) printNote(it);
+    throw error;
+  }
   if (embeddings === undefined)
     printNote(
       "Plan and Reason are left out: they need --embeddings, a model that compares sentences",
     );
-  return folders as HarnessParts;
+  return folders;
 }
 
 /** Checks the address of an endpoint, and says what it is sent. */

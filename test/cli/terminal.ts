@@ -23,7 +23,7 @@ export async function runCommand(
     cwd = root,
     ...more
   }: { stdin?: string; cwd?: string } & Partial<
-    Pick<CliContext, "signal" | "showProgress" | "catalog" | "confirm">
+    Pick<CliContext, "signal" | "showProgress" | "printNote" | "catalog" | "confirm">
   > = {},
 ): Promise<CommandOutput> {
   let out = "";

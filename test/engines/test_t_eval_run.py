@@ -21,6 +21,8 @@ class InstructEvaluator:
         return datum["prediction"]
 
     def _evaluate(self, prediction: Any) -> dict[str, float]:
+        if prediction == "clean broken":
+            raise ValueError("max() arg is an empty sequence")
         right = prediction == "clean right"
         return {"json_format_metric": 1, "json_args_em_metric": float(right)}
 
@@ -93,7 +95,7 @@ def test_cases_are_asked_once_and_scored_by_category(tmp_path: Path) -> None:
     json_case = {"meta_data": {"response_format": "json"}}
     cases = {
         name: json_case | {"origin_prompt": [*ask, {"role": "user", "content": name}]}
-        for name in ("right", "wrong", "long")
+        for name in ("right", "wrong", "long", "broken")
     }
     (tmp_path / "instruct_v2_subset.json").write_text(json.dumps(cases), encoding="utf-8")
     # a prompt as text, with the result of a call
@@ -108,6 +110,7 @@ def test_cases_are_asked_once_and_scored_by_category(tmp_path: Path) -> None:
         "instruct_json/right": (1, True),
         "instruct_json/wrong": (0.5, False),
         "instruct_json/long": (0.5, False),
+        "instruct_json/broken": (0, False),
         "retrieve_json/q": (1, True),
         "understand_json/q": (0.99999, True),
     }
@@ -116,7 +119,7 @@ def test_cases_are_asked_once_and_scored_by_category(tmp_path: Path) -> None:
     answers.write_text(text[:-3], encoding="utf-8")
     again = run(tmp_path, categories)
     assert [it["kind"] for it in again[:2]] == ["torn", "entries"]
-    assert again[1] == {"kind": "entries", "total": 4, "done": 3}
+    assert again[1] == {"kind": "entries", "total": 5, "done": 4}
     assert sorted(answers.read_text(encoding="utf-8")) == sorted(text)
 
 

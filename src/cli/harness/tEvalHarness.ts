@@ -61,10 +61,12 @@ export const tEvalHarness: Harness = {
 };
 
 /** What is said before anything else if a part is missing. */
-const whatIsNeeded = `T-Eval is in no package, so fetch these and give their folders:
-  --harness: its repository, open-compass/T-Eval on GitHub (Apache 2.0, 2 MB)
-  --data: its data, the data set lovesnowbest/T-Eval on the Hugging Face Hub (Apache 2.0, between 100 MB and 1 GB), or the archive that the repository's README links to
-  --embeddings: for Plan and Reason, the model sentence-transformers/all-mpnet-base-v2 of the same hub, and a --python with sentence-transformers. Without it, the other four dimensions are measured`;
+export const whatIsNeeded: readonly string[] = [
+  "T-Eval is in no package. It needs folders with what you fetch:",
+  "  --harness: its repository, open-compass/T-Eval on GitHub (Apache 2.0, 2 MB)",
+  "  --data: its data, the data set lovesnowbest/T-Eval on the Hugging Face Hub (Apache 2.0, between 100 MB and 1 GB)",
+  "  --embeddings: for Plan and Reason, the model sentence-transformers/all-mpnet-base-v2 of the same hub, and a --python that has sentence-transformers; without it, the other four dimensions are measured",
+];
 
 /** The repository's commit that the program was written for, and a digest of its evaluators. */
 export const commit = "58f2240";
@@ -83,40 +85,39 @@ const sources = [
 export const listMeasurable = ({ embeddings }: Pick<HarnessParts, "embeddings">) =>
   tEvalHarness.usual.filter(it => embeddings !== undefined || !compared.has(it));
 
-/**
- * Checks the folders. Throws a `UserError` that says what is needed if something is missing.
- */
+/** Throws a `UserError` if a folder is missing or is not what it should be. */
 export function checkParts(
-  { harness, data, embeddings }: Readonly<Record<keyof HarnessParts, string | undefined>>,
+  folders: Readonly<Record<keyof HarnessParts, string | undefined>>,
   wanted: readonly string[],
-): void {
+): asserts folders is HarnessParts {
+  const { harness, data, embeddings } = folders;
   if (harness === undefined || data === undefined)
     throw new UserError(
-      `t-eval needs ${harness === undefined ? "--harness" : "--data"}, a folder that you have fetched`,
-      whatIsNeeded,
+      `t-eval needs ${harness === undefined ? "--harness" : "--data"}`,
+      "give the folder that you have fetched",
     );
-  const missing = sources.filter(it => !existsSync(join(harness, it)));
-  if (missing.length > 0)
+  const missing = sources.find(it => !existsSync(join(harness, it)));
+  if (missing !== undefined)
     throw new UserError(
-      `${harness} is not the repository of T-Eval: it has no ${missing[0]}`,
-      whatIsNeeded,
+      `${harness} is not the repository of T-Eval: it has no ${missing}`,
+      "give the folder that git clone has created",
     );
   for (const [file, own] of Object.entries(files))
     if (own.some(it => wanted.includes(it)) && !hasFile(data, file))
       throw new UserError(
         `${data} does not have the data of T-Eval: there is no ${file}_v2.json and no ${file}_v2_subset.json`,
-        whatIsNeeded,
+        "give the folder with these files",
       );
   const unmeasurable = wanted.find(it => embeddings === undefined && compared.has(it));
   if (unmeasurable !== undefined)
     throw new UserError(
       `${unmeasurable} compares sentences by a model, and there is no --embeddings`,
-      whatIsNeeded,
+      "give the model's folder, or choose other categories",
     );
-  if (embeddings !== undefined && !existsSync(join(embeddings, "config.json")))
+  if (embeddings !== undefined && !existsSync(join(embeddings, "modules.json")))
     throw new UserError(
-      `${embeddings} is not the folder of a model: it has no config.json`,
-      whatIsNeeded,
+      `${embeddings} is not a model of sentence-transformers: it has no modules.json`,
+      "give the model's folder",
     );
   const hash = createHash("sha256");
   // git may have written the line breaks of Windows

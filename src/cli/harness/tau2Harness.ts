@@ -14,7 +14,7 @@ export const tau2Harness: Harness = {
     isExact: true,
     requirements: "tau2-requirements.txt",
     modules: ["tau2", "litellm", "loguru", "addict", "docstring_parser", "toml", "tenacity"],
-    megabytes: 270,
+    megabytes: 310,
   },
   script: "tau2_run.py",
   table: { categories, overall: "τ² Avg" },
