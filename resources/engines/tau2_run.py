@@ -169,7 +169,10 @@ def answer(harness: SimpleNamespace, settings: dict[str, Any], entry: Entry) -> 
 
 
 def is_too_long(harness: SimpleNamespace, error: Exception) -> bool:
-    return isinstance(error, harness.errors.ContextWindowExceededError) or TOO_LONG in str(error)
+    return (
+        isinstance(error, harness.errors.ContextWindowExceededError)
+        or getattr(error, "code", None) == TOO_LONG
+    )
 
 
 def hide_keys(text: str) -> str:

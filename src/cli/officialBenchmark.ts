@@ -130,7 +130,7 @@ const options = {
 export const benchmark = defineCommand({
   name: "benchmark",
   description:
-    "Measure a model with the official program of a benchmark: BFCL's multi-turn categories, τ²-bench, where a second model plays the users, or T-Eval, whose program and data you fetch. Its packages are installed into a virtual environment of their own when they are first needed; but for T-Eval, its data come with them. Prints a table in the form of the paper's and writes the attempts as trajectories. The same command continues a run that was interrupted. Exits with 1 if it could not be finished.",
+    "Measure a model with the official program of a benchmark: BFCL's multi-turn categories, τ²-bench, where a second model plays the users, or T-Eval, whose program and data you fetch. Its packages are installed into a virtual environment of their own when they are first needed; except for T-Eval, its data come with them. Prints a table in the form of the paper's and writes the attempts as trajectories. The same command continues a run that was interrupted. Exits with 1 if it could not be finished.",
   arguments: [
     argument("<benchmark>", "benchmark to run", {
       parser: oneOf(benchmarks, "there is no benchmark"),
