@@ -7,6 +7,7 @@ import type { TrainerEvent } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
 import { findFinalAlarms, formatAlarm, formatFinalAlarms } from "../run/alarms.ts";
 import { readMetrics } from "../run/folder.ts";
+import { createDeathError } from "../run/start.ts";
 import type { Alarm, StepMetrics } from "../run/metrics.ts";
 import type { CliContext } from "./command.ts";
 
@@ -64,10 +65,7 @@ export async function followTraining(
     signal.removeEventListener("abort", stop);
     attachment.close();
   }
-  throw new UserError(
-    "the trainer died",
-    "read trainer.log in the run folder, then continue with --resume",
-  );
+  throw createDeathError(folder);
 }
 
 function checkAlarms(steps: readonly StepMetrics[]): Pick<FollowedTraining, "alarms" | "warning"> {

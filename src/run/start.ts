@@ -3,12 +3,12 @@
  * program that started it exits.
  */
 import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { attachTrainer, type Attachment } from "./attach.ts";
-import { withWriteErrors } from "../storage/fileErrors.ts";
+import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
 import { clearEnd, readEnd, readRun } from "./folder.ts";
 
 export interface StartOptions {
@@ -83,6 +83,29 @@ export async function startTrainer({
     if (isOver) throw createStartError(folder);
     await sleep(wait);
   }
+}
+
+/** The end of a log that is read, in characters. */
+const logTail = 20_000;
+
+/**
+ * The error of a trainer that ended without saying why: who follows it sees only that it is gone.
+ * What Node or the operating system wrote last is in its log.
+ */
+export function createDeathError(folder: string): UserError {
+  const log = readIfExists(getLogFile(folder), () => readFileSync(getLogFile(folder), "utf8"));
+  const hadNoMemory = /out of memory|cannot allocate memory|Allocation failed/i.test(
+    log?.slice(-logTail) ?? "",
+  );
+  return hadNoMemory
+    ? new UserError(
+        "the trainer died, because no memory was left",
+        "end other programs, or compare the memory that prove-rl plan prints with that of this machine; then continue with --resume",
+      )
+    : new UserError(
+        "the trainer died",
+        "read trainer.log in the run folder, then continue with --resume",
+      );
 }
 
 function createStartError(folder: string): UserError {
