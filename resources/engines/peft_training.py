@@ -63,6 +63,10 @@ class Training:
             self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=options)
         else:
             self.model.gradient_checkpointing_disable()
+        if self.device == "cuda":
+            # the first step of a length takes longer
+            self.step(request["tokens"])
+            torch.cuda.synchronize()
         processor, clock = time.process_time(), time.perf_counter()
         for _ in range(request["repeat"]):
             self.step(request["tokens"])

@@ -91,7 +91,7 @@ export async function* measureModel(
     const memory = (row: string) => name(`${row}-${length}`);
     const row = { name: name(`learning-${length}`), memory, length };
     const training = { model, optimizer, hasGpu, peft };
-    yield* measureLearning(training, row, { ...options, runs, isWarm: i > 0 });
+    yield* measureLearning(training, row, { ...options, runs, isWarm: i > 0 && !hasGpu });
   }
   showProgress(`${backend}: sampling`);
   const steps = isSlow ? slow.steps : sampling.steps;

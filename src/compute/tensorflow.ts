@@ -24,6 +24,8 @@ export async function startTensorflow(folder: string | undefined): Promise<Start
       "the backend tensorflow is not installed",
       "run prove-rl backend install tensorflow",
     );
+  // by default, TensorFlow takes all memory of a graphics card at once
+  process.env["TF_FORCE_GPU_ALLOW_GROWTH"] ??= "true";
   loadPackage(folder);
   if (!(await tf.setBackend("tensorflow"))) throw new Error("the tensorflow backend did not start");
   await tf.ready();
