@@ -84,5 +84,9 @@ export interface RewardPage extends PageContract {
     /** Starts the debugger on the attempt. */
     step: { params: null; result: null };
   };
-  readonly events: { changed: RewardView };
+  readonly events: {
+    changed: RewardView;
+    /** The attempt can no longer be read, and why. The page keeps what it shows. */
+    outdated: string;
+  };
 }

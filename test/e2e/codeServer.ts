@@ -18,6 +18,8 @@ export interface ServerOptions {
   /** The packages to install. */
   readonly extensions: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Those that only the machine of the extension host has, such as paths of programs. */
+  readonly machineSettings?: Readonly<Record<string, unknown>>;
   /** The password for the browser; without one, everyone on this machine has access. */
   readonly password?: string;
   /** Whether folders must be trusted before anything in them runs. */
@@ -37,6 +39,11 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
   writeFileSync(
     join(home, "data/User/settings.json"),
     JSON.stringify(options.settings, undefined, 2),
+  );
+  mkdirSync(join(home, "data/Machine"));
+  writeFileSync(
+    join(home, "data/Machine/settings.json"),
+    JSON.stringify(options.machineSettings ?? {}, undefined, 2),
   );
   const env = { ...createEnvironment(home, options.password), ...options.env };
   const folders = [

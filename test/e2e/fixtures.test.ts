@@ -108,10 +108,22 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   const table = workbench.webview();
   const cell = (row: string, field: string) =>
     table.locator(`tr[data-row="${row}"] > [data-field="${field}"]`);
-  await page.locator(".codelens-decoration a", { hasText: "Edit as Table" }).nth(1).click();
+  // from the keyboard: to a table, a cell, a choice, and back
+  await workbench.runCommandByKeyboard("PROVE: Edit as Table");
+  await checkVisible(table.getByRole("tab", { name: /^accounts/, selected: true }));
+  const focused = table.locator(":focus").first();
+  const tabTo = (text: string) =>
+    vi.waitFor(async () => {
+      await keyboard.press("Tab");
+      expect(await focused.textContent({ timeout: 1000 })).toContain(text);
+    }, waitOptions);
+  await tabTo("accounts");
+  await keyboard.press("ArrowRight");
   await checkVisible(table.getByRole("tab", { name: /^cards 3/, selected: true }));
-  // from the keyboard: to a cell, a choice, and back
-  await cell("card_217", "status").click();
+  await tabTo("card_211");
+  await keyboard.press("ArrowDown");
+  for (let n = 0; n < 4; n++) await keyboard.press("ArrowRight");
+  expect(await focused.getAttribute("data-field")).toBe("status");
   await keyboard.press("Enter");
   await table.getByRole("combobox", { name: "status of card_217" }).selectOption("active");
   await checkVisible(cell("card_217", "status").getByText("active", { exact: true }));

@@ -112,6 +112,12 @@ test("a fork starts from the current state, and a reset does not affect it", asy
     "Fork Session",
     isThere(session(/^Session 2 forked from 1.*as opened/)),
   );
+  // its menu can be reached from the keyboard
+  const focused = workbench.pane("Servers").locator(".monaco-list-row.focused");
+  await checkVisible(focused.filter({ hasText: /^Session 2/ }));
+  await workbench.page.keyboard.press("Shift+F10");
+  await checkVisible(workbench.page.locator(".monaco-menu").getByText("Call Tool…"));
+  await workbench.page.keyboard.press("Escape");
   await act(/^Session 1 on small/, "Reset Session", isThere(session(/^Session 1 on small.*reset/)));
   await workbench.collapse(session(/^Session 2/));
   await workbench.collapse(session(/^Session 1/));

@@ -2,7 +2,7 @@
  * Global setup of the workbench tests: starts the browser and one server with the packaged
  * extension, and stops both after the last test.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -21,6 +21,8 @@ declare module "vitest" {
     browser: string;
     /** The file that the meter in the extension host writes its measurements to. */
     meter: string;
+    /** The program that the setting prove.python names: python3, until a test replaces it. */
+    python: string;
   }
 }
 
@@ -30,10 +32,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const program = findBrowser(say);
   const host = await installHost(say);
   const meter = join(mkdtempSync(join(tmpdir(), "prove-meter-")), "measure.json");
+  const python = join(mkdtempSync(join(tmpdir(), "prove-python-")), "python");
+  writeFileSync(python, `#!/bin/sh\nexec python3 "$@"\n`, { mode: 0o755 });
   const server = await startCodeServer({
     host,
     extensions: [findPackage("vsix"), packageMeter()],
     settings: testSettings,
+    machineSettings: { "prove.python": python },
     requiresTrust: false,
     graceSeconds: 3,
     env: { METER_FILE: meter },
@@ -42,6 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("server", server.url);
   project.provide("browser", browser.wsEndpoint());
   project.provide("meter", meter);
+  project.provide("python", python);
   return async () => {
     await browser.close();
     await server.stop();

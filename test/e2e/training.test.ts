@@ -1,17 +1,22 @@
 /**
  * Training from the workbench: it is started, plotted, cancelled, resumed, stopped and evaluated,
- * and its run is compared, renamed and deleted.
+ * and its run is compared, renamed and deleted. A second window has the same folder open.
  */
-import { cpSync, existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { startBackend } from "../../src/compute/backend.ts";
 import { readEvaluation } from "../../src/run/evaluation.ts";
 import { listRuns } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { programs } from "../compute/numbers.ts";
+import { writeTinyModel } from "../model/huggingface/tinyModel.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
+/** Another window on the same folder. */
+let second: Workbench;
 const run = () => join(workbench.folder, "prove/runs/few-1");
 const page = () => workbench.webview();
 const state = (word: string) => page().getByRole("status").filter({ hasText: word });
@@ -28,9 +33,15 @@ beforeAll(async () => {
   workbench = await Workbench.open({
     "prove/tasks/few.tasks.jsonl": synthesizeTasks(24, "banking", "student"),
     "prove/tasks/crm.tasks.jsonl": synthesizeTasks(3, "crm", "student"),
-    "prove/models/tiny-qwen/config.json": JSON.stringify({ model_type: "qwen3" }),
   });
+  await startBackend("wasm", { programs });
+  const model = await writeTinyModel({ longest: 16_384 });
+  cpSync(model, join(workbench.folder, "prove/models/tiny-qwen"), { recursive: true });
+  rmSync(model, { recursive: true });
   await workbench.showContainer("PROVE");
+  const address = `${inject("server")}/?folder=${encodeURIComponent(workbench.folder)}`;
+  second = await Workbench.visit(address, workbench.folder);
+  await second.showContainer("PROVE");
 });
 afterAll(async () => {
   // a trainer outlives the window, so one that a failed test left running must be ended
@@ -38,6 +49,7 @@ afterAll(async () => {
     const trainer = readTrainerLock(folder);
     if (trainer) process.kill(trainer.pid, "SIGKILL");
   }
+  await second.close();
   await workbench.close();
 });
 
@@ -67,7 +79,7 @@ test("training starts from the palette, and its curve grows", async () => {
   await workbench.takePicture("run");
 }, 360_000);
 
-test("a second training is queued behind the first one, and removed from the queue", async () => {
+test("a second training is queued behind the first one, and removed from it in another window", async () => {
   await workbench.runCommand("PROVE: Start Training");
   await workbench.choice("The last training again").click();
   await checkVisible(workbench.choice("Stop few-1"));
@@ -79,8 +91,12 @@ test("a second training is queued behind the first one, and removed from the que
   await row.click();
   await checkVisible(state("queued"));
   await workbench.takePicture("run-queued");
-  await page().getByText("Remove From Queue").click();
-  await checkVisible(row.filter({ hasText: "stopped" }));
+  const other = second.rows("Runs").filter({ hasText: "few-2" });
+  await checkVisible(other.filter({ hasText: "queued · starts when the training before it" }));
+  await checkVisible(second.rows("Runs").filter({ hasText: /few-1.*training/ }));
+  await other.click();
+  await second.webview().getByText("Remove From Queue").click();
+  for (const it of [row, other]) await checkVisible(it.filter({ hasText: "stopped" }));
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
 }, 120_000);
 
@@ -110,11 +126,20 @@ test("a training from a file is queued, and starts when the one before it has en
   await workbench.runCommand("PROVE: Start Training From File…");
   await workbench.choice("Add to the queue").click();
   await checkVisible(workbench.rows("Runs").filter({ hasText: /few-3.*queued/ }));
-  await vi.waitFor(() => expect(countSteps()).toBeGreaterThan(recorded), stepTimeout);
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
-  await page().getByText("Stop", { exact: true }).click();
+  await checkVisible(state("training"));
+  // the keyboard alone stops it: the button keeps the focus while steps are drawn
+  await workbench.runCommandByKeyboard("View: Focus Active Editor Group");
+  const focused = page().locator("vscode-button:focus");
+  await vi.waitFor(async () => {
+    await workbench.page.keyboard.press("Tab");
+    expect(await focused.textContent({ timeout: 1000 })).toBe("Stop");
+  }, waitOptions);
+  await vi.waitFor(() => expect(countSteps()).toBeGreaterThan(recorded), stepTimeout);
+  await workbench.page.keyboard.press("Enter");
   await checkVisible(workbench.notification(/few-1 .*few-3 is next\./));
   await checkVisible(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
+  await checkVisible(page().getByText("Resume"));
 }, 360_000);
 
 test("a training that ran to its end is evaluated, which its page shows", async () => {
@@ -153,11 +178,17 @@ test("the plots of another run are drawn beside, and saved as one picture", asyn
 
 test("a run is renamed and deleted from the palette", async () => {
   const row = (name: string) => workbench.rows("Runs").filter({ hasText: name });
+  await second.rows("Runs").filter({ hasText: "other" }).click();
+  await checkVisible(second.webview().getByRole("heading", { name: "other" }));
   await workbench.runCommand("PROVE: Rename Run…");
   await workbench.choice("other").click();
   await workbench.answer("New name of other", "second");
   await checkVisible(row("second"));
   expect(existsSync(join(workbench.folder, "prove/runs/other"))).toBe(false);
+  // the other window keeps what it has read
+  await checkVisible(second.webview().getByText(/its folder was deleted or moved; what is shown/));
+  await second.takePicture("run-renamed-elsewhere");
+  await second.closeEditors();
   await workbench.runCommand("PROVE: Delete Run…");
   await workbench.choice("second").click();
   await workbench.page.getByRole("button", { name: "Move to Trash" }).click();
@@ -189,6 +220,25 @@ test("a file whose tasks do not fit the student is refused with what to do", asy
   await workbench.takePicture("training-refused");
 }, 120_000);
 
+test("the training of a large model asks for adapters, and says what it needs", async () => {
+  await workbench.runCommand("PROVE: Start Training");
+  await workbench.choice("Choose the settings…").click();
+  await workbench.choice("few").click();
+  await workbench.choice("tiny-qwen").click();
+  await checkVisible(workbench.choice("All weights"));
+  await workbench.takePicture("training-adapters");
+  await workbench.choice("LoRA adapters of rank 8").click();
+  await workbench.choice("GRPO").click();
+  await workbench.choice("12 steps").click();
+  await workbench.choice("Automatic").click();
+  await checkVisible(workbench.choice("Show Details"));
+  await workbench.takePicture("training-plan");
+  await workbench.choice("Show Details").click();
+  await checkVisible(workbench.lines.filter({ hasText: /memory/ }).first());
+  await workbench.page.keyboard.press("Control+W");
+  await workbench.page.getByRole("button", { name: "Don't Save" }).click();
+}, 240_000);
+
 test("a run for another engine is prepared, and its start says which packages are missing", async () => {
   await workbench.runCommand("PROVE: Train on an Engine…");
   await workbench.choice("TRL").click();
@@ -204,6 +254,7 @@ test("a run for another engine is prepared, and its start says which packages ar
   expect(JSON.parse(config)).toMatchObject({ lora: { r: 8 }, grpo: { use_cpu: true } });
   await workbench.takePicture("engine-ready");
   await ready.getByRole("button", { name: "Start Here" }).click();
-  const missing = /python3? has no trl, .*pip install -r .*requirements\.txt|There is no python3/;
+  const missing =
+    /python has no trl, .*pip install -r .*requirements\.txt|cannot be used as Python/;
   await checkVisible(workbench.notification(missing));
 }, 120_000);

@@ -341,6 +341,8 @@ test("the debugger goes on when its file is rewritten, and a missing server is n
   await checkVisible(workbench.tab(".transcript"));
   await workbench.runCommand("PROVE: Step Through Trajectory");
   await checkVisible(workbench.variable("start"));
+  await workbench.runCommand("PROVE: Show Reward");
+  await checkVisible(workbench.webview().getByRole("row").filter({ hasText: "validity" }).first());
   writeFileSync(file, idle!.replaceAll('"name":"banking"', '"name":"teleport"'));
   await checkVisible(workbench.notification(/has changed\. The debugger goes on/));
   await workbench.debugButton("step-over").click();
@@ -348,6 +350,8 @@ test("the debugger goes on when its file is rewritten, and a missing server is n
   await workbench.takePicture("rewritten-while-debugged");
   await workbench.debugButton("stop").click();
   await checkVisible(workbench.lines.filter({ hasText: /no.longer.contains/ }).first());
+  await checkVisible(workbench.webview().getByText(/no longer contains.*was read before\./));
+  await workbench.takePicture("reward-outdated");
   await workbench.showContainer("PROVE");
   await workbench.expand(row);
   await tasks.first().click();

@@ -18,9 +18,15 @@ const channel = openChannel<RewardPage>();
 const page = document.getElementById("page")!;
 /** Says where the debugger stands. It stays in the page, so that changes are announced. */
 const stepping = element("p", { class: "stepping", role: "status", hidden: true });
+/** Says that the attempt can no longer be read, and why. */
+const outdated = element("p", { class: "outdated", role: "alert", hidden: true });
 const content = element("div");
 
 channel.on("changed", draw);
+channel.on("outdated", reason => {
+  outdated.hidden = false;
+  outdated.textContent = `${escapeInvisible(reason)} What is shown was read before.`;
+});
 channel
   .request("load", null)
   .then(draw, (error: Error) =>
@@ -30,7 +36,9 @@ channel
 function draw(view: RewardView): void {
   channel.saveState({ address: view.address });
   page.setAttribute("aria-busy", "false");
-  if (!content.isConnected) page.replaceChildren(stepping, content);
+  if (!content.isConnected) page.replaceChildren(outdated, stepping, content);
+  outdated.hidden = true;
+  outdated.textContent = "";
   stepping.hidden = !view.prefix;
   stepping.textContent = view.prefix ? `Stepping through: ${view.prefix.text}` : "";
   const focused = document.activeElement?.id;

@@ -10,31 +10,44 @@ export interface RunActions {
   readonly showLog: () => void;
 }
 
-export function createHeader({ run, status, config }: RunView, actions: RunActions): HTMLElement {
-  const { state, activity } = status;
-  return element(
-    "header",
-    { class: "head" },
-    element(
-      "div",
-      {},
-      element("h1", {}, escapeInvisible(run)),
-      element(
-        "p",
-        {},
-        element("span", { class: `state ${state}`, role: "status" }, state),
-        element("span", { class: "quiet" }, ` ${escapeInvisible(activity)}${formatTime(status)}`),
-      ),
-      createProgressBar(status),
-    ),
-    element(
-      "div",
-      { class: "actions" },
-      ...(config.engine === undefined
-        ? createButtons(state, actions)
-        : createEngineButtons(state, actions)),
-    ),
-  );
+/**
+ * The header is changed in place: it changes with each step, and a button that is replaced would
+ * lose the focus.
+ */
+export function createHeader(actions: RunActions): {
+  readonly element: HTMLElement;
+  readonly update: (view: RunView) => void;
+} {
+  const title = element("h1", { tabindex: "-1" });
+  const state = element("span", { role: "status" });
+  const activity = element("span", { class: "quiet" });
+  const progress = element("div");
+  const buttons = element("div", { class: "actions" });
+  let drawnState: RunState | undefined;
+  const update = ({ run, status, config }: RunView) => {
+    title.textContent = escapeInvisible(run);
+    activity.textContent = ` ${escapeInvisible(status.activity)}${formatTime(status)}`;
+    progress.replaceChildren(...createProgressBar(status));
+    if (status.state === drawnState) return;
+    drawnState = status.state;
+    state.className = `state ${drawnState}`;
+    state.textContent = drawnState;
+    const create = config.engine === undefined ? createButtons : createEngineButtons;
+    replaceButtons(buttons, create(drawnState, actions), title);
+  };
+  const text = element("div", {}, title, element("p", {}, state, activity), progress);
+  return { element: element("header", { class: "head" }, text, buttons), update };
+}
+
+/** Replaces buttons. If one had the focus, the first new one has it then, or else the title. */
+function replaceButtons(
+  parent: HTMLElement,
+  buttons: readonly HTMLElement[],
+  title: HTMLElement,
+): void {
+  const hadFocus = parent.contains(document.activeElement);
+  parent.replaceChildren(...buttons);
+  if (hadFocus) (buttons[0] ?? title).focus();
 }
 
 function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
@@ -43,18 +56,18 @@ function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
   return ` · ${formatDuration(elapsedSeconds)}${limit}`;
 }
 
-function createProgressBar(status: RunStatus): HTMLElement | undefined {
+function createProgressBar(status: RunStatus): HTMLElement[] {
   const { step, steps, elapsedSeconds, limitSeconds, state } = status;
   // how far a training got that has ended says its step; a bar would look like one that waits
   const isIdle = !["starting", "training", "paused", "stopping"].includes(state);
-  if (isIdle || (!steps && !limitSeconds)) return undefined;
+  if (isIdle || (!steps && !limitSeconds)) return [];
   const share = Math.max(
     steps ? step / steps : 0,
     limitSeconds && elapsedSeconds ? elapsedSeconds / limitSeconds : 0,
   );
   const filling = element("span", { class: "filling" });
   filling.style.width = `${Math.min(100, share * 100).toFixed(1)}%`;
-  return element(
+  const bar = element(
     "div",
     {
       class: `progress ${state}`,
@@ -66,6 +79,7 @@ function createProgressBar(status: RunStatus): HTMLElement | undefined {
     },
     filling,
   );
+  return [bar];
 }
 
 function createButtons(state: RunState, { pause, resume, stop }: RunActions): HTMLElement[] {

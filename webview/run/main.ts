@@ -31,7 +31,6 @@ function start(loaded: RunView): void {
   // the editor finds the run by this folder after a reload
   channel.saveState({ folder: view.folder });
   const plots = createPlots(view.config, step => run(channel.request("openStep", { step })));
-  const header = element("div");
   const alarms = createAlarmBox();
   const evaluation = element("section");
   const numbers = element("div");
@@ -49,8 +48,6 @@ function start(loaded: RunView): void {
       run(channel.request("savePlots", { svg: formatPlots(view.run, plots.listDrawn()) })),
   });
   const settings = element("section");
-  page.setAttribute("aria-busy", "false");
-  page.replaceChildren(header, alarms.element, evaluation, numbers, plotActions, curves, settings);
   const send = (name: "pause" | "resume" | "stop" | "showLog") => () =>
     run(channel.request(name, null));
   const actions: RunActions = {
@@ -59,11 +56,15 @@ function start(loaded: RunView): void {
     stop: send("stop"),
     showLog: send("showLog"),
   };
+  const header = createHeader(actions);
+  page.setAttribute("aria-busy", "false");
+  const sections = [alarms.element, evaluation, numbers, plotActions, curves, settings];
+  page.replaceChildren(header.element, ...sections);
   const draw = () => {
     isDrawPending = false;
     evaluation.replaceChildren(...createEvaluation(view.evaluation));
     const hasSteps = view.steps.length > 0;
-    header.replaceChildren(createHeader(view, actions));
+    header.update(view);
     alarms.update(view.steps);
     numbers.replaceChildren(
       hasSteps ? createKeyNumbers(view.steps) : createPlaceholder(view.status),

@@ -139,8 +139,9 @@ export class Plot {
 
   #createSummary(): string {
     const values = this.#series.map(it => `${it.name} ${this.#formatValue(getLastValue(it))}`);
+    const count = this.#steps.length === 1 ? "1 step" : `${this.#steps.length} steps`;
     return (
-      `${this.#options.title} over ${this.#steps.length} steps; last values: ` +
+      `${this.#options.title} over ${count}; last values: ` +
       `${values.join(", ")}. Arrow keys move the cursor, Enter lists the attempts of the step.`
     );
   }

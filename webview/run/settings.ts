@@ -31,7 +31,10 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
   const ofMethod: readonly (readonly [string, string])[] =
     config.method === "grpo"
       ? [
-          ["attempts per step", `${config.grpo.prompts} tasks × ${config.grpo.group}`],
+          [
+            "attempts per step",
+            `${config.grpo.prompts} ${config.grpo.prompts === 1 ? "task" : "tasks"} × ${config.grpo.group}`,
+          ],
           ["KL weight", String(config.grpo.kl)],
         ]
       : [["conversations per step", String(config.sft.conversations)]];

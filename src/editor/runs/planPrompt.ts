@@ -18,10 +18,13 @@ export async function confirmPlan(
     "Measuring the training",
     { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
   );
+  // a row shows about seventy characters
+  const [size = "", ...needs] = summarizePlan(plan).split(" · ");
   const items = [
     {
       label: plan.fits ? "Start Training" : "Start Training Anyway",
-      detail: summarizePlan(plan),
+      description: size,
+      detail: needs.join(" · "),
       choice: "start" as const,
     },
     {

@@ -128,6 +128,10 @@ export class RunMonitor {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
   /**
    * Reads the files of the run again, which another engine may have written to. Throws a
    * `UserError` if they cannot be read; what was read before is kept.

@@ -1,4 +1,5 @@
 /** The runs of the workspace. Views, pages and training share one monitor per run. */
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { EventEmitter, workspace, type Disposable, type Event } from "vscode";
 import { listRuns } from "../../run/folder.ts";
@@ -45,10 +46,16 @@ export class Runs implements Disposable {
     return monitor;
   }
 
-  /** Reads the files of the runs without a trainer again. */
+  /** Reads the files of the runs without a trainer again, and forgets deleted runs. */
   refresh(): void {
-    for (const monitor of this.#monitors.values()) {
+    for (const [folder, monitor] of this.#monitors) {
       if (monitor.isAttached) continue;
+      // the page of a deleted run keeps what it has read, and says so
+      if (!existsSync(folder) && monitor.listenerCount === 1) {
+        this.#monitors.delete(folder);
+        monitor.dispose();
+        continue;
+      }
       try {
         monitor.readFiles();
         attachIfTrusted(monitor);

@@ -107,7 +107,9 @@ async function revealSession(
     await view.reveal({ kind: "server", server }, { select: false });
     tree.refresh();
   }
-  await view.reveal({ kind: "session", live, server: server.name }, { expand: true, select: true });
+  // with the focus, its menu can be reached from the keyboard
+  const options = { expand: true, select: true, focus: true };
+  await view.reveal({ kind: "session", live, server: server.name }, options);
 }
 
 interface TreeSources {

@@ -52,7 +52,8 @@ export function registerTrajectories(
     // a reward depends on the fixture that the task starts from
     folder.onDidChange(part => {
       if (part === "fixtures") reportRejection(transcripts.refreshFixtures());
-      if (part === "tasks" || part === "runs") reportRejection(transcripts.refreshFiles());
+      if (part === "tasks" || part === "runs")
+        reportRejection(transcripts.refreshFiles(rewardPages.listTranscripts()));
     }),
     onDidChangeRewardProfile(() => transcripts.refresh()),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),

@@ -3,10 +3,12 @@ import { Disposable, Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
 import { profiles } from "../../reward/profiles.ts";
+import { UserError } from "../../userError.ts";
+import type { Page } from "../shared/page.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { answer, answerPlain } from "../shared/pageRequests.ts";
 import { requireWorkspacePath } from "../shared/proveFolder.ts";
-import { reportRejection } from "../shared/report.ts";
+import { formatUserError, reportRejection } from "../shared/report.ts";
 import { getRewardProfile, setRewardProfile } from "../shared/rewardProfile.ts";
 import { getTranscriptPath, type AttemptNode } from "./attemptLocation.ts";
 import { getTranscriptTitle } from "./storedLocation.ts";
@@ -95,9 +97,23 @@ export class RewardPages implements Disposable {
     };
   }
 
+  /** The transcripts whose rewards are shown. */
+  listTranscripts(): readonly Uri[] {
+    return [...this.#pages.entries()].map(([address]) => Uri.parse(address, true));
+  }
+
   #update(address: string): void {
     const page = this.#pages.get(address);
-    if (page) reportRejection(this.#loadView(address).then(it => page.sendEvent("changed", it)));
+    if (page) reportRejection(this.#sendView(address, page));
+  }
+
+  async #sendView(address: string, page: Page<RewardPage>): Promise<void> {
+    try {
+      page.sendEvent("changed", await this.#loadView(address));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      page.sendEvent("outdated", formatUserError(error));
+    }
   }
 
   async #loadView(address: string): Promise<RewardView> {

@@ -186,10 +186,14 @@ export class Transcripts implements Disposable {
         this.#outdate(address);
   }
 
-  /** Reads the attempts of open transcripts again if their files have changed. */
-  async refreshFiles(): Promise<void> {
-    for (const { uri } of workspace.textDocuments.filter(it => isTranscript(it.uri))) {
-      const address = uri.toString();
+  /**
+   * Reads the attempts of open transcripts, and of others that are shown, again if their files have
+   * changed.
+   */
+  async refreshFiles(others: readonly Uri[]): Promise<void> {
+    const open = workspace.textDocuments.map(it => it.uri).filter(isTranscript);
+    const uris = new Map([...open, ...others].map(it => [it.toString(), it]));
+    for (const [address, uri] of uris) {
       const version = readFileVersion(uri);
       const attempt = this.#attempts.get(address);
       if (attempt && this.#versions.get(address) === version) continue;

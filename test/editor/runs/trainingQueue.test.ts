@@ -185,6 +185,7 @@ test("a queued run whose folder is gone is left out with a warning", async () =>
   renameSync(getFolder("second"), join(root, "elsewhere"));
   window.runs.refresh();
   expect(editor.messages).toEqual(["second was queued, but there is no such run any more."]);
+  expect(() => window.runs.getMonitor(getFolder("second"))).toThrow(/is not a run folder/);
   window.trainings[0]!.end(true);
   await checkStarted("first", "third");
 });
