@@ -2,7 +2,7 @@
  * Training from the workbench: it is started, plotted, cancelled, resumed, stopped and evaluated,
  * and its run is compared, renamed and deleted. A second window has the same folder open.
  */
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
@@ -11,6 +11,7 @@ import { listRuns } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { programs } from "../compute/numbers.ts";
 import { writeTinyModel } from "../model/huggingface/tinyModel.ts";
+import { repository } from "./packaged.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
@@ -258,3 +259,40 @@ test("a run for another engine is prepared, and its start says which packages ar
     /python has no trl, .*pip install -r .*requirements\.txt|cannot be used as Python/;
   await checkVisible(workbench.notification(missing));
 }, 120_000);
+
+test("two windows do not start the training of an engine twice, and both can stop it", async () => {
+  const folder = join(workbench.folder, "prove/runs/qwen-trl");
+  replacePython(folder);
+  const start = (it: Workbench) => it.webview().getByText("Start Here");
+  await second.rows("Runs").filter({ hasText: "qwen-trl" }).click();
+  await checkVisible(start(second));
+  await start(workbench).click();
+  await checkVisible(state("training"));
+  await checkVisible(page().locator("figure svg path.line").first());
+  await workbench.takePicture("engine-training");
+  expect(await workbench.findAccessibilityProblems()).toEqual([]);
+  await checkVisible(second.webview().getByText(/trained by process \d+ of another window/));
+  await second.takePicture("engine-training-elsewhere");
+  await second.webview().getByText("Stop", { exact: true }).click();
+  for (const it of [workbench, second])
+    await checkVisible(it.rows("Runs").filter({ hasText: /qwen-trl.*stopped · step 8/ }));
+}, 240_000);
+
+/** Makes Python a program that has all packages, and records the steps of another run. */
+function replacePython(folder: string): void {
+  const names = readFileSync(join(folder, "requirements.txt"), "utf8").matchAll(
+    /^([\w.-]+)(?:\[([\w,-]+)\])?(?:==(\S+))?/gm,
+  );
+  const found = Object.fromEntries(
+    [...names].flatMap(([, name, extras = "", version = "1"]) => [
+      [name, version],
+      ...extras.split(",").map(it => [it, "1"]),
+    ]),
+  ) as object;
+  const answer = JSON.stringify({ version: "3.11.2", isNew: true, found });
+  const metrics = join(repository, "resources/example/prove/runs/example/metrics.jsonl");
+  writeFileSync(
+    inject("python"),
+    `#!/bin/sh\n[ "$1" = launch.py ] || { echo '${answer}'; exit; }\nhead -n 8 '${metrics}' > metrics.jsonl\nexec sleep 600\n`,
+  );
+}
