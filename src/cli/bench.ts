@@ -187,7 +187,7 @@ export const bench = defineCommand({
     "bench service --workers 2 --soak 600",
     "bench environment --against bfcl",
     "bench training --against torch --python venv/bin/python",
-    "bench training --model models/SmolLM2-135M --against torch --python venv/bin/python",
+    "bench training --model models/smollm2 --against torch --python venv/bin/python",
     "bench training --steps 500",
     "bench ablations --profiles paper,prove-plus --seeds 5",
     "bench learning --long",

@@ -3,7 +3,8 @@
  * `bench training --model`: steps of the optimizer on sequences of two lengths, sampling, a step of
  * GRPO on live sessions, and the most memory.
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
+import { homedir } from "node:os";
 import { runningBackend } from "../compute/runningBackend.ts";
 import { initializeAdapters } from "../model/adapters.ts";
 import { openDecoder } from "../model/decoder.ts";
@@ -29,6 +30,7 @@ import { trainOnGroups } from "../train/groupStep.ts";
 import { createAdamW, type Optimizer } from "../train/optimizer.ts";
 import { createSingleReplica } from "../train/replicas.ts";
 import type { TrainingGroup } from "../train/trainingGroup.ts";
+import { findProgram } from "../storage/findProgram.ts";
 import { UserError } from "../userError.ts";
 import { recordAttempts, synthesizeTasks } from "./benchAttempts.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
@@ -250,13 +252,11 @@ function* listMemory(name: NameRow, { process, device }: PeakMemory): Generator<
 /** The most memory of this process so far, and what its graphics card has in use. */
 function readPeakMemory(hasGpu: boolean): PeakMemory {
   const megabytes = (process.resourceUsage().maxRSS * 1024) / 1e6;
-  if (!hasGpu) return { process: megabytes };
-  try {
-    const query = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
-    const [used] = execFileSync("nvidia-smi", query, { encoding: "utf8" }).split("\n");
-    return { process: megabytes, device: (Number(used) * 2 ** 20) / 1e6 };
-  } catch {
-    // cards of other makers have no such program
-    return { process: megabytes };
-  }
+  // cards of other makers have no such program
+  const program = hasGpu ? findProgram("nvidia-smi", homedir()) : undefined;
+  if (program === undefined) return { process: megabytes };
+  const query = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
+  const { status, stdout } = spawnSync(program, query, { encoding: "utf8" });
+  if (status !== 0) return { process: megabytes };
+  return { process: megabytes, device: (Number(stdout.split("\n")[0]) * 2 ** 20) / 1e6 };
 }

@@ -70,7 +70,8 @@ function refuseFullMemory(wasm: BackendWasm["wasm"]): void {
   wasm._free(wasm._malloc(8));
   const { _malloc } = wasm;
   wasm._malloc = bytes => {
-    const address = _malloc(bytes);
+    // more would be negative to the allocator, which then takes memory that is in use
+    const address = bytes < 2 ** 31 ? _malloc(bytes) : 0;
     if (address !== 0 || bytes === 0) return address;
     const format = (n: number) => `${Math.ceil(n / 1e6).toLocaleString("en")} MB`;
     throw new UserError(
