@@ -156,7 +156,9 @@ export class TrainingQueue implements Disposable {
       reportRejection(this.train(folder));
     } finally {
       this.#isStarting = false;
-      if (this.#current.size === 0) this.#unlock();
+      // after its training, this window stays the one that starts the next one: its trainer may not
+      // have ended yet
+      if (this.#current.size === 0 && this.#folders.length === 0) this.#unlock();
     }
   }
 

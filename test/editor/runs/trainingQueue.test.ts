@@ -134,8 +134,9 @@ test("the Runs view shows queued runs in their order", async () => {
   await checkStarted("second", "third");
 });
 
-test("the queue survives a reload, and goes on when the trainer that still runs has exited", async () => {
-  const socket = await openTrainerSocket(
+/** The socket of a trainer that trains the first run. */
+const openFirstTrainer = () =>
+  openTrainerSocket(
     () => ({
       state: "training",
       run: getFolder("first"),
@@ -147,6 +148,9 @@ test("the queue survives a reload, and goes on when the trainer that still runs 
     }),
     () => {},
   );
+
+test("the queue survives a reload, and goes on when the trainer that still runs has exited", async () => {
+  const socket = await openFirstTrainer();
   const releaseLock = acquireTrainerLock(getFolder("first"), socket.address);
   void window.queue.train(getFolder("first"));
   queueAll("third", "second");
@@ -221,5 +225,22 @@ test("two windows share the queue, and one of them starts the next training", as
     expect(other.trainings.map(it => it.folder)).toEqual([getFolder("third")]),
   );
   expect(other.queue.size).toBe(0);
+  closeWindow(other);
+});
+
+test("the window whose training has ended starts the next one, though its trainer exits later", async () => {
+  const socket = await openFirstTrainer();
+  const releaseLock = acquireTrainerLock(getFolder("first"), socket.address);
+  const other = openWindow();
+  for (const it of [window, other]) await it.runs.getMonitor(getFolder("first")).attach();
+  const training = window.queue.train(getFolder("first"));
+  queueAll("second");
+  await vi.waitFor(() => expect(other.queue.size).toBe(1));
+  window.trainings[0]!.end(true);
+  await training;
+  releaseLock();
+  await socket.close();
+  await checkStarted("first", "second");
+  expect(other.trainings).toEqual([]);
   closeWindow(other);
 });
