@@ -91,9 +91,10 @@ export class PythonProcess {
     this.#packages = packages;
     this.#signal = signal;
     this.#limit = answerLimit;
-    // -E: variables such as PYTHONPATH may name the current folder. The group of its own is ended
-    // together with what the process starts, such as Python if the program is a script.
-    const child = spawn(program, ["-E", script], {
+    // -E: variables such as PYTHONPATH may name the current folder. -B: no compiled modules are
+    // written beside the programs. The group of its own is ended together with what the process
+    // starts, such as Python if the program is a script.
+    const child = spawn(program, ["-E", "-B", script], {
       stdio: ["pipe", "pipe", "pipe"],
       env,
       detached: process.platform !== "win32",
