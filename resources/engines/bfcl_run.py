@@ -1,8 +1,8 @@
 """Runs the multi-turn categories of the official bfcl-eval against an OpenAI-compatible endpoint.
 
-`prove-rl benchmark bfcl` starts this program; `harness_run` describes how they talk. The endpoint's
-key comes from the environment (`OPENAI_API_KEY`). Data, handler, file formats and checkers are those
-of bfcl-eval: this program schedules the entries, and stops where the endpoint fails.
+`prove-rl benchmark bfcl` starts this program; `harness_run` describes how they talk. The key of the
+endpoint comes from the environment (`OPENAI_API_KEY`). Data, handler, file formats and checkers are
+those of bfcl-eval: this program schedules the entries, and stops where the endpoint fails.
 
 bfcl-eval imports the packages of every provider that it supports. Here it gets only the ones for
 OpenAI-compatible endpoints; see `PLACEHOLDERS`.

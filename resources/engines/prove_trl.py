@@ -229,10 +229,10 @@ class Environment:
 
 
 def end_process(trainer: Any) -> NoReturn:
-    """Ends this process of a training that has saved everything.
+    """End this process of a training that has saved everything, without Python's shutdown.
 
-    Python's own end is left out: threads of torch.distributed that still hold a tensor then abort
-    the process now and then, and the launcher takes the training for a failed one
+    During the shutdown, a thread of torch.distributed that still holds a tensor can abort the
+    process, and the launcher then reports a failed training
     (https://github.com/pytorch/pytorch/pull/179291).
     """
     trainer.accelerator.end_training()

@@ -1,9 +1,9 @@
 """Runs the official T-Eval, from a copy of its repository, against an OpenAI-compatible endpoint.
 
-`prove-rl benchmark t-eval` starts this program; `harness_run` describes how they talk. The endpoint's
-key comes from the environment (`OPENAI_API_KEY`). The request names the folders of the repository
-(`harness`), of the data (`data`), and of a model of sentence-transformers (`embeddings`, or null).
-Prompts, evaluators and the clean-up of answers are T-Eval's.
+`prove-rl benchmark t-eval` starts this program; `harness_run` describes how they talk. The key of
+the endpoint comes from the environment (`OPENAI_API_KEY`). The request names the folders of the
+repository (`harness`), of the data (`data`), and of a model of sentence-transformers
+(`embeddings`, or null). Prompts, evaluators and the clean-up of answers are T-Eval's.
 
 The answers are written to `answers/<file>.jsonl`, one row with `messages` for each case.
 """

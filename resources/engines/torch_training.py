@@ -5,8 +5,9 @@ package torch, nothing else.
 
 The first line on stdout is `{"torch": "2.13.0"}`, or `{"problem": "..."}` if nothing can be timed.
 Then each line on stdin is a request, answered by a line such as `{"processor": 0.5, "clock": 0.6}`:
-seconds of the processor and of the clock. The keys of a request are `work` (see WORKS), `architecture` (that of a model folder's
-config.json), `repeat`, and those of the work. The program ends when stdin is closed.
+seconds of the processor and of the clock. The keys of a request are `work` (see WORKS),
+`architecture` (that of a model folder's config.json), `repeat`, and those of the work. The program
+ends when stdin is closed.
 """
 
 import json
