@@ -6,7 +6,7 @@ import { constants, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } f
 import { dirname } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
-import { isMissing, toReadError, toWriteError } from "./fileErrors.ts";
+import { readIfExists, toWriteError } from "./fileErrors.ts";
 import { findProcessStart } from "./processStart.ts";
 import { readTextFile } from "./readTextFile.ts";
 
@@ -37,13 +37,8 @@ export interface LockOptions {
 
 /** The lock of a running process; undefined where there is none, or a stale or torn one. */
 export function readLock(file: string): Lock | undefined {
-  let text: string;
-  try {
-    text = readTextFile(file);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw toReadError(file, error);
-  }
+  const text = readIfExists(file, () => readTextFile(file));
+  if (text === undefined) return undefined;
   const { data } = lockSchema.safeParse(parseText(text));
   return data && findProcessStart(data.pid) === data.began ? data : undefined;
 }

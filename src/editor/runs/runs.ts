@@ -50,7 +50,7 @@ export class Runs implements Disposable {
   refresh(): void {
     for (const [folder, monitor] of this.#monitors) {
       if (monitor.isAttached) continue;
-      // the page of a deleted run keeps what it has read, and says so
+      // only this list follows it: an open page keeps what it has read, and says so
       if (!existsSync(folder) && monitor.listenerCount === 1) {
         this.#monitors.delete(folder);
         monitor.dispose();

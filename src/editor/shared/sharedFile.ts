@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { workspace, type ExtensionContext } from "vscode";
 import { writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
-import { isMissing, toReadError, withWriteErrors } from "../../storage/fileErrors.ts";
+import { readIfExists, withWriteErrors } from "../../storage/fileErrors.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
 
 /** The folder for the files of the open workspace, which may not exist yet. */
@@ -19,16 +19,12 @@ export function getSharedFolder({ globalStorageUri }: ExtensionContext): string 
 
 /** The value of a file; undefined if there is none, or if it is not JSON. */
 export function readSharedFile(file: string): unknown {
-  let text: string;
-  try {
-    text = readTextFile(file);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw toReadError(file, error);
-  }
+  const text = readIfExists(file, () => readTextFile(file));
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch {
+    // it is written in one piece: something else has damaged it
     return undefined;
   }
 }
