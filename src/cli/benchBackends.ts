@@ -24,9 +24,9 @@ export interface BackendOptions {
 const rowSchema = z.object({ name: z.string(), unit: z.string(), runs: z.array(z.number()) });
 
 /**
- * Measures backends one after the other, each in a new process. Without a name, those that are
- * installed; also `wasm` and `cpu`, whose rows `bench training` has otherwise, if a model is
- * measured. Backends that fail are reported, and are left out unless all of them fail.
+ * Measures the native backends that are installed, one after the other, each in a new process; for
+ * a model also `wasm`, which `bench training` otherwise measures itself. Backends that fail are
+ * reported and left out; if all of them fail, a `UserError` is thrown.
  */
 export async function* measureBackends(
   context: CliContext,

@@ -64,6 +64,8 @@ export async function* measureTrainingMemory(
     signal.throwIfAborted();
     const after = points.filter(it => it.step > Math.min(settled, steps / 4));
     yield { name: "training.memory", unit: "MB", runs: [peak] };
+    // a line needs two points
+    if (after.length < 2) return;
     yield { name: "training.memory.growth", unit: "MB/step", runs: [fitSlope(after)] };
   } finally {
     rmSync(folder, { recursive: true, force: true });

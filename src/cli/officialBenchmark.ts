@@ -244,7 +244,7 @@ function chooseCategories(
 function findParts(
   { hasParts, name }: Harness,
   categories: readonly string[],
-  { harness, data, embeddings }: OptionValues<typeof options>,
+  { harness, data, embeddings, categories: chosen }: OptionValues<typeof options>,
   { cwd, printNote }: CliContext,
 ): HarnessParts | undefined {
   if (!hasParts) {
@@ -262,7 +262,7 @@ function findParts(
     for (const it of whatIsNeeded) printNote(it);
     throw error;
   }
-  if (embeddings === undefined)
+  if (embeddings === undefined && chosen === undefined)
     printNote(
       "Plan and Reason are left out: they need --embeddings, a model that compares sentences",
     );

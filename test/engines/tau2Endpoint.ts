@@ -68,6 +68,7 @@ export async function startTau2Endpoint(
     keys.set(model, request.headers.authorization);
     return createCompletion(
       model === userModel ? playUser(messages, tasks, begun) : playAgent(messages, tasks, idleAt),
+      count,
     );
   };
   const server = createServer((request, response) => {
@@ -161,13 +162,13 @@ const listTexts = (value: unknown): readonly string[] =>
     ? [value]
     : Object.values((value ?? {}) as Readonly<Record<string, unknown>>).flatMap(listTexts);
 
-function createCompletion(answer: Answer): object {
+function createCompletion(answer: Answer, number: number): object {
   const calls =
     typeof answer === "string"
       ? undefined
       : [
           {
-            id: `call-${Math.random()}`,
+            id: `call-${number}`,
             type: "function",
             function: { name: answer.name, arguments: JSON.stringify(answer.arguments) },
           },

@@ -64,7 +64,7 @@ export const tEvalHarness: Harness = {
 export const whatIsNeeded: readonly string[] = [
   "T-Eval is in no package. It needs folders with what you fetch:",
   "  --harness: its repository, open-compass/T-Eval on GitHub (Apache 2.0, 2 MB)",
-  "  --data: its data, the data set lovesnowbest/T-Eval on the Hugging Face Hub (Apache 2.0, between 100 MB and 1 GB)",
+  "  --data: its data, the data set lovesnowbest/T-Eval on the Hugging Face Hub (Apache 2.0)",
   "  --embeddings: for Plan and Reason, the model sentence-transformers/all-mpnet-base-v2 of the same hub, and a --python that has sentence-transformers; without it, the other four dimensions are measured",
 ];
 
