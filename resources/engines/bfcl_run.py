@@ -18,11 +18,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from harness_run import (
+    TOO_LONG,
     Reporter,
     StoppedError,
     add_placeholders,
     describe,
-    drop_torn_line,
+    drop_torn_lines,
     generate,
     serve,
 )
@@ -41,9 +42,6 @@ PLACEHOLDERS: dict[str, dict[str, Any]] = {
     "numpy": {},
     "pandas": {},
 }
-
-TOO_LONG = "context_length_exceeded"
-"""The code of an endpoint's error if a conversation is too long for its model."""
 
 
 def import_harness(request: dict[str, Any]) -> SimpleNamespace:
@@ -216,11 +214,7 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
     handler = create_handler(harness, request["model"], request["temperature"])
     categories: list[str] = request["categories"]
     entries = {it: list_entries(harness, it, request["count"]) for it in categories}
-    for category in categories:
-        file = find_result_file(harness, category)
-        torn = drop_torn_line(file) if file.exists() else None
-        if torn is not None:
-            reporter.send(kind="torn", file=str(file), line=torn)
+    drop_torn_lines((find_result_file(harness, it) for it in categories), reporter)
     done = {it["id"] for category in categories for it in load_results(harness, category)}
     total = sum(len(it) for it in entries.values())
     count = sum(it["id"] in done for list_ in entries.values() for it in list_)

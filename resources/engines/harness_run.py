@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -19,6 +19,8 @@ MAX_FAILURES = 5
 """So many entries may fail before one succeeds."""
 HEARTBEAT = 10
 """Seconds between signs of life."""
+TOO_LONG = "context_length_exceeded"
+"""The code of an endpoint's error if a conversation is too long for its model."""
 
 
 class StoppedError(Exception):
@@ -67,6 +69,14 @@ def drop_torn_line(file: Path) -> int | None:
         file.write_bytes(b"".join(lines[:-1]))
         return len(lines)
     return None
+
+
+def drop_torn_lines(files: Iterable[Path], reporter: Reporter) -> None:
+    """Cut off the torn last lines of those files that exist, and report them."""
+    for file in files:
+        line = drop_torn_line(file) if file.exists() else None
+        if line is not None:
+            reporter.send(kind="torn", file=str(file), line=line)
 
 
 def generate(

@@ -20,17 +20,15 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from harness_run import (
+    TOO_LONG,
     Reporter,
     StoppedError,
     add_placeholders,
     describe,
-    drop_torn_line,
+    drop_torn_lines,
     generate,
     serve,
 )
-
-TOO_LONG = "context_length_exceeded"
-"""The code of an endpoint's error if a conversation is too long for its model."""
 
 
 @dataclass(frozen=True)
@@ -218,11 +216,7 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
         name: it for name, it in KINDS.items() if any(c in categories for c in it.metrics.values())
     }
     (folder / "answers").mkdir(exist_ok=True)
-    for name in kinds:
-        file = get_answer_file(folder, name)
-        torn = drop_torn_line(file) if file.exists() else None
-        if torn is not None:
-            reporter.send(kind="torn", file=str(file), line=torn)
+    drop_torn_lines((get_answer_file(folder, it) for it in kinds), reporter)
     cases = {name: load_cases(data, name) for name in kinds}
     chosen = {name: list(them)[: request["count"]] for name, them in cases.items()}
     done = {name: set(load_answers(folder, name)) for name in kinds}

@@ -18,11 +18,12 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from harness_run import (
+    TOO_LONG,
     Reporter,
     StoppedError,
     add_placeholders,
     describe,
-    drop_torn_line,
+    drop_torn_lines,
     generate,
     serve,
 )
@@ -38,9 +39,6 @@ PLACEHOLDERS: dict[str, dict[str, Any]] = {
     # no file of the benchmark is YAML
     "yaml": {},
 }
-
-TOO_LONG = "context_length_exceeded"
-"""How the note on a task begins whose conversation is too long for a model."""
 
 # those of `tau2 run`
 MAX_STEPS = 200
@@ -261,11 +259,7 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
         Entry(domain, task) for domain in domains for task in tasks[domain][: request["count"]]
     ]
     (folder / "simulations").mkdir(exist_ok=True)
-    for domain in domains:
-        file = get_simulation_file(folder, domain)
-        torn = drop_torn_line(file) if file.exists() else None
-        if torn is not None:
-            reporter.send(kind="torn", file=str(file), line=torn)
+    drop_torn_lines((get_simulation_file(folder, it) for it in domains), reporter)
     done = {
         (domain, it["task_id"]) for domain in domains for it in load_simulations(folder, domain)
     }

@@ -1,5 +1,7 @@
 """bfcl_run.py replaces calls that would run Python; harness_run.py repairs result files."""
 
+import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +38,15 @@ def test_torn_lines_are_dropped(tmp_path: Path, text: str, line: int | None, kep
     file.write_text(text, encoding="utf-8")
     assert harness_run.drop_torn_line(file) == line
     assert file.read_text(encoding="utf-8") == kept
+
+
+def test_torn_lines_are_reported(tmp_path: Path) -> None:
+    torn, whole = tmp_path / "torn.jsonl", tmp_path / "whole.jsonl"
+    torn.write_text('{"id": 1}\n{"id"', encoding="utf-8")
+    whole.write_text('{"id": 1}\n', encoding="utf-8")
+    stream = io.StringIO()
+    files = [tmp_path / "missing.jsonl", torn, whole]
+    harness_run.drop_torn_lines(files, harness_run.Reporter(stream))
+    (line,) = stream.getvalue().splitlines()
+    assert json.loads(line) == {"kind": "torn", "file": str(torn), "line": 2}
+    assert torn.read_text(encoding="utf-8") == '{"id": 1}\n'

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import t_eval_run
-from harness_run import Reporter
+from harness_run import TOO_LONG, Reporter
 
 
 class InstructEvaluator:
@@ -43,7 +43,7 @@ class ReasonRetrieveUnderstandEvaluator:
 
 
 class EndpointError(Exception):
-    code = t_eval_run.TOO_LONG
+    code = TOO_LONG
 
 
 class Completions:

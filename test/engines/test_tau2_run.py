@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import tau2_run
+from harness_run import TOO_LONG
 
 
 class Environment:
@@ -63,10 +64,10 @@ def create_simulation(
             "bad JSON",
         ),
         (
-            create_simulation("agent_error", 0, None, f"{tau2_run.TOO_LONG}: 9 tokens"),
+            create_simulation("agent_error", 0, None, f"{TOO_LONG}: 9 tokens"),
             False,
             "agent_error",
-            f"{tau2_run.TOO_LONG}: 9 tokens",
+            f"{TOO_LONG}: 9 tokens",
             None,
         ),
     ],
@@ -92,9 +93,9 @@ def test_errors_for_long_conversations_are_known_by_their_code() -> None:
         pass
 
     class RefusedError(Exception):
-        code = "context_length_exceeded"
+        code = TOO_LONG
 
     harness = SimpleNamespace(errors=SimpleNamespace(ContextWindowExceededError=TooLongError))
     assert tau2_run.is_too_long(harness, TooLongError())
     assert tau2_run.is_too_long(harness, RefusedError())
-    assert not tau2_run.is_too_long(harness, ValueError("context_length_exceeded"))
+    assert not tau2_run.is_too_long(harness, ValueError(TOO_LONG))
