@@ -37,7 +37,7 @@ export const createVscode = () => ({
   ThemeIcon: FakeIcon,
   ThemeColor: FakeIcon,
   Uri: { from: (parts: object) => parts },
-  CancellationError: Error,
+  CancellationError: class extends Error {},
   QuickInputButtons: {},
   ProgressLocation: {},
   commands: { executeCommand: async () => undefined },

@@ -11,7 +11,7 @@ import { acquireLock } from "../../storage/fileLock.ts";
 import { UserError } from "../../userError.ts";
 import { showInformation, showWarning } from "../shared/notifications.ts";
 import { reportError, reportRejection } from "../shared/report.ts";
-import { readSharedFile, writeSharedFile } from "../shared/sharedFile.ts";
+import { readSharedFile, writeSharedFile, type SharedFile } from "../shared/sharedFile.ts";
 import type { Runs } from "./runs.ts";
 
 export interface QueueDependencies {
@@ -24,14 +24,13 @@ export interface QueueDependencies {
   readonly train: (folder: string) => Promise<boolean>;
 }
 
-const fileSchema = z.array(z.string());
-
 class QueueHeld extends UserError {}
 
 export class TrainingQueue implements Disposable {
   readonly #dependencies: QueueDependencies;
+  readonly #shared: SharedFile<readonly string[]>;
   /** The folders of the queued runs, in order. */
-  #folders: readonly string[];
+  #folders: readonly string[] = [];
   /** The folders of the runs that this window trains or evaluates. */
   readonly #current = new Set<string>();
   /** Releases the lock of the window that starts the next training. */
@@ -44,7 +43,17 @@ export class TrainingQueue implements Disposable {
   constructor(dependencies: QueueDependencies) {
     this.#dependencies = dependencies;
     const { runs, file } = dependencies;
-    this.#folders = readFolders(file);
+    this.#shared = {
+      file,
+      schema: z.array(z.string()),
+      contents: "the queue of trainings",
+      remedy: "add the runs to the queue again",
+    };
+    try {
+      this.#folders = this.#readFolders();
+    } catch (error) {
+      reportError(error);
+    }
     this.#subscription = runs.onDidChange(it => this.#update(it === undefined));
     mkdirSync(dirname(file), { recursive: true });
     this.#watcher = watch(dirname(file), { persistent: false }, (_, name) => {
@@ -121,7 +130,7 @@ export class TrainingQueue implements Disposable {
   }
 
   #reread(): void {
-    const folders = readFolders(this.#dependencies.file);
+    const folders = this.#readFolders();
     if (JSON.stringify(folders) === JSON.stringify(this.#folders)) return;
     this.#folders = folders;
     this.#setPositions();
@@ -187,12 +196,15 @@ export class TrainingQueue implements Disposable {
 
   /** Changes the queue as it is stored now. */
   #change(change: (folders: readonly string[]) => readonly string[]): void {
-    const { file } = this.#dependencies;
-    const stored = readFolders(file);
+    const stored = this.#readFolders();
     this.#folders = change(stored);
     if (this.#folders.length !== stored.length || this.#folders.some((it, i) => it !== stored[i]))
-      writeSharedFile(file, this.#folders);
+      writeSharedFile(this.#shared, this.#folders);
     this.#setPositions();
+  }
+
+  #readFolders(): readonly string[] {
+    return readSharedFile(this.#shared) ?? [];
   }
 
   #setPositions(): void {
@@ -202,7 +214,3 @@ export class TrainingQueue implements Disposable {
     }
   }
 }
-
-/** What another version has stored in another form is ignored. */
-const readFolders = (file: string): readonly string[] =>
-  fileSchema.safeParse(readSharedFile(file)).data ?? [];

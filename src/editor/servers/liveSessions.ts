@@ -52,7 +52,7 @@ export class LiveSessions implements Disposable {
   readonly onDidOpen: Event<LiveSession> = this.#sessionOpened.event;
   readonly #sessions = new Map<TableSession, WritableSession>();
   /** The stored sessions that are not open: not yet, or because their fixture is missing. */
-  #stored: readonly StoredSession[];
+  #stored: readonly StoredSession[] = [];
   #storedText: string;
   #table: Promise<SessionTable> | undefined;
   #sessionCount = 0;
@@ -69,7 +69,11 @@ export class LiveSessions implements Disposable {
   constructor(definitions: ServerDefinitions, store: SessionStore) {
     this.#definitions = definitions;
     this.#store = store;
-    this.#stored = store.read();
+    try {
+      this.#stored = store.read();
+    } catch (error) {
+      reportError(error);
+    }
     this.#storedText = JSON.stringify(this.#stored);
   }
 

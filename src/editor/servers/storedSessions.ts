@@ -8,7 +8,12 @@ import { z } from "zod";
 import type { Json } from "../../environment/json.ts";
 import { headerSchema, type Event, type Header } from "../../trajectory/trajectory.ts";
 import { eventSchema, formatTrajectoryLine } from "../../trajectory/trajectoryLine.ts";
-import { readSharedFile, writeSharedFile } from "../shared/sharedFile.ts";
+import {
+  keepAside,
+  readSharedFile,
+  writeSharedFile,
+  type SharedFile,
+} from "../shared/sharedFile.ts";
 
 const attemptSchema = z.object({
   title: z.string(),
@@ -26,8 +31,7 @@ const storedSessionSchema = z.object({
   calls: z.array(z.object({ name: z.string(), arguments: z.json() })),
   /** Of the state after the calls. */
   digest: z.string(),
-  /** One that another version has stored in another form is left out. */
-  attempt: attemptSchema.optional().catch(undefined),
+  attempt: attemptSchema.optional(),
 });
 
 /** A position in an attempt, from which a session goes on. */
@@ -56,41 +60,60 @@ export interface StoredSession {
   readonly attempt?: AttemptPosition | undefined;
 }
 
-const numberSchema = z.object({ number: z.int().min(1) });
+/** A session as it is stored. The rest of its form may be that of another version. */
+const numberedSchema = z.looseObject({ number: z.int().min(1) });
 
-/** A session as it is stored. Its form may be that of another version. */
+type NumberedJson = z.infer<typeof numberedSchema>;
+
 interface SessionRecord {
-  readonly number: number;
-  readonly json: unknown;
+  readonly json: NumberedJson;
   readonly text: string;
 }
 
-const createRecord = (number: number, json: object): SessionRecord => ({
-  number,
-  json,
-  text: JSON.stringify(json),
-});
+const createRecord = (json: NumberedJson): SessionRecord => ({ json, text: JSON.stringify(json) });
 
 export class SessionStore {
-  readonly #file: string;
+  readonly #shared: SharedFile<readonly NumberedJson[]>;
   /** The texts of this window's sessions when they were last read or written, by number. */
   readonly #known = new Map<number, string>();
   /** The new numbers of sessions that another window has changed, too. */
   readonly #newNumbers = new Map<number, number>();
 
   constructor(file: string) {
-    this.#file = file;
+    this.#shared = {
+      file,
+      schema: z.array(numberedSchema),
+      contents: "the open sessions",
+      remedy: "open them again",
+    };
   }
 
-  /** The stored sessions. What another version has stored in another form is left out. */
+  /**
+   * The stored sessions. If some are in another form, such as that of another version, the whole
+   * file is kept aside and reported; the others stay, and so does one without its attempt.
+   */
   read(): readonly StoredSession[] {
-    const records = [...this.#readRecords().values()];
-    return records.flatMap(({ number, json, text }) => {
-      const { data } = storedSessionSchema.safeParse(json);
-      if (!data) return [];
-      this.#known.set(number, text);
-      return [data];
-    });
+    const records = this.#readRecords();
+    const sessions: StoredSession[] = [];
+    const unread: number[] = [];
+    for (const [number, { json }] of records) {
+      let { data } = storedSessionSchema.safeParse(json);
+      if (!data) {
+        unread.push(number);
+        const { attempt: _, ...rest } = json;
+        data = storedSessionSchema.safeParse(rest).data;
+        if (data) records.set(number, createRecord(rest));
+        else records.delete(number);
+      }
+      if (!data) continue;
+      sessions.push(data);
+      this.#known.set(number, records.get(number)!.text);
+    }
+    if (unread.length > 0) {
+      keepAside(this.#shared, describeUnread(unread, this.#shared.file));
+      this.#writeRecords(records);
+    }
+    return sessions;
   }
 
   /** The highest number of a session in any window. */
@@ -107,13 +130,13 @@ export class SessionStore {
     const stored = this.#readRecords();
     const result = new Map(stored);
     const put = (record: SessionRecord) => {
-      result.set(record.number, record);
-      this.#known.set(record.number, record.text);
+      result.set(record.json.number, record);
+      this.#known.set(record.json.number, record.text);
     };
     const open = new Set<number>();
     for (const session of sessions) {
       const number = this.#newNumbers.get(session.number) ?? session.number;
-      const record = createRecord(number, { ...formatSession(session), number });
+      const record = createRecord({ ...formatSession(session), number });
       const [theirs, known] = [stored.get(number)?.text, this.#known.get(number)];
       open.add(number);
       if (theirs === undefined || theirs === known) put(record);
@@ -122,7 +145,7 @@ export class SessionStore {
         this.#newNumbers.set(session.number, other);
         open.add(other);
         const forkOf = known === undefined ? {} : { forkOf: number };
-        put(createRecord(other, { ...formatSession(session), ...forkOf, number: other }));
+        put(createRecord({ ...formatSession(session), ...forkOf, number: other }));
       }
     }
     for (const [number, text] of this.#known) {
@@ -130,22 +153,24 @@ export class SessionStore {
       if (stored.get(number)?.text === text) result.delete(number);
       this.#known.delete(number);
     }
-    writeSharedFile(
-      this.#file,
-      [...result.values()].map(it => it.json),
-    );
+    this.#writeRecords(result);
   }
 
-  #readRecords(): ReadonlyMap<number, SessionRecord> {
-    const { data = [] } = z.array(z.unknown()).safeParse(readSharedFile(this.#file));
-    return new Map(
-      data.flatMap(json => {
-        const { data: named } = numberSchema.safeParse(json);
-        return named ? [[named.number, createRecord(named.number, json as object)]] : [];
-      }),
+  #readRecords(): Map<number, SessionRecord> {
+    const stored = readSharedFile(this.#shared) ?? [];
+    return new Map(stored.map(it => [it.number, createRecord(it)]));
+  }
+
+  #writeRecords(records: ReadonlyMap<number, SessionRecord>): void {
+    writeSharedFile(
+      this.#shared,
+      [...records.values()].map(it => it.json),
     );
   }
 }
+
+const describeUnread = (numbers: readonly number[], file: string) =>
+  `${numbers.length === 1 ? "session" : "sessions"} ${numbers.join(", ")} could not be read in full: ${file} has another form than this version stores`;
 
 const formatSession = ({ attempt, ...session }: StoredSession) =>
   attempt

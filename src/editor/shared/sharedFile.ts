@@ -3,12 +3,16 @@
  * belongs to one window: of two, the last one that writes would replace what the other has stored.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { workspace, type ExtensionContext } from "vscode";
-import { writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
-import { readIfExists, withWriteErrors } from "../../storage/fileErrors.ts";
+import type { z } from "zod";
+import { renameOver, writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
+import { readIfExists, toWriteError, withWriteErrors } from "../../storage/fileErrors.ts";
+import { parseJson } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
+import { UserError } from "../../userError.ts";
+import { reportError } from "./report.ts";
 
 /** The folder for the files of the open workspace, which may not exist yet. */
 export function getSharedFolder({ globalStorageUri }: ExtensionContext): string {
@@ -17,19 +21,61 @@ export function getSharedFolder({ globalStorageUri }: ExtensionContext): string 
   return join(globalStorageUri.fsPath, "workspaces", name);
 }
 
-/** The value of a file; undefined if there is none, or if it is not JSON. */
-export function readSharedFile(file: string): unknown {
+/** A file that all windows share, and how messages describe it. */
+export interface SharedFile<T> {
+  readonly file: string;
+  readonly schema: z.ZodType<T>;
+  /** What is in it, as in "the queue of trainings". */
+  readonly contents: string;
+  /** What to do when it was damaged. */
+  readonly remedy: string;
+}
+
+/**
+ * The value of a shared file; undefined if there is none. A file that something else has damaged,
+ * or that another version has written in another form, is kept aside and reported.
+ */
+export function readSharedFile<T>(shared: SharedFile<T>): T | undefined {
+  const { file, schema, contents } = shared;
   const text = readIfExists(file, () => readTextFile(file));
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
-  } catch {
-    // it is written in one piece: something else has damaged it
+    return parseJson(schema, text, { file, noun: contents });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    keepAside(shared, `${contents} could not be read: ${error.what}`);
     return undefined;
   }
 }
 
-export function writeSharedFile(file: string, value: unknown): void {
+/** Gives a file another name, under which it is kept, and reports why. */
+export function keepAside({ file, remedy }: SharedFile<unknown>, why: string): void {
+  const kept = reserveName(file);
+  try {
+    renameOver(file, kept);
+  } catch (error) {
+    rmSync(kept, { force: true });
+    // another window was faster
+    if (!existsSync(file)) return;
+    throw error;
+  }
+  reportError(new UserError(why, `${remedy}; the file is kept as ${basename(kept)} beside it`));
+}
+
+/** Creates an empty file whose name no earlier file has. */
+function reserveName(file: string): string {
+  for (let n = 1; ; n++) {
+    const name = `${file}.damaged-${n}`;
+    try {
+      closeSync(openSync(name, "wx"));
+      return name;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw toWriteError(name, error);
+    }
+  }
+}
+
+export function writeSharedFile<T>({ file }: SharedFile<T>, value: T): void {
   withWriteErrors(file, () => mkdirSync(dirname(file), { recursive: true }));
   writeFileAtomicallySync(file, JSON.stringify(value));
 }

@@ -3,7 +3,7 @@
  * which of two windows. A fake of the VS Code API stands in for the editor, and a socket for a
  * trainer.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -194,12 +194,28 @@ test("a queued run whose folder is gone is left out with a warning", async () =>
   await checkStarted("first", "third");
 });
 
-test("what another version stored in another form is ignored", async () => {
-  writeFileSync(queueFile(), JSON.stringify({ runs: 3 }));
-  closeWindow(window);
-  window = openWindow();
-  await window.queue.resume();
+test("a damaged queue is kept aside and reported, and a new one starts", async () => {
+  const damaged = ["[", JSON.stringify({ runs: 3 })];
+  for (const text of damaged) {
+    writeFileSync(queueFile(), text);
+    closeWindow(window);
+    window = openWindow();
+  }
   expect(window.queue.next).toBeUndefined();
+  void window.queue.train(getFolder("first"));
+  queueAll("second");
+  expect(JSON.parse(readFileSync(queueFile(), "utf8"))).toEqual([getFolder("second")]);
+  for (const [i, text] of damaged.entries())
+    expect(readFileSync(`${queueFile()}.damaged-${i + 1}`, "utf8")).toBe(text);
+  expect(editor.messages).toEqual(
+    [1, 2].map(n =>
+      expect.stringMatching(
+        new RegExp(
+          `^The queue of trainings could not be read: \\S+queue\\.json:1 is not .*\\. Add the runs to the queue again; the file is kept as queue\\.json\\.damaged-${n} beside it\\.$`,
+        ),
+      ),
+    ),
+  );
 });
 
 test("two windows share the queue, and one of them starts the next training", async () => {

@@ -2,7 +2,7 @@
  * Sessions of the person are opened again after the window is reloaded, also those of two windows
  * on the same workspace.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
@@ -70,7 +70,8 @@ beforeEach(() => {
     update: async (key: string, value: unknown) =>
       void values.set(key, value && JSON.parse(JSON.stringify(value))),
   };
-  rmSync(file, { force: true });
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
   fixtures = [join(root, "resources/servers")];
   fakeEditor.workspace.isTrusted = true;
   fakeEditor.messages.length = 0;
@@ -185,12 +186,36 @@ test("calls that two windows make in the same session lead to two sessions", asy
   expect(listTitles(await reload(next))).toEqual(["Session 1 on small"]);
 });
 
-test("what cannot be read is left out", async () => {
+test("a damaged file is kept aside and reported", async () => {
+  const window = openWindow();
+  await window.open("banking", "small");
+  writeFileSync(file, "[{");
+  // the window finds it when it stores its sessions again
+  await window.open("banking", "small");
+  expect(listTitles(await reload(window))).toEqual(["Session 1 on small", "Session 2 on small"]);
+  expect(readFileSync(`${file}.damaged-1`, "utf8")).toBe("[{");
+  expect(fakeEditor.messages).toEqual([
+    expect.stringMatching(
+      /^The open sessions could not be read: .* is not JSON .*\. Open them again; the file is kept as sessions\.json\.damaged-1 beside it\.$/,
+    ),
+  ]);
+});
+
+test("a session in another version's form is kept aside and reported, and the others are opened", async () => {
   const window = openWindow();
   await window.open("banking", "small");
   window.dispose();
-  writeFileSync(file, "[{");
-  expect((await reload(openWindow())).all).toEqual([]);
+  const other = { number: 2, form: "of another version" };
+  const text = JSON.stringify([...(JSON.parse(readFileSync(file, "utf8")) as object[]), other]);
+  writeFileSync(file, text);
+  const next = await reload(await reload(openWindow()));
+  expect(listTitles(next)).toEqual(["Session 1 on small"]);
+  expect(readFileSync(`${file}.damaged-1`, "utf8")).toBe(text);
+  expect(fakeEditor.messages).toEqual([
+    expect.stringMatching(
+      /^Session 2 could not be read in full: .*kept as sessions\.json\.damaged-1/,
+    ),
+  ]);
 });
 
 test("what was typed into a form is kept until the form is finished", () => {

@@ -19,7 +19,10 @@ vi.mock("vscode", () => ({
   },
   CancellationError: class extends Error {},
   commands: {},
-  window: {},
+  window: {
+    createOutputChannel: () => ({ warn() {} }),
+    showErrorMessage: async () => undefined,
+  },
   workspace: { isTrusted: true },
 }));
 
@@ -110,6 +113,7 @@ test("a stored session is kept without an attempt of another version", async () 
   await next.reopenStored();
   const [reopened] = next.all;
   expect((await next.createTrajectory(reopened!)).header.task).toBe("session");
+  expect(readFileSync(`${file}.damaged-1`, "utf8")).toContain("t-move");
 });
 
 test("after a reset, the trajectory begins with the attempt's request", async () => {
