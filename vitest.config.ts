@@ -15,6 +15,7 @@ export default defineConfig({
     })),
   },
   test: {
+    globalSetup: ["test/temporaryFolder.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -3,11 +3,13 @@ import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
 import { commands } from "../../src/cli/commands.ts";
+import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
 import { emptyFolder, run } from "./program.ts";
+import { runArguments } from "./terminal.ts";
 
 const listed = commands.filter(it => it.group !== undefined);
 
@@ -44,12 +46,23 @@ describe("prove-rl --help", () => {
   });
 });
 
+/** What `prove-rl <name> --help` prints. */
+async function printHelp(name: string): Promise<string> {
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  try {
+    const command = runArguments([name, "--help"], commands);
+    await expect(command).rejects.toMatchObject({ code: "commander.helpDisplayed", exitCode: 0 });
+    return write.mock.calls.map(([text]) => String(text)).join("");
+  } finally {
+    write.mockRestore();
+  }
+}
+
 describe.each(commands)("prove-rl $name --help", entry => {
   test("describes arguments, options and defaults, and has examples", async () => {
     const definition = await entry.load();
     expect(definition.name).toBe(entry.name);
-    const { code, stdout, stderr } = await run([entry.name, "--help"]);
-    expect([code, stderr]).toEqual([0, ""]);
+    const stdout = await printHelp(entry.name);
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
     const text = stdout.replaceAll(/\s+/g, " ");
     const { arguments: positionals, options } = definition;
@@ -288,9 +301,14 @@ describe("a command line that is not valid", () => {
     ["world --size tiny", "there is no size tiny", "choose full or small"],
   ];
   test.each(cases)("%s", async (args, what, remedy) => {
-    const cwd = emptyFolder();
-    const { code, stdout, stderr } = await run(args.split(" "), { cwd });
-    expect({ code, stdout, stderr }).toEqual({
+    const command = runArguments(args.split(" "), commands, { cwd: emptyFolder() });
+    await expect(command).rejects.toThrow(UserError);
+    await expect(command).rejects.toMatchObject({ what, remedy });
+  });
+
+  test("is refused with two lines on stderr, and exit code 2", async () => {
+    const [args, what, remedy] = cases[0]!;
+    expect(await run([args])).toEqual({
       code: 2,
       stdout: "",
       stderr: `prove-rl: ${what}\n  ${remedy}\n`,

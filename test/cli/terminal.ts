@@ -1,8 +1,9 @@
-/** Runs a command as the program does, in this process, and records what it prints. */
+/** Runs commands as the program does, in this process, and records what they print. */
 import { Writable } from "node:stream";
 import { join } from "node:path";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
+import type { CommandEntry } from "../../src/cli/commands.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { catalog, root } from "../contracts/transports.ts";
 
@@ -14,17 +15,25 @@ export interface CommandOutput {
   readonly notes: readonly string[];
 }
 
+type Changes = { readonly stdin?: string; readonly cwd?: string } & Partial<
+  Pick<CliContext, "signal" | "showProgress" | "printNote" | "catalog" | "confirm">
+>;
+
 /** Runs a command to its end. A `UserError` rejects. */
-export async function runCommand(
+export const runCommand = (
   command: CliCommand,
   args: readonly string[],
-  {
-    stdin = "",
-    cwd = root,
-    ...more
-  }: { stdin?: string; cwd?: string } & Partial<
-    Pick<CliContext, "signal" | "showProgress" | "printNote" | "catalog" | "confirm">
-  > = {},
+  changes: Changes = {},
+): Promise<CommandOutput> => {
+  const entry = { name: command.name, group: "", summary: "", load: async () => command };
+  return runArguments([command.name, ...args], [entry], changes);
+};
+
+/** Runs the command that the arguments name to its end. A `UserError` rejects. */
+export async function runArguments(
+  args: readonly string[],
+  entries: readonly CommandEntry[],
+  { stdin = "", cwd = root, ...more }: Changes = {},
 ): Promise<CommandOutput> {
   let out = "";
   const notes: string[] = [];
@@ -52,8 +61,7 @@ export async function runCommand(
     ...more,
   };
   let code = 0;
-  const entry = { name: command.name, group: "", summary: "", load: async () => command };
-  await runCommandLine([command.name, ...args], [entry], {
+  await runCommandLine(args, entries, {
     cwd,
     async start(it, positionals, options) {
       code = await it.run(context, positionals, options);

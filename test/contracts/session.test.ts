@@ -91,6 +91,8 @@ for (const server of servers) {
     }),
   };
   for (const [way, open] of Object.entries(transports)) {
+    // over the wire, a call takes much longer
+    const used = way === "in process" ? sendable : sendable.slice(0, 250);
     describe(`${server.name} ${way}`, () => {
       let transport: Transport;
       beforeAll(async () => {
@@ -102,7 +104,7 @@ for (const server of servers) {
         const session = await transport.open("full", 5);
         let before = await session.digest();
         const seen = { read: 0, refused: 0, written: 0 };
-        for (const { name, arguments: args } of sendable.slice(0, 200)) {
+        for (const { name, arguments: args } of used.slice(0, 200)) {
           const { ok } = await session.call(name, args);
           const after = await session.digest();
           if (!ok || server.tools.get(name)!.effect === "read") {
@@ -122,7 +124,7 @@ for (const server of servers) {
         const run = async (seed: number) => {
           const session = await transport.open("full", seed);
           const texts: string[] = [];
-          for (const { name, arguments: args } of sendable)
+          for (const { name, arguments: args } of used)
             texts.push((await session.call(name, args)).text);
           texts.push(await session.digest());
           await session.close();
@@ -136,7 +138,7 @@ for (const server of servers) {
       test("two sessions are independent", async () => {
         const [one, other] = [await transport.open("small", 1), await transport.open("small", 1)];
         const before = await other.digest();
-        for (const { name, arguments: args } of sendable) await one.call(name, args);
+        for (const { name, arguments: args } of used) await one.call(name, args);
         expect(await one.digest()).not.toBe(before);
         expect(await other.digest()).toBe(before);
         await one.close();

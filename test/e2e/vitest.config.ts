@@ -7,7 +7,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/e2e/*.test.ts"],
-    globalSetup: ["test/e2e/setUp.ts"],
+    globalSetup: ["test/temporaryFolder.ts", "test/e2e/setUp.ts"],
     setupFiles: ["test/e2e/failurePictures.ts"],
     pool: "forks",
     maxWorkers: 1,
