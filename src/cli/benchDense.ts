@@ -2,7 +2,6 @@
  * The work of a training that depends least on tasks, of a small model with random weights, for
  * `bench training`: passes in which every token is a target, and sampling.
  */
-import { runningBackend } from "../compute/runningBackend.ts";
 import { createRandom } from "../environment/random.ts";
 import type { Architecture } from "../model/architecture.ts";
 import { openDecoder } from "../model/decoder.ts";
@@ -90,9 +89,7 @@ function measurePasses(model: Model, { torch, suffix = "", passes = 4, ...option
   );
 }
 
-/**
- * Sixteen sequences that grow from 128 to 192 tokens; to 132 where each token is computed anew.
- */
+/** Sixteen sequences that grow from 128 to 192 tokens. */
 async function* measureDecoding(
   model: Model,
   { torch, suffix = "", passes = 4, ...options }: DenseOptions,
@@ -100,7 +97,7 @@ async function* measureDecoding(
   const random = createRandom(2);
   const prompt = Array.from({ length: 128 }, () => random.integer(dense.vocabulary));
   const decoder = openDecoder(model, { slots: decodedSequences });
-  const steps = runningBackend().memory ? 64 : 4;
+  const steps = 64;
   const work = async () => {
     const slots = Array.from({ length: decodedSequences }, () => decoder.open());
     await decoder.feed([{ slot: slots[0]!, ids: prompt }]);

@@ -5,7 +5,6 @@
  */
 import { spawnSync } from "node:child_process";
 import { homedir } from "node:os";
-import { runningBackend } from "../compute/runningBackend.ts";
 import { initializeAdapters } from "../model/adapters.ts";
 import { openDecoder } from "../model/decoder.ts";
 import { readHuggingFaceFolder } from "../model/huggingface/folder.ts";
@@ -53,9 +52,6 @@ const sampling = { sequences: 4, prompt: 128, steps: 8 };
 /** Tasks of the step of GRPO, the attempts at each, and the most tokens that each may write. */
 const grpoStep = { prompts: 2, group: 4, answers: 32 };
 
-/** On a processor without a key-value cache: every token computes its sequence anew. */
-const slow = { steps: 2, answers: 4 };
-
 export interface ModelOptions {
   /** The model folder. */
   readonly model: string;
@@ -77,8 +73,7 @@ export async function* measureModel(
       "give the folder of one; new adapters are added to it",
     );
   const settings = readHuggingFaceSettings(folder);
-  const isSlow = !hasGpu && !runningBackend().memory;
-  const answers = Math.min(settings.answers, (isSlow ? slow : grpoStep).answers);
+  const answers = Math.min(settings.answers, grpoStep.answers);
   const stored = readHuggingFaceFolder(folder, { ...settings, answers });
   const base = await loadHuggingFaceModel(folder);
   const lora = { rank: measuredRank, alpha: 2 * measuredRank };
@@ -96,8 +91,7 @@ export async function* measureModel(
     yield* measureLearning(training, row, { ...options, runs, isWarm: i > 0 && !hasGpu });
   }
   showProgress(`${backend}: sampling`);
-  const steps = isSlow ? slow.steps : sampling.steps;
-  yield* measureSampling(model, { name: name("sampling"), steps }, { ...options, runs: 3 });
+  yield* measureSampling(model, name("sampling"), { ...options, runs: 3 });
   showProgress(`${backend}: a step of GRPO`);
   yield* measureStep(context, { stored, model, optimizer, name, hasGpu });
   optimizer.dispose();
@@ -151,10 +145,10 @@ async function takeStep(
 
 async function* measureSampling(
   model: Model,
-  { name, steps }: { name: string; steps: number },
+  name: string,
   options: MeasureOptions,
 ): AsyncGenerator<BenchmarkRow> {
-  const { sequences: count, prompt } = sampling;
+  const { sequences: count, prompt, steps } = sampling;
   const decoder = openDecoder(model, { slots: count, context: prompt + steps });
   const ids = Array.from({ length: prompt }, (_, i) => i % model.architecture.vocabulary);
   const choose = { temperature: 1, uniform: 0.5 };

@@ -31,7 +31,8 @@ export interface AttentionLayout {
   dispose(): void;
 }
 
-const maskedScore = -1e9;
+/** What is added to the score of a row and a column that it does not attend to. */
+export const maskedScore = -1e9;
 
 export function createLayout(batch: PackedPositions): AttentionLayout {
   const { positions, segments } = batch;

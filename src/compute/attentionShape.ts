@@ -8,8 +8,8 @@ export interface HeadNorms {
   readonly key: tf.Tensor1D;
 }
 
-/** The sizes of the heads, the rotary tables, and which row attends to which. */
-export interface AttentionShape {
+/** The sizes of the heads, and the rotary tables. */
+export interface HeadShape {
   readonly heads: number;
   readonly kvHeads: number;
   readonly headWidth: number;
@@ -18,5 +18,9 @@ export interface AttentionShape {
   /** The factor of the products of queries and keys. */
   readonly scale: number;
   readonly rope: RopeTables;
+}
+
+/** Also which row attends to which. */
+export interface AttentionShape extends HeadShape {
   readonly layout: AttentionLayout;
 }

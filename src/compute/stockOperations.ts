@@ -3,7 +3,8 @@
  * implementation of the fused kernels. It is slower and runs on every backend.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { AttentionShape, HeadNorms } from "./attentionShape.ts";
+import type { RopeTables } from "./attentionLayout.ts";
+import type { AttentionShape, HeadNorms, HeadShape } from "./attentionShape.ts";
 
 /** x · weight / root mean square of x, along the last axis. */
 export const rmsNorm = <T extends tf.Tensor>(x: T, weight: tf.Tensor1D, epsilon: number): T =>
@@ -24,37 +25,79 @@ export function attention(
   norms: HeadNorms | undefined,
   shape: AttentionShape,
 ): tf.Tensor2D {
-  const { heads, kvHeads, headWidth, epsilon, scale, rope, layout } = shape;
-  const n = qkv.shape[0];
-  const groupSize = heads / kvHeads;
-  const parts = tf.split(
-    tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]),
-    [heads, kvHeads, kvHeads],
-    1,
+  const { layout } = shape;
+  return joinHeads(
+    attend(
+      splitHeads(qkv, norms, shape, gatherAngles(shape.rope, layout.positions)),
+      layout.mask(),
+      shape.scale,
+    ),
   );
-  const [queries, keys, values] = parts as [tf.Tensor, tf.Tensor, tf.Tensor];
-  const cos = tf.expandDims(tf.gather(rope.cos, layout.positions), 1);
-  const sin = tf.expandDims(tf.gather(rope.sin, layout.positions), 1);
-  const byHead = (x: tf.Tensor, rows: number) =>
-    tf.reshape<tf.Rank.R3>(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]);
-  const normalize = (x: tf.Tensor, weight: tf.Tensor1D | undefined) =>
-    weight ? rmsNorm(x, weight, epsilon) : x;
-  const q = byHead(rotate(normalize(queries, norms?.query), cos, sin), groupSize * n);
-  const k = byHead(rotate(normalize(keys, norms?.key), cos, sin), n);
-  const scores = tf.mul(tf.matMul(q, k, false, true), scale); // (kvHeads, groupSize · N, N)
-  const masked = tf.add(tf.reshape(scores, [kvHeads, groupSize, n, n]), layout.mask());
-  const mixed = tf.matMul(
-    tf.reshape(tf.softmax(masked), [kvHeads, groupSize * n, n]),
-    byHead(values, n),
-  );
-  return tf.reshape<tf.Rank.R2>(tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]), [
-    n,
-    heads * headWidth,
-  ]);
 }
 
-/** Rotates the two halves of each head by the angles of its position. */
-function rotate(x: tf.Tensor, cos: tf.Tensor, sin: tf.Tensor): tf.Tensor {
+/** The cosines and sines of rows, (N, headWidth / 2). */
+export const gatherAngles = (rope: RopeTables, positions: tf.Tensor1D): RopeTables => ({
+  cos: tf.gather(rope.cos, positions),
+  sin: tf.gather(rope.sin, positions),
+});
+
+export interface Heads {
+  /** (kvHeads, heads / kvHeads, N, headWidth) */
+  readonly queries: tf.Tensor4D;
+  /** (kvHeads, M, headWidth) */
+  readonly keys: tf.Tensor3D;
+  readonly values: tf.Tensor3D;
+}
+
+/**
+ * The queries, keys and values of rows: normalizes queries and keys if there are weights for that,
+ * and rotates them by the angles of the rows.
+ */
+export function splitHeads(
+  qkv: tf.Tensor2D,
+  norms: HeadNorms | undefined,
+  { heads, kvHeads, headWidth, epsilon }: HeadShape,
+  angles: RopeTables,
+): Heads {
+  const n = qkv.shape[0];
+  const all = tf.transpose(tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]), [1, 0, 2]);
+  const split = (x: tf.Tensor, first: number, second: number) =>
+    tf.split(x, [first, second]) as [tf.Tensor3D, tf.Tensor3D];
+  const [unrotated, values] = split(all, heads + kvHeads, kvHeads);
+  let normalized: tf.Tensor = unrotated;
+  if (norms) {
+    const [queries, keys] = split(unrotated, heads, kvHeads);
+    normalized = tf.concat([
+      rmsNorm(queries, norms.query, epsilon),
+      rmsNorm(keys, norms.key, epsilon),
+    ]);
+  }
+  const [queries, keys] = split(rotate(normalized, angles), heads, kvHeads);
+  return { queries: tf.reshape(queries, [kvHeads, heads / kvHeads, n, headWidth]), keys, values };
+}
+
+/** The mixed values of each query, shaped as the queries; the mask is (N, M). */
+export function attend(
+  { queries, keys, values }: Heads,
+  mask: tf.Tensor2D,
+  scale: number,
+): tf.Tensor4D {
+  const [kvHeads, groupSize, n, headWidth] = queries.shape;
+  const flat = tf.reshape(tf.mul(queries, scale), [kvHeads, groupSize * n, headWidth]);
+  const scores = tf.matMul(flat, keys, false, true); // (kvHeads, groupSize · N, M)
+  const masked = tf.add(tf.reshape(scores, [kvHeads, groupSize, n, -1]), mask);
+  const weights = tf.reshape(tf.softmax(masked), [kvHeads, groupSize * n, -1]);
+  return tf.reshape(tf.matMul(weights, values), queries.shape);
+}
+
+/** (kvHeads, groupSize, N, headWidth) to (N, heads · headWidth). */
+export function joinHeads(mixed: tf.Tensor4D): tf.Tensor2D {
+  const [kvHeads, groupSize, n, headWidth] = mixed.shape;
+  return tf.reshape(tf.transpose(mixed, [2, 0, 1, 3]), [n, kvHeads * groupSize * headWidth]);
+}
+
+/** Rotates the two halves of each head by the angles of its row. */
+function rotate(x: tf.Tensor, { cos, sin }: RopeTables): tf.Tensor {
   const [a, b] = tf.split(x, 2, -1) as [tf.Tensor, tf.Tensor];
   return tf.concat(
     [tf.sub(tf.mul(a, cos), tf.mul(b, sin)), tf.add(tf.mul(b, cos), tf.mul(a, sin))],

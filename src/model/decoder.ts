@@ -4,7 +4,8 @@
  */
 import { runningBackend } from "../compute/runningBackend.ts";
 import { createKeyValueCache } from "./keyValueCache.ts";
-import { createRecomputingCache, type DecoderCache } from "./decoderCache.ts";
+import type { DecoderCache } from "./decoderCache.ts";
+import { createTensorCache } from "./tensorCache.ts";
 import type { Model } from "./transformer.ts";
 import type { ChosenToken, Feed } from "./decoderStep.ts";
 
@@ -45,7 +46,7 @@ export function openDecoder(
   const { memory } = runningBackend();
   const cache = memory
     ? createKeyValueCache(model, memory, slots, context)
-    : createRecomputingCache(model, slots);
+    : createTensorCache(model, slots);
   return createDecoder(cache, { slots, context, vocabulary: model.architecture.vocabulary });
 }
 
@@ -77,8 +78,8 @@ function createDecoder(
       for (const other of others) {
         lengthOf(other);
         lengths.set(other, length);
-        cache.copy(slot, other, length);
       }
+      cache.copy(slot, others, length);
     },
     async feed(feeds) {
       checkFeeds(feeds, lengthOf, { context, vocabulary });
@@ -89,6 +90,7 @@ function createDecoder(
     release(slot) {
       lengthOf(slot);
       lengths.delete(slot);
+      cache.release(slot);
       free.push(slot);
     },
     dispose: () => cache.dispose(),

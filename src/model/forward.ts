@@ -12,6 +12,7 @@ import {
   swiglu,
 } from "../compute/operations.ts";
 import type { AttentionLayout, RopeTables } from "../compute/attentionLayout.ts";
+import type { HeadNorms, HeadShape } from "../compute/attentionShape.ts";
 import {
   getAttentionScale,
   getNormEpsilon,
@@ -25,8 +26,8 @@ import type { BlockMatrix } from "./projections.ts";
 /** What the forward pass reads of a model. */
 export interface ModelWeights {
   readonly architecture: Architecture;
-  /** In a fixed order. Matrices are (outputs, inputs). Optimizers change the variables in place. */
-  readonly parameters: ReadonlyMap<string, tf.Variable>;
+  /** In a fixed order. Matrices are (outputs, inputs). */
+  readonly parameters: ReadonlyMap<string, tf.Tensor>;
   /** What is trained instead of the parameters, if there are some. */
   readonly adapters?: Adapters | undefined;
   readonly rope: RopeTables;
@@ -41,6 +42,19 @@ export function embedTokens(model: ModelWeights, ids: Int32Array): tf.Tensor2D {
   );
 }
 
+/** Queries, keys and values, (N, (heads + 2 kvHeads) · headWidth), to (N, heads · headWidth). */
+export type Attend = (
+  qkv: tf.Tensor2D,
+  norms: HeadNorms | undefined,
+  shape: HeadShape,
+) => tf.Tensor2D;
+
+/** Attention among the rows of a batch. */
+export const attendWithin =
+  (layout: AttentionLayout): Attend =>
+  (qkv, norms, shape) =>
+    attention(qkv, norms, { ...shape, layout });
+
 /**
  * The residual stream after a block, (N, width); after the last block only of these rows, (T,
  * width).
@@ -49,7 +63,7 @@ export function applyBlock(
   model: ModelWeights,
   layer: number,
   input: tf.Tensor2D,
-  { rows, layout }: { readonly rows: Int32Array; readonly layout: AttentionLayout },
+  { rows, attend }: { readonly rows: Int32Array; readonly attend: Attend },
 ): tf.Tensor2D {
   const { architecture, rope } = model;
   const at = `layers.${layer}`;
@@ -62,12 +76,12 @@ export function applyBlock(
   const qkv: tf.Tensor2D = architecture.hasBias
     ? tf.add(product, scale("attention.bias"))
     : product;
-  let mixed = attention(
+  let mixed = attend(
     qkv,
     hasHeadNorms(architecture)
       ? { query: scale("attention.queryNorm"), key: scale("attention.keyNorm") }
       : undefined,
-    { ...architecture, epsilon, scale: getAttentionScale(architecture), rope, layout },
+    { ...architecture, epsilon, scale: getAttentionScale(architecture), rope },
   );
   // of the last layer, the other rows need only keys and values
   if (layer === architecture.layers - 1) {

@@ -13,12 +13,10 @@ import {
   type Architecture,
 } from "./architecture.ts";
 import { getOutputName } from "./forward.ts";
-import { chooseToken, type ChosenToken, type Feed, type SamplingChoice } from "./decoderStep.ts";
+import { chooseToken, type ChosenToken } from "./decoderStep.ts";
+import { rowsPerTile, splitIntoTiles, type Tile } from "./decoderTile.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import type { Model } from "./transformer.ts";
-
-/** The most rows in one pass. A call with more rows takes several passes. */
-const rowsPerTile = 256;
 
 export function createKeyValueCache(
   model: Model,
@@ -40,19 +38,21 @@ export function createKeyValueCache(
     readWeights: () => packMatrices(state),
     feed: (feeds, starts) =>
       Promise.resolve([...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it))),
-    copy(slot, other, length) {
+    copy(slot, others, length) {
       for (const address of caches.flatMap(it => [it.keys, it.values])) {
         const cache = memory.floatsAt(address, slots * slotSize);
-        for (let head = 0; head < kvHeads; head++) {
-          const from = slot * slotSize + head * context * headWidth;
-          cache.copyWithin(
-            other * slotSize + head * context * headWidth,
-            from,
-            from + length * headWidth,
-          );
-        }
+        for (const other of others)
+          for (let head = 0; head < kvHeads; head++) {
+            const from = slot * slotSize + head * context * headWidth;
+            cache.copyWithin(
+              other * slotSize + head * context * headWidth,
+              from,
+              from + length * headWidth,
+            );
+          }
       }
     },
+    release() {},
     dispose() {
       for (const address of [
         ...caches.flatMap(it => [it.keys, it.values]),
@@ -62,33 +62,6 @@ export function createKeyValueCache(
         memory.free(address);
     },
   };
-}
-
-/** At most `rowsPerTile` rows. Each row is a token at a position of a slot. */
-interface Tile {
-  readonly ids: number[];
-  readonly slots: number[];
-  readonly positions: number[];
-  /** The rows after which a token is sampled. */
-  readonly sampled: (SamplingChoice & { readonly row: number; readonly slot: number })[];
-}
-
-function* splitIntoTiles(feeds: readonly Feed[], starts: readonly number[]): Generator<Tile> {
-  const createEmpty = (): Tile => ({ ids: [], slots: [], positions: [], sampled: [] });
-  let tile = createEmpty();
-  for (const [i, { slot, ids, choose }] of feeds.entries())
-    for (const [j, id] of ids.entries()) {
-      tile.ids.push(id);
-      tile.slots.push(slot);
-      tile.positions.push((starts[i] as number) + j);
-      if (choose && j === ids.length - 1)
-        tile.sampled.push({ row: tile.ids.length - 1, slot, ...choose });
-      if (tile.ids.length === rowsPerTile) {
-        yield tile;
-        tile = createEmpty();
-      }
-    }
-  if (tile.ids.length > 0) yield tile;
 }
 
 /** The addresses of intermediate results of a tile. */

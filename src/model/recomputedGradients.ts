@@ -8,6 +8,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { AttentionLayout } from "../compute/attentionLayout.ts";
 import {
   applyBlock,
+  attendWithin,
   computeOutput,
   embedTokens,
   getOutputName,
@@ -89,9 +90,10 @@ export function forwardByBlock(
   layout: AttentionLayout,
 ): tf.Tensor2D {
   let x = embedTokens(model, ids);
+  const attend = attendWithin(layout);
   for (let layer = 0; layer < model.architecture.layers; layer++) {
     const input = x;
-    x = tf.tidy(() => applyBlock(model, layer, input, { rows, layout }));
+    x = tf.tidy(() => applyBlock(model, layer, input, { rows, attend }));
     input.dispose();
   }
   return x;
@@ -108,10 +110,11 @@ export function computeRecomputedGradients(
 ): { loss: tf.Scalar; logprobs: tf.Tensor1D; gradients: Map<string, tf.Tensor> } {
   const { packed, layout, temperature, trainable } = pass;
   const { layers } = model.architecture;
+  const attention = { rows: packed.rows, attend: attendWithin(layout) };
   const gradients = new Map<string, tf.Tensor>();
   const inputs = [tf.tidy(() => embedTokens(model, packed.ids))]; // the input of each block
   for (let layer = 0; layer < layers; layer++)
-    inputs.push(tf.tidy(() => applyBlock(model, layer, inputs[layer]!, { ...packed, layout })));
+    inputs.push(tf.tidy(() => applyBlock(model, layer, inputs[layer]!, attention)));
   const hidden = inputs.pop()!;
   const predicted = predictInParts(model, hidden, packed, temperature); // (T)
   const { loss, logprobs, d } = tf.tidy(() => {
@@ -127,7 +130,7 @@ export function computeRecomputedGradients(
   tf.dispose([hidden, d]);
   for (let layer = layers - 1; layer >= 0; layer--) {
     const input = inputs.pop()!;
-    const apply = () => applyBlock(model, layer, input, { ...packed, layout });
+    const apply = () => applyBlock(model, layer, input, attention);
     const of = select(trainable, it => it.startsWith(`layers.${layer}.`));
     const next = backward(apply, input, dx, of, gradients);
     tf.dispose([input, dx]);

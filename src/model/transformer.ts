@@ -11,6 +11,7 @@ import type { Adapters } from "./adapters.ts";
 import { checkArchitecture, listParameters, type Architecture } from "./architecture.ts";
 import {
   applyBlock,
+  attendWithin,
   computeOutput,
   embedTokens,
   predictTargets,
@@ -27,6 +28,8 @@ import { createRopeTables } from "./ropeTables.ts";
 
 /** A model: its sizes and its weights by name. Its creator disposes of it. */
 export interface Model extends ModelWeights {
+  /** Optimizers change the variables in place. */
+  readonly parameters: ReadonlyMap<string, tf.Variable>;
   dispose(): void;
 }
 
@@ -122,8 +125,9 @@ const forwardHidden = (
 ): tf.Tensor2D =>
   tf.tidy(() => {
     let x = embedTokens(model, ids);
+    const attend = attendWithin(layout);
     for (let layer = 0; layer < model.architecture.layers; layer++)
-      x = tf.tidy(() => applyBlock(model, layer, x, { rows, layout }));
+      x = tf.tidy(() => applyBlock(model, layer, x, { rows, attend }));
     return x;
   });
 
@@ -203,7 +207,7 @@ export async function computeLogits(model: Model, packed: PackedBatch): Promise<
   return readAndDispose(logits);
 }
 
-async function readAndDispose(tensor: tf.Tensor): Promise<Float32Array> {
+export async function readAndDispose(tensor: tf.Tensor): Promise<Float32Array> {
   const values = await tensor.data<"float32">();
   runningBackend().check?.();
   tensor.dispose();

@@ -4,6 +4,7 @@
  */
 import { countAdapterParameters } from "../model/adapters.ts";
 import { countParameters, listParameters, type Architecture } from "../model/architecture.ts";
+import { rowsPerTile } from "../model/decoderTile.ts";
 import { countSlots } from "../model/student.ts";
 import { activationLimit, countActivationBytes } from "../model/recomputedGradients.ts";
 import type { RunConfig } from "../run/config.ts";
@@ -47,14 +48,14 @@ export function countStepTokens(run: PlannedRun, lengths: TaskLengths): StepToke
   };
 }
 
-/** `hasCache`: whether the backend samples with a key-value cache. */
+/** `isWasm`: whether the backend is `wasm`, whose decoder is another one. */
 export function estimateMemory(
   model: PlannedModel,
   run: PlannedRun,
   { batch }: StepTokens,
-  hasCache: boolean,
+  isWasm: boolean,
 ): PlanMemory {
-  const { architecture, context } = model;
+  const { architecture } = model;
   const trained = countTrained(model, run);
   const weights = 4 * countParameters(architecture);
   const parts = {
@@ -63,7 +64,7 @@ export function estimateMemory(
     gradients: (run.method === "grpo" ? 2 : 1) * 4 * trained,
     optimizer: 8 * trained,
     activations: estimateActivations(architecture, batch, run.lora !== undefined),
-    sampling: run.method === "grpo" && hasCache ? estimateSampling(architecture, context) : 0,
+    sampling: run.method === "grpo" ? estimateSampling(model, run, isWasm) : 0,
   };
   return { ...parts, total: Object.values(parts).reduce((sum, it) => sum + it, 0) };
 }
@@ -93,16 +94,22 @@ function estimateActivations(
   return Math.max(inputs + block + logits, activationLimit);
 }
 
-/** Rows of intermediate results, as in keyValueCache.ts. */
-const rows = 256;
-
-function estimateSampling(architecture: Architecture, context: number): number {
+/** The copies of matrices, the keys and values of all slots, and intermediate results of rows. */
+function estimateSampling(
+  { architecture, context }: PlannedModel,
+  { lora }: PlannedRun,
+  isWasm: boolean,
+): number {
   const { layers, kvHeads, headWidth, vocabulary, width, hidden } = architecture;
   const matrices = listParameters(architecture)
     .filter(it => it.shape.length === 2)
+    // wasm copies all matrices, the other backends those of blocks to which adapters are added
+    .filter(it => isWasm || (lora !== undefined && it.name.startsWith("layers.")))
     .reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0);
   const cache = countSlots(architecture, context) * 2 * layers * kvHeads * headWidth * context;
-  return 4 * (matrices + cache + rows * (vocabulary + 12 * width + 3 * hidden));
+  // elsewhere, a quarter of the columns may be unused
+  const reserve = isWasm ? 1 : 4 / 3;
+  return 4 * (matrices + reserve * cache + rowsPerTile * (vocabulary + 12 * width + 3 * hidden));
 }
 
 /** A change of settings, and what it is called. */

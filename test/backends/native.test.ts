@@ -9,14 +9,18 @@ import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { afterAll, expect, test } from "vitest";
 import { startBackend, type BackendChoice } from "../../src/compute/backend.ts";
+import { initializeAdapters } from "../../src/model/adapters.ts";
 import type { Architecture } from "../../src/model/architecture.ts";
 import { openDecoder } from "../../src/model/decoder.ts";
+import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import {
+  addAdapters,
   computeGradients,
   disposeGradients,
   initializeModel,
   type LossFunction,
+  type Model,
 } from "../../src/model/transformer.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
@@ -64,6 +68,57 @@ test("log-probabilities, gradients, a step and the chosen tokens are those of wa
   checkClose(actual.norm, expected.norm, 1e-5, "norm after a step");
   expect(actual.tokens).toEqual(expected.tokens);
 });
+
+/**
+ * The tokens that are chosen greedily in slots of different lengths, more than share tensors: some
+ * begin with a common prompt, and some get a result in the middle.
+ */
+async function decode(backend: BackendChoice, load: () => Promise<Model>) {
+  await startBackend(backend, { programs, backends });
+  const model = await load();
+  const decoder = openDecoder(model, { slots: 10 });
+  const slots = Array.from({ length: 10 }, () => decoder.open());
+  await decoder.feed([{ slot: 5, ids: createTokens(13, 1) }]);
+  decoder.copy(5, [6, 7, 8]);
+  let last = slots.map(slot => ({ slot, ids: createTokens(1 + slot, slot) }));
+  const tokens: number[] = [];
+  const logprobs: number[] = [];
+  for (let step = 0; step < 4; step++) {
+    const choose = { temperature: 0, uniform: 0 };
+    const chosen = await decoder.feed(last.map(it => ({ ...it, choose })));
+    tokens.push(...chosen.map(it => it.id));
+    logprobs.push(...chosen.map(it => it.logprob));
+    const result = (slot: number) => (step === 1 && slot % 3 === 1 ? createTokens(6, slot) : []);
+    last = chosen.map(({ slot, id }) => ({ slot, ids: [id, ...result(slot)] }));
+  }
+  decoder.dispose();
+  model.dispose();
+  return { tokens, logprobs };
+}
+
+function createAdapted(): Promise<Model> {
+  const adapters = initializeAdapters(tiny, { rank: 2, alpha: 8 }, 1);
+  for (const [i, it] of [...adapters.parameters.values()].entries())
+    tf.tidy(() => it.assign(tf.tensor(randomArray(it.size, i), it.shape)));
+  return Promise.resolve(addAdapters(initializeModel(tiny, 11), adapters));
+}
+
+const parity = join(import.meta.dirname, "../model/parity");
+
+test.each([
+  ["tiny with adapters", createAdapted],
+  ...["llama", "qwen2", "qwen3", "granite"].map(
+    it => [it, () => loadHuggingFaceModel(join(parity, it))] as const,
+  ),
+] as const)(
+  "%s: tokens in many slots and their log-probabilities are those of wasm",
+  async (_, load) => {
+    const expected = await decode("wasm", load);
+    const actual = await decode(name, load);
+    expect(actual.tokens).toEqual(expected.tokens);
+    checkClose(Float32Array.from(actual.logprobs), expected.logprobs, 1e-4, "log-probabilities");
+  },
+);
 
 test("steps of SFT and GRPO run, and run.json names the backend", async () => {
   const cli = (...args: string[]) =>

@@ -92,27 +92,32 @@ describe("a model with adapters", () => {
     model.dispose();
   });
 
-  test("decodes with merged weights, and without adapters as before", async () => {
-    const base = initializeModel(tiny, 11);
-    const model = addRandomAdapters(base, { rank: 2, alpha: 40 });
-    const ids = createTokens(12, 8);
-    const pack = packGroups([{ prefix: ids, branches: [{ ids: [0], mask: [1] }] }]);
-    const choices = [];
-    for (const it of [model, withoutAdapters(model)]) {
-      const logits = await computeLogits(it, pack);
-      const decoder = openDecoder(it, { slots: 1 });
-      const choose = { temperature: 0, uniform: 0 };
-      const [chosen] = await decoder.feed([{ slot: decoder.open(), ids, choose }]);
-      const most = Math.max(...logits);
-      expect(chosen!.id).toBe(logits.indexOf(most));
-      const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
-      expect(chosen!.logprob).toBeCloseTo(-Math.log(sum), 4);
-      choices.push(chosen!.logprob);
-      decoder.dispose();
-    }
-    expect(choices[0]).not.toBeCloseTo(choices[1]!, 2);
-    model.dispose();
-  });
+  // the other tests need wasm
+  test.each(["cpu", "wasm"] as const)(
+    "decodes on %s with merged weights, and without adapters as before",
+    async name => {
+      await startBackend(name, { programs });
+      const base = initializeModel(tiny, 11);
+      const model = addRandomAdapters(base, { rank: 2, alpha: 40 });
+      const ids = createTokens(12, 8);
+      const pack = packGroups([{ prefix: ids, branches: [{ ids: [0], mask: [1] }] }]);
+      const choices = [];
+      for (const it of [model, withoutAdapters(model)]) {
+        const logits = await computeLogits(it, pack);
+        const decoder = openDecoder(it, { slots: 1 });
+        const choose = { temperature: 0, uniform: 0 };
+        const [chosen] = await decoder.feed([{ slot: decoder.open(), ids, choose }]);
+        const most = Math.max(...logits);
+        expect(chosen!.id).toBe(logits.indexOf(most));
+        const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
+        expect(chosen!.logprob).toBeCloseTo(-Math.log(sum), 4);
+        choices.push(chosen!.logprob);
+        decoder.dispose();
+      }
+      expect(choices[0]).not.toBeCloseTo(choices[1]!, 2);
+      model.dispose();
+    },
+  );
 
   test("refuses linear layers that it does not have", () => {
     const create = (config: AdapterConfig) => () => initializeAdapters(tiny, config, 1);

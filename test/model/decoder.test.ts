@@ -134,6 +134,41 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     );
   });
 
+  test("many slots with common prompts, results and releases have the log-probabilities of the packed pass", async () => {
+    open(20);
+    const fed = new Map<number, number[]>();
+    const others = Array.from({ length: 8 }, () => decoder.open());
+    const group = Array.from({ length: 11 }, () => decoder.open());
+    const feedAll = async (slots: readonly number[], createIds: (slot: number) => number[]) => {
+      const feeds = slots.map(slot => ({ slot, ids: createIds(slot), choose: greedy }));
+      for (const { slot, ids } of feeds) fed.set(slot, [...(fed.get(slot) ?? []), ...ids]);
+      const chosen = await decoder.feed(feeds);
+      expect(chosen.map(it => it.slot)).toEqual(slots);
+      return chosen;
+    };
+    const checkAll = async (chosen: readonly ChosenToken[]) => {
+      for (const { slot, id, logprob } of chosen)
+        expect(logprob).toBeCloseTo((await computePackedLogprobs(fed.get(slot)!, [id]))[0]!, 4);
+    };
+    await feedAll(others, slot => createTokens(5 + 3 * slot, slot));
+    // some of the slots that a prompt is copied to are beside it, others not
+    await feedAll([group[0]!], () => createTokens(21, 40));
+    decoder.copy(group[0]!, group.slice(1));
+    for (const it of group) fed.set(it, createTokens(21, 40));
+    const all = [...group, ...others];
+    // in no order, one of four with a result
+    const createIds = (slot: number) => createTokens(slot % 4 === 1 ? 7 : 1, 50 + slot);
+    await checkAll(await feedAll(all.toReversed(), createIds));
+    for (const it of all.filter(it => it % 3 > 0)) decoder.release(it);
+    const left = all.filter(it => it % 3 === 0);
+    await checkAll(await feedAll(left, createIds));
+    // released slots are opened again, with a copy of one that was left
+    const again = [decoder.open(), decoder.open()];
+    decoder.copy(left[0]!, again);
+    for (const it of again) fed.set(it, [...fed.get(left[0]!)!]);
+    await checkAll(await feedAll([...again, ...left], () => createTokens(1, 99)));
+  });
+
   test("a slot that was released is empty when it is opened again", async () => {
     open(1);
     await decoder.feed([{ slot: decoder.open(), ids: createTokens(50, 1) }]);
@@ -289,6 +324,25 @@ test("a call with more tokens than one pass has the results of several calls", a
     together.map(it => it.logprob),
     singly.map(it => it.logprob),
   );
+  decoder.dispose();
+  model.dispose();
+});
+
+test("on cpu, released slots leave no tensors", async () => {
+  await startBackend("cpu", { programs });
+  const model = initializeModel(tiny, 11);
+  const decoder = openDecoder(model, { slots: 9 });
+  const before = tf.memory().numTensors;
+  for (let i = 0; i < 2; i++) {
+    const slots = Array.from({ length: 9 }, () => decoder.open());
+    await decoder.feed([{ slot: slots[0]!, ids: createTokens(5, 1) }]);
+    decoder.copy(slots[0]!, slots.slice(1));
+    await decoder.feed(slots.map(slot => ({ slot, ids: [3], choose: greedy })));
+    // keys and values of two layers, of eight slots and of one
+    expect(tf.memory().numTensors - before).toBe(2 * 2 * 2);
+    for (const it of slots) decoder.release(it);
+    expect(tf.memory().numTensors).toBe(before);
+  }
   decoder.dispose();
   model.dispose();
 });
