@@ -121,8 +121,9 @@ const describeUnusable = (unusable: readonly UserError[], used: number): string[
     return `${count} of ${used + count} tasks cannot be attempted, and ${left} ${what}. To do: ${remedy}`;
   });
 
+/** Nothing if no task was checked. */
 const describeMisfits = (counts: FitCounts, model: string): string[] =>
-  counts.total - counts.fitting < misfitShare * counts.total
+  counts.total === 0 || counts.total - counts.fitting < misfitShare * counts.total
     ? []
     : [
         `${counts.fitting === 0 ? "none" : counts.fitting} of ${counts.total} tasks fit ${model}: ${listMisfitReasons(counts).join(", ")}. Attempts at those hardly ever succeed; --only-fitting leaves them out`,

@@ -24,6 +24,7 @@ const fixtures = join(import.meta.dirname, "../../resources/servers");
 const student = readModelFolder(join(import.meta.dirname, "../../resources/models/small"));
 
 interface LoadOptions {
+  readonly method?: "grpo" | "sft";
   readonly turns?: "all" | "one";
   /** The servers of the student; only tasks on them are loaded. */
   readonly servers?: readonly string[];
@@ -36,7 +37,7 @@ async function load(tasks: readonly Task[], options: LoadOptions): Promise<reado
 
 async function loadSet(
   tasks: readonly Task[],
-  { turns = "all", servers = [], of = catalog }: LoadOptions,
+  { method = "grpo", turns = "all", servers = [], of = catalog }: LoadOptions,
 ): Promise<TrainingSet> {
   const folder = mkdtempSync(join(tmpdir(), "prove-set-"));
   const file = join(folder, "t.tasks.jsonl");
@@ -44,6 +45,7 @@ async function loadSet(
   const config = createRunConfig({
     startedAt: new Date("2026-03-02T09:00:00Z"),
     tasks: file,
+    method,
     grpo: { turns },
     ...(servers.length > 0 ? { onlyFitting: true } : {}),
   });
@@ -190,4 +192,10 @@ test("before tasks that do not fit the student, the user is told how many do", a
   expect(warnings).toEqual([
     "none of 1 tasks fit small: 1 on servers that it does not know. Attempts at those hardly ever succeed; --only-fitting leaves them out",
   ]);
+});
+
+test("nothing is said about tasks from whose conversations the student learns servers", async () => {
+  const { taskTopics, warnings } = await loadSet([await moveFifty()], { method: "sft" });
+  expect(taskTopics).toHaveLength(1);
+  expect(warnings).toEqual([]);
 });
