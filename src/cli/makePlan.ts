@@ -7,6 +7,7 @@ import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { formatPrepareCommand } from "../engine/launchCommand.ts";
 import { countParameters } from "../model/architecture.ts";
+import { checkTensorSizes } from "../model/huggingface/weights.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { countSlots } from "../model/student.ts";
 import type { StepTokens, TaskLengths, TrainingPlan } from "../run/trainingPlan.ts";
@@ -25,9 +26,6 @@ import {
 } from "../train/plan.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { UserError } from "../userError.ts";
-
-/** The memory that the backend wasm can address. */
-const wasmBytes = 2 ** 32;
 
 /** Node, the tasks and what else a worker has in memory. */
 const otherBytes = 300 * 2 ** 20;
@@ -49,8 +47,9 @@ export async function makePlan(
     backends: getBackendsFolder(),
     sizes: architecture,
   });
+  checkTensorSizes(architecture, stored.adapters?.base ?? folder);
   const isWasm = backend.memory !== undefined;
-  const limit = isWasm ? Math.min(wasmBytes, totalmem()) : totalmem();
+  const limit = Math.min(backend.maxBytes ?? Infinity, totalmem());
   const estimate = (run: PlannedRun) => {
     const tokens = countStepTokens(run, lengths);
     const memory = estimateMemory(model, run, tokens, isWasm);

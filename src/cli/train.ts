@@ -5,8 +5,9 @@
 import { join, resolve } from "node:path";
 import { attachTrainer } from "../run/attach.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
+import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { startTrainer } from "../run/start.ts";
-import { chooseTraining, trainingOptions } from "./chooseTraining.ts";
+import { chooseTraining, trainingOptions, type ChosenTraining } from "./chooseTraining.ts";
 import { defineCommand, flag, option } from "./command.ts";
 import { followTraining, formatStep } from "./followTraining.ts";
 import { outputPath } from "./parsers.ts";
@@ -42,6 +43,7 @@ export const train = defineCommand({
     if (options.resume) readRun(folder);
     else {
       const { config, model } = await chooseTraining(context, options);
+      await checkStart({ config, model });
       createRun(folder, config, model);
     }
     const running = options.resume ? await attachTrainer(folder) : undefined;
@@ -66,3 +68,16 @@ export const train = defineCommand({
     return warning === undefined ? 0 : 1;
   },
 });
+
+/**
+ * Refuses weights that the backend cannot hold or that are not all numbers, before there is a run
+ * with a copy of them.
+ */
+async function checkStart({ config, model }: ChosenTraining): Promise<void> {
+  // loads the numerics
+  const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
+  const { checkBackendLimits } = await import("../train/backendLimits.ts");
+  const stored = readModelFolder(model);
+  checkBackendLimits(stored, config.backend, getBackendsFolder());
+  await checkStoredWeights(stored, { numbers: true });
+}

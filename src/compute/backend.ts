@@ -9,7 +9,7 @@ import "@tensorflow/tfjs-backend-cpu";
 import { UserError } from "../userError.ts";
 import { measurePass, type PassSizes } from "./measurePass.ts";
 import { registerCpuSegmentSum } from "./replacementKernels.ts";
-import { setRunningBackend, type Backend, type BackendName } from "./runningBackend.ts";
+import { setRunningBackend, wasmLimits, type Backend, type BackendName } from "./runningBackend.ts";
 import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
 import { startWasm } from "./wasm.ts";
@@ -112,7 +112,7 @@ async function start(name: BackendName, options: BackendOptions): Promise<Backen
     case "wasm": {
       const memory = await startWasm(options.programs);
       await checkBackend();
-      return { ...common, device: "the processor", memory, hasGpu: false };
+      return { ...common, ...wasmLimits, device: "the processor", memory, hasGpu: false };
     }
     case "cpu":
       registerCpuSegmentSum();

@@ -3,8 +3,23 @@ import type { WasmMemory } from "./wasmMemory.ts";
 
 export type BackendName = "tensorflow" | "webgpu" | "wasm" | "cpu";
 
-export interface Backend {
+/** What a backend can hold, where that is known before it is used. */
+export interface BackendLimits {
   readonly name: BackendName;
+  /** The largest tensor, in bytes. */
+  readonly maxTensorBytes?: number;
+  /** All tensors at once, in bytes. */
+  readonly maxBytes?: number;
+}
+
+/** Addresses have 32 bits, and the allocator takes sizes as signed numbers. */
+export const wasmLimits: BackendLimits & Required<Omit<BackendLimits, "name">> = {
+  name: "wasm",
+  maxTensorBytes: 2 ** 31 - 1,
+  maxBytes: 2 ** 32,
+};
+
+export interface Backend extends BackendLimits {
   /** What it computes on, for a person: the name of a graphics card, or the processor. */
   readonly device: string;
   /** Whether that is a graphics card. */
@@ -15,8 +30,6 @@ export interface Backend {
    * Direct access to the memory of tensors and to the fused kernels, if the backend is `wasm`.
    */
   readonly memory: WasmMemory | undefined;
-  /** The largest tensor, in bytes, if the backend has a limit. */
-  readonly maxTensorBytes?: number;
   /** Throws if the backend has reported an error, after which results are wrong. */
   readonly check?: () => void;
 }

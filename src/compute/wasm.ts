@@ -10,6 +10,7 @@ import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
 import { UserError } from "../userError.ts";
 import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
+import { wasmLimits } from "./runningBackend.ts";
 import { registerReplacementKernels } from "./replacementKernels.ts";
 import type { WasmMemory } from "./wasmMemory.ts";
 
@@ -71,7 +72,7 @@ function refuseFullMemory(wasm: BackendWasm["wasm"]): void {
   const { _malloc } = wasm;
   wasm._malloc = bytes => {
     // more would be negative to the allocator, which then takes memory that is in use
-    const address = bytes < 2 ** 31 ? _malloc(bytes) : 0;
+    const address = bytes <= wasmLimits.maxTensorBytes ? _malloc(bytes) : 0;
     if (address !== 0 || bytes === 0) return address;
     const format = (n: number) => `${Math.ceil(n / 1e6).toLocaleString("en")} MB`;
     throw new UserError(

@@ -23,7 +23,7 @@ import {
   writeModelSettings,
   type StoredHuggingFaceModel,
 } from "./huggingface/folder.ts";
-import { loadAdaptedModel, writeAdapters } from "./huggingface/peft.ts";
+import { loadAdaptedModel, readAdapterWeights, writeAdapters } from "./huggingface/peft.ts";
 import { getSettingsFile, readHuggingFaceSettings } from "./huggingface/settings.ts";
 import { checkWeightFiles, listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
 import { createCompactFormat } from "./compactFormat.ts";
@@ -130,13 +130,19 @@ export async function loadModel(stored: StoredModel): Promise<Model> {
 }
 
 /**
- * Throws a `UserError` if the weights of a model, or of the one that adapters belong to, are not
- * complete, or those of a student not all numbers. Other models are not loaded: they can be large.
+ * Throws a `UserError` if the weights of a model, or of adapters and the model that they belong to,
+ * are not complete. Those of students and adapters must be numbers, too. Those of other models,
+ * which can be large, are only read if `numbers` are checked.
  */
-export async function checkStoredWeights(stored: StoredModel): Promise<void> {
-  const folder = stored.adapters?.base ?? stored.folder;
-  if (stored.kind === "hugging-face") checkWeightFiles(folder);
+export async function checkStoredWeights(
+  stored: StoredModel,
+  options: { readonly numbers?: boolean } = {},
+): Promise<void> {
+  const { adapters, config } = stored;
+  const folder = adapters?.base ?? stored.folder;
+  if (stored.kind === "hugging-face") checkWeightFiles(folder, options);
   else await readStudentWeights({ ...stored, folder });
+  if (adapters?.hasWeights) await readAdapterWeights(stored.folder, config.architecture);
 }
 
 /** The digest of the base model of adapters. */

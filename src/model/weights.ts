@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
+import { createIrregularError, readWithoutWaiting } from "../storage/regularFile.ts";
 import { fromBfloat16, fromFloat16, toBfloat16, toFloat16 } from "./float16.ts";
 
 export interface NamedArray {
@@ -62,11 +63,13 @@ function encode(values: Float32Array, precision: Precision): Uint8Array {
 }
 
 const entry = z.object({
-  dtype: z.enum(["F32", "F16", "BF16"]),
+  dtype: z.string(),
   shape: z.array(z.int().min(0)),
   data_offsets: z.tuple([z.int().min(0), z.int().min(0)]),
 });
-type Entry = z.infer<typeof entry>;
+interface Entry extends z.infer<typeof entry> {
+  readonly dtype: Precision;
+}
 const metadataEntry = z.record(z.string(), z.string());
 
 /** A file whose arrays are read one at a time. */
@@ -77,8 +80,13 @@ export interface WeightFile {
   readonly arrays: ReadonlyMap<string, Pick<Entry, "dtype" | "shape">>;
   /** Throws a `UserError` that names the array if it has NaN or an infinite number. */
   read(name: string): Float32Array;
+  /** Throws as `read` does, for all arrays, without having one of them in memory. */
+  checkNumbers(): void;
   close(): void;
 }
+
+/** Bytes that are read at a time where numbers are only checked. */
+const pieceBytes = 2 ** 24;
 
 /**
  * Reads a file of F32, F16 and BF16 arrays. Throws a `UserError` that names the file if it is
@@ -100,7 +108,7 @@ export async function readWeights(file: string): Promise<Weights> {
 export function openWeights(file: string): WeightFile {
   let descriptor: number;
   try {
-    descriptor = openSync(file, "r");
+    descriptor = openSync(file, readWithoutWaiting);
   } catch (cause) {
     throw new UserError(`the weights ${file} cannot be read`, "name a file that exists", { cause });
   }
@@ -110,10 +118,20 @@ export function openWeights(file: string): WeightFile {
       const array = entries.get(name);
       if (!array) throw new Error(`${file} has no ${name}`);
       const values = decode(readBytes(descriptor, start, array.data_offsets), array.dtype);
-      checkFinite(values, file, name);
+      checkFinite(values, 0, { file, name });
       return values;
     };
-    return { file, metadata, arrays: entries, read, close: () => closeSync(descriptor) };
+    const checkNumbers = () => {
+      for (const [name, { dtype, data_offsets }] of entries) {
+        const [begin, end] = data_offsets;
+        for (let at = begin; at < end; at += pieceBytes) {
+          const piece = readBytes(descriptor, start, [at, Math.min(at + pieceBytes, end)]);
+          checkFinite(decode(piece, dtype), (at - begin) / bytesOf[dtype], { file, name });
+        }
+      }
+    };
+    const close = () => closeSync(descriptor);
+    return { file, metadata, arrays: entries, read, checkNumbers, close };
   } catch (error) {
     closeSync(descriptor);
     throw error;
@@ -127,7 +145,10 @@ function readHeader(file: string, descriptor: number) {
       "copy it again, or choose another checkpoint",
       { cause },
     );
-  const { size } = fstatSync(descriptor);
+  const stats = fstatSync(descriptor);
+  if (!stats.isFile()) throw createIrregularError(file);
+  const { size } = stats;
+  checkPointer(file, descriptor, size);
   const length = size < 8 ? Infinity : Number(readBytes(descriptor, 0, [0, 8]).readBigUInt64LE());
   const start = 8 + length;
   if (start > size) throw createError("it ends before its header does");
@@ -144,24 +165,41 @@ function readHeader(file: string, descriptor: number) {
   const entries = new Map<string, Entry>();
   for (const [name, value] of Object.entries(described)) {
     const parsed = entry.safeParse(value);
-    if (!parsed.success)
-      throw createError(
-        `${name} is described in a way that is not understood, or is neither F32, F16 nor BF16`,
-      );
+    if (!parsed.success) throw createError(`${name} is described in a way that is not understood`);
     const {
-      dtype,
       shape,
       data_offsets: [begin, end],
     } = parsed.data;
+    const dtype = checkPrecision(file, name, parsed.data.dtype);
     if (start + end > size)
       throw createError(
         `it ends before the numbers of ${name} do: it has ${size} bytes and needs ${start + end}`,
       );
     if (end - begin !== countNumbers(shape) * bytesOf[dtype])
       throw createError(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
-    entries.set(name, parsed.data);
+    entries.set(name, { ...parsed.data, dtype });
   }
   return { metadata: metadata.data, entries, start };
+}
+
+/** How the small text begins that Git has in the place of a large file until that is fetched. */
+const pointerStart = "version https://git-lfs";
+
+function checkPointer(file: string, descriptor: number, size: number): void {
+  if (size < pointerStart.length || size > 1024) return;
+  if (readBytes(descriptor, 0, [0, pointerStart.length]).toString() !== pointerStart) return;
+  throw new UserError(
+    `${file} only says where Git LFS has the weights`,
+    "fetch them with git lfs pull, or download the whole model folder again",
+  );
+}
+
+function checkPrecision(file: string, name: string, dtype: string): Precision {
+  if (Object.hasOwn(bytesOf, dtype)) return dtype as Precision;
+  throw new UserError(
+    `${file} has ${name} as ${dtype}, and weights can be ${Object.keys(bytesOf).join(", ")}`,
+    "choose a version of the model that is not quantized",
+  );
 }
 
 /** The bytes of a file from `start + begin` to `start + end`. */
@@ -191,11 +229,16 @@ function decode({ buffer }: Buffer, dtype: Precision): Float32Array {
     : fromBfloat16(new Uint16Array(buffer));
 }
 
-function checkFinite(values: Float32Array, file: string, name: string): void {
+/** `start` is the index of the first value in its array. */
+function checkFinite(
+  values: Float32Array,
+  start: number,
+  { file, name }: { readonly file: string; readonly name: string },
+): void {
   for (let i = 0; i < values.length; i++)
     if (!Number.isFinite(values[i]))
       throw new UserError(
-        `${file} has ${values[i]} in ${name}, at index ${i}: no model can compute with it`,
+        `${file} has ${values[i]} in ${name}, at index ${start + i}: no model can compute with it`,
         "choose an earlier checkpoint, or copy the file again",
       );
 }

@@ -21,6 +21,7 @@ import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import { computeLogits } from "../../src/model/transformer.ts";
 import { findLatestCheckpoint, readRun } from "../../src/run/folder.ts";
+import { readWeights, writeWeights } from "../../src/model/weights.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import { root } from "../contracts/transports.ts";
 import { writeTinyModel } from "../model/huggingface/tinyModel.ts";
@@ -82,6 +83,17 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
   cpSync(folder, incomplete, { recursive: true });
   truncateSync(join(incomplete, "model.safetensors"), 9000);
   await refuse(["--from", incomplete, "--lora", "4"], /is not a whole safetensors file/);
+  const broken = join(cwd, "broken");
+  cpSync(folder, broken, { recursive: true });
+  const weights = await readWeights(join(folder, "model.safetensors"));
+  weights.arrays.get("model.norm.weight")!.values[3] = NaN;
+  await writeWeights(join(broken, "model.safetensors"), weights, "BF16");
+  await refuse(
+    ["--from", broken],
+    /broken.model.safetensors has NaN in model.norm.weight, at index 3/,
+  );
+  rmSync(join(incomplete, "tokenizer.json"));
+  await refuse(["--from", incomplete], /has no tokenizer.json/);
   expect(existsSync(run)).toBe(false);
 
   const lora = ["--lora", "4", "--lora-targets", "q_proj,down_proj"];
@@ -110,6 +122,11 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
   const evaluated = await runCommand(evaluate, [...attempt, "--json"], { cwd });
   expect(JSON.parse(evaluated.out[0]!)).toMatchObject({ attempts: 1, unscorable: 0 });
 
+  const cut = join(cwd, "cut");
+  cpSync(checkpoint, cut, { recursive: true });
+  truncateSync(join(cut, "adapter_model.safetensors"), 2000);
+  await expect(start(["--from", cut, "--run", second])).rejects.toThrow(/not a whole safetensors/);
+  expect(existsSync(second)).toBe(false);
   const more = ["--from", run, "--run", second];
   await expect(start([...more, "--lora", "2"])).rejects.toThrow(
     /have rank 4, alpha 8 .* and others are asked for/,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fromFloat16, toFloat16 } from "../../src/model/float16.ts";
-import { readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
+import { openWeights, readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
 import { UserError } from "../../src/userError.ts";
 import { randomArray } from "../compute/numbers.ts";
 
@@ -91,8 +91,14 @@ describe("a file without complete weights is refused by name", () => {
     (await writeSample()).subarray(0, -4),
   );
   check("a header that is not JSON", /header is not JSON/, () => createHeader("{nonsense"));
-  check("another precision", /x is described in a way that is not understood/, () =>
+  check("without a shape", /x is described in a way that is not understood/, () =>
+    createHeader('{"x":{"dtype":"F32","data_offsets":[0,0]}}'),
+  );
+  check("another precision", /has x as I32, and weights can be F32, F16, BF16/, () =>
     createHeader('{"x":{"dtype":"I32","shape":[0],"data_offsets":[0,0]}}'),
+  );
+  check("a pointer of Git LFS", /only says where Git LFS has the weights/, () =>
+    Buffer.from("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 135\n"),
   );
   check("numbers that do not fill the shape", /x of shape 2 x 2 takes 0 bytes/, () =>
     createHeader('{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,0]}}'),
@@ -117,8 +123,23 @@ test.each([NaN, Infinity, -Infinity])("%s is refused with the name of its array"
   }
 });
 
-test("a missing file is refused", async () => {
-  await expect(readWeights(join(folder, "none"))).rejects.toThrow(UserError);
+test("numbers are checked in pieces, with their places in the array", async () => {
+  const values = new Float32Array(2 ** 22 + 3).fill(0.5);
+  for (const precision of ["F32", "BF16"] as const) {
+    await writeWeights(file, createWeights(["first", [1], values], ["x", [2], values]), precision);
+    const opened = openWeights(file);
+    expect(() => opened.checkNumbers()).not.toThrow();
+    opened.close();
+  }
+  values[2 ** 22 + 1] = NaN;
+  await writeWeights(file, createWeights(["x", [values.length], values]), "F32");
+  const opened = openWeights(file);
+  expect(() => opened.checkNumbers()).toThrow(`NaN in x, at index ${2 ** 22 + 1}`);
+  opened.close();
+});
+
+test.each(["none", "."])("%s is refused: it is no file", async name => {
+  await expect(readWeights(join(folder, name))).rejects.toThrow(UserError);
 });
 
 test("a failed write leaves the old file and no temporary file", async () => {

@@ -39,7 +39,10 @@ export interface StoredHuggingFaceModel {
 export function isHuggingFaceFolder(folder: string): boolean {
   const file = join(folder, "config.json");
   if (!existsSync(file)) return false;
-  const config = readJsonFile(z.looseObject({}), file, { noun: "a model's configuration" });
+  const config = readJsonFile(z.looseObject({}), file, {
+    noun: "a model's configuration",
+    remedy: "choose another model, or copy the model folder again",
+  });
   return config["model_type"] !== undefined;
 }
 

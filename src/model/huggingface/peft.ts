@@ -40,6 +40,19 @@ export async function loadAdaptedModel(
 /** Loads the adapters in a folder for a model of this architecture. */
 export async function loadAdapters(folder: string, architecture: Architecture): Promise<Adapters> {
   const { config } = readAdapterConfig(folder);
+  const arrays = await readAdapterWeights(folder, architecture);
+  return createAdapters(architecture, config, name => arrays.get(getTensorName(name))!.values);
+}
+
+/**
+ * The weights of the adapters in a folder, as they are stored. Throws a `UserError` if they are not
+ * complete, or are those of another architecture.
+ */
+export async function readAdapterWeights(
+  folder: string,
+  architecture: Architecture,
+): Promise<ReadonlyMap<string, NamedArray>> {
+  const { config } = readAdapterConfig(folder);
   const file = join(folder, adapterWeightsFile);
   const { arrays } = await readWeights(file);
   const expected = listAdapterParameters(architecture, config);
@@ -56,7 +69,7 @@ export async function loadAdapters(folder: string, architecture: Architecture): 
   const other = [...arrays.keys()].find(it => !names.has(it));
   if (other !== undefined)
     throw new UserError(`${file} has ${other}, which this model does not use`, remedy);
-  return createAdapters(architecture, config, name => arrays.get(getTensorName(name))!.values);
+  return arrays;
 }
 
 /** Writes adapters to a folder that exists. `base` is the folder of the model that they adapt. */

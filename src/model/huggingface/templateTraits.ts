@@ -119,6 +119,6 @@ function findEnd(
   if (found) return found;
   throw new UserError(
     `the chat template of ${folder} ends a message of the assistant with no special token of the tokenizer, so that the model would never stop`,
-    remedy,
+    `take template and tokenizer from the same model, or ${remedy}`,
   );
 }

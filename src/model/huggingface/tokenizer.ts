@@ -3,6 +3,7 @@
  * of users and tools is never encoded to a control token.
  */
 import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
@@ -65,6 +66,11 @@ const protection = "\uFDD0";
 /** Throws a `UserError` if the folder has no tokenizer that can be used. */
 export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
   const name = join(folder, "tokenizer.json");
+  if (!existsSync(name))
+    throw new UserError(
+      `the model in ${folder} has no tokenizer.json`,
+      "download the whole model folder again; if the model has none, load its tokenizer with AutoTokenizer of transformers, and save it there with save_pretrained",
+    );
   const file = readJsonFile(tokenizerFile, name, {
     noun: "the tokenizer of a Hugging Face model",
     remedy:

@@ -5,7 +5,7 @@
 import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { runningBackend } from "../../compute/runningBackend.ts";
+import { runningBackend, type BackendLimits } from "../../compute/runningBackend.ts";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { isAdapterFolder } from "../../storage/adapterConfig.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
@@ -44,48 +44,67 @@ async function loadWholeModel(folder: string): Promise<Model> {
 
 /**
  * Throws a `UserError` if a file of weights is missing or incomplete, or the tensors are not those
- * of the architecture. Reads only what the files say of them.
+ * of the architecture. Reads only what the files say of them, unless `numbers` are checked, too.
  */
-export function checkWeightFiles(folder: string): void {
+export function checkWeightFiles(
+  folder: string,
+  { numbers = false }: { readonly numbers?: boolean } = {},
+): void {
   const { architecture } = readHuggingFaceConfig(folder);
   const stored = openModelFiles(folder);
   try {
     const hasOutput = architecture.hasOutput ?? false;
     checkTensors(stored, listStoredParameters(architecture), { folder, hasOutput });
+    if (numbers) stored.checkNumbers();
   } finally {
     stored.close();
   }
 }
 
-/** The most bytes that tensors can have on the wasm backend, which addresses them with 32 bits. */
-const wasmBytes = 2 ** 32;
-
 /** Refuses a model whose weights do not fit the backend, before anything of it is read. */
-export function checkSize(architecture: Architecture, folder: string): void {
-  const { name: backend, memory, maxTensorBytes = Infinity } = runningBackend();
-  const format = (n: number) => (n / 2 ** 30).toFixed(2);
-  const sizes = listParameters(architecture).map(it => ({
-    name: it.name,
-    bytes: 4 * it.shape.reduce((product, n) => product * n, 1),
-  }));
-  const tooLarge = sizes.find(it => it.bytes > maxTensorBytes);
-  if (tooLarge)
-    throw new UserError(
-      `${tooLarge.name} of ${folder} takes ${format(tooLarge.bytes)} GiB in 32 bits; a tensor of the backend ${backend} has at most ${format(maxTensorBytes)} GiB here`,
-      "use the backend wasm or tensorflow, a smaller model, or another engine",
-    );
-  const bytes = sizes.reduce((sum, it) => sum + it.bytes, 0);
-  if (!memory || bytes < wasmBytes) return;
+export function checkSize(
+  architecture: Architecture,
+  folder: string,
+  limits: BackendLimits = runningBackend(),
+): void {
+  const { name: backend, maxBytes = Infinity } = limits;
+  const bytes = listSizes(architecture).reduce((sum, it) => sum + it.bytes, 0);
+  if (bytes < maxBytes) return checkTensorSizes(architecture, folder, limits);
   throw new UserError(
-    `the weights of ${folder} take ${format(bytes)} GiB in 32 bits; the backend wasm has ${format(wasmBytes)} GiB for everything`,
+    `the weights of ${folder} take ${formatGib(bytes)} GiB in 32 bits; the backend ${backend} has ${formatGib(maxBytes)} GiB for everything`,
     "use the backend tensorflow, a smaller model, or another engine",
   );
 }
+
+/** Refuses a model with a tensor that is larger than those of the backend can be. */
+export function checkTensorSizes(
+  architecture: Architecture,
+  folder: string,
+  { name: backend, maxTensorBytes = Infinity }: BackendLimits = runningBackend(),
+): void {
+  const sizes = listSizes(architecture);
+  const tooLarge = sizes.find(it => it.bytes > maxTensorBytes);
+  if (tooLarge)
+    throw new UserError(
+      `${tooLarge.name} of ${folder} takes ${formatGib(tooLarge.bytes)} GiB in 32 bits; a tensor of the backend ${backend} has at most ${formatGib(maxTensorBytes)} GiB here`,
+      `use the backend ${backend === "wasm" ? "" : "wasm or "}tensorflow, a smaller model, or another engine`,
+    );
+}
+
+const formatGib = (bytes: number): string => (bytes / 2 ** 30).toFixed(2);
+
+/** The parameters with their sizes in 32 bits. */
+const listSizes = (architecture: Architecture) =>
+  listParameters(architecture).map(({ name, shape }) => ({
+    name,
+    bytes: 4 * shape.reduce((product, n) => product * n, 1),
+  }));
 
 /** The tensors of all files of a model. */
 interface ModelFiles {
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   read(tensor: string): Float32Array;
+  checkNumbers(): void;
   close(): void;
 }
 
@@ -109,6 +128,7 @@ function openModelFiles(folder: string): ModelFiles {
   return {
     shapes: new Map([...fileOf].map(([name, file]) => [name, file.arrays.get(name)!.shape])),
     read: tensor => fileOf.get(tensor)!.read(tensor),
+    checkNumbers: () => opened.forEach(it => it.checkNumbers()),
     close,
   };
 }
@@ -123,7 +143,13 @@ export function listWeightFiles(folder: string): readonly string[] {
       index,
       { noun: "the index of a model's files", remedy: "download the model folder again" },
     );
-    return [...new Set(Object.values(weight_map))];
+    const names = [...new Set(Object.values(weight_map))];
+    const outside = names.find(it => /[\\/]/.test(it));
+    if (outside === undefined) return names;
+    throw new UserError(
+      `${index} names ${outside}, which is not a file of its folder`,
+      "download the model folder again",
+    );
   }
   throw new UserError(
     `${folder} has neither ${singleFile} nor ${indexFile}`,

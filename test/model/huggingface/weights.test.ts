@@ -152,6 +152,12 @@ describe("a folder is refused", () => {
   refuse("without a shard", /no model-00002-of-00003.safetensors, .* 3 files/, "qwen3", () =>
     rmSync(join(folder, "model-00002-of-00003.safetensors")),
   );
+  refuse("with an index of files elsewhere", /names ..\/model.safetensors, which is/, "qwen3", () =>
+    writeFileSync(
+      join(folder, "model.safetensors.index.json"),
+      JSON.stringify({ weight_map: { "model.norm.weight": "../model.safetensors" } }),
+    ),
+  );
   refuse("with an incomplete file", /it has 9000 bytes and needs 10304/, "llama", () =>
     truncateSync(join(folder, "model.safetensors"), 9000),
   );
