@@ -76,8 +76,8 @@ export const train = defineCommand({
 async function checkStart({ config, model }: ChosenTraining): Promise<void> {
   // loads the numerics
   const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
-  const { checkBackendLimits } = await import("../train/backendLimits.ts");
+  const { checkBackend } = await import("../train/backendCheck.ts");
   const stored = readModelFolder(model);
-  checkBackendLimits(stored, config.backend, getBackendsFolder());
+  checkBackend(stored, config.backend, getBackendsFolder());
   await checkStoredWeights(stored, { numbers: true });
 }

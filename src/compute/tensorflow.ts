@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { UserError } from "../userError.ts";
-import { describeLoadError } from "./loadError.ts";
+import { createMissingError, describeLoadError } from "./loadError.ts";
 
 const packages = ["@tensorflow/tfjs-node-gpu", "@tensorflow/tfjs-node"] as const;
 
@@ -19,11 +19,7 @@ export interface StartedTensorflow {
 
 /** Makes `tensorflow` the backend of this thread. `folder` has one of the packages. */
 export async function startTensorflow(folder: string | undefined): Promise<StartedTensorflow> {
-  if (folder === undefined)
-    throw new UserError(
-      "the backend tensorflow is not installed",
-      "run prove-rl backend install tensorflow",
-    );
+  if (folder === undefined) throw createMissingError("tensorflow");
   // by default, TensorFlow takes all memory of a graphics card at once
   process.env["TF_FORCE_GPU_ALLOW_GROWTH"] ??= "true";
   loadPackage(folder);
@@ -47,7 +43,7 @@ function loadPackage(folder: string): void {
   if (!name)
     throw new UserError(
       `${folder} has neither ${packages.join(" nor ")}`,
-      "run prove-rl backend install tensorflow",
+      "remove it with prove-rl backend remove tensorflow, and install it again",
     );
   // Node 23 removed these functions from its util module, and the package still calls them
   const util = createRequire(import.meta.url)("node:util") as Record<string, unknown>;

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { UserError } from "../userError.ts";
-import { describeLoadError } from "./loadError.ts";
+import { createMissingError, describeLoadError } from "./loadError.ts";
 
 /** The part of the package `webgpu` that is used here. */
 interface Dawn {
@@ -103,8 +103,7 @@ async function registerWebgpu(folder: string | undefined): Promise<StartedWebgpu
 
 /** Loads the implementation of WebGPU and makes its constants global, as in a browser. */
 function loadPackage(folder: string | undefined): Gpu {
-  const remedy = "run prove-rl backend install webgpu";
-  if (folder === undefined) throw new UserError("the backend webgpu is not installed", remedy);
+  if (folder === undefined) throw createMissingError("webgpu");
   try {
     const { create, globals } = createRequire(join(folder, "any.js"))("webgpu") as Dawn;
     Object.assign(globalThis, globals);

@@ -40,7 +40,7 @@ import type { StepMetrics } from "../run/metrics.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { checkTasksFile } from "../run/tasksDigest.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
-import { checkBackendLimits } from "./backendLimits.ts";
+import { checkBackend } from "./backendCheck.ts";
 import {
   countTrainable,
   createTrainedConfig,
@@ -140,7 +140,7 @@ class Trainer {
       StoredModel,
       StoredModel,
     ];
-    checkBackendLimits(start, config.backend, getBackendsFolder());
+    checkBackend(start, config.backend, getBackendsFolder());
     // only now: a folder that a newer version wrote is left as it is
     removeUnfinishedFiles(this.#folder);
     discardAfter(this.#folder, checkpoint.step);

@@ -1,10 +1,10 @@
-/** Models that are too large for the backend of a run are refused before it starts. */
+/** Backends that a run cannot use, and models that are too large for them, are refused. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { StoredModel } from "../../src/model/modelFolder.ts";
-import { checkBackendLimits } from "../../src/train/backendLimits.ts";
+import { checkBackend } from "../../src/train/backendCheck.ts";
 
 const stored = (vocabulary: number, layers: number) => {
   const sizes = { heads: 32, kvHeads: 8, headWidth: 128, hidden: 14_336, ropeBase: 1e4 };
@@ -12,10 +12,10 @@ const stored = (vocabulary: number, layers: number) => {
   return { folder: "models/large", config: { architecture } } as StoredModel;
 };
 
-test("wasm has limits for a tensor and for all, and auto those of wasm if nothing else is there", () => {
+test("a backend must be installed, and the model must fit it if it is wasm", () => {
   const backends = mkdtempSync(join(tmpdir(), "prove-backends-"));
   const check = (model: StoredModel, backend: "auto" | "wasm" | "tensorflow" | "cpu") => () =>
-    checkBackendLimits(model, backend, backends);
+    checkBackend(model, backend, backends);
   const message = /the weights of models\/large take 26.\d\d GiB in 32 bits; the backend wasm has/;
   expect(check(stored(32_000, 32), "wasm")).toThrow(message);
   expect(check(stored(32_000, 32), "auto")).toThrow(message);
@@ -23,8 +23,9 @@ test("wasm has limits for a tensor and for all, and auto those of wasm if nothin
     /takes 2.32 GiB in 32 bits; a tensor of the backend wasm has at most 2.00 GiB here/,
   );
   expect(check(stored(32_000, 2), "auto")).not.toThrow();
-  expect(check(stored(32_000, 32), "tensorflow")).not.toThrow();
+  expect(check(stored(32_000, 2), "tensorflow")).toThrow("the backend tensorflow is not installed");
   mkdirSync(join(backends, "tensorflow"));
+  expect(check(stored(32_000, 32), "tensorflow")).not.toThrow();
   expect(check(stored(32_000, 32), "auto")).not.toThrow();
   rmSync(backends, { recursive: true });
 });
