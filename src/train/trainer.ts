@@ -57,6 +57,7 @@ import type {
 } from "./loop.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
+import { describeFailure } from "./trainerFailure.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
 /** Milliseconds that replicas have to end, or to complete a step that has changed the weights. */
@@ -386,17 +387,3 @@ interface RunOutput {
 
 /** The program that workers load: this one. */
 const program = fileURLToPath(import.meta.url);
-
-function describeFailure(error: unknown, step: number): RunEnd {
-  // an error of a worker is the cause of another error
-  const userError = [error, (error as Error).cause].find(
-    it => it instanceof UserError || (it as Error | undefined)?.name === "UserError",
-  ) as UserError | undefined;
-  if (userError) return { by: "failed", step, what: userError.what, remedy: userError.remedy };
-  return {
-    by: "failed",
-    step,
-    what: `the training failed: ${(error as Error).message}`,
-    remedy: "trainer.log in the run folder has the details; the run can be resumed",
-  };
-}
