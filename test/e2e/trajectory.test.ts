@@ -350,7 +350,9 @@ test("the debugger goes on when its file is rewritten, and a missing server is n
   await workbench.takePicture("rewritten-while-debugged");
   await workbench.debugButton("stop").click();
   await checkVisible(workbench.lines.filter({ hasText: /no.longer.contains/ }).first());
-  await checkVisible(workbench.webview().getByText(/no longer contains.*was read before\./));
+  await checkVisible(
+    workbench.webview().getByText(/no longer contains.*Restore the file, or close this page/),
+  );
   await workbench.takePicture("reward-outdated");
   await workbench.showContainer("PROVE");
   await workbench.expand(row);

@@ -25,7 +25,7 @@ const content = element("div");
 channel.on("changed", draw);
 channel.on("outdated", reason => {
   outdated.hidden = false;
-  outdated.textContent = `${escapeInvisible(reason)} What is shown was read before.`;
+  outdated.textContent = escapeInvisible(reason);
 });
 channel
   .request("load", null)

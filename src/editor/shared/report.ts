@@ -29,9 +29,9 @@ let log: LogOutputChannel | undefined;
 export const getLog = (): LogOutputChannel =>
   (log ??= window.createOutputChannel("PROVE", { log: true }));
 
-/** What happened and what to do, as sentences. */
-export const formatUserError = ({ what, remedy }: UserError): string =>
-  `${capitalize(what)}. ${capitalize(remedy)}.`;
+/** What happened and what to do, as sentences. `alternative`: what else can be done. */
+export const formatUserError = ({ what, remedy }: UserError, alternative?: string): string =>
+  `${capitalize(what)}. ${capitalize(remedy)}${alternative === undefined ? "" : `, or ${alternative}`}.`;
 
 /** Shows an error once. A cancelled job is not an error. */
 export function reportError(error: unknown): void {

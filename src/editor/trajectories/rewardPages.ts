@@ -112,7 +112,8 @@ export class RewardPages implements Disposable {
       page.sendEvent("changed", await this.#loadView(address));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      page.sendEvent("outdated", formatUserError(error));
+      const reason = formatUserError(error, "close this page, which shows what was read before");
+      page.sendEvent("outdated", reason);
     }
   }
 

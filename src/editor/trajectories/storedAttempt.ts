@@ -58,10 +58,7 @@ async function readTitledTask(
   if (task && isTitled(task)) return task;
   const entry = (await indexTasks(file)).entries.find(isTitled);
   if (!entry)
-    throw new UserError(
-      `${file} no longer contains the task ${title}`,
-      "restore the file, or close this transcript",
-    );
+    throw new UserError(`${file} no longer contains the task ${title}`, "restore the file");
   return readTask(file, entry);
 }
 

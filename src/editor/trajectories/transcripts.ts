@@ -141,7 +141,7 @@ export class Transcripts implements Disposable {
       return (await this.getAttempt(uri)).transcript.text;
     } catch (error) {
       if (error instanceof UserError)
-        return `This attempt cannot be shown.\n\n${formatUserError(error)}\n`;
+        return `This attempt cannot be shown.\n\n${formatUserError(error, "close this transcript")}\n`;
       throw error;
     }
   }
