@@ -60,7 +60,8 @@ export async function makePlan(
   const proposal = fits ? undefined : listProposals(config).find(it => estimate(it.run).fits);
   // two layers are measured, with the embeddings, their gradients and a sum of these
   const canMeasure = 4 * architecture.vocabulary * architecture.width * 3 < limit;
-  const speed = fits && canMeasure ? await measure(model, config, { lengths, tokens }) : undefined;
+  const speed =
+    fits && canMeasure ? await measure(model, config, { lengths, tokens, isWasm }) : undefined;
   return {
     model: stored.config.name,
     parameters: countParameters(architecture),
@@ -132,7 +133,7 @@ async function measureLengths(
 const measure = (
   model: PlannedModel,
   config: RunConfig,
-  { lengths, tokens }: { lengths: TaskLengths; tokens: StepTokens },
+  { lengths, tokens, isWasm }: { lengths: TaskLengths; tokens: StepTokens; isWasm: boolean },
 ): Promise<MeasuredSpeed> =>
   measureSpeed(model.architecture, {
     lora: config.lora,
@@ -143,7 +144,7 @@ const measure = (
       config.method === "grpo"
         ? Math.min(
             config.grpo.prompts * config.grpo.group,
-            countSlots(model.architecture, model.context),
+            countSlots(model.architecture, model.context, isWasm),
           )
         : 0,
   });

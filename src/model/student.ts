@@ -3,6 +3,7 @@
  * the decoder only the new tokens of each, and computes a prompt that several conversations share
  * once.
  */
+import { runningBackend } from "../compute/runningBackend.ts";
 import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Conversation, Decoding, Excess, Policy } from "../policy/policy.ts";
 import { UserError } from "../userError.ts";
@@ -101,7 +102,8 @@ class BatchedStudent implements Student {
     this.#chatFormat = chatFormat;
     this.#options = options;
     const context = Math.min(model.architecture.context, chatFormat.limits.context);
-    const slots = options.slots ?? countSlots(model.architecture, context);
+    const isWasm = runningBackend().memory !== undefined;
+    const slots = options.slots ?? countSlots(model.architecture, context, isWasm);
     this.#decoder = openDecoder(model, { slots, context });
   }
 
@@ -326,11 +328,22 @@ class BatchedStudent implements Student {
 
 const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));
 
-/** The most conversations at a time, and the bytes that their caches may take together. */
-const [maxSlots, maxCacheBytes] = [64, 512 * 1024 ** 2];
+/** The most conversations at a time. */
+const maxSlots = 64;
+
+/**
+ * The bytes that their caches may take together. `wasm` reserves them for whole conversations, of
+ * the four gigabytes that it can address; the other backends take what the conversations need.
+ */
+const maxCacheBytes = { wasm: 2 ** 29, other: 2 ** 31 };
 
 /** As many slots as fit: the cache of a conversation has a key and a value for each token. */
-export function countSlots({ layers, kvHeads, headWidth }: Model["architecture"], context: number) {
+export function countSlots(
+  { layers, kvHeads, headWidth }: Model["architecture"],
+  context: number,
+  isWasm: boolean,
+): number {
   const bytes = 4 * 2 * layers * kvHeads * headWidth * context;
-  return Math.max(1, Math.min(maxSlots, Math.floor(maxCacheBytes / bytes)));
+  const limit = isWasm ? maxCacheBytes.wasm : maxCacheBytes.other;
+  return Math.max(1, Math.min(maxSlots, Math.floor(limit / bytes)));
 }

@@ -106,7 +106,8 @@ function estimateSampling(
     // wasm copies all matrices, the other backends those of blocks to which adapters are added
     .filter(it => isWasm || (lora !== undefined && it.name.startsWith("layers.")))
     .reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0);
-  const cache = countSlots(architecture, context) * 2 * layers * kvHeads * headWidth * context;
+  const slots = countSlots(architecture, context, isWasm);
+  const cache = slots * 2 * layers * kvHeads * headWidth * context;
   // elsewhere, a quarter of the columns may be unused
   const reserve = isWasm ? 1 : 4 / 3;
   return 4 * (matrices + reserve * cache + rowsPerTile * (vocabulary + 12 * width + 3 * hidden));
