@@ -3,7 +3,15 @@
  * executed. Executing the requests again rebuilds the session, because sessions are deterministic.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { isMissing, toReadError } from "../storage/fileErrors.ts";
@@ -33,6 +41,9 @@ const format = "prove/journal@1";
 /** Files that are held open, of the sessions that were used last. */
 const maxOpenFiles = 256;
 
+/** Empty files of closed sessions that are kept for other sessions. */
+const maxSpareFiles = 4_096;
+
 export class SessionJournal {
   readonly #folder: string;
   readonly #disk: Disk | undefined;
@@ -40,12 +51,21 @@ export class SessionJournal {
     max: maxOpenFiles,
     dispose: it => it.close(),
   });
+  /**
+   * Empty files that take the place of new ones: ext4 takes several times as long to create a file
+   * if many were deleted shortly before.
+   */
+  readonly #spareFiles: string[] = [];
+  #lastSpare = 0;
 
   /** Creates the folder, for this user only. Tests replace the disk. */
   constructor(folder: string, disk?: Disk) {
     this.#folder = folder;
     this.#disk = disk;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // of processes that were killed; one that still has some creates new files instead
+    for (const it of readdirSync(folder))
+      if (it.endsWith(spareExtension)) rmSync(join(folder, it), { force: true });
   }
 
   /** The sessions that have a file with a whole first line. */
@@ -57,6 +77,7 @@ export class SessionJournal {
 
   /** Begins the file of a session. Throws a `UserError` if it cannot be written. */
   begin(header: JournalHeader, record: JournalRecord): void {
+    this.#takeSpareFile(header.session_id);
     this.#append(header.session_id, { format, ...header, ...record });
   }
 
@@ -79,6 +100,7 @@ export class SessionJournal {
     const [first, ...rest] = records;
     const lines = [{ ...first, format, ...header }, ...rest, last];
     this.#writers.delete(header.session_id);
+    this.#takeSpareFile(header.session_id);
     writeFileSync(
       this.#getFile(header.session_id),
       lines.map(it => `${JSON.stringify(it)}\n`).join(""),
@@ -87,11 +109,35 @@ export class SessionJournal {
 
   remove(id: string): void {
     this.#writers.delete(id);
-    rmSync(this.#getFile(id), { force: true });
+    const file = this.#getFile(id);
+    if (this.#spareFiles.length >= maxSpareFiles) return rmSync(file, { force: true });
+    const spare = join(this.#folder, `${process.pid}-${++this.#lastSpare}${spareExtension}`);
+    try {
+      renameSync(file, spare);
+      truncateSync(spare);
+    } catch {
+      // there is no such file, or it cannot be kept
+      for (const it of [file, spare]) rmSync(it, { force: true });
+      return;
+    }
+    this.#spareFiles.push(spare);
   }
 
   close(): void {
     this.#writers.clear();
+    for (const it of this.#spareFiles.splice(0)) rmSync(it, { force: true });
+  }
+
+  /** Gives an empty file the name of a session's, if there is one. */
+  #takeSpareFile(id: string): void {
+    const spare = this.#spareFiles.pop();
+    if (spare === undefined) return;
+    try {
+      renameSync(spare, this.#getFile(id));
+    } catch (error) {
+      // another process has removed it; otherwise the file is created, which says what is wrong
+      if (!isMissing(error)) rmSync(spare, { force: true });
+    }
   }
 
   #append(id: string, line: object): void {
@@ -108,6 +154,7 @@ export class SessionJournal {
 }
 
 const extension = ".jsonl";
+const spareExtension = ".spare";
 
 /** Undefined for a file that another process has removed, or that has no whole first line. */
 function readHeader(file: string): JournalHeader | undefined {

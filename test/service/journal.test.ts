@@ -3,7 +3,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -62,7 +64,33 @@ test("a session goes on after a restart, and its last request can be repeated", 
   expect(await getCounter()).toBe(start + 6);
   expect((await add(3)).status).toBe(200);
   await sendRequest(at(""), "DELETE");
+  expect(new SessionJournal(folder).list()).toEqual([]);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("the file of a closed session is used for the next one, and none is left behind", async () => {
+  await open();
+  const { ino } = statSync(getFile());
+  await add(1, 5);
+  await sendRequest(at(""), "DELETE");
+  expect(readFileSync(getFile(), "utf8")).toBe("");
+  id = createSessionId();
+  await open();
+  if (process.platform !== "win32") expect(statSync(getFile()).ino).toBe(ino);
+  const start = await getCounter();
+  await add(1, 2);
+  await restart();
+  expect(await getCounter()).toBe(start + 2);
+  await sendRequest(at(""), "DELETE");
+  await restart();
+  expect(readdirSync(folder)).toEqual([]);
+  // spare files that another process has removed are created anew
+  await open();
+  await sendRequest(at(""), "DELETE");
+  unlinkSync(getFile());
+  await open();
+  await restart();
+  expect(await getCounter()).toBe(start);
 });
 
 test.each([
