@@ -188,11 +188,16 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const learningRate = computeLearningRate(grpo, step, progress);
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
     const clippedTokens: ClippedTokens[] = [];
+    const canUndo = minibatches.length > 1 && context.optimizer.canRemember;
+    if (canUndo) await context.optimizer.remember();
     for (const minibatch of minibatches) {
-      // while the weights are those of the step before
-      const canBeAbandoned = minibatch === minibatches[0];
+      const isFirst = minibatch === minibatches[0];
+      const canBeAbandoned = isFirst || canUndo;
       const result = await trainOnGroups(context, minibatch, grpo, learningRate, canBeAbandoned);
-      if (!result) return undefined;
+      if (!result) {
+        if (!isFirst) context.optimizer.undo();
+        return undefined;
+      }
       for (const key of ["loss", "norm", "tokens", "kl", "measured", "clipped"] as const)
         totals[key] += result[key];
       clippedTokens.push(...result.clippedTokens);

@@ -39,16 +39,43 @@ export interface Optimizer {
   /** A copy of the state. */
   state(): Promise<OptimizerState>;
   restore(state: OptimizerState): void;
+  /** Whether the parameters are few enough to `remember` them at each step. */
+  readonly canRemember: boolean;
+  /** Copies the parameters and the state, for `undo`. */
+  remember(): Promise<void>;
+  /** Makes the parameters and the state those of the last `remember`, bit for bit. */
+  undo(): void;
   dispose(): void;
 }
+
+/** Of larger models, the copies would take more than 200 MB in each replica. */
+const maxRemembered = 2 ** 24;
 
 /** Creates an optimizer of a model's trainable parameters, at step 0. */
 export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): Optimizer {
   const settings = { ...adamWDefaults, ...options };
   const { memory } = runningBackend();
   const moments = [...getTrainable(model)].map(([name, weight]) => createMoments(name, weight));
+  const variables = moments.flatMap(it => [it.weight, it.first, it.second]);
+  /** Allocated once: at each step it would be garbage. */
+  let copies: readonly Float32Array[] | undefined;
+  let rememberedStep = 0;
   let step = 0;
   return {
+    canRemember: moments.reduce((sum, it) => sum + it.weight.size, 0) <= maxRemembered,
+    async remember() {
+      rememberedStep = step;
+      copies ??= variables.map(it => new Float32Array(it.size));
+      for (const [i, it] of variables.entries())
+        copies[i]!.set(memory ? memory.viewOf(it) : await it.data<"float32">());
+    },
+    undo() {
+      if (!copies) throw new Error("nothing was remembered");
+      step = rememberedStep;
+      for (const [i, it] of variables.entries())
+        if (memory) memory.viewOf(it).set(copies[i]!);
+        else tf.tidy(() => it.assign(tf.tensor(copies![i]!.slice(), it.shape)));
+    },
     async step(gradients, learningRate) {
       const norm = memory ? computeNormInPlace(memory, gradients) : await computeNorm(gradients);
       if (!Number.isFinite(norm)) return { norm };

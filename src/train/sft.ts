@@ -9,7 +9,6 @@ import {
   computeGradients,
   computeLogProbabilities,
   type Gradients,
-  type Model,
 } from "../model/transformer.ts";
 import type { SftConfig } from "../run/config.ts";
 import {
@@ -22,12 +21,7 @@ import {
 import { createEpochSampler } from "./epochSampler.ts";
 import { addGradients, zeroGradients } from "./gradients.ts";
 import { tokensPerBatch } from "./trainingGroup.ts";
-import {
-  sumByName,
-  type ProcessGroup,
-  type MethodContext,
-  type TrainingMethod,
-} from "./trainingMethod.ts";
+import { sumByName, type MethodContext, type TrainingMethod } from "./trainingMethod.ts";
 import { divideItems } from "./workShares.ts";
 
 export function openSft(
@@ -54,16 +48,26 @@ export function openSft(
         ignored: count(tokenPart.ignored),
       });
 
-      const { lossSum, ownGradients } = await computeStep(model, own, sft.given, counts.taught);
+      const computed = await computeStep({ group, model }, own, sft.given, counts.taught);
+      if (!computed) return undefined;
+      const { lossSum, ownGradients } = computed;
       const gradients = await group.sumGradients(ownGradients);
       const learningRate = sft.learningRate * learningRateFactor(step, progress, sft);
+      const needsValidation = step % saveEvery === 0 || progress >= 1;
+      const canUndo = needsValidation && optimizer.canRemember;
+      if (canUndo) await optimizer.remember();
       const { norm } = await optimizer.step(gradients, learningRate);
       disposeGradients(gradients);
 
       const { loss } = sumByName(group, { loss: lossSum / counts.taught });
       const learning = (performance.now() - start) / 1000;
-      const validation =
-        step % saveEvery === 0 || progress >= 1 ? await validate(group, model, corpus) : undefined;
+      const validation = needsValidation
+        ? await validate({ group, model }, corpus, canUndo)
+        : undefined;
+      if (validation === "abandoned") {
+        optimizer.undo();
+        return undefined;
+      }
       const seconds = { learning, total: (performance.now() - start) / 1000 };
       const metrics = {
         step,
@@ -87,17 +91,19 @@ export function openSft(
 
 /**
  * The gradients of conversations, in batches, and Σ −log p over the tokens that are taught. The
- * loss is the mean over all taught tokens of the step, in all replicas.
+ * loss is the mean over all taught tokens of the step, in all replicas. Undefined in every replica
+ * if they are interrupted.
  */
 async function computeStep(
-  model: Model,
+  { group, model }: Pick<MethodContext, "group" | "model">,
   conversations: readonly EncodedConversation[],
   given: number,
   taught: number,
-): Promise<{ readonly lossSum: number; readonly ownGradients: Gradients }> {
+): Promise<{ readonly lossSum: number; readonly ownGradients: Gradients } | undefined> {
   let lossSum = 0;
   let sum: Gradients | undefined;
   for (const batch of splitConversations(conversations)) {
+    if (group.isInterrupted()) break;
     const weights = Float32Array.from(
       batch.flatMap(it =>
         it.parts
@@ -113,6 +119,10 @@ async function computeStep(
     );
     lossSum -= logprobs.reduce((total, it, i) => (weights[i] === 1 ? total + it : total), 0);
     sum = sum ? addGradients(sum, gradients) : gradients;
+  }
+  if (group.anyOf(group.isInterrupted())) {
+    if (sum) disposeGradients(sum);
+    return undefined;
   }
   return { lossSum, ownGradients: sum ?? zeroGradients(model) };
 }
@@ -164,10 +174,10 @@ export function learningRateFactor(
  * Undefined if there are none.
  */
 async function validate(
-  group: ProcessGroup,
-  model: Model,
+  { group, model }: Pick<MethodContext, "group" | "model">,
   corpus: Corpus,
-): Promise<number | undefined> {
+  canBeAbandoned: boolean,
+): Promise<number | "abandoned" | undefined> {
   const indices = Array.from(
     { length: countConversations(corpus) - corpus.trainingCount },
     (_, i) => corpus.trainingCount + i,
@@ -176,13 +186,15 @@ async function validate(
   const own = indices.filter((_, i) => i % group.count === group.rank);
   let loss = 0;
   let tokens = 0;
-  for (let i = 0; i < own.length; i += 16) {
+  const isAbandoned = () => canBeAbandoned && group.isInterrupted();
+  for (let i = 0; i < own.length && !isAbandoned(); i += 16) {
     const packed = packGroups(
       own.slice(i, i + 16).map(index => toPackedGroup(getConversation(corpus, index), 0)),
     );
     for (const logprob of await computeLogProbabilities(model, packed)) loss -= logprob;
     tokens += packed.places.length;
   }
+  if (canBeAbandoned && group.anyOf(isAbandoned())) return "abandoned";
   const sums = sumByName(group, { loss, tokens });
   return sums.loss / sums.tokens;
 }

@@ -60,7 +60,7 @@ import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { describeFailure } from "./trainerFailure.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
-/** Milliseconds that replicas have to end, or to complete a step that has changed the weights. */
+/** Milliseconds that replicas have to abandon or complete their step, and to end. */
 const stopTimeout = 20_000;
 
 /**

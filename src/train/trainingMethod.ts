@@ -36,8 +36,8 @@ export interface StepResult {
 export interface TrainingMethod {
   /**
    * Takes one step, counted from 1. `progress` is the completed part of the run, from 0 to 1. If
-   * the replicas are interrupted, a long step can be abandoned before it has changed the weights;
-   * the result is then undefined in every replica.
+   * the replicas are interrupted, a long step can be abandoned; the result is then undefined in
+   * every replica, and weights and optimizer are as before the step.
    */
   step(step: number, progress: number): Promise<StepResult | undefined>;
   dispose(): void;

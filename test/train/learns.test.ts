@@ -23,9 +23,10 @@ import type { GrpoStep, SftStep } from "../../src/run/metrics.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { buildCorpus } from "../../src/train/corpus.ts";
 import { openGrpo } from "../../src/train/grpo.ts";
-import { createAdamW } from "../../src/train/optimizer.ts";
+import { createAdamW, type Optimizer } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
 import { openSft } from "../../src/train/sft.ts";
+import type { MethodContext, TrainingMethod } from "../../src/train/trainingMethod.ts";
 import { programs } from "../compute/numbers.ts";
 import {
   boxes,
@@ -169,6 +170,59 @@ describe("a tiny student", () => {
     onTestFinished(() => (grpo.dispose(), optimizer.dispose()));
     return async (step: number) => (await grpo.step(step, 0))!;
   }
+
+  describe("that is interrupted after the weights have changed", () => {
+    /** Takes a step, and another one that is interrupted after an optimizer step. */
+    async function checkAbandoned(
+      open: (context: MethodContext) => TrainingMethod,
+      progress: number,
+    ): Promise<void> {
+      const weights = await copyWeights(startModel);
+      const model = createModel(startModel.architecture, name => weights.get(name)!.values.slice());
+      const optimizer = createAdamW(model);
+      let changed = 0;
+      const counting: Optimizer = {
+        ...optimizer,
+        step: (...given) => (changed++, optimizer.step(...given)),
+      };
+      const group = { ...createSingleReplica(undefined), isInterrupted: () => changed > before };
+      const method = open({ group, model, chat, optimizer: counting });
+      let before = Infinity;
+      expect(await method.step(1, 0)).toBeDefined();
+      const [expected, state] = [await copyWeights(model), await optimizer.state()];
+      before = changed;
+      expect(await method.step(2, progress)).toBeUndefined();
+      expect(changed).toBe(before + 1);
+      expect(await copyWeights(model)).toEqual(expected);
+      expect(await optimizer.state()).toEqual(state);
+      method.dispose();
+      optimizer.dispose();
+      model.dispose();
+    }
+
+    test("in GRPO, is as it was before the step", () =>
+      checkAbandoned(
+        context =>
+          openGrpo(
+            { ...context, catalog, tasks, reference: undefined, profile: provePlusProfile },
+            {
+              ...common,
+              method: "grpo",
+              grpo: { ...defaultGrpoSettings, prompts: 4, group: 8, minibatches: 3, kl: 0 },
+            },
+          ),
+        0,
+      ));
+
+    test("in supervised training, is as it was before the step", async () => {
+      const settings = { ...defaultSftSettings, conversations: 4 };
+      const built = await buildCorpus(tasks, { catalog, chat, settings, seed: 1 });
+      const corpus = { ...built.corpus, trainingCount: built.corpus.trainingCount - 2 };
+      const config: SftConfig = { ...common, method: "sft", sft: settings };
+      // validates, because it is the last step
+      await checkAbandoned(context => openSft(context, config, corpus), 1);
+    });
+  });
 
   test("remembers nothing about the tasks of a step after it", async () => {
     const countMemos = () => queryObjects(CallMemo, { format: "count" });
