@@ -49,7 +49,12 @@ export async function startWasm(
   build: "relaxed" | "simd" | "best" = "best",
 ): Promise<WasmMemory> {
   setWasmPaths(programs.endsWith(sep) ? programs : programs + sep);
-  if (!(await tf.setBackend("wasm"))) throw new Error("the wasm backend did not start");
+  // the reason is printed, and not part of the result
+  if (!(await tf.setBackend("wasm")))
+    throw new UserError(
+      "the backend wasm did not start: this process gets no memory for it, or its file is damaged",
+      "close other programs, raise the limit of the process (ulimit -v) or use one worker; if that does not help, install the package again",
+    );
   await tf.ready();
   const relaxed = build === "simd" ? false : supportsRelaxedSimd();
   if (startedMemory?.relaxed === relaxed) return startedMemory;

@@ -1,7 +1,10 @@
 /** `backend`: what is installed, and installations that are refused or fail. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { root } from "../contracts/transports.ts";
 import { emptyFolder, run } from "./program.ts";
 
 /** Runs `backend` with a folder of native backends. */
@@ -61,6 +64,17 @@ test("check says why a broken backend does not work, and what wasm does", async 
   expect(code).toBe(1);
   expect(stdout).toMatch(/webgpu +does not work here: the package webgpu cannot be loaded/);
   expect(stdout).toMatch(/wasm +works on the processor: [\d.]+ ms per pass/);
+});
+
+test("wasm that does not start says why it may not", async () => {
+  const copy = emptyFolder();
+  for (const it of ["package.json", "dist/cli.js"]) cpSync(join(root, it), join(copy, it));
+  symlinkSync(join(root, "resources"), join(copy, "resources"), "junction");
+  writeFileSync(join(copy, "dist/tfjs-backend-wasm-simd.wasm"), "");
+  const args = [join(copy, "dist/cli.js"), "backend", "check", "wasm", "--in-process", "--json"];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  const { problem } = (await json(child.stdout)) as { problem: string };
+  expect(problem).toMatch(/^the backend wasm did not start: this process gets no memory for it/);
 });
 
 test("remove deletes a backend, and refuses one that is not there", async () => {
