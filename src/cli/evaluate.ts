@@ -5,6 +5,7 @@
 import { resolve } from "node:path";
 import { computeChange } from "../evaluation/compare.ts";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
+import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
 import { UserError } from "../userError.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
@@ -97,7 +98,12 @@ export const evaluate = defineCommand({
     for (const spec of options.policy) runs.push(await measure(spec));
     const all = [...(start ? [start] : []), ...runs];
     const greedyRuns = runs.map(it => it.greedy.rows);
-    const comparison = start ? { baseline: start.spec, change: compare(start, runs) } : {};
+    const sampledRuns = runs.flatMap(it => (it.sampled ? [it.sampled.rows] : []));
+    const comparison = start && {
+      baseline: start.spec,
+      change: compare(start.greedy.rows, greedyRuns),
+      ...(start.sampled ? { sampledChange: compare(start.sampled.rows, sampledRuns) } : {}),
+    };
     if (json) {
       const documents = all.map(createDocument);
       const shared = { tasks: file, split };
@@ -117,7 +123,6 @@ export const evaluate = defineCommand({
         for (const line of formatComparison(start.greedy.rows, greedyRuns)) print(`  ${line}`);
         if (start.sampled) {
           print(`  sampled, mean@${start.sampled.metrics.samples}`);
-          const sampledRuns = runs.map(it => it.sampled!.rows);
           for (const line of formatComparison(start.sampled.rows, sampledRuns)) print(`  ${line}`);
         }
       }
@@ -177,16 +182,9 @@ const createDocument = ({ greedy, sampled }: Measured) => ({
   ...(sampled ? { sampled: { ...sampled.metrics, slices: computeSlices(sampled.rows) } } : {}),
 });
 
-const compare = (start: Measured, runs: readonly Measured[]) =>
+const compare = (before: readonly EvaluationRow[], runs: readonly (readonly EvaluationRow[])[]) =>
   Object.fromEntries(
-    comparedMetrics.map(({ name, read }) => [
-      name,
-      computeChange(
-        start.greedy.rows,
-        runs.map(it => it.greedy.rows),
-        read,
-      ),
-    ]),
+    comparedMetrics.map(({ name, read }) => [name, computeChange(before, runs, read)]),
   );
 
 const formatMeasured = ({ spec, greedy, sampled }: Measured, hasTitle: boolean): string[] => [

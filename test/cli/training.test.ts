@@ -12,6 +12,7 @@ import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
 import { warmStart } from "../../src/cli/warmStart.ts";
+import type { Interval } from "../../src/evaluation/interval.ts";
 import { findLatestCheckpoint, listRuns, readMetrics, readRun } from "../../src/run/folder.ts";
 import type { GrpoStep } from "../../src/run/metrics.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
@@ -165,6 +166,24 @@ describe("evaluate", () => {
       { cwd },
     );
     expect(JSON.parse(teacher.out[0]!)).toMatchObject({ success: 1, attempts: 12 });
+  });
+
+  test("compares a policy with another one, with greedy decoding and sampled", async () => {
+    const args = ["--tasks", tasks(), "--policy", "scripted:teacher", "--limit", "5"];
+    const compared = [...args, "--baseline", "scripted:idle", "--samples", "2"];
+    const { out } = await runCommand(evaluate, [...compared, "--json"], { cwd });
+    const { policies, change, sampledChange } = JSON.parse(out[0]!) as Record<
+      "change" | "sampledChange",
+      Record<string, Interval>
+    > & { readonly policies: readonly { readonly success: number }[] };
+    const [idle, teacher] = policies.map(it => it.success) as [number, number];
+    expect(teacher).toBeGreaterThan(idle);
+    for (const it of [change, sampledChange]) expect(it["success"]!.mean).toBe(teacher - idle);
+    expect(policies).toMatchObject([{ sampled: { attempts: 10 } }, { sampled: { attempts: 10 } }]);
+    const text = (await runCommand(evaluate, compared, { cwd })).out;
+    expect(text).toContain("scripted:teacher compared with scripted:idle");
+    expect(text).toContain("  sampled, mean@2");
+    expect(text.filter(it => /^ {2}success \+1\.000 .*: higher$/.test(it))).toHaveLength(2);
   });
 
   test("refuses held-out tasks that require tools that the student was trained on", async () => {
