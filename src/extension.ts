@@ -45,6 +45,7 @@ export function activate(context: ExtensionContext): void {
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
   const runs = registerRuns(context, {
     folder,
+    files,
     tasks,
     transcripts,
     trajectoryDebugger,

@@ -1,16 +1,25 @@
 /** Shows what the training of a large model needs, before it is started. */
-import { Uri, window, workspace } from "vscode";
+import { Uri } from "vscode";
 import type { RunConfig } from "../../run/config.ts";
 import { formatPlan, summarizePlan } from "../../run/trainingPlan.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { runCountedWork } from "../shared/work.ts";
+import type { PlanDocuments } from "./planDocuments.ts";
 
 /** Measures the training and asks whether to start it. Throws a `CancellationError` on Escape. */
 export async function confirmPlan(
   config: RunConfig,
   model: string,
-  { extensionUri, folder }: { readonly extensionUri: Uri; readonly folder: ProveFolder },
+  {
+    extensionUri,
+    folder,
+    plans,
+  }: {
+    readonly extensionUri: Uri;
+    readonly folder: ProveFolder;
+    readonly plans: PlanDocuments;
+  },
 ): Promise<"start" | "details"> {
   const plan = await runCountedWork(
     "plan",
@@ -37,9 +46,6 @@ export async function confirmPlan(
     title: "Start Training",
     text: plan.fits ? "What the training needs" : "The training does not fit this machine",
   });
-  if (choice === "details") {
-    const content = formatPlan(plan).join("\n");
-    await window.showTextDocument(await workspace.openTextDocument({ content }));
-  }
+  if (choice === "details") await plans.show(`${formatPlan(plan).join("\n")}\n`);
   return choice;
 }

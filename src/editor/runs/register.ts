@@ -6,6 +6,7 @@ import { reportRejection } from "../shared/report.ts";
 import { createTree } from "../shared/treeView.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { getSharedFolder } from "../shared/sharedFile.ts";
 import { EndpointKeys } from "../synthesis/endpointKeys.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
@@ -18,6 +19,7 @@ import { AttemptForks } from "./attemptForks.ts";
 import { EngineTraining } from "./engineTraining.ts";
 import { Evaluations } from "./evaluations.ts";
 import { FailingAttempts } from "./failingAttempts.ts";
+import { PlanDocuments } from "./planDocuments.ts";
 import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
 import { RunPages } from "./runPages.ts";
 import { installBackend, removeBackend } from "./nativeBackends.ts";
@@ -31,6 +33,7 @@ import { TrainingStatus } from "./trainingStatus.ts";
 
 export interface RunDependencies {
   readonly folder: ProveFolder;
+  readonly files: ReadOnlyFiles;
   readonly tasks: TasksTree;
   readonly transcripts: Transcripts;
   readonly trajectoryDebugger: TrajectoryDebugger;
@@ -39,7 +42,7 @@ export interface RunDependencies {
 
 export function registerRuns(
   context: ExtensionContext,
-  { folder, tasks, transcripts, trajectoryDebugger, synthesis }: RunDependencies,
+  { folder, files, tasks, transcripts, trajectoryDebugger, synthesis }: RunDependencies,
 ): Runs {
   const { extensionUri, subscriptions, workspaceState } = context;
   const runs = new Runs(folder);
@@ -59,6 +62,7 @@ export function registerRuns(
     workspaceState,
     getPages,
   });
+  const plans = new PlanDocuments(files);
   const training = new Training({
     extensionUri,
     folder,
@@ -67,6 +71,7 @@ export function registerRuns(
     runs,
     evaluations,
     engines,
+    plans,
     workspaceState,
     getQueue: () => queue,
     getPages,
@@ -89,6 +94,7 @@ export function registerRuns(
     pages,
     queue,
     engines,
+    plans,
     new TrainingStatus(runs, queue),
     createTree("prove.runs", tree),
     folder.onDidChange(part => {

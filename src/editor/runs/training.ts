@@ -28,6 +28,7 @@ import { pickRun, type RunChoice } from "./runPrompts.ts";
 import { getRunName } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
 import { askStartTime, type StartTime } from "./startTime.ts";
+import type { PlanDocuments } from "./planDocuments.ts";
 import { confirmPlan } from "./planPrompt.ts";
 import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
 import { pickTrainingFile } from "./trainingFiles.ts";
@@ -50,6 +51,8 @@ export interface TrainingDependencies extends SettingsDependencies {
   readonly evaluations: Evaluations;
   /** Trains the runs of other engines. */
   readonly engines: EngineTraining;
+  /** Shows what a training needs. */
+  readonly plans: PlanDocuments;
   /** Returns the queue, which in turn has its runs trained. */
   readonly getQueue: () => TrainingQueue;
   /** Returns the run pages, which in turn send requests to training. */
