@@ -74,6 +74,7 @@ export interface FixturePage extends PageContract {
     /** Adds a copy of a row after it and returns the id of the copy. */
     duplicateRow: { params: RowPlace; result: string };
     deleteRow: { params: RowPlace; result: null };
+    save: { params: null; result: null };
     /** Opens the text of the fixture at a path. */
     openText: { params: { path: readonly (string | number)[] }; result: null };
     /** Copies a fixture that ships into the workspace, and opens the copy. */

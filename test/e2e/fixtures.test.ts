@@ -144,10 +144,13 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   await checkGone(cell("card_223", "name"));
   await table.getByRole("tab", { name: /^payees/ }).click();
   await workbench.takePicture("fixture-table");
-  await cell("pay_305", "name").click();
+  // what is being typed is saved, too
+  await cell("pay_305", "name").dblclick();
+  await keyboard.type("Clearwater Utilities");
   await keyboard.press("Control+S");
   await vi.waitFor(() => {
     const text = readFileSync(copy(), "utf8");
+    expect(text).toContain(`"name": "Clearwater Utilities"`);
     expect(text).toContain(`"last_digits": "9052", "status": "active"`);
     expect(text).toMatch(/"card_224": \{"name": "Everyday debit", "account_id"/);
     expect(text).not.toContain(`"card_223": {`);
