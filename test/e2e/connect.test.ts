@@ -1,9 +1,9 @@
 /** A third-party server in the Servers view: sessions, calls and an invalid mcp.json. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { repository } from "./packaged.ts";
-import { checkGone, checkVisible, Workbench } from "./workbench.ts";
+import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");
@@ -28,13 +28,21 @@ beforeAll(async () => {
 });
 afterAll(() => workbench.close());
 
-test("opening a session starts the server and lists its tools", async () => {
-  const notes = servers().filter({ hasText: /^notes/ });
-  await workbench.clickAction(notes, "Open Session…");
-  await workbench.expand(notes);
-  await checkVisible(servers().filter({ hasText: /^Session 1.*as started/ }));
-  await workbench.expand(servers().filter({ hasText: /^Tools.*9/ }));
-  await workbench.clickAction(servers().filter({ hasText: /^read_graph/ }), "Call Tool…");
+test("opening a session from the keyboard starts the server and lists its tools", async () => {
+  const { keyboard } = workbench.page;
+  await workbench.focusRow("Servers", /^notes/);
+  await workbench.chooseFromMenuByKeyboard("Open Session…");
+  const started = servers().filter({ hasText: /^Session 1.*as started/ });
+  await vi.waitFor(async () => {
+    await workbench.focusRow("Servers", /^notes/);
+    await keyboard.press("ArrowRight");
+    await started.waitFor({ timeout: 2000 });
+  }, waitOptions);
+  await workbench.focusRow("Servers", /^Tools.*9/);
+  await keyboard.press("ArrowRight");
+  await checkVisible(servers().filter({ hasText: /^read_graph/ }));
+  await workbench.focusRow("Servers", /^read_graph/);
+  await workbench.chooseFromMenuByKeyboard("Call Tool…");
   await checkVisible(
     workbench.page.locator(".view-line", { hasText: "{ entities: [], relations: [] }" }),
   );
@@ -45,10 +53,12 @@ test("opening a session starts the server and lists its tools", async () => {
 test("a disposable server is started after the person confirms", async () => {
   const play = servers().filter({ hasText: /^play/ });
   const asked = workbench.page.locator(".monaco-dialog-box");
-  await workbench.clickAction(play, "Open Session…");
+  await workbench.focusRow("Servers", /^play/);
+  await workbench.chooseFromMenuByKeyboard("Open Session…");
   await checkVisible(asked.filter({ hasText: memory }));
   await workbench.takePicture("connect-disposable");
-  await asked.getByRole("button", { name: "Start" }).click();
+  await checkVisible(asked.locator(".monaco-button:focus", { hasText: "Start" }));
+  await workbench.page.keyboard.press("Enter");
   await workbench.expand(play);
   const session = servers().filter({ hasText: /^Session 2/ });
   await workbench.clickAction(session, "Call Tool…");

@@ -171,6 +171,38 @@ export class Workbench {
     }, waitOptions);
   }
 
+  /** Opens the context menu of the focused row, and chooses from it, without the mouse. */
+  async chooseFromMenuByKeyboard(label: string): Promise<void> {
+    const { keyboard } = this.page;
+    await keyboard.press("Shift+F10");
+    const menu = this.page.locator(".monaco-menu");
+    await menu.getByText(label, { exact: true }).waitFor();
+    await this.#pressUntil(
+      "ArrowDown",
+      menu.locator(".action-item.focused").getByText(label, { exact: true }),
+    );
+    await keyboard.press("Enter");
+    await menu.waitFor({ state: "hidden" });
+  }
+
+  /** Moves the focus of a view to a row without the mouse: from the last row up. */
+  async focusRow(view: string, row: RegExp): Promise<void> {
+    await this.runCommandByKeyboard(`PROVE: Focus on ${view} View`);
+    const focused = this.pane(view).locator(".monaco-list-row.focused");
+    await this.page.keyboard.press("End");
+    await focused.waitFor();
+    await this.#pressUntil("ArrowUp", focused.filter({ hasText: row }));
+  }
+
+  /** Presses a key until something is visible. */
+  async #pressUntil(key: string, wanted: Locator): Promise<void> {
+    await vi.waitFor(async () => {
+      if (await wanted.isVisible()) return;
+      await this.page.keyboard.press(key);
+      await wanted.waitFor({ timeout: 500 });
+    }, waitOptions);
+  }
+
   /** Types into the input box or quick pick with this prompt, and leaves it open. */
   async type(question: string, text: string): Promise<void> {
     const box = this.page.locator(".quick-input-widget");
