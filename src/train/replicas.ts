@@ -127,16 +127,20 @@ export function startReplicas<Setup, Command, Message>({
   };
 }
 
-/** A `UserError` stays one: only its properties are copied between threads, not its class. */
+/**
+ * A `UserError` stays one: only its properties are copied between threads, not its class. Of the
+ * error of a thread that gets no memory, nothing may be left.
+ */
 function restoreError(rank: number, cause: unknown): Error {
-  const {
-    name,
-    what,
-    remedy,
-    message = String(cause),
-  } = cause as { name?: string; what?: string; remedy?: string; message?: string };
+  const { name, what, remedy, message } = cause as Partial<UserError>;
   if (name === "UserError" && what !== undefined && remedy !== undefined)
     return new UserError(what, remedy, { cause });
+  if (message === undefined)
+    return new UserError(
+      `worker ${rank} of the training ended without a message, usually because it got no memory`,
+      "close other programs, raise the limit of the process (ulimit -v) or use one worker; a run goes on from its last checkpoint with --resume",
+      { cause },
+    );
   return new Error(`replica ${rank} failed: ${message}`, { cause });
 }
 

@@ -13,7 +13,9 @@ import * as tf from "@tensorflow/tfjs-core";
 import { groups, tiny } from "../model/tiny.ts";
 
 export type Setup =
-  | { readonly do: "exchange" | "drift" | "fail" | "userError" | "wait" | "listen" }
+  | {
+      readonly do: "exchange" | "drift" | "fail" | "failSilently" | "userError" | "wait" | "listen";
+    }
   | { readonly do: "learn"; readonly backend: "wasm" | "cpu"; readonly programs: string };
 
 export type TestMessage =
@@ -111,6 +113,9 @@ await runReplica<Setup, string, TestMessage>(replica => {
     case "fail":
       if (replica.rank === 1) throw new Error("no memory left");
       return replica.barrier();
+    case "failSilently":
+      // what the main thread gets of an error that could not be copied
+      throw JSON.parse("{}") as Error;
     case "userError":
       throw new UserError("the checkpoint is gone", "choose another");
     case "wait":

@@ -97,6 +97,11 @@ describe("when something fails", () => {
   test("the failure of one replica ends all, and the error has its rank", () =>
     expect(run(3, { do: "fail" })).rejects.toThrow("replica 1 failed: no memory left"));
 
+  test("an error of which nothing is left is that of a thread without memory", () =>
+    expect(run(2, { do: "failSilently" })).rejects.toThrow(
+      /^worker \d of the training ended without a message, usually because it got no memory: /,
+    ));
+
   test("a UserError stays one, with its remedy", () =>
     expect(run(2, { do: "userError" })).rejects.toSatisfy(
       it =>
