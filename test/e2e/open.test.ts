@@ -58,6 +58,22 @@ test("the example can be read before its folder is trusted, but nothing is start
   await workbench.runCommand("PROVE: Synthesize Tasks…");
   await checkVisible(workbench.notification(/Synthesizing tasks requires a trusted workspace/));
   await workbench.takePicture("untrusted");
+  // an attempt is read from the keyboard alone
+  const { keyboard } = workbench.page;
+  await workbench.focusRow("Tasks", /^example/);
+  await keyboard.press("ArrowRight");
+  await checkVisible(workbench.pane("Tasks").locator("[role=treeitem][aria-level='2']").first());
+  await keyboard.press("ArrowDown");
+  await keyboard.press("Enter");
+  await checkVisible(workbench.tab(".transcript"));
+  // the editor asks for trust before it steps through it
+  await workbench.runCommandByKeyboard("PROVE: Step Through Trajectory");
+  const question = workbench.page.locator(".monaco-dialog-box", { hasText: "Do you trust" });
+  await checkVisible(question.locator(".monaco-button:focus", { hasText: "Trust Folder" }));
+  await keyboard.press("Enter");
+  await checkVisible(workbench.variable("start"));
+  await keyboard.press("F10");
+  await checkVisible(workbench.variable("user"));
   await workbench.close();
 });
 
