@@ -152,6 +152,19 @@ test("a training that ran to its end is evaluated, which its page shows", async 
   expect(readEvaluation(folder)).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
   await workbench.takePicture("run-evaluated");
+  // from the keyboard alone, from the command to the page with the result
+  rmSync(join(folder, "evaluation.json"));
+  const { keyboard } = workbench.page;
+  await workbench.runCommandByKeyboard("PROVE: Evaluate…");
+  const choice = workbench.page.locator(".quick-input-list .monaco-list-row.focused");
+  await checkVisible(choice);
+  await keyboard.type("few-3");
+  await checkVisible(choice.filter({ hasText: "few-3" }));
+  await keyboard.press("Enter");
+  await vi.waitFor(() => expect(readEvaluation(folder)).toBeDefined(), stepTimeout);
+  await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
+  await keyboard.press("Tab");
+  await checkVisible(page().locator(":focus").first());
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
   await checkVisible(state("stopped"));
   await checkVisible(page().getByText("Resume"));
