@@ -10,7 +10,5 @@ export function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), "prove-tests-"));
   // POSIX, then Windows
   for (const name of ["TMPDIR", "TEMP", "TMP"]) process.env[name] = folder;
-  // hundreds of tests start the program, which Node then compiles once
-  process.env["NODE_COMPILE_CACHE"] ??= join(folder, "compiled");
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

@@ -66,6 +66,10 @@ test("the example can be read before its folder is trusted, but nothing is start
   await keyboard.press("ArrowDown");
   await keyboard.press("Enter");
   await checkVisible(workbench.tab(".transcript"));
+  await checkVisible(workbench.page.locator(".view-line").filter({ hasText: /[·✓✗]/ }).first());
+  // it would draw a box around every such sign
+  expect(await workbench.page.locator(".unicode-highlight").count()).toBe(0);
+  await workbench.takePicture("untrusted-transcript");
   // the editor asks for trust before it steps through it
   await workbench.runCommandByKeyboard("PROVE: Step Through Trajectory");
   const question = workbench.page.locator(".monaco-dialog-box", { hasText: "Do you trust" });

@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { UserError } from "../../src/userError.ts";
 import { isInstalled, installPackages } from "../systemPackages.ts";
 import { installEnvironment, programs, python, verlPackages } from "./environment.ts";
@@ -17,6 +17,9 @@ const sources = ["resources/engines", "test/engines", "test/engines/verl"].flatM
     .filter(it => it.endsWith(".py"))
     .map(it => `${folder}/${it}`),
 );
+
+// where Debian installs HAProxy, which is on root's PATH only
+process.env["PATH"] = [process.env["PATH"], "/usr/sbin"].join(delimiter);
 
 try {
   const say = (line: string) => void process.stdout.write(`${line}\n`);
