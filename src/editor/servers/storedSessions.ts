@@ -170,7 +170,7 @@ export class SessionStore {
 }
 
 const describeUnread = (numbers: readonly number[], file: string) =>
-  `${numbers.length === 1 ? "session" : "sessions"} ${numbers.join(", ")} could not be read in full: ${file} has another form than this version stores`;
+  `${numbers.length === 1 ? "session" : "sessions"} ${numbers.join(", ")} could not be read in full: ${file} is not in the form that this version stores`;
 
 const formatSession = ({ attempt, ...session }: StoredSession) =>
   attempt
