@@ -137,7 +137,7 @@ function restoreError(rank: number, cause: unknown): Error {
     return new UserError(what, remedy, { cause });
   if (message === undefined)
     return new UserError(
-      `worker ${rank} of the training ended without a message, usually because it got no memory`,
+      `worker ${rank} of the training ended without a message, as it does if it gets no memory`,
       "close other programs, raise the limit of the process (ulimit -v) or use one worker; a run goes on from its last checkpoint with --resume",
       { cause },
     );

@@ -99,7 +99,7 @@ describe("when something fails", () => {
 
   test("an error of which nothing is left is that of a thread without memory", () =>
     expect(run(2, { do: "failSilently" })).rejects.toThrow(
-      /^worker \d of the training ended without a message, usually because it got no memory: /,
+      /^worker \d of the training ended without a message, as it does if it gets no memory: /,
     ));
 
   test("a UserError stays one, with its remedy", () =>
