@@ -1,15 +1,18 @@
 /** Registers synthesis: its commands, the keys of endpoints, and the synthesis pages. */
+import { join } from "node:path";
 import type { ExtensionContext, Uri } from "vscode";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import { getSharedFolder } from "../shared/sharedFile.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { EndpointKeys } from "./endpointKeys.ts";
 import { Synthesis } from "./synthesis.ts";
 import { SynthesisPages } from "./synthesisPages.ts";
+import { UnfinishedSyntheses } from "./unfinishedSyntheses.ts";
 
 export interface RegisterSynthesisDependencies {
   readonly folder: ProveFolder;
@@ -33,6 +36,7 @@ export function registerSynthesis(
     pages,
     keys,
     workspaceState,
+    unfinished: new UnfinishedSyntheses(join(getSharedFolder(context), "syntheses.json")),
   });
   context.subscriptions.push(
     pages,

@@ -24,7 +24,7 @@ import type { SynthesisPages } from "./synthesisPages.ts";
 import { synthesizeInProgram } from "./synthesisProgram.ts";
 import { createStudentSynthesis, promptForSynthesis } from "./synthesisPrompts.ts";
 import type { TeacherChoice } from "./teacherPrompts.ts";
-import { UnfinishedSyntheses, type UnfinishedSynthesis } from "./unfinishedSyntheses.ts";
+import type { UnfinishedSyntheses, UnfinishedSynthesis } from "./unfinishedSyntheses.ts";
 
 export interface SynthesisDependencies {
   readonly extensionUri: Uri;
@@ -34,15 +34,14 @@ export interface SynthesisDependencies {
   readonly pages: SynthesisPages;
   readonly keys: EndpointKeys;
   readonly workspaceState: Memento;
+  readonly unfinished: UnfinishedSyntheses;
 }
 
 export class Synthesis {
   readonly #dependencies: SynthesisDependencies;
-  readonly #unfinished: UnfinishedSyntheses;
 
   constructor(dependencies: SynthesisDependencies) {
     this.#dependencies = dependencies;
-    this.#unfinished = new UnfinishedSyntheses(dependencies.workspaceState);
   }
 
   /** Asks for the options of a new synthesis, or resumes an unfinished one. */
@@ -96,7 +95,7 @@ export class Synthesis {
 
   /** The unfinished synthesis to resume, or undefined for a new one. */
   async #pickUnfinished(): Promise<UnfinishedSynthesis | undefined> {
-    const candidates = this.#unfinished.listResumable();
+    const candidates = this.#dependencies.unfinished.listResumable();
     if (candidates.length === 0) return undefined;
     const items = await Promise.all(
       candidates.map(async it => ({
@@ -117,14 +116,14 @@ export class Synthesis {
   }
 
   /** Throws a `CancellationError` if the user cancels. */
-  async #synthesize(unfinished: UnfinishedSynthesis, isResumed: boolean): Promise<SynthesisResult> {
-    const { file, choices } = unfinished;
-    const { extensionUri, folder, definitions, tasks } = this.#dependencies;
+  async #synthesize(synthesis: UnfinishedSynthesis, isResumed: boolean): Promise<SynthesisResult> {
+    const { file, choices } = synthesis;
+    const { extensionUri, folder, definitions, tasks, unfinished } = this.#dependencies;
     const teacher = await this.#resolveTeacher(choices.teacher);
     const servers = choices.servers.length
       ? choices.servers
       : (await definitions.loadServers()).map(it => it.name);
-    await this.#unfinished.begin(unfinished);
+    unfinished.begin(synthesis);
     try {
       const result = await synthesizeInProgram(
         {
@@ -137,16 +136,16 @@ export class Synthesis {
           teacher,
           ...(isResumed ? { resume: true } : {}),
         },
-        `${isResumed ? "Resuming" : "Synthesizing"} ${getName(unfinished)}`,
+        `${isResumed ? "Resuming" : "Synthesizing"} ${getName(synthesis)}`,
         { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
       );
-      await this.#unfinished.remove(file);
+      unfinished.remove(file);
       return result;
     } catch (error) {
-      this.#announceUnfinished(unfinished);
+      this.#announceUnfinished(synthesis);
       throw addKeyButton(error, choices.teacher);
     } finally {
-      this.#unfinished.end(file);
+      unfinished.end(file);
       tasks.refresh();
     }
   }

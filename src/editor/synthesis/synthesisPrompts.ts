@@ -22,7 +22,7 @@ export interface SynthesisChoices {
   readonly servers: readonly string[];
   readonly teacher: TeacherChoice;
   /** The preset of the graph teacher. */
-  readonly preset?: "paper" | "student";
+  readonly preset?: "paper" | "student" | undefined;
   readonly count: number;
   readonly seed: number;
 }
@@ -77,10 +77,10 @@ export async function promptForSynthesis(
     isForStudent: false,
     servers: [],
     teacher: { kind: "graph" },
-    preset: "paper",
     count: 300,
     seed: 1,
     ...stored,
+    preset: stored?.preset ?? "paper",
     fileName: "",
   };
   await askInSequence([
