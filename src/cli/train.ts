@@ -4,11 +4,12 @@
  */
 import { join, resolve } from "node:path";
 import { attachTrainer } from "../run/attach.ts";
-import { createRun, readMetrics, readRun } from "../run/folder.ts";
+import { createRun, extendRun, readMetrics, readRun } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { startTrainer } from "../run/start.ts";
+import { UserError } from "../userError.ts";
 import { chooseTraining, trainingOptions, type ChosenTraining } from "./chooseTraining.ts";
-import { defineCommand, flag, option } from "./command.ts";
+import { defineCommand, flag, option, type OptionValues } from "./command.ts";
 import { followTraining, formatStep } from "./followTraining.ts";
 import { outputPath } from "./parsers.ts";
 import { listFixtureFolders } from "./resources.ts";
@@ -21,7 +22,10 @@ const trainOptions = {
     required: "a run folder",
     example: "prove/runs/first",
   }),
-  resume: flag("--resume", "continue the run from its last checkpoint"),
+  resume: flag(
+    "--resume",
+    "continue the run from its last checkpoint; --steps or --seconds replace its limits",
+  ),
   json: jsonFlag,
 };
 
@@ -37,10 +41,11 @@ export const train = defineCommand({
     "train --config first.train.json --run prove/runs/second --seed 2",
     "train --tasks my.tasks.jsonl --from models/smollm2 --lora 8 --run prove/runs/lora",
     "train --run prove/runs/first --resume",
+    "train --run prove/runs/first --resume --steps 400",
   ],
   async run(context, _positionals, options) {
     const folder = resolve(context.cwd, options.run);
-    if (options.resume) readRun(folder);
+    if (options.resume) await prepareResuming(folder, options);
     else {
       const { config, model } = await chooseTraining(context, options);
       await checkStart({ config, model });
@@ -68,6 +73,33 @@ export const train = defineCommand({
     return warning === undefined ? 0 : 1;
   },
 });
+
+/**
+ * Gives the run new limits if there are some. Throws a `UserError` if there is no run, or other
+ * options are given: a run keeps its settings.
+ */
+async function prepareResuming(
+  folder: string,
+  given: OptionValues<typeof trainingOptions>,
+): Promise<void> {
+  readRun(folder);
+  const { steps, seconds } = given;
+  const names = Object.keys(trainingOptions) as (keyof typeof trainingOptions)[];
+  const refused = names.find(
+    it => it !== "steps" && it !== "seconds" && given[it] !== undefined && given[it] !== false,
+  );
+  if (refused)
+    throw new UserError(
+      `a run keeps its settings when it is resumed, and ${trainingOptions[refused].flags} is given`,
+      "leave the option out, or start another run from this one with --from",
+    );
+  if (steps === undefined && seconds === undefined) return;
+  const running = await attachTrainer(folder);
+  running?.close();
+  if (running)
+    throw new UserError(`${folder} is being trained, and keeps its limits`, "stop it first");
+  extendRun(folder, { steps, seconds });
+}
 
 /**
  * Refuses weights that the backend cannot hold or that are not all numbers, before there is a run

@@ -138,11 +138,30 @@ export function readRun(folder: string): RunConfig {
 }
 
 /** Records in run.json what the trainer computes with. */
-export function writeTrainedWith(folder: string, trainedWith: RunConfig["trainedWith"]): void {
+export const writeTrainedWith = (folder: string, trainedWith: RunConfig["trainedWith"]): void =>
+  changeRun(folder, { trainedWith });
+
+/**
+ * Replaces both limits of a run, so that training can go on after it has ended. Throws a
+ * `UserError` if the run has reached the new ones already.
+ */
+export function extendRun(folder: string, limits: Pick<RunConfig, "steps" | "seconds">): void {
+  const { steps = Infinity, seconds = Infinity } = limits;
+  const { lines } = readMetrics(folder);
+  const spent = lines.reduce((sum, it) => sum + it.seconds.total, 0);
+  if (steps <= lines.length || seconds <= spent)
+    throw new UserError(
+      `${folder} has been trained for ${lines.length} steps and ${Math.round(spent)} seconds already`,
+      "give larger numbers: they count from the beginning of the run",
+    );
+  changeRun(folder, { steps: limits.steps, seconds: limits.seconds });
+}
+
+function changeRun(folder: string, changes: Partial<RunConfig>): void {
   // not through `readRun`, which makes paths absolute
   const file = getRunFile(folder);
   const stored = JSON.parse(readTextFile(file)) as object;
-  const text = `${JSON.stringify({ ...stored, trainedWith }, undefined, 2)}\n`;
+  const text = `${JSON.stringify({ ...stored, ...changes }, undefined, 2)}\n`;
   writeFileAtomicallySync(file, text, resumable);
 }
 

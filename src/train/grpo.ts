@@ -37,6 +37,8 @@ import { createTrainingGroup, type TrainingGroup } from "./trainingGroup.ts";
 export interface GrpoContext extends GroupStepContext {
   readonly catalog: Catalog;
   readonly tasks: readonly Task[];
+  /** The index of each task in its split, by which outcomes name it; 0, 1, … by default. */
+  readonly places?: readonly number[];
   readonly profile: Profile;
   /** The outcomes of the steps before, which a curriculum depends on. */
   readonly outcomes?: readonly StepOutcomes[];
@@ -55,6 +57,7 @@ export interface StepOutcomes {
 
 export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMethod {
   const { group: replicas, model, chat, tasks } = context;
+  const places = context.places ?? tasks.map((_, i) => i);
   const { grpo, seed } = config;
   /** The masks of the step's attempts, by trajectory; empty if decoding is not constrained. */
   const masks = new Map<string, TokenMask[]>();
@@ -67,7 +70,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       void (masks.get(trajectory)?.push(mask) ?? masks.set(trajectory, [mask])),
   });
   const selector = createTaskSelector({
-    tasks: tasks.length,
+    places,
     prompts: grpo.prompts,
     seed,
     curriculum: grpo.curriculum,
@@ -220,7 +223,8 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
         `all attempts of step ${step} ended by a fault${lastFault === undefined ? "" : `; the last one: ${lastFault}`}`,
         "fix what fails, and resume the run",
       );
-    const outcomes = grpo.curriculum > 0 ? collectOutcomes(replicas, grpo, stepGroups) : undefined;
+    const outcomes =
+      grpo.curriculum > 0 ? collectOutcomes(replicas, grpo, stepGroups, places) : undefined;
     selector.record(step, outcomes ?? []);
     return {
       metrics: {
@@ -287,16 +291,20 @@ function recordClippedTokens(
     groups.find(it => it.number === group)?.attempts[attempt]!.clipped.push(...tokens);
 }
 
-/** The outcomes of the groups of all replicas. */
+/** The outcomes of the groups of all replicas; `places` are the tasks' indices in the split. */
 function collectOutcomes(
   replicas: ProcessGroup,
   { prompts, resample }: GrpoConfig["grpo"],
   groups: readonly StepGroup[],
+  places: readonly number[],
 ): TaskOutcome[] {
   // three numbers for each task of the step; no attempts at those that other replicas have
   const values = new Float32Array(3 * (prompts + resample));
   for (const { index, number, attempts } of groups)
-    values.set([index, attempts.length, attempts.filter(it => it.success).length], 3 * number);
+    values.set(
+      [places[index]!, attempts.length, attempts.filter(it => it.success).length],
+      3 * number,
+    );
   replicas.allReduce(values);
   return Array.from({ length: prompts + resample }, (_, i) => {
     const [task, attempts, successes] = values.subarray(3 * i, 3 * i + 3);

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
+import { parseFixtureName } from "../environment/fixtureName.ts";
 import { startBackend } from "../compute/backend.ts";
 import { initializeAdapters } from "../model/adapters.ts";
 import { loadAdapters } from "../model/huggingface/peft.ts";
@@ -42,6 +43,8 @@ export interface ReplicaSetup {
   readonly spent: number;
   /** For `grpo`: the tasks to attempt. For `sft`: the conversations to learn from. */
   readonly tasks: readonly Task[];
+  /** The index of each task in its split. */
+  readonly places: readonly number[];
   readonly corpus?: Corpus;
   /** For `grpo` with a curriculum: the outcomes of the steps before this start. */
   readonly outcomes: readonly StepOutcomes[];
@@ -169,20 +172,27 @@ async function openMethod(
   setup: ReplicaSetup,
   environment: Pick<GrpoContext, "catalog" | "makeVariant">,
 ): Promise<TrainingMethod> {
-  const { config, tasks, corpus, outcomes } = setup;
+  const { config, tasks, places, corpus, outcomes } = setup;
   if (config.method === "sft") return openSft(context, config, corpus!);
   const profile = profiles.find(it => it.name === config.profile);
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
+  readFixtureFiles(environment.catalog, tasks);
   const reference =
     config.grpo.kl > 0 ? await loadReference(context.model, setup.reference) : undefined;
   const method = openGrpo(
-    { ...context, ...environment, tasks, reference, profile, outcomes },
+    { ...context, ...environment, tasks, places, reference, profile, outcomes },
     config,
   );
   return {
     step: (step, progress) => method.step(step, progress),
     dispose: () => (method.dispose(), reference?.dispose()),
   };
+}
+
+/** Reads them now instead of when a task first needs one: they may change during the training. */
+function readFixtureFiles(catalog: Catalog, tasks: readonly Task[]): void {
+  for (const { name, fixture } of tasks.flatMap(it => it.servers))
+    catalog.getFixture(name, parseFixtureName(fixture).base);
 }
 
 /** The model, with the adapters that the run trains if it trains some. */

@@ -21,13 +21,16 @@ export interface TaskSelector {
   select(step: number): SelectedTask[];
   /** The index of the n-th task of a step that replaces one without a gradient. */
   selectExtra(step: number, n: number): number;
-  /** Adds the outcomes of a step, which later choices depend on. */
+  /**
+   * Adds the outcomes of a step, which later choices depend on. They name tasks by their places;
+   * those of tasks that are not there any more are ignored.
+   */
   record(step: number, outcomes: readonly TaskOutcome[]): void;
 }
 
 export interface TaskSelectionOptions {
-  /** How many tasks there are, and how many a step takes. */
-  readonly tasks: number;
+  /** The index of each task in its split, and how many tasks a step takes. */
+  readonly places: readonly number[];
   readonly prompts: number;
   readonly seed: number;
   /** The share of a step's tasks that are chosen again because they are undecided. */
@@ -47,7 +50,9 @@ interface History {
 }
 
 export function createTaskSelector(options: TaskSelectionOptions): TaskSelector {
-  const { tasks, prompts, seed, curriculum } = options;
+  const { places, prompts, seed, curriculum } = options;
+  const tasks = places.length;
+  const indices = new Map(places.map((place, index) => [place, index]));
   const sampleIndex = createEpochSampler(tasks, seed);
   const histories = new Map<number, History>();
   const isMastered = (task: number) => {
@@ -86,12 +91,12 @@ export function createTaskSelector(options: TaskSelectionOptions): TaskSelector 
       return task;
     },
     record(step, outcomes) {
-      for (const it of outcomes)
-        if (it.attempts > 0)
-          histories.set(it.task, {
-            step,
-            groups: [...(histories.get(it.task)?.groups.slice(-1) ?? []), it],
-          });
+      for (const it of outcomes) {
+        const task = indices.get(it.task);
+        if (task === undefined || it.attempts === 0) continue;
+        const before = histories.get(task)?.groups.slice(-1) ?? [];
+        histories.set(task, { step, groups: [...before, it] });
+      }
     },
   };
 }

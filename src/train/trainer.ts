@@ -148,7 +148,7 @@ class Trainer {
     this.#steps = [...readMetrics(this.#folder).lines];
     await checkTasksFile(this.#folder, config.tasks);
     this.#activity = "reading tasks";
-    const { tasks, corpus, taskTopics, warnings } = await loadTrainingSet(
+    const { tasks, places, corpus, taskTopics, warnings } = await loadTrainingSet(
       config,
       this.#catalog,
       referenceModel,
@@ -179,6 +179,7 @@ class Trainer {
       step: checkpoint.step,
       spent,
       tasks,
+      places,
       outcomes: this.#steps.flatMap(it =>
         it.method === "grpo" && it.outcomes ? [{ step: it.step, outcomes: it.outcomes }] : [],
       ),

@@ -15,6 +15,8 @@ import { checkMenus, checkTask, createFitCheck, FitTally } from "./taskFit.ts";
 export interface TrainingSet {
   /** The tasks that `grpo` attempts. */
   readonly tasks: readonly Task[];
+  /** The index of each of these tasks in the split, which also counts tasks that are left out. */
+  readonly places: readonly number[];
   /** The conversations that `sft` learns from. */
   readonly corpus?: Corpus;
   /** The topic of each task. */
@@ -42,10 +44,13 @@ export async function loadTrainingSet(
   const fits = new FitTally();
   const unusable: UserError[] = [];
   const tasks: Task[] = [];
+  const places: number[] = [];
+  let place = -1;
   const taskTopics: TaskTopic[] = [];
   async function* selectTasks(): AsyncGenerator<Task> {
     for await (const task of readTasks(config.tasks, { onTorn: it => console.error(it) })) {
       if (task.split !== config.split) continue;
+      place++;
       const problem = findProblem(task, config, catalog);
       if (problem) {
         unusable.push(problem);
@@ -56,6 +61,7 @@ export async function loadTrainingSet(
         fits.count(fit);
         if (config.onlyFitting && fit !== "fits") continue;
       }
+      places.push(place);
       taskTopics.push(getTaskTopic(task));
       onTask(taskTopics.length);
       yield task;
@@ -101,7 +107,7 @@ export async function loadTrainingSet(
     ...describeUnusable(unusable, taskTopics.length),
     ...(config.onlyFitting ? [] : describeMisfits(fits.counts, start.config.name)),
   ];
-  return { tasks, taskTopics, warnings, ...(built ? { corpus: built.corpus } : {}) };
+  return { tasks, places, taskTopics, warnings, ...(built ? { corpus: built.corpus } : {}) };
 }
 
 function findProblem(task: Task, config: RunConfig, catalog: Catalog): UserError | undefined {

@@ -305,6 +305,21 @@ describe("train", () => {
     expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
   });
 
+  test("resumes a run that has ended with new limits, and refuses other options", async () => {
+    const run = join(cwd, "extended");
+    const small = { tasks: tasks(), steps: 1, grpo: { prompts: 2, group: 2 } };
+    writeFileSync(join(cwd, "short.train.json"), JSON.stringify(small));
+    await runCommand(train, ["--run", run, "--config", "short.train.json"], { cwd });
+    const resume = ["--run", run, "--resume"];
+    await check([...resume, "--seed", "0"], /--seed <n> is given/);
+    await check([...resume, "--only-fitting"], /--only-fitting is given/);
+    await check([...resume, "--steps", "1"], /has been trained for 1 steps and/);
+    const { code, out } = await runCommand(train, [...resume, "--steps", "2"], { cwd });
+    expect({ code, last: out.at(-1) }).toEqual({ code: 0, last: `done after step 2: ${run}` });
+    expect(readRun(run)).toMatchObject({ steps: 2, from: "small" });
+    expect(readMetrics(run).lines.map(it => it.step)).toEqual([1, 2]);
+  });
+
   /** Trains until a step is done, then presses Ctrl-C. */
   async function trainUntilInterrupted(args: readonly string[]): Promise<void> {
     const run = args[args.indexOf("--run") + 1]!;

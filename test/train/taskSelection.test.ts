@@ -7,8 +7,9 @@ import {
 } from "../../src/train/taskSelection.ts";
 import { moveTwice } from "../trajectory/sampleTasks.ts";
 
-const open = (curriculum: number) =>
-  createTaskSelector({ tasks: 40, prompts: 4, seed: 2, curriculum });
+const count = (n: number, from = 0) => Array.from({ length: n }, (_, i) => from + i);
+const open = (curriculum: number, places = count(40)) =>
+  createTaskSelector({ places, prompts: 4, seed: 2, curriculum });
 const take = (selector: TaskSelector, step: number): number[] =>
   selector.select(step).map(it => it.index);
 const outcome = (task: number, successes: number) => ({ task, attempts: 8, successes });
@@ -16,7 +17,7 @@ const outcome = (task: number, successes: number) => ({ task, attempts: 8, succe
 test("without a curriculum, ten steps of four take each of forty tasks once", () => {
   const selector = open(0);
   const taken = Array.from({ length: 10 }, (_, i) => take(selector, i + 1)).flat();
-  expect(taken.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
+  expect(taken.toSorted((a, b) => a - b)).toEqual(count(40));
 });
 
 describe("with a curriculum of a half", () => {
@@ -38,11 +39,20 @@ describe("with a curriculum of a half", () => {
   });
 
   test("mastered tasks make room for undecided ones", () => {
-    const selector = open(0.5);
-    const [first, ...others] = take(open(0), 11);
+    const selector = open(0.5, count(100));
+    const [first, ...others] = take(open(0, count(100)), 11);
     selector.record(1, [outcome(first!, 8), ...[1, 2, 3].map(it => outcome(others[0]!, it))]);
     selector.record(2, [outcome(99, 4), outcome(98, 4), outcome(97, 4)]);
     expect(take(selector, 11)).toEqual([97, others[0], 98, 99]);
+  });
+
+  test("outcomes belong to the places of tasks, and those of tasks that are gone are ignored", () => {
+    const places = [0, ...count(39, 2)]; // the second task is gone
+    const selector = open(0.5, places);
+    selector.record(1, [outcome(0, 8), outcome(1, 4), outcome(2, 4)]);
+    const step = [7, 8].find(it => !take(open(0, places), it).includes(1))!;
+    const chosen = selector.select(step).filter(it => it.isUndecided);
+    expect(chosen).toEqual([{ index: 1, isUndecided: true }]);
   });
 
   test("choices after a resumption are those of an uninterrupted run", () => {

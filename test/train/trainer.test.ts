@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,6 +26,7 @@ import {
   getCheckpointFolder,
   listCheckpoints,
   createRun,
+  extendRun,
   getDiscardedFile,
   findLatestCheckpoint,
   readEnd,
@@ -124,8 +125,8 @@ function createRunFolder(config: RunConfig, from = start): string {
   createRun(folder, config, from);
   return folder;
 }
-const startOn = (folder: string): Promise<Attachment> =>
-  startTrainer({ folder, program: join(programs, "trainer.js"), fixtures });
+const startOn = (folder: string, from: readonly string[] = fixtures): Promise<Attachment> =>
+  startTrainer({ folder, program: join(programs, "trainer.js"), fixtures: from });
 
 /** Waits for the end of the training and returns all events. */
 async function readEvents(attachment: Attachment): Promise<TrainerEvent[]> {
@@ -313,6 +314,32 @@ describe("a run that trains adapters", () => {
 });
 
 describe("a run of grpo", () => {
+  test("keeps fixtures that are deleted while it trains; resumed, it goes on without their tasks", async () => {
+    const folders = join(root, "servers");
+    cpSync(fixtures[0]!, folders, { recursive: true });
+    const settings = { ...defaultGrpoSettings, prompts: 2, group: 2, curriculum: 0.5 };
+    const folder = createRunFolder(grpo({ steps: 8, grpo: settings, workers: 1 }));
+    const file = join(folders, "banking/fixtures/full.fixture.json");
+    const attachment = await startOn(folder, [folders]);
+    for await (const it of attachment.events)
+      if (it.kind === "stepped") rmSync(file, { force: true });
+    expect(readEnd(folder)).toEqual({ by: "steps", step: 8 });
+    extendRun(folder, { steps: 14 });
+    await readEvents(await startOn(folder, [folders]));
+    expect(readEnd(folder)).toEqual({ by: "steps", step: 14 });
+    const all: Task[] = [];
+    for await (const it of readTasks(tasks)) all.push(it);
+    const isGone = (task: Task) => task.servers[0]!.fixture.startsWith("full");
+    expect(all.map(isGone)).toEqual(expect.arrayContaining([true, false]));
+    for (const metrics of readMetrics(folder).lines) {
+      if (metrics.method !== "grpo") throw new Error("not GRPO");
+      const attempted = metrics.outcomes!.map(it => all[it.task]!);
+      const { lines } = readGroups(folder, metrics.step);
+      expect(new Set(attempted.map(it => it.id))).toEqual(new Set(lines.map(it => it.task)));
+      if (metrics.step > 8) expect(attempted.filter(isGone)).toEqual([]);
+    }
+  });
+
   test("counts groups that were attempted in place of others, and records outcomes of tasks", async () => {
     const folder = createRunFolder({ ...grpoWithAllSettings(), steps: 2 });
     await readEvents(await startOn(folder));
