@@ -7,6 +7,7 @@ import { computeChange } from "../evaluation/compare.ts";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
+import type { ComputedWith } from "../run/evaluation.ts";
 import { UserError } from "../userError.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
@@ -19,6 +20,7 @@ import { defineCommand, flag, option, type CliContext, type OptionValues } from 
 import { endpointOptions } from "./endpoints.ts";
 import {
   comparedMetrics,
+  formatBackend,
   formatComparison,
   formatDecoding,
   formatDecodingDifference,
@@ -136,6 +138,8 @@ interface Measured {
   readonly spec: string;
   readonly greedy: Evaluation;
   readonly sampled?: Evaluation;
+  /** What a student computed with. */
+  readonly computedWith?: ComputedWith;
 }
 
 interface Measurement {
@@ -151,15 +155,17 @@ async function measurePolicy(
 ): Promise<Measured> {
   // loads the numerics
   const { greedy, openPolicy } = await import("./policies.ts");
+  let computedWith: ComputedWith | undefined;
   const attempt = async (choice: StudentChoice, samples: number, label: string) => {
     const opened = await openPolicy(spec, tasks, context, options, choice);
+    computedWith = opened.computedWith;
     const policy = { ...opened, ...(seen ? { seen } : {}) };
     const evaluation = await evaluatePolicy(policy, tasks, context, label, samples);
     opened.dispose();
     return evaluation;
   };
   const { samples, temperature, constrain: isConstrained } = options;
-  return {
+  const measured = {
     spec,
     greedy: await attempt({ ...greedy, isConstrained }, 1, `${spec} `),
     ...(samples === undefined
@@ -172,10 +178,12 @@ async function measurePolicy(
           ),
         }),
   };
+  return { ...measured, ...(computedWith ? { computedWith } : {}) };
 }
 
-const createDocument = ({ greedy, sampled }: Measured) => ({
+const createDocument = ({ greedy, sampled, computedWith }: Measured) => ({
   policy: greedy.policy,
+  ...(computedWith ? { computedWith } : {}),
   ...(greedy.decoding ? { decoding: greedy.decoding } : {}),
   ...greedy.metrics,
   slices: computeSlices(greedy.rows),
@@ -187,9 +195,13 @@ const compare = (before: readonly EvaluationRow[], runs: readonly (readonly Eval
     comparedMetrics.map(({ name, read }) => [name, computeChange(before, runs, read)]),
   );
 
-const formatMeasured = ({ spec, greedy, sampled }: Measured, hasTitle: boolean): string[] => [
+const formatMeasured = (
+  { spec, greedy, sampled, computedWith }: Measured,
+  hasTitle: boolean,
+): string[] => [
   ...(hasTitle ? [`${spec}:`] : []),
   ...formatDecoding(greedy),
+  ...(computedWith ? [formatBackend(computedWith)] : []),
   ...formatMetrics(greedy.metrics),
   ...(sampled ? ["", ...formatMetrics(sampled.metrics)] : []),
   ...formatSlices(computeSlices(greedy.rows)),

@@ -7,11 +7,15 @@ import type { EvaluationRow } from "../evaluation/row.ts";
 import type { Slice } from "../evaluation/slices.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { formatComputedWith, type ComputedWith } from "../run/evaluation.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
 const formatNumber = (value: number) => value.toFixed(4);
 const formatRow = (name: string, value: string) => `${name.padEnd(22)}${value}`;
+
+export const formatBackend = (it: ComputedWith): string =>
+  formatRow("backend", escapeInvisible(formatComputedWith(it)));
 
 const formatInterval = (interval: Interval | undefined, format: (value: number) => string) =>
   interval ? ` (95% ${format(interval.low)} … ${format(interval.high)})` : "";

@@ -22,6 +22,7 @@ import { openStudent } from "../model/student.ts";
 import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
+import type { ComputedWith } from "../run/evaluation.ts";
 import { findModelFolder } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { listGoalTools, type SeenTasks } from "../trajectory/seenTasks.ts";
@@ -41,8 +42,12 @@ export interface OpenedPolicy {
   readonly concurrency: number;
   /** What a student was trained on, if it records that. */
   readonly seen?: SeenTasks;
+  /** What a student computes with. */
+  readonly computedWith?: ComputedWith;
   dispose(): void;
 }
+
+export type OpenedStudent = OpenedPolicy & Required<Pick<OpenedPolicy, "computedWith">>;
 
 /** How a student or an endpoint chooses its tokens. */
 export interface StudentChoice {
@@ -124,7 +129,7 @@ export async function openStudentModel(
   tasks: readonly Task[],
   { dist, catalog }: Pick<CliContext, "dist" | "catalog">,
   choice: StudentChoice,
-): Promise<OpenedPolicy> {
+): Promise<OpenedStudent> {
   checkTools(
     stored,
     createServerDigest(catalog.servers),
@@ -132,7 +137,7 @@ export async function openStudentModel(
   );
   checkUnseen(stored, tasks);
   checkMenus(stored, tasks, catalog);
-  await startBackend("auto", {
+  const { name, device, notes } = await startBackend("auto", {
     programs: dist,
     backends: getBackendsFolder(),
     sizes: stored.config.architecture,
@@ -147,6 +152,7 @@ export async function openStudentModel(
     policy: student,
     concurrency: stored.kind === "student" ? 64 : 8,
     ...(seen ? { seen } : {}),
+    computedWith: { backend: name, device, notes: [...notes] },
     dispose() {
       student.dispose();
       model.dispose();

@@ -11,6 +11,7 @@ import type {
   PolicyListenerMessages,
   PolicyMessages,
 } from "../protocol/policyProcess.ts";
+import type { ComputedWith } from "../run/evaluation.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
@@ -34,8 +35,9 @@ export const policy = defineCommand({
     const channel: Channel<PolicyMessages, PolicyListenerMessages> = createForkChannel(process);
     let served: ServedPolicy | undefined;
     channel.handle("open", async choice => {
-      served = await openServedPolicy(choice, context);
-      return { model: served.model };
+      const { policy, computedWith } = await openServedPolicy(choice, context);
+      served = policy;
+      return { model: served.model, ...(computedWith ? { computedWith } : {}) };
     });
     channel.handle("answer", async ({ id, ...request }, signal) => {
       try {
@@ -54,7 +56,7 @@ export const policy = defineCommand({
 async function openServedPolicy(
   { policy: spec, tasks: files, isConstrained }: PolicyChoice,
   context: CliContext,
-): Promise<ServedPolicy> {
+): Promise<{ readonly policy: ServedPolicy; readonly computedWith?: ComputedWith | undefined }> {
   const { openPolicy } = await import("./policies.ts");
   const isTeacher = spec === "scripted:teacher";
   const tasks = isTeacher ? await readAllTasks(files, context) : [];
@@ -63,12 +65,13 @@ async function openServedPolicy(
     seed: 0,
     isConstrained,
   });
-  return servePolicy(opened.policy, {
+  const policy = servePolicy(opened.policy, {
     model: spec.includes(":") ? spec : basename(resolve(context.cwd, spec)),
     catalog: context.catalog,
     now: formatNow(new Date()),
     ...(isTeacher ? { findTask: createTaskFinder(tasks) } : {}),
   });
+  return { policy, computedWith: opened.computedWith };
 }
 
 const noEndpoint = {

@@ -7,14 +7,14 @@ import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { PolicyFault } from "../policy/policy.ts";
 import type { ServedAnswer, ServedPolicy, ServedRequest } from "../policy/servedPolicy.ts";
 import type {
+  OpenedServedPolicy,
   PolicyChoice,
   PolicyListenerMessages,
   PolicyMessages,
 } from "../protocol/policyProcess.ts";
 
-interface Running {
+interface Running extends OpenedServedPolicy {
   readonly channel: Channel<PolicyListenerMessages, PolicyMessages>;
-  readonly model: string;
 }
 
 /** An answer that has not come yet. */
@@ -27,7 +27,7 @@ export class PolicyProcess implements ServedPolicy {
   readonly #program: string;
   readonly #choice: PolicyChoice;
   readonly #awaited = new Map<number, Awaited>();
-  #model = "";
+  #opened: OpenedServedPolicy = { model: "" };
   #running: Promise<Running> | undefined;
   #count = 0;
 
@@ -39,12 +39,17 @@ export class PolicyProcess implements ServedPolicy {
   /** Starts the process. Rejects with the `UserError` for a policy that cannot be opened. */
   static async start(program: string, choice: PolicyChoice): Promise<PolicyProcess> {
     const process = new PolicyProcess(program, choice);
-    process.#model = (await process.#open()).model;
+    process.#opened = await process.#open();
     return process;
   }
 
   get model(): string {
-    return this.#model;
+    return this.#opened.model;
+  }
+
+  /** What a student computes with. */
+  get computedWith(): OpenedServedPolicy["computedWith"] {
+    return this.#opened.computedWith;
   }
 
   async answer(
@@ -100,7 +105,7 @@ export class PolicyProcess implements ServedPolicy {
     });
     channel.open();
     try {
-      return { channel, model: (await channel.request("open", this.#choice)).model };
+      return { channel, ...(await channel.request("open", this.#choice)) };
     } catch (error) {
       await channel.close();
       throw error;

@@ -1,6 +1,7 @@
 /** `serve`: runs the HTTP service, in this process or in several, until it is interrupted. */
 import { fork } from "node:child_process";
 import { join, resolve } from "node:path";
+import { formatComputedWith } from "../run/evaluation.ts";
 import { SessionJournal } from "../service/journal.ts";
 import type { SessionTable } from "../service/sessionTable.ts";
 import { Supervisor } from "../service/workers/supervisor.ts";
@@ -126,6 +127,8 @@ export const serve = defineCommand({
             });
       if ("sessions" in service) reportBrokenCalls(service.sessions, context);
       printStart(service.url, tasks.size, workers, context);
+      if (policy?.computedWith)
+        printNote(`${policy.model} computes with ${formatComputedWith(policy.computedWith)}`);
       const failed = "failed" in service ? service.failed : new Promise<never>(() => {});
       try {
         await Promise.race([waitForAbort(signal), failed]);

@@ -6,7 +6,7 @@ import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import type { EvaluationResult, EvaluationWork, WorkProgress } from "../protocol/work.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
-import type { Estimate, Measurement } from "../run/evaluation.ts";
+import type { ComputedWith, Estimate, Measurement } from "../run/evaluation.ts";
 import { createFitCheck } from "../train/taskFit.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -29,8 +29,10 @@ export async function evaluateStudents(
   if (!profile) throw new Error(`unknown profile ${profileName}`);
   const tasks = await selectTasks({ file, students, limit }, catalog, context.signal);
   const evaluations: Evaluation[] = [];
+  let computedWith: ComputedWith | undefined;
   for (const [i, student] of students.entries()) {
     const opened = await openStudentModel(student, tasks, { dist: context.dist, catalog }, greedy);
+    ({ computedWith } = opened);
     try {
       evaluations.push(
         await evaluate(tasks, opened.policy, {
@@ -54,6 +56,7 @@ export async function evaluateStudents(
   return {
     count: tasks.length,
     sets: new Set(evaluations[0]!.rows.map(it => it.cluster)).size,
+    computedWith: computedWith!,
     measurements,
     ...(evaluations.length > 1
       ? { change: compareEvaluations(evaluations, measurements, profile) }

@@ -61,12 +61,12 @@ async function startFastest(options: BackendOptions): Promise<Backend> {
       backend.check?.();
       candidates.push({ backend, seconds });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
       notes.push(`backend ${name} was passed over: ${reason}`);
     }
   const [fastest] = candidates.toSorted((a, b) => a.seconds - b.seconds);
   if (!fastest) {
-    notes.push("training runs in plain JavaScript, about 200 times slower than wasm");
+    notes.push("everything runs in plain JavaScript, about 200 times slower than wasm");
     return { ...(await start("cpu", options)), notes };
   }
   if (candidates.length > 1)

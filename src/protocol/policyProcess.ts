@@ -2,6 +2,7 @@
  * What the service and the process of its policy, which it forks, send each other as JSON-RPC.
  * Types only.
  */
+import type { ComputedWith } from "../run/evaluation.ts";
 import type { ServedAnswer, ServedRequest } from "../policy/servedPolicy.ts";
 
 /** The policy to open. */
@@ -14,10 +15,16 @@ export interface PolicyChoice {
   readonly isConstrained: boolean;
 }
 
+export interface OpenedServedPolicy {
+  readonly model: string;
+  /** What a student computes with. */
+  readonly computedWith?: ComputedWith;
+}
+
 /** What the process of the policy accepts. */
 export type PolicyMessages = {
   requests: {
-    open: { params: PolicyChoice; result: { readonly model: string } };
+    open: { params: PolicyChoice; result: OpenedServedPolicy };
     /** `id` is repeated with the parts of its text. */
     answer: { params: ServedRequest & { readonly id: number }; result: ServedAnswer };
   };

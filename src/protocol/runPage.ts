@@ -5,7 +5,7 @@ import type { StepMetrics } from "../run/metrics.ts";
 import type { PageContract } from "./pageChannel.ts";
 
 export type { RunConfig } from "../run/config.ts";
-export type { Estimate, RunEvaluation } from "../run/evaluation.ts";
+export type { ComputedWith, Estimate, RunEvaluation } from "../run/evaluation.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
 /**

@@ -25,7 +25,7 @@ export interface TrainerStatus {
   readonly doing: string;
   /** The resident memory of the process, now and at most, in bytes. */
   readonly memory?: { readonly resident: number; readonly peak: number };
-  /** What the user should know about the tasks; absent before they are read. */
+  /** What the user should know about the tasks, once they are read, and the chosen backend. */
   readonly warnings?: readonly string[];
 }
 

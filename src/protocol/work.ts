@@ -7,7 +7,7 @@ import type { RunConfig } from "../run/config.ts";
 import type { FitCounts } from "../run/fitCounts.ts";
 import type { TrainingPlan } from "../run/trainingPlan.ts";
 import type { CachedScoring } from "../run/attemptCache.ts";
-import type { Estimate, Measurement } from "../run/evaluation.ts";
+import type { ComputedWith, Estimate, Measurement } from "../run/evaluation.ts";
 import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
@@ -84,6 +84,7 @@ export interface EvaluationResult {
   /** How many tasks were attempted, and how many sets of tools they need. */
   readonly count: number;
   readonly sets: number;
+  readonly computedWith: ComputedWith;
   /** One per model. */
   readonly measurements: readonly Measurement[];
   /** The differences of the second model from the first one, paired by task. */

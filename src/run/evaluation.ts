@@ -31,6 +31,20 @@ const measurement = z.object({
 
 export type Measurement = z.infer<typeof measurement>;
 
+const computedWith = z.object({
+  backend: z.string(),
+  device: z.string(),
+  /** Why it was chosen, as far as that is not plain. */
+  notes: z.array(z.string()),
+});
+
+/** The backend that attempts were computed with, as `trainedWith` of a run has it. */
+export type ComputedWith = z.infer<typeof computedWith>;
+
+/** Such as "wasm, the processor", followed by the notes. */
+export const formatComputedWith = ({ backend, device, notes }: ComputedWith): string =>
+  [`${backend}, ${device}`, ...notes].join("; ");
+
 const runEvaluation = z.object({
   format: z.literal(evaluationFormat),
   /** The tasks file. */
@@ -39,6 +53,8 @@ const runEvaluation = z.object({
   count: z.int().min(1),
   sets: z.int().min(1),
   profile: z.string(),
+  /** Evaluations of before 0.8 do not have it. */
+  computedWith: computedWith.optional(),
   before: measurement.extend({ step: z.int().min(0) }),
   after: measurement.extend({ step: z.int().min(0) }),
   /** The differences, paired by task. */

@@ -14,8 +14,10 @@ async function serve(...args: readonly string[]) {
   const child = spawn(
     process.execPath,
     [join(root, "dist/cli.js"), "serve", "--port", "0", ...args],
-    { cwd: emptyFolder(), stdio: ["ignore", "pipe", "inherit"] },
+    { cwd: emptyFolder(), stdio: ["ignore", "pipe", "pipe"] },
   );
+  let notes = "";
+  child.stderr.setEncoding("utf8").on("data", it => (notes += it));
   children.push(child);
   const ended = new Promise<number | null>(resolve => child.once("close", resolve));
   const first = await new Promise<string>((resolve, reject) => {
@@ -24,7 +26,14 @@ async function serve(...args: readonly string[]) {
   });
   const { url } = JSON.parse(first) as { url: string };
   const baseURL = `${url}/v1`;
-  return { child, ended, baseURL, client: new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 }) };
+  const getNotes = () => notes;
+  return {
+    child,
+    ended,
+    baseURL,
+    getNotes,
+    client: new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 }),
+  };
 }
 
 const listChildren = (pid: number) =>
@@ -52,7 +61,7 @@ test("a teacher behind the endpoint achieves all tasks when it is evaluated", as
 });
 
 test("a student that ends is started again, and ends with the service", async () => {
-  const { client, child, ended } = await serve("--policy", "small", "--constrain");
+  const { client, child, ended, getNotes } = await serve("--policy", "small", "--constrain");
   const ask = () =>
     client.chat.completions.create({
       model: "small",
@@ -60,6 +69,7 @@ test("a student that ends is started again, and ends with the service", async ()
     });
   const answers = await Promise.all(Array.from({ length: 20 }, ask));
   expect(answers.every(it => it.usage!.completion_tokens > 0)).toBe(true);
+  expect(getNotes()).toContain("small computes with wasm, the processor");
   const [first] = listChildren(child.pid!);
   process.kill(first!, "SIGKILL");
   await expect.poll(() => listChildren(child.pid!)).not.toContain(first);

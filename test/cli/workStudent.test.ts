@@ -84,7 +84,11 @@ test("two students attempt the same held-out tasks, and the second is compared w
     fixtures,
   });
   const [careless, small] = result.measurements;
-  expect(result).toMatchObject({ count: 6, sets: expect.any(Number) as number });
+  expect(result).toMatchObject({
+    count: 6,
+    sets: expect.any(Number) as number,
+    computedWith: { backend: "wasm", device: "the processor", notes: [] },
+  });
   expect(small!.success.mean).toBeGreaterThan(careless!.success.mean);
   expect(result.change!.success.mean).toBeCloseTo(small!.success.mean - careless!.success.mean, 6);
   for (const { success } of result.measurements) {

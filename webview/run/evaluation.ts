@@ -1,12 +1,12 @@
 /** What the student did on held-out tasks before and after the training, as a table. */
-import type { Estimate, RunEvaluation } from "../../src/protocol/runPage.ts";
+import type { ComputedWith, Estimate, RunEvaluation } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { formatChange, formatCount, formatFixed } from "../text.ts";
+import { escapeInvisible, formatChange, formatCount, formatFixed } from "../text.ts";
 
 /** No elements if the run was not evaluated. */
 export function createEvaluation(evaluation: RunEvaluation | undefined): readonly HTMLElement[] {
   if (!evaluation) return [];
-  const { count, before, after, change, profile } = evaluation;
+  const { count, before, after, change, profile, computedWith } = evaluation;
   return [
     element("h2", {}, "Held-Out Tasks"),
     element(
@@ -35,8 +35,13 @@ export function createEvaluation(evaluation: RunEvaluation | undefined): readonl
       { class: "quiet" },
       "Each task is attempted once with greedy decoding. The brackets contain 95% intervals over the sets of tools that the tasks need.",
     ),
+    ...(computedWith ? [element("p", { class: "quiet" }, describeBackend(computedWith))] : []),
   ];
 }
+
+/** The same words as `formatComputedWith` in src/run, which pages cannot load. */
+const describeBackend = ({ backend, device, notes }: ComputedWith): string =>
+  escapeInvisible(`Computed with ${[`${backend}, ${device}`, ...notes].join("; ")}.`);
 
 interface Format {
   readonly value: (mean: number) => string;

@@ -6,7 +6,12 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Uri } from "vscode";
 import type { EvaluationResult } from "../../protocol/work.ts";
-import { evaluationFormat, getTrend, type RunEvaluation } from "../../run/evaluation.ts";
+import {
+  evaluationFormat,
+  formatComputedWith,
+  getTrend,
+  type RunEvaluation,
+} from "../../run/evaluation.ts";
 import { getCheckpointFolder } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount } from "../shared/count.ts";
@@ -81,6 +86,7 @@ export class Evaluations {
       count: result.count,
       sets: result.sets,
       profile: config.profile,
+      computedWith: result.computedWith,
       before: { step: 0, ...before! },
       after: { step, ...after! },
       change: result.change!,
@@ -99,10 +105,14 @@ export class Evaluations {
   async #evaluateStudent({ label, folder }: StudentChoice): Promise<void> {
     const tasks = await this.#pickTasks();
     const work = { tasks, models: [folder], profile: "prove-plus" };
-    const { count, measurements } = await this.#evaluate(label, work);
+    const { count, computedWith, measurements } = await this.#evaluate(label, work);
     const { success } = measurements[0]!;
     const where = `${formatCount(count, "held-out task")} in ${basename(tasks)}`;
-    reportRejection(showInformation(`${label}: success ${formatShare(success)} on ${where}.`));
+    const about =
+      computedWith.notes.length > 0 ? ` Computed with ${formatComputedWith(computedWith)}.` : "";
+    reportRejection(
+      showInformation(`${label}: success ${formatShare(success)} on ${where}.${about}`),
+    );
   }
 
   #evaluate(
