@@ -192,7 +192,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
     const clippedTokens: ClippedTokens[] = [];
     const canUndo = minibatches.length > 1 && context.optimizer.canRemember;
-    if (canUndo) await context.optimizer.remember();
+    if (canUndo) context.optimizer.remember();
     for (const minibatch of minibatches) {
       const isFirst = minibatch === minibatches[0];
       const canBeAbandoned = isFirst || canUndo;

@@ -41,8 +41,8 @@ export interface Optimizer {
   restore(state: OptimizerState): void;
   /** Whether the parameters are few enough to `remember` them at each step. */
   readonly canRemember: boolean;
-  /** Copies the parameters and the state, for `undo`. */
-  remember(): Promise<void>;
+  /** Keeps the parameters and the state as they are, for `undo`. */
+  remember(): void;
   /** Makes the parameters and the state those of the last `remember`, bit for bit. */
   undo(): void;
   dispose(): void;
@@ -57,24 +57,18 @@ export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): 
   const { memory } = runningBackend();
   const moments = [...getTrainable(model)].map(([name, weight]) => createMoments(name, weight));
   const variables = moments.flatMap(it => [it.weight, it.first, it.second]);
-  /** Allocated once: at each step it would be garbage. */
-  let copies: readonly Float32Array[] | undefined;
+  const snapshot = memory ? createArrays(memory, variables) : createReferences(variables);
   let rememberedStep = 0;
   let step = 0;
   return {
     canRemember: moments.reduce((sum, it) => sum + it.weight.size, 0) <= maxRemembered,
-    async remember() {
+    remember() {
       rememberedStep = step;
-      copies ??= variables.map(it => new Float32Array(it.size));
-      for (const [i, it] of variables.entries())
-        copies[i]!.set(memory ? memory.viewOf(it) : await it.data<"float32">());
+      snapshot.take();
     },
     undo() {
-      if (!copies) throw new Error("nothing was remembered");
       step = rememberedStep;
-      for (const [i, it] of variables.entries())
-        if (memory) memory.viewOf(it).set(copies[i]!);
-        else tf.tidy(() => it.assign(tf.tensor(copies![i]!.slice(), it.shape)));
+      snapshot.restore();
     },
     async step(gradients, learningRate) {
       const norm = memory ? computeNormInPlace(memory, gradients) : await computeNorm(gradients);
@@ -107,7 +101,48 @@ export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): 
         assignValues(second, state.second.get(name), name);
       }
     },
-    dispose: () => tf.dispose(moments.flatMap(({ first, second }) => [first, second])),
+    dispose() {
+      snapshot.dispose();
+      tf.dispose(moments.flatMap(({ first, second }) => [first, second]));
+    },
+  };
+}
+
+/** The values of variables at an earlier time. */
+interface Snapshot {
+  take(): void;
+  restore(): void;
+  dispose(): void;
+}
+
+/** A step changes the memory of `wasm` in place, so that the values are copied. */
+function createArrays({ viewOf }: WasmMemory, variables: readonly tf.Variable[]): Snapshot {
+  /** Allocated once: at each step it would be garbage. */
+  let copies: readonly Float32Array[] | undefined;
+  return {
+    take() {
+      copies ??= variables.map(it => new Float32Array(it.size));
+      for (const [i, it] of variables.entries()) copies[i]!.set(viewOf(it));
+    },
+    restore() {
+      for (const [i, it] of variables.entries()) viewOf(it).set(copies![i]!);
+    },
+    dispose: () => {},
+  };
+}
+
+/** Elsewhere a step assigns other tensors, so that those of before only have to be kept. */
+function createReferences(variables: readonly tf.Variable[]): Snapshot {
+  let kept: readonly tf.Tensor[] = [];
+  return {
+    take() {
+      tf.dispose([...kept]);
+      kept = tf.tidy(() => variables.map(it => tf.keep(tf.clone(it))));
+    },
+    restore() {
+      for (const [i, it] of variables.entries()) it.assign(kept[i]!);
+    },
+    dispose: () => tf.dispose([...kept]),
   };
 }
 

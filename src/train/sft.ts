@@ -55,7 +55,7 @@ export function openSft(
       const learningRate = sft.learningRate * learningRateFactor(step, progress, sft);
       const needsValidation = step % saveEvery === 0 || progress >= 1;
       const canUndo = needsValidation && optimizer.canRemember;
-      if (canUndo) await optimizer.remember();
+      if (canUndo) optimizer.remember();
       const { norm } = await optimizer.step(gradients, learningRate);
       disposeGradients(gradients);
 

@@ -90,6 +90,23 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
       expect(getValues(interrupted, parameter)).toEqual(getValues(uninterrupted, parameter));
   });
 
+  test("after undo, weights and state are those of remember, as often as it is called", async () => {
+    const [model, other] = [initializeModel(tiny, 1), initializeModel(tiny, 1)];
+    const [optimizer, only] = [createAdamW(model), createAdamW(other)];
+    for (let i = 0; i < 3; i++) {
+      const gradients = createRandomGradients(model, 10 * i, 0.1);
+      optimizer.remember();
+      await optimizer.step(createRandomGradients(model, 99, 1), 0.1);
+      await optimizer.step(gradients, 0.1);
+      optimizer.undo();
+      await optimizer.step(gradients, 0.01);
+      await only.step(gradients, 0.01);
+    }
+    expect(await optimizer.state()).toEqual(await only.state());
+    for (const parameter of model.parameters.keys())
+      expect(getValues(model, parameter)).toEqual(getValues(other, parameter));
+  });
+
   test("a gradient that is not finite changes nothing, and its norm says so", async () => {
     const model = initializeModel(tiny, 1);
     const optimizer = createAdamW(model);
@@ -110,9 +127,14 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
     const before = tf.memory().numTensors;
     const optimizer = createAdamW(model);
     const gradients = createRandomGradients(model, 1, 1);
+    optimizer.remember();
     await optimizer.step(gradients, 0.01);
     const after = tf.memory().numTensors;
-    for (let i = 0; i < 3; i++) await optimizer.step(gradients, 0.01);
+    for (let i = 0; i < 3; i++) {
+      optimizer.remember();
+      await optimizer.step(gradients, 0.01);
+    }
+    optimizer.undo();
     await optimizer.state();
     expect(tf.memory().numTensors).toBe(after);
     optimizer.dispose();
