@@ -3,14 +3,15 @@
  * process.
  */
 import { join, resolve } from "node:path";
-import { attachTrainer } from "../run/attach.ts";
-import { createRun, extendRun, readMetrics, readRun } from "../run/folder.ts";
+import { attachTrainer, type Attachment } from "../run/attach.ts";
+import { extendRun, readMetrics, readRun } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
+import { trainNewRun } from "../run/newRun.ts";
 import { startTrainer } from "../run/start.ts";
 import { UserError } from "../userError.ts";
 import { chooseTraining, trainingOptions, type ChosenTraining } from "./chooseTraining.ts";
-import { defineCommand, flag, option, type OptionValues } from "./command.ts";
-import { followTraining, formatStep } from "./followTraining.ts";
+import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
+import { followTraining, formatStep, type FollowedTraining } from "./followTraining.ts";
 import { outputPath } from "./parsers.ts";
 import { listFixtureFolders } from "./resources.ts";
 import { jsonFlag } from "./sharedOptions.ts";
@@ -45,21 +46,9 @@ export const train = defineCommand({
   ],
   async run(context, _positionals, options) {
     const folder = resolve(context.cwd, options.run);
-    if (options.resume) await prepareResuming(folder, options);
-    else {
-      const { config, model } = await chooseTraining(context, options);
-      await checkStart({ config, model });
-      createRun(folder, config, model);
-    }
-    const running = options.resume ? await attachTrainer(folder) : undefined;
-    const attachment =
-      running ??
-      (await startTrainer({
-        folder,
-        program: join(context.dist, "trainer.js"),
-        fixtures: listFixtureFolders(context),
-      }));
-    const { by, step, alarms, warning } = await followTraining(folder, attachment, context);
+    const { by, step, alarms, warning } = options.resume
+      ? await resume(folder, options, context)
+      : await start(folder, await chooseTraining(context, options), context);
     const last = readMetrics(folder).lines.at(-1);
     if (options.json) context.print(JSON.stringify({ run: folder, by, step, last, alarms }));
     else {
@@ -73,6 +62,34 @@ export const train = defineCommand({
     return warning === undefined ? 0 : 1;
   },
 });
+
+async function start(
+  folder: string,
+  training: ChosenTraining,
+  context: CliContext,
+): Promise<FollowedTraining> {
+  await checkStart(training);
+  return trainNewRun(folder, training, async () =>
+    followTraining(folder, await launch(folder, context), context),
+  );
+}
+
+async function resume(
+  folder: string,
+  options: OptionValues<typeof trainingOptions>,
+  context: CliContext,
+): Promise<FollowedTraining> {
+  await prepareResuming(folder, options);
+  const running = await attachTrainer(folder);
+  return followTraining(folder, running ?? (await launch(folder, context)), context);
+}
+
+const launch = (folder: string, context: CliContext): Promise<Attachment> =>
+  startTrainer({
+    folder,
+    program: join(context.dist, "trainer.js"),
+    fixtures: listFixtureFolders(context),
+  });
 
 /**
  * Gives the run new limits if there are some. Throws a `UserError` if there is no run, or other

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { readTrainingFile } from "../run/trainingFile.ts";
-import { createRun } from "../run/folder.ts";
+import { trainNewRun } from "../run/newRun.ts";
 import { startTrainer } from "../run/start.ts";
 import { defineCommand, option, type CliContext } from "./command.ts";
 import { followTraining, type FollowedTraining } from "./followTraining.ts";
@@ -128,8 +128,7 @@ export async function trainWarmStart(
   const { exportCheckpoint, writeRandomModel } = await import("./shippedModel.ts");
   const { readModelFolder } = await import("../model/modelFolder.ts");
   const randomModel = `${run}.start`;
-  if (from === undefined) await writeRandomModel(randomModel, { tasks, seed }, context);
-  const runConfig = createRunConfig({
+  const config = createRunConfig({
     startedAt: new Date(),
     tasks,
     method: "sft",
@@ -142,14 +141,17 @@ export async function trainWarmStart(
     sft: { ...(from === undefined ? warmStartSettings : continuedSettings), ...sft },
     ...(from === undefined ? {} : { from: readModelFolder(from).config.name }),
   });
-  createRun(run, runConfig, from ?? randomModel);
-  rmSync(randomModel, { recursive: true, force: true });
-  const attachment = await startTrainer({
-    folder: run,
-    program: join(context.dist, "trainer.js"),
-    fixtures: listFixtureFolders(context),
-  });
-  const training = await followTraining(run, attachment, context);
+  if (from === undefined) await writeRandomModel(randomModel, { tasks, seed }, context);
+  const removeRandomModel = () => rmSync(randomModel, { recursive: true, force: true });
+  const training = await trainNewRun(run, { config, model: from ?? randomModel }, async () => {
+    removeRandomModel();
+    const attachment = await startTrainer({
+      folder: run,
+      program: join(context.dist, "trainer.js"),
+      fixtures: listFixtureFolders(context),
+    });
+    return followTraining(run, attachment, context);
+  }).finally(removeRandomModel);
   context.signal.throwIfAborted();
   if (training.by !== "alarm") await exportCheckpoint(run, training.step, out, context.dist);
   return training;

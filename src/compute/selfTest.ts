@@ -3,11 +3,12 @@
  * compared with plain JavaScript.
  */
 import * as tf from "@tensorflow/tfjs-core";
+import { UserError } from "../userError.ts";
 
 const [rows, inner, columns] = [9, 13, 11];
 const gatheredRows = [3, 0, 3, 7];
 
-/** Throws if the backend's results differ from those of plain JavaScript. */
+/** Throws a `UserError` if the backend's results differ from those of plain JavaScript. */
 export async function checkBackend(): Promise<void> {
   const a = Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i + 1) / 2);
   const b = Float32Array.from({ length: columns * inner }, (_, i) => Math.cos(i + 1) / 2);
@@ -47,8 +48,9 @@ function assertClose(name: string, actual: ArrayLike<number>, expected: readonly
   expected.forEach((value, i) => {
     // also catches NaN
     if (!(Math.abs((actual[i] as number) - value) < 1e-4))
-      throw new Error(
+      throw new UserError(
         `the backend ${tf.getBackend()} computes ${name} incorrectly: ${actual[i]} instead of ${value}`,
+        "use another backend, update the driver of the graphics card, or install the backend again",
       );
   });
 }

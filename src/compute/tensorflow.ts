@@ -23,7 +23,11 @@ export async function startTensorflow(folder: string | undefined): Promise<Start
   // by default, TensorFlow takes all memory of a graphics card at once
   process.env["TF_FORCE_GPU_ALLOW_GROWTH"] ??= "true";
   loadPackage(folder);
-  if (!(await tf.setBackend("tensorflow"))) throw new Error("the tensorflow backend did not start");
+  if (!(await tf.setBackend("tensorflow")))
+    throw new UserError(
+      "the tensorflow backend did not start",
+      "remove it with prove-rl backend remove tensorflow, and install it again",
+    );
   await tf.ready();
   // the package runs on the processor, without a warning, if the CUDA libraries are not the ones
   // that it was built for

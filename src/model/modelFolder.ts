@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { formatRelative } from "../storage/relativePath.ts";
 import { mergeParameter } from "./adapters.ts";
 import { parseFixtureName } from "../environment/fixtureName.ts";
+import { getSettingsFile } from "../storage/modelName.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { listGoalEdges } from "../trajectory/goalEdges.ts";
 import type { Goal } from "../trajectory/task.ts";
@@ -24,7 +25,7 @@ import {
   type StoredHuggingFaceModel,
 } from "./huggingface/folder.ts";
 import { loadAdaptedModel, readAdapterWeights, writeAdapters } from "./huggingface/peft.ts";
-import { getSettingsFile, readHuggingFaceSettings } from "./huggingface/settings.ts";
+import { readHuggingFaceSettings } from "./huggingface/settings.ts";
 import { checkWeightFiles, listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
 import { createCompactFormat } from "./compactFormat.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";

@@ -25,6 +25,7 @@ import { renameOver, writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { toWriteError, withWriteErrors, type WriteContext } from "../storage/fileErrors.ts";
 import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
+import { keepModelName } from "../storage/modelName.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { formatRelative } from "../storage/relativePath.ts";
 import { readStartModel } from "./startModel.ts";
@@ -64,6 +65,9 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
     mkdirSync(first, { recursive: true });
     if (config.lora) writeFirstAdapters(folder, config.lora, start);
     else copyModel(start, first, listModelFiles(start));
+    // the folder of a checkpoint would give the model its own name
+    const { kind, name } = readStartModel(start);
+    if (kind === "hugging-face" && !config.lora) keepModelName(first, name);
   });
   writeFileAtomicallySync(getRunFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
@@ -275,7 +279,14 @@ export function discardAfter(folder: string, step: number): { readonly discarded
 
 const endSchema = z.discriminatedUnion("by", [
   z.object({ by: z.enum(["steps", "time", "stop"]), step: z.int() }),
-  z.object({ by: z.literal("failed"), step: z.int(), what: z.string(), remedy: z.string() }),
+  z.object({
+    by: z.literal("failed"),
+    step: z.int(),
+    what: z.string(),
+    remedy: z.string(),
+    /** Whether the user has to change something before it can begin. */
+    isRefused: z.boolean().optional(),
+  }),
 ]);
 
 /** How the last training in a run folder ended. */

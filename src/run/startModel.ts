@@ -3,9 +3,10 @@
  * and how careless its teacher was, which decides the settings of a training that starts from it.
  */
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { findAdaptedFolder, isAdapterFolder, readAdapterConfig } from "../storage/adapterConfig.ts";
+import { readModelName, readStoredName } from "../storage/modelName.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
 import { runConfig, type GrpoSettings, type LoraSettings, type SftSettings } from "./config.ts";
 
@@ -38,8 +39,7 @@ export function readStartModel(folder: string): StartModel {
   const base = findAdaptedFolder(folder);
   const { rank, alpha, targets } = readAdapterConfig(folder).config;
   const model = readWholeModel(base);
-  const hasName = existsSync(join(folder, "prove.json"));
-  const name = hasName ? readName(folder) : model.name;
+  const name = readStoredName(folder) ?? model.name;
   const adapters = { rank, alpha, ...(targets ? { targets: [...targets] } : {}) };
   return { ...model, folder, name, careless: 0, adapters, base };
 }
@@ -51,7 +51,7 @@ function readWholeModel(folder: string): StartModel {
     remedy: "choose another model, or copy the model folder again",
   };
   if (readJsonFile(z.looseObject({}), file, source)["model_type"] !== undefined)
-    return { kind: "hugging-face", folder, name: readName(folder), servers: [], careless: 0 };
+    return { kind: "hugging-face", folder, name: readModelName(folder), servers: [], careless: 0 };
   const { name, saw } = readJsonFile(modelSummary, file, source);
   return {
     kind: "student",
@@ -60,15 +60,6 @@ function readWholeModel(folder: string): StartModel {
     servers: Object.keys(saw.servers).sort(),
     careless: readCarelessShare(folder),
   };
-}
-
-/** The name that a checkpoint has in prove.json, or that of the folder. */
-function readName(folder: string): string {
-  const file = join(folder, "prove.json");
-  const settings = existsSync(file)
-    ? readJsonFile(z.looseObject({ name: z.string().optional() }), file)
-    : {};
-  return settings.name ?? basename(folder);
 }
 
 /** A checkpoint has no training.json; a model that ships has the configuration of its training. */

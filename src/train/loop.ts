@@ -71,14 +71,17 @@ export interface SaveMessage {
   readonly optimizer: OptimizerState;
 }
 
+/** The first step begins: the backend is started, and the model is loaded. */
+interface ReadyMessage {
+  readonly kind: "ready";
+  readonly backend: string;
+  readonly device: string;
+  readonly notes: readonly string[];
+}
+
 /** A message to the main thread. All replicas send `stepped`; only rank 0 sends the others. */
 export type ReplicaMessage =
-  | {
-      readonly kind: "ready";
-      readonly backend: string;
-      readonly device: string;
-      readonly notes: readonly string[];
-    }
+  | ReadyMessage
   | StepMessage
   | SaveMessage
   | { readonly kind: "paused" | "resumed" }
@@ -93,13 +96,14 @@ export async function train(
   const { setup, rank } = replica;
   const { config } = setup;
   const stored = readModelFolder(setup.from);
-  await startSharedBackend(replica, stored.config.architecture);
+  const ready = await startSharedBackend(replica, stored.config.architecture);
   const model = await loadTrainableModel(stored, config);
   const optimizer = createAdamW(model);
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
   const context: MethodContext = { group: replica, model, chat: stored.chat, optimizer };
   const method = await openMethod(context, setup, { catalog, makeVariant });
+  if (ready) replica.send(ready);
   const save = async (step: number, spent: number) => {
     if (rank === 0)
       replica.send({
@@ -152,19 +156,22 @@ export async function train(
 
 /**
  * Starts the backend of the run. If it is to be the fastest one, the first replica chooses it for
- * all: replicas whose backends differ would compute different weights.
+ * all: replicas whose backends differ would compute different weights. Only for it, the result is
+ * the message about the choice.
  */
 async function startSharedBackend(
   replica: Replica<ReplicaSetup, ReplicaCommand, ReplicaMessage>,
   sizes: Architecture,
-): Promise<void> {
+): Promise<ReadyMessage | undefined> {
   const { programFolder: programs, backendsFolder, config } = replica.setup;
   const options = { programs, backends: backendsFolder, sizes };
   if (replica.rank === 0) {
     const { name, device, notes } = await startBackend(config.backend, options);
     replica.broadcast(backends.indexOf(name));
-    replica.send({ kind: "ready", backend: name, device, notes });
-  } else await startBackend(backends[replica.broadcast(0)]!, options);
+    return { kind: "ready", backend: name, device, notes };
+  }
+  await startBackend(backends[replica.broadcast(0)]!, options);
+  return undefined;
 }
 
 async function openMethod(

@@ -39,7 +39,7 @@ export function checkTask(task: Task, config: RunConfig, catalog: Catalog): void
  * menu and the first turn of any of these tasks.
  */
 export function checkMenus(
-  { folder, config, chat }: Pick<StoredModel, "folder" | "config" | "chat">,
+  { folder = "FOLDER", config, chat }: Pick<StoredModel, "config" | "chat"> & { folder?: string },
   tasks: readonly Task[],
   catalog: Catalog,
 ): void {

@@ -90,6 +90,7 @@ class Trainer {
   #releaseLock: (() => void) | undefined;
   #replicas: ReplicaGroup<ReplicaCommand> | undefined;
   #isStopping = false;
+  #hasBegun = false;
   /** All steps of the run so far. */
   #steps: StepMetrics[] = [];
 
@@ -117,8 +118,8 @@ class Trainer {
       this.#state = "finished";
     } catch (error) {
       if (!(error instanceof UserError)) console.error(error);
+      end = describeFailure(error, this.#step, this.#hasBegun);
       this.#state = "failed";
-      end = describeFailure(error, this.#step);
     }
     this.#publish(createEndEvent(end));
     try {
@@ -248,6 +249,7 @@ class Trainer {
   async #handleMessage(message: ReplicaMessage, output: RunOutput): Promise<void> {
     switch (message.kind) {
       case "ready":
+        this.#hasBegun = true;
         if (!this.#isStopping) this.#state = "training";
         for (const note of message.notes) console.error(note);
         writeTrainedWith(this.#folder, {
@@ -256,6 +258,7 @@ class Trainer {
           notes: [...message.notes],
           ...(this.#warnings.length > 0 ? { aboutTasks: [...this.#warnings] } : {}),
         });
+        this.#warnings = [...this.#warnings, ...message.notes];
         this.#activity = `training on ${message.backend}`;
         return this.#publish({ kind: "status", status: this.#getStatus() });
       case "stepped": {

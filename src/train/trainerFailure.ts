@@ -2,12 +2,16 @@
 import type { RunEnd } from "../run/folder.ts";
 import { UserError } from "../userError.ts";
 
-export function describeFailure(error: unknown, step: number): RunEnd {
+/** `hasBegun`: whether the first step of this training has begun. */
+export function describeFailure(error: unknown, step: number, hasBegun: boolean): RunEnd {
   // an error of a worker is the cause of another error
   const userError = [error, (error as Error).cause].find(
     it => it instanceof UserError || (it as Error | undefined)?.name === "UserError",
   ) as UserError | undefined;
-  if (userError) return { by: "failed", step, what: userError.what, remedy: userError.remedy };
+  if (userError) {
+    const { what, remedy } = userError;
+    return { by: "failed", step, what, remedy, ...(hasBegun ? {} : { isRefused: true }) };
+  }
   return {
     by: "failed",
     step,

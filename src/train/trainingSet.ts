@@ -35,7 +35,7 @@ const misfitShare = 0.1;
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
-  start: Pick<StoredModel, "folder" | "config" | "chat">,
+  start: Pick<StoredModel, "config" | "chat">,
   onTask: (count: number) => void,
 ): Promise<TrainingSet> {
   // from conversations the student learns new servers; other models need none that they know
@@ -87,8 +87,10 @@ export async function loadTrainingSet(
     );
   if (taskTopics.length === 0 && fits.counts.total > 0)
     throw new UserError(
-      `none of the ${fits.counts.total} tasks of the split ${config.split} in ${config.tasks} fits ${start.config.name}`,
-      "synthesize tasks for it with --preset student on the servers that it was trained on",
+      `none of the ${fits.counts.total} tasks of the split ${config.split} in ${config.tasks} fits ${start.config.name}: ${listMisfitReasons(fits.counts).join(", ")}`,
+      start.chat.describesTools
+        ? "set a longer context with prove-rl model FOLDER --context N, or synthesize tasks with smaller menus"
+        : "synthesize tasks for it with --preset student on the servers that it was trained on",
     );
   if (taskTopics.length === 0)
     throw new UserError(
@@ -99,10 +101,11 @@ export async function loadTrainingSet(
     throw new UserError(
       `every conversation of ${config.tasks} is longer than the student can hold`,
       start.chat.describesTools
-        ? `${start.config.name} reads ${start.chat.limits.context} tokens, and may write ${start.chat.limits.sampled} of them: set more with prove-rl model ${start.folder}`
+        ? `${start.config.name} reads ${start.chat.limits.context} tokens, and may write ${start.chat.limits.sampled} of them: set more with prove-rl model FOLDER`
         : "synthesize with --preset student",
     );
-  checkMenus(start, tasks, catalog);
+  // its folder is that of a checkpoint, which stays as it is
+  checkMenus({ config: start.config, chat: start.chat }, tasks, catalog);
   const warnings = [
     ...describeUnusable(unusable, taskTopics.length),
     ...(config.onlyFitting ? [] : describeMisfits(fits.counts, start.config.name)),

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { model } from "../../src/cli/model.ts";
@@ -20,7 +20,7 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import { computeLogits } from "../../src/model/transformer.ts";
-import { findLatestCheckpoint, readRun } from "../../src/run/folder.ts";
+import { findLatestCheckpoint, getCheckpointFolder, readRun } from "../../src/run/folder.ts";
 import { readWeights, writeWeights } from "../../src/model/weights.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import { root } from "../contracts/transports.ts";
@@ -50,7 +50,11 @@ test("a run starts from the folder, and its checkpoint is evaluated", async () =
   await endTrainer(run);
   expect(readRun(run)).toMatchObject({ workers: 1, sft: { conversations: 4, learningRate: 1e-5 } });
   const { config, chat } = readModelFolder(findLatestCheckpoint(run).folder);
-  expect(config.training).toMatchObject([{ method: "sft", steps: 1, tasks: 2 }]);
+  const name = basename(folder);
+  expect(readRun(run).from).toBe(name);
+  expect(config.name).toBe(name);
+  expect(config.training).toMatchObject([{ method: "sft", steps: 1, tasks: 2, from: name }]);
+  expect(readModelFolder(getCheckpointFolder(run, 0)).config.name).toBe(name);
   expect(chat.limits.context).toBe(12_000);
 
   const attempt = ["--tasks", tasks, "--policy", run, "--split", "train", "--limit", "1"];

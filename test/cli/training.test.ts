@@ -3,11 +3,19 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
@@ -152,6 +160,14 @@ describe("warm-start", () => {
   });
 });
 
+/** Until the test ends, the folder of a native backend is there, but has nothing in it. */
+function createEmptyBackend(name: "tensorflow" | "webgpu"): void {
+  const backends = mkdtempSync(join(tmpdir(), "prove-backends-"));
+  mkdirSync(join(backends, name));
+  vi.stubEnv("PROVE_BACKENDS", backends);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
 describe("evaluate", () => {
   test("evaluates the latest checkpoint of a run, and the teacher, which always succeeds", async () => {
     const { out } = await runCommand(
@@ -159,13 +175,31 @@ describe("evaluate", () => {
       ["--tasks", tasks(), "--policy", "prove/runs/loop-1-grpo", "--limit", "5"],
       { cwd },
     );
-    expect(out.join("\n")).toMatch(/tasks +5\nreward, paper +[\d.]+/);
+    expect(out.join("\n")).toMatch(
+      /^backend +wasm, the processor\ntasks +5\nreward, paper +[\d.]+/,
+    );
     const teacher = await runCommand(
       evaluate,
       ["--tasks", tasks(), "--policy", "scripted:teacher", "--json"],
       { cwd },
     );
-    expect(JSON.parse(teacher.out[0]!)).toMatchObject({ success: 1, attempts: 12 });
+    const document = JSON.parse(teacher.out[0]!) as object;
+    expect(document).toMatchObject({ success: 1, attempts: 12 });
+    expect(document).not.toHaveProperty("computedWith");
+  });
+
+  test("says which backend was passed over, and why", async () => {
+    createEmptyBackend("tensorflow");
+    const args = ["--tasks", tasks(), "--policy", "small", "--limit", "1"];
+    const [json] = (await runCommand(evaluate, [...args, "--json"], { cwd })).out;
+    const { computedWith } = JSON.parse(json!) as { computedWith: { notes: string[] } };
+    expect(computedWith).toEqual({
+      backend: "wasm",
+      device: "the processor",
+      notes: [expect.stringMatching(/^backend tensorflow was passed over: .* has neither /)],
+    });
+    const { out } = await runCommand(evaluate, args, { cwd });
+    expect(out[0]).toBe(`backend               wasm, the processor; ${computedWith.notes[0]}`);
   });
 
   test("compares a policy with another one, with greedy decoding and sampled", async () => {
@@ -250,7 +284,8 @@ describe("train", () => {
     expect(existsSync(join(cwd, "prove/runs/spoiled"))).toBe(false);
   });
 
-  test("trains without a task that cannot be attempted, and says so before the first step", async () => {
+  test("says before the first step which task cannot be attempted, and which backend is not used", async () => {
+    createEmptyBackend("tensorflow");
     const [first, ...others] = readFileSync(tasks(), "utf8").split("\n");
     const task = JSON.parse(first!) as Task;
     const menu = [...task.menu, { name: "banking_teleport" }];
@@ -268,8 +303,39 @@ describe("train", () => {
       expect.stringMatching(
         /^1 of 16 tasks cannot be attempted, and is left out: task .* offers banking_teleport/,
       ),
+      expect.stringMatching(/^backend tensorflow was passed over: .* has neither /),
     ]);
-    expect(readRun(join(cwd, "renamed")).trainedWith!.aboutTasks).toEqual(notes);
+    expect(readRun(join(cwd, "renamed")).trainedWith).toMatchObject({
+      backend: "wasm",
+      aboutTasks: notes.slice(0, 1),
+      notes: notes.slice(1),
+    });
+  });
+
+  test.each([
+    ["no task fits", ["--only-fitting"], /none of the \d+ tasks .* fits careless: \d+ on servers/],
+    ["the folder of the backend is empty", ["--backend", "tensorflow"], /has neither/],
+  ])("leaves nothing behind if it is refused because %s", async (_, more, reason) => {
+    createEmptyBackend("tensorflow");
+    const file = join(cwd, "unknown.tasks.jsonl");
+    const example = readFileSync(join(root, "resources/example/prove/tasks/example.tasks.jsonl"));
+    const unknown = String(example)
+      .split("\n")
+      .filter(it => it.includes('"split":"train"') && it.includes('"servers":[{"name":"shopping"'));
+    writeFileSync(file, unknown.join("\n"));
+    const model = join(root, "resources/models/careless");
+    const chosen = more.includes("--only-fitting") ? file : tasks();
+    const refused = ["--tasks", chosen, "--from", model, ...more];
+    const parent = mkdtempSync(join(tmpdir(), "prove-refused-"));
+    await check([...refused, "--run", join(parent, "runs/a/b")], reason);
+    expect(readdirSync(parent)).toEqual([]);
+    // what was there before stays, also a file with the name of a run's own
+    const kept = ["checkpoints", "notes.txt", "trainer.log"];
+    mkdirSync(join(parent, "mine/checkpoints"), { recursive: true });
+    for (const it of kept.slice(1)) writeFileSync(join(parent, "mine", it), "mine");
+    await check([...refused, "--run", join(parent, "mine")], reason);
+    expect(readdirSync(join(parent, "mine"))).toEqual(kept);
+    expect(readdirSync(join(parent, "mine/checkpoints"))).toEqual([]);
   });
 
   test("exits with 1 and one line about the alarm if the learning rate spoils the weights", async () => {

@@ -136,7 +136,7 @@ describe("only the tasks that fit the student", () => {
   test("and if there are none, the error says so and what to do", async () => {
     await expect(load([await move()], { servers: ["calendar"] })).rejects.toMatchObject({
       what: expect.stringMatching(
-        /^none of the 1 tasks of the split train in .* fits small$/,
+        /^none of the 1 tasks of the split train in .* fits small: 1 on servers that it does not know$/,
       ) as string,
       remedy: expect.stringContaining("--preset student") as string,
     });

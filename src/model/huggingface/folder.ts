@@ -3,10 +3,11 @@
  * format and its limits. The weights are read in weights.ts.
  */
 import { copyFileSync, existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { hash } from "node:crypto";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
+import { chooseModelName, settingsFormat } from "../../storage/modelName.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import type { ChatFormat, ChatLimits } from "../chatFormat.ts";
@@ -18,7 +19,6 @@ import { readChatTemplate, readSpecialTokens } from "./chatTemplate.ts";
 import { readHuggingFaceConfig } from "./config.ts";
 import {
   readHuggingFaceSettings,
-  settingsFormat,
   writeHuggingFaceSettings,
   type HuggingFaceSettings,
 } from "./settings.ts";
@@ -64,7 +64,7 @@ export function readHuggingFaceFolder(
   const chat = createHuggingFaceFormat({ folder, tokenizer, template, endIds, limits });
   const config: ModelConfig = {
     format: modelFormat,
-    name: settings.name ?? chooseName(folder),
+    name: settings.name ?? chooseModelName(folder),
     architecture,
     chat: hash("sha256", `${tokenizer.digest} ${template.source}`, "hex").slice(0, 16),
     ...(settings.base === undefined ? {} : { base: settings.base }),
@@ -72,13 +72,6 @@ export function readHuggingFaceFolder(
     training: settings.training,
   };
   return { kind: "hugging-face", folder, config, chat, settings };
-}
-
-/** A folder of a cache is named after a revision, and its parents after the model. */
-function chooseName(folder: string): string {
-  const path = resolve(folder);
-  const isSnapshot = basename(dirname(path)) === "snapshots";
-  return isSnapshot ? basename(dirname(dirname(path))) : basename(path);
 }
 
 function listEndIds(

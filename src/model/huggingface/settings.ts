@@ -3,13 +3,11 @@
  * once it has been trained here, its trainings and what it saw in them.
  */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { z } from "zod";
+import { getSettingsFile, settingsFormat } from "../../storage/modelName.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
 import { modelConfig } from "../modelConfig.ts";
-
-export const settingsFormat = "prove/huggingface@1";
 
 const count = z.int().min(1);
 const settingsSchema = z.strictObject({
@@ -38,8 +36,6 @@ const settingsSchema = z.strictObject({
 });
 
 export type HuggingFaceSettings = z.infer<typeof settingsSchema>;
-
-export const getSettingsFile = (folder: string) => join(folder, "prove.json");
 
 /** The settings of a folder; the defaults if it has none. */
 export function readHuggingFaceSettings(folder: string): HuggingFaceSettings {
