@@ -196,6 +196,8 @@ export interface Kernels {
     capacity: number,
     slot: number,
     position: number,
+    sharedSlot: number,
+    sharedLength: number,
     q: number,
     keys: number,
     values: number,

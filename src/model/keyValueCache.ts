@@ -16,6 +16,7 @@ import { getOutputName } from "./forward.ts";
 import { chooseToken, type ChosenToken } from "./decoderStep.ts";
 import { rowsPerTile, splitIntoTiles, type Tile } from "./decoderTile.ts";
 import type { DecoderCache } from "./decoderCache.ts";
+import { SharedBeginnings } from "./sharedBeginnings.ts";
 import type { Model } from "./transformer.ts";
 
 export function createKeyValueCache(
@@ -33,30 +34,33 @@ export function createKeyValueCache(
   const scratch = allocateScratch(memory, model.architecture, context);
   const matrices = allocateMatrices(memory, model);
   const packed = new Set<string>();
-  const state: CacheState = { model, memory, scratch, caches, context, matrices, packed };
+  const shared = { slots: memory.allocate(slots), lengths: memory.allocate(slots) };
+  const state: CacheState = { model, memory, scratch, caches, context, matrices, packed, shared };
+  const beginnings = new SharedBeginnings(slots, (from, to, length) => {
+    for (const address of caches.flatMap(it => [it.keys, it.values])) {
+      const cache = memory.floatsAt(address, slots * slotSize);
+      for (let head = 0; head < kvHeads; head++) {
+        const start = from * slotSize + head * context * headWidth;
+        const target = to * slotSize + head * context * headWidth;
+        cache.copyWithin(target, start, start + length * headWidth);
+      }
+    }
+  });
   return {
     readWeights: () => packMatrices(state),
-    feed: (feeds, starts) =>
-      Promise.resolve([...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it))),
-    copy(slot, others, length) {
-      for (const address of caches.flatMap(it => [it.keys, it.values])) {
-        const cache = memory.floatsAt(address, slots * slotSize);
-        for (const other of others)
-          for (let head = 0; head < kvHeads; head++) {
-            const from = slot * slotSize + head * context * headWidth;
-            cache.copyWithin(
-              other * slotSize + head * context * headWidth,
-              from,
-              from + length * headWidth,
-            );
-          }
-      }
+    feed(feeds, starts) {
+      for (const [i, { slot }] of feeds.entries()) if (starts[i] === 0) beginnings.prepare(slot);
+      memory.intsAt(shared.slots, slots).set(beginnings.slots);
+      memory.intsAt(shared.lengths, slots).set(beginnings.lengths);
+      return Promise.resolve([...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it)));
     },
-    release() {},
+    copy: (slot, others, length) => beginnings.share(slot, others, length),
+    release: slot => beginnings.release(slot),
     dispose() {
       for (const address of [
         ...caches.flatMap(it => [it.keys, it.values]),
         ...Object.values(scratch),
+        ...Object.values(shared),
         ...matrices.values(),
       ])
         memory.free(address);
@@ -107,6 +111,8 @@ interface CacheState {
   readonly matrices: ReadonlyMap<string, number>;
   /** The names of the matrices that were packed before. */
   readonly packed: Set<string>;
+  /** The addresses of the tables of `SharedBeginnings`. */
+  readonly shared: { readonly slots: number; readonly lengths: number };
 }
 
 /** Room for every matrix in the order in which products read it. */
@@ -135,7 +141,7 @@ function packMatrices({ model, memory, matrices, packed }: CacheState): void {
 }
 
 function runTile(
-  { model, memory, scratch, caches, context, matrices }: Omit<CacheState, "packed">,
+  { model, memory, scratch, caches, context, matrices, shared }: Omit<CacheState, "packed">,
   { ids, slots, positions, sampled }: Tile,
 ): ChosenToken[] {
   const { kernels } = memory;
@@ -240,6 +246,8 @@ function runTile(
       context,
       rows.slots,
       rows.positions,
+      shared.slots,
+      shared.lengths,
       rows.queries,
       keys,
       values,

@@ -134,6 +134,40 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     );
   });
 
+  test("copies keep their beginning while the slot that they were copied from is used again", async () => {
+    open(4);
+    const [prompt, other] = [createTokens(21, 1), createTokens(30, 3)];
+    const later = [createTokens(6, 4), createTokens(6, 5)];
+    const first = decoder.open();
+    await decoder.feed([{ slot: first, ids: prompt }]);
+    const copies = [decoder.open(), decoder.open()] as const;
+    decoder.copy(first, copies);
+    await decoder.feed(copies.map((slot, i) => ({ slot, ids: later[i]! })));
+    decoder.release(first);
+    expect(decoder.open()).toBe(first);
+    await decoder.feed([{ slot: first, ids: other }]);
+    // a copy of a copy, whose own beginning is somewhere else by now
+    const copyOfCopy = decoder.open();
+    decoder.copy(copies[1], [copyOfCopy]);
+    decoder.release(copies[0]);
+    const again = decoder.open();
+    await decoder.feed([{ slot: again, ids: other }]);
+    const sequences = [
+      [first, other],
+      [copies[1], [...prompt, ...later[1]!]],
+      [copyOfCopy, [...prompt, ...later[1]!]],
+      [again, other],
+    ] as const;
+    const chosen = await decoder.feed(
+      sequences.map(([slot]) => ({ slot, ids: [7], choose: greedy })),
+    );
+    for (const [i, { id, logprob }] of chosen.entries())
+      expect(logprob).toBeCloseTo(
+        (await computePackedLogprobs([...sequences[i]![1], 7], [id]))[0]!,
+        4,
+      );
+  });
+
   test("many slots with common prompts, results and releases have the log-probabilities of the packed pass", async () => {
     open(20);
     const fed = new Map<number, number[]>();

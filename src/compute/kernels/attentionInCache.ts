@@ -2,8 +2,10 @@
 import { expRow, floats, multiplyAdd, productOf } from "./vector";
 
 /**
- * Attention for decoding: each row attends to the cache of its slot up to its own position. q and
- * out are (N, heads · width). Pairs of query heads that share keys and values load them together.
+ * Attention for decoding: each row attends to the cache of its slot up to its own position, where
+ * the first `sharedLength[slot]` keys and values are those of `sharedSlot[slot]`. q and out are (N,
+ * heads · width). Pairs of query heads that share keys and values load them together, and rows that
+ * share the beginning of their sequences follow each other while it is in the processor's cache.
  * The scratch has room for two rows of scores.
  */
 export function attentionInCache(
@@ -15,6 +17,8 @@ export function attentionInCache(
   capacity: i32,
   slot: usize,
   position: usize,
+  sharedSlot: usize,
+  sharedLength: usize,
   q: usize,
   keys: usize,
   values: usize,
@@ -23,25 +27,45 @@ export function attentionInCache(
 ): void {
   const group = heads / kvHeads,
     other = scratch + floats(capacity + 8);
-  for (let t = 0; t < N; t++) {
-    const seen = load<i32>(position + floats(t)) + 1,
-      cache = load<i32>(slot + floats(t)) * kvHeads;
-    for (let h = 0; h < heads;) {
-      const query = q + floats((t * heads + h) * width),
-        head = floats((cache + h / group) * capacity * width),
-        to = out + floats((t * heads + h) * width);
-      const isPair = h % group < group - 1;
-      scoresOf(query, keys + head, seen, width, scale, scratch, isPair ? other : 0);
+  for (let h = 0; h < heads;) {
+    const isPair = h % group < group - 1,
+      kvHead = h / group;
+    for (let t = 0; t < N; t++) {
+      const own = floats(load<i32>(slot + floats(t))),
+        seen = load<i32>(position + floats(t)) + 1,
+        shared = min(load<i32>(sharedLength + own), seen),
+        rest = seen - shared;
+      const at = floats((t * heads + h) * width),
+        from = floats((load<i32>(sharedSlot + own) * kvHeads + kvHead) * capacity * width),
+        restFrom = floats(
+          ((load<i32>(slot + floats(t)) * kvHeads + kvHead) * capacity + shared) * width,
+        );
+      const second = isPair ? other : 0,
+        restSecond = isPair ? other + floats(shared) : 0,
+        restScores = scratch + floats(shared);
+      scoresOf(q + at, keys + from, shared, width, scale, scratch, second);
+      scoresOf(q + at, keys + restFrom, rest, width, scale, restScores, restSecond);
       const share = expRow(scratch, seen);
       if (isPair) {
         const otherShare = expRow(other, seen);
-        weightedSums(scratch, other, values + head, seen, width, share, otherShare, to);
-        h += 2;
+        weightedSums(scratch, other, values + from, shared, width, share, otherShare, out + at, 0);
+        weightedSums(
+          restScores,
+          restSecond,
+          values + restFrom,
+          rest,
+          width,
+          share,
+          otherShare,
+          out + at,
+          shared,
+        );
       } else {
-        weightedSum(scratch, values + head, seen, width, share, to);
-        h++;
+        weightedSum(scratch, values + from, shared, width, share, out + at, 0);
+        weightedSum(restScores, values + restFrom, rest, width, share, out + at, shared);
       }
     }
+    h += isPair ? 2 : 1;
   }
 }
 
@@ -116,7 +140,15 @@ function scoresOf(
   }
 }
 
-/** to = share · Σ weights[u] · values[u], eight columns at a time in registers. */
+/** Stores a sum, added to what is there if `add`. */
+@inline function putSum(to: usize, sum: v128, add: i32): void {
+  v128.store(to, add ? f32x4.add(v128.load(to), sum) : sum);
+}
+
+/**
+ * to = share · Σ weights[u] · values[u], eight columns at a time in registers; added to what is
+ * there if `add`.
+ */
 function weightedSum(
   weights: usize,
   values: usize,
@@ -124,7 +156,9 @@ function weightedSum(
   width: i32,
   share: f32,
   to: usize,
+  add: i32,
 ): void {
+  if (n == 0 && add) return;
   const row = floats(width);
   const shares = f32x4.splat(share);
   for (let j = 0; j < width; j += 8) {
@@ -149,8 +183,8 @@ function weightedSum(
       left = multiplyAdd(left, p, v128.load(value));
       right = multiplyAdd(right, p, v128.load(value, 16));
     }
-    v128.store(to + floats(j), f32x4.mul(f32x4.add(left, left2), shares));
-    v128.store(to + floats(j), f32x4.mul(f32x4.add(right, right2), shares), 16);
+    putSum(to + floats(j), f32x4.mul(f32x4.add(left, left2), shares), add);
+    putSum(to + floats(j + 4), f32x4.mul(f32x4.add(right, right2), shares), add);
   }
 }
 
@@ -164,7 +198,9 @@ function weightedSums(
   share: f32,
   otherShare: f32,
   to: usize,
+  add: i32,
 ): void {
+  if (n == 0 && add) return;
   const row = floats(width);
   const shares = f32x4.splat(share),
     otherShares = f32x4.splat(otherShare);
@@ -208,9 +244,9 @@ function weightedSums(
     }
     const first = to + floats(j),
       second = first + row;
-    v128.store(first, f32x4.mul(f32x4.add(left, left2), shares));
-    v128.store(first, f32x4.mul(f32x4.add(right, right2), shares), 16);
-    v128.store(second, f32x4.mul(f32x4.add(otherLeft, otherLeft2), otherShares));
-    v128.store(second, f32x4.mul(f32x4.add(otherRight, otherRight2), otherShares), 16);
+    putSum(first, f32x4.mul(f32x4.add(left, left2), shares), add);
+    putSum(first + 16, f32x4.mul(f32x4.add(right, right2), shares), add);
+    putSum(second, f32x4.mul(f32x4.add(otherLeft, otherLeft2), otherShares), add);
+    putSum(second + 16, f32x4.mul(f32x4.add(otherRight, otherRight2), otherShares), add);
   }
 }
