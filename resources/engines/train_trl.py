@@ -21,7 +21,7 @@ except ImportError as error:
 
 from prove_client import CONNECTION_ERRORS
 from prove_run import RunMetrics
-from prove_trl import Prove, end_process
+from prove_trl import Prove, end_process, save_model, write_together
 
 
 def main() -> None:
@@ -56,8 +56,9 @@ def main() -> None:
             **config["grpo"],
         ),
     )
+    write_together(trainer)
     trainer.train(resume_from_checkpoint=None if last is None else str(last))
-    trainer.save_model(str(FOLDER / "model"))
+    save_model(trainer, FOLDER / "model")
     tokenizer.save_pretrained(str(FOLDER / "model"))
     end_process(trainer)
 

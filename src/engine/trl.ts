@@ -119,7 +119,7 @@ export const createTrlRequirements = (gpus: number): string =>
     "jmespath==1.1.0",
     "peft==0.21.2",
     "transformers==5.23.0",
-    ...(gpus === 0 ? [] : ["deepspeed"]),
+    ...(gpus === 0 ? [] : ["deepspeed==0.19.8"]),
     "",
   ].join("\n");
 
@@ -147,6 +147,6 @@ python launch.py
 | \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |
 | \`checkpoints\`, \`model\` | written by the training                                                        |
 
-${gpus === 0 ? "The settings are small, to see that everything works; they do not teach a model anything." : `The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. ${learningRateNote} \`requirements.txt\` does not pin DeepSpeed, and these settings were not run on GPUs by PROVE's own tests.`}
+${gpus === 0 ? "The settings are small, to see that everything works; they do not teach a model anything." : `The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. ${learningRateNote} These settings were not run on GPUs by PROVE's own tests.`}
 `;
 }

@@ -18,6 +18,10 @@ const requirements = [
     file: join(import.meta.dirname, "requirements-verl.txt"),
     options: ["--no-deps", "--target", verlPackages],
   },
+  {
+    file: join(import.meta.dirname, "requirements-deepspeed.txt"),
+    options: ["--no-deps", "--target", join(folder, "deepspeed")],
+  },
 ];
 /** Says what is installed. It is written last, so that an interrupted installation is repeated. */
 const marker = join(folder, "installed.txt");
