@@ -125,6 +125,12 @@ function createRunFolder(config: RunConfig, from = start): string {
   createRun(folder, config, from);
   return folder;
 }
+/** Copies a run that has ended, so that what comes after its first steps can be changed. */
+function copyRunFolder(folder: string): string {
+  const copy = join(root, "runs", String(++runCount));
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
 const startOn = (folder: string, from: readonly string[] = fixtures): Promise<Attachment> =>
   startTrainer({ folder, program: join(programs, "trainer.js"), fixtures: from });
 
@@ -133,6 +139,23 @@ async function readEvents(attachment: Attachment): Promise<TrainerEvent[]> {
   const events: TrainerEvent[] = [];
   for await (const event of attachment.events) events.push(event);
   return events;
+}
+
+const finishedRuns = new Map<() => RunConfig, Promise<FinishedRun>>();
+interface FinishedRun {
+  readonly folder: string;
+  readonly events: readonly TrainerEvent[];
+}
+
+/** Trains to the end, once for all tests that only read the run. */
+function finishRun(config: () => RunConfig): Promise<FinishedRun> {
+  const start = async (): Promise<FinishedRun> => {
+    const folder = createRunFolder(config());
+    return { folder, events: await readEvents(await startOn(folder)) };
+  };
+  const found = finishedRuns.get(config) ?? start();
+  finishedRuns.set(config, found);
+  return found;
 }
 
 /** The weights, and all metrics except times. */
@@ -210,8 +233,7 @@ describe.each([
   ["sft", sft],
 ] as const)("a run of %s", (_method, config) => {
   test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
-    const uninterrupted = createRunFolder(config());
-    const events = await readEvents(await startOn(uninterrupted));
+    const { folder: uninterrupted, events } = await finishRun(config);
     expect(events.filter(it => it.kind === "stepped").map(it => it.metrics)).toEqual(
       readMetrics(uninterrupted).lines,
     );
@@ -222,8 +244,7 @@ describe.each([
     expect(readEnd(uninterrupted)).toEqual({ by: "steps", step: 4 });
 
     // as if the trainer had been killed between the metrics of step 4 and its checkpoint
-    const interrupted = createRunFolder(config());
-    await readEvents(await startOn(interrupted));
+    const interrupted = copyRunFolder(uninterrupted);
     rmSync(getCheckpointFolder(interrupted, 4), { recursive: true });
     await readEvents(await startOn(interrupted));
     expect(listCheckpoints(interrupted)).toEqual([0, 2, 4]);
@@ -341,8 +362,7 @@ describe("a run of grpo", () => {
   });
 
   test("counts groups that were attempted in place of others, and records outcomes of tasks", async () => {
-    const folder = createRunFolder({ ...grpoWithAllSettings(), steps: 2 });
-    await readEvents(await startOn(folder));
+    const { folder } = await finishRun(grpoWithAllSettings);
     for (const metrics of readMetrics(folder).lines) {
       const { lines } = readGroups(folder, metrics.step);
       if (metrics.method !== "grpo") throw new Error("not GRPO");
@@ -359,8 +379,7 @@ describe("a run of grpo", () => {
   });
 
   test("attempts one turn of each task, after those of the teacher, whose tokens are not trained", async () => {
-    const folder = createRunFolder(grpoOfTurns());
-    await readEvents(await startOn(folder));
+    const { folder } = await finishRun(grpoOfTurns);
     const lines = [1, 2, 3, 4].flatMap(step => readGroups(folder, step).lines);
     const turns = lines.map(it => it.trajectory.header.turn!);
     expect(new Set(turns).size).toBeGreaterThan(1);
@@ -414,8 +433,7 @@ describe("a run of grpo", () => {
     }
     expect(variants).toBeGreaterThan(0);
 
-    const interrupted = createRunFolder(config, small);
-    await readEvents(await startOn(interrupted));
+    const interrupted = copyRunFolder(uninterrupted);
     rmSync(getCheckpointFolder(interrupted, 8), { recursive: true });
     await readEvents(await startOn(interrupted));
     expect(readResults(interrupted)).toEqual(readResults(uninterrupted));
@@ -423,8 +441,7 @@ describe("a run of grpo", () => {
   });
 
   test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {
-    const folder = createRunFolder(grpo({ steps: 2 }));
-    await readEvents(await startOn(folder));
+    const { folder } = await finishRun(grpo);
     const { lines, skipped } = readGroups(folder, 1);
     expect(skipped).toEqual([]);
     expect(lines.map(it => it.attempt)).toEqual([0, 1, 2, 0, 1, 2]);
@@ -436,13 +453,12 @@ describe("a run of grpo", () => {
   });
 
   test("writes what the model has seen and how it was trained to its configuration", async () => {
-    const folder = createRunFolder(grpo({ steps: 2 }));
-    await readEvents(await startOn(folder));
+    const { folder } = await finishRun(grpo);
     const { saw, training } = readModelFolder(findLatestCheckpoint(folder).folder).config;
     expect(Object.keys(saw.servers)).toContain("banking");
     expect(saw.chains.length).toBeGreaterThan(2);
     expect(training).toMatchObject([
-      { method: "grpo", steps: 2, tasks: 8, profile: "prove-plus", from: "tiny" },
+      { method: "grpo", steps: 4, tasks: 8, profile: "prove-plus", from: "tiny" },
     ]);
   });
 });

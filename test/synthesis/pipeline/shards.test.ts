@@ -1,5 +1,5 @@
 /** The shards of a synthesis: the tasks do not depend on where they run. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -57,10 +57,11 @@ const startThread = (
 
 test("a shard makes the same tasks in a worker thread as in the same thread", async () => {
   const here = await synthesize("here", {});
-  expect(await synthesize("thread", { createStarter: startThread })).toEqual(here);
   // what a file has already is compared with what is made again
+  const file = join(folder, "thread.tasks.jsonl");
+  writeFileSync(file, here[0]!.split("\n").slice(0, 120).join("\n") + "\n");
   expect(await synthesize("thread", { createStarter: startThread, resume: true })).toEqual(here);
-}, 120_000);
+}, 240_000);
 
 test("a thread that fails ends the synthesis with an error and keeps the tasks", async () => {
   const createStarter = (request: SynthesisRequest) =>
