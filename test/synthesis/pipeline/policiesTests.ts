@@ -1,0 +1,79 @@
+/** Tasks with rules: how the teacher keeps them, and who is caught. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { createSolverJudge, playTask } from "../../../src/evaluation/solverJudge.ts";
+import { createSolverPolicy } from "../../../src/evaluation/solvers/solver.ts";
+import { ruleBreaker } from "../../../src/evaluation/solvers/wrongSolvers.ts";
+import { solvers } from "../../../src/evaluation/solvers/solvers.ts";
+import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
+import { getSuccess } from "../../../src/reward/success.ts";
+import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
+import { checkReplay } from "../../../src/trajectory/replay.ts";
+import type { Task } from "../../../src/trajectory/task.ts";
+import { findBrokenRules } from "../../../src/trajectory/taskRules.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
+import { catalog } from "../../contracts/transports.ts";
+
+/** Tests the tasks with rules among realistic tasks. */
+export function testPolicies(readTasks: () => readonly Task[]): void {
+  describe("tasks with rules", () => {
+    let normal: readonly Task[];
+    let tasks: readonly Task[];
+
+    beforeAll(() => {
+      normal = readTasks().filter(it => it.kind === "normal");
+      tasks = normal.filter(it => it.policy);
+    });
+
+    test("are about a tenth of the normal ones, and in half of them a rule matters", () => {
+      expect(tasks.length / normal.length).toBeGreaterThan(0.06);
+      expect(tasks.length / normal.length).toBeLessThan(0.16);
+      const kept = tasks.filter(it => it.knobs["policy"] === "kept").length;
+      expect(kept / tasks.length).toBeGreaterThan(0.25);
+      expect(kept / tasks.length).toBeLessThan(0.75);
+    });
+
+    test("have a teacher that keeps the rules, in the record and in a rollout", async () => {
+      const createAttempt = createAttemptFactory(catalog);
+      for (const task of tasks) {
+        expect(findBrokenRules(task.policy!, task.trajectory.events)).toEqual([]);
+        const steps = listCalls(task.trajectory).length;
+        expect(checkReplay(catalog, task.trajectory)).toEqual({ verdict: "same", steps });
+        const attempt = await playTask(task, createTeacherPolicy(task), catalog, createAttempt);
+        expect(getSuccess(attempt)).toMatchObject({ achieved: true, reasons: [] });
+      }
+    });
+
+    test("record what a rule forbids, with its tool on the menu", () => {
+      const forbidden = tasks.filter(it => it.knobs["policy"] === "forbids");
+      expect(forbidden.length).toBeGreaterThan(0);
+      for (const { turns, menu, policy } of forbidden) {
+        const calls = turns.flatMap(it => it.unmet ?? []).filter(it => it.rule !== undefined);
+        expect(calls.length).toBeGreaterThan(0);
+        for (const { name, rule } of calls) {
+          expect(menu.map(it => it.name)).toContain(name);
+          expect(policy!.rules.find(it => it.id === rule)).toMatchObject({ demands: "never" });
+        }
+      }
+    });
+
+    test("are passed by every right solver, and failed by one that ignores the rules wherever they matter", async () => {
+      const findFlaw = createSolverJudge(
+        catalog,
+        solvers.filter(it => it.kind === "right" && !["asker", "verifier"].includes(it.name)),
+      );
+      const createAttempt = createAttemptFactory(catalog);
+      for (const task of tasks) {
+        expect(await findFlaw(task)).toBeUndefined();
+        const policy = createSolverPolicy(ruleBreaker, task);
+        const attempt = await playTask(task, policy, catalog, createAttempt);
+        const matters = task.knobs["policy"] !== "kept";
+        expect(getSuccess(attempt).achieved, task.id).toBe(!matters);
+        if (matters) expect(getSuccess(attempt).hasKeptRules, task.id).toBe(false);
+      }
+      for (const [knob, least] of Object.entries({ confirm: 6, forbids: 1, kept: 6 }))
+        expect(tasks.filter(it => it.knobs["policy"] === knob).length, knob).toBeGreaterThanOrEqual(
+          least,
+        );
+    });
+  });
+}
