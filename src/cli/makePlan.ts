@@ -73,6 +73,7 @@ export async function makePlan(
     workers: config.workers,
     backend: backend.name,
     device: backend.device,
+    notes: backend.notes,
     limit,
     fits,
     ...(proposal ? { proposal: proposal.label } : {}),

@@ -42,7 +42,11 @@ const computedWith = z.object({
 export type ComputedWith = z.infer<typeof computedWith>;
 
 /** Such as "wasm, the processor", followed by the notes. */
-export const formatComputedWith = ({ backend, device, notes }: ComputedWith): string =>
+export const formatComputedWith = ({
+  backend,
+  device,
+  notes,
+}: Omit<ComputedWith, "notes"> & { readonly notes: readonly string[] }): string =>
   [`${backend}, ${device}`, ...notes].join("; ");
 
 const runEvaluation = z.object({

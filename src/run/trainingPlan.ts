@@ -1,4 +1,5 @@
 /** The plan of a training: what it needs, how long a step takes, and both as text. */
+import { formatComputedWith } from "./evaluation.ts";
 
 /** Lengths of teachers' conversations in tokens, as means over the first tasks of a run. */
 export interface TaskLengths {
@@ -46,6 +47,8 @@ export interface TrainingPlan {
   readonly workers: number;
   readonly backend: string;
   readonly device: string;
+  /** Why it was chosen, as far as that is not plain. */
+  readonly notes: readonly string[];
   /** The bytes that a worker can have. */
   readonly limit: number;
   readonly fits: boolean;
@@ -75,7 +78,10 @@ export function formatPlan(plan: TrainingPlan): string[] {
   const { model, lengths, tokens, memory, workers, limit, fits } = plan;
   const format = (n: number) => n.toLocaleString("en");
   const rows: (readonly [string, string])[] = [
-    ["parameters", `${format(plan.parameters)}, ${format(plan.trained)} of them trained`],
+    [
+      "parameters",
+      `${format(plan.parameters)}, ${plan.trained < plan.parameters ? format(plan.trained) : "all"} of them trained`,
+    ],
     [
       "conversations",
       `${format(lengths.tasks)}: ${format(lengths.conversation)} tokens on average, at most ${format(lengths.longest)}; ${format(lengths.opening)} for the menu and the first turn, ${format(lengths.sampled)} written by the assistant`,
@@ -93,7 +99,7 @@ export function formatPlan(plan: TrainingPlan): string[] {
       "memory",
       `${formatBytes(memory.total)} of ${formatBytes(limit)} for ${workers === 1 ? "one worker" : `each of ${workers} workers`}`,
     ],
-    ["backend", `${plan.backend}, on ${plan.device}`],
+    ["backend", formatComputedWith(plan)],
     ...(plan.seconds === undefined
       ? []
       : [["a step", `about ${formatSeconds(plan.seconds)}`] as const]),

@@ -25,6 +25,8 @@ export interface TrainingSet {
   readonly warnings: readonly string[];
 }
 
+type Start = Pick<StoredModel, "config" | "chat">;
+
 /** The share of tasks that do not fit from which on the user is warned. */
 const misfitShare = 0.1;
 
@@ -35,12 +37,12 @@ const misfitShare = 0.1;
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
-  start: Pick<StoredModel, "config" | "chat">,
+  start: Start,
   onTask: (count: number) => void,
 ): Promise<TrainingSet> {
-  // from conversations the student learns new servers; other models need none that they know
-  const needsFit = config.method === "grpo" && !start.chat.describesTools;
-  const checkFit = config.onlyFitting || needsFit ? createFitCheck(start, catalog) : undefined;
+  // from conversations the student learns new servers, and those that are too long are left out
+  const needsFit = config.onlyFitting || config.method === "grpo";
+  const checkFit = needsFit ? createFitCheck(start, catalog) : undefined;
   const fits = new FitTally();
   const unusable: UserError[] = [];
   const tasks: Task[] = [];
@@ -99,16 +101,17 @@ export async function loadTrainingSet(
     );
   if (built?.corpus.trainingCount === 0)
     throw new UserError(
-      `every conversation of ${config.tasks} is longer than the student can hold`,
+      `every conversation of ${config.tasks} is too long: ${describeLimits(start)}`,
       start.chat.describesTools
-        ? `${start.config.name} reads ${start.chat.limits.context} tokens, and may write ${start.chat.limits.sampled} of them: set more with prove-rl model FOLDER`
+        ? "set more with prove-rl model FOLDER, or synthesize tasks with smaller menus"
         : "synthesize with --preset student",
     );
   // its folder is that of a checkpoint, which stays as it is
   checkMenus({ config: start.config, chat: start.chat }, tasks, catalog);
   const warnings = [
     ...describeUnusable(unusable, taskTopics.length),
-    ...(config.onlyFitting ? [] : describeMisfits(fits.counts, start.config.name)),
+    ...(config.onlyFitting ? [] : describeMisfits(fits.counts, start)),
+    ...(built ? describeLong(built.overLong, taskTopics.length, start) : []),
   ];
   return { tasks, places, taskTopics, warnings, ...(built ? { corpus: built.corpus } : {}) };
 }
@@ -131,12 +134,29 @@ const describeUnusable = (unusable: readonly UserError[], used: number): string[
   });
 
 /** Nothing if no task was checked. */
-const describeMisfits = (counts: FitCounts, model: string): string[] =>
+const describeMisfits = (counts: FitCounts, start: Start): string[] =>
   counts.total === 0 || counts.total - counts.fitting < misfitShare * counts.total
     ? []
     : [
-        `${counts.fitting === 0 ? "none" : counts.fitting} of ${counts.total} tasks fit ${model}: ${listMisfitReasons(counts).join(", ")}. Attempts at those hardly ever succeed; --only-fitting leaves them out`,
+        `${counts.fitting === 0 ? "none" : counts.fitting} of ${counts.total} tasks fit ${start.config.name}: ${listMisfitReasons(counts).join(", ")}. Attempts at those hardly ever succeed; --only-fitting leaves them out${canReadMore(start) ? `, and ${longerContext}` : ""}`,
       ];
+
+/** Of supervised training, what its corpus lacks. */
+const describeLong = (count: number, total: number, start: Start): string[] =>
+  count === 0 || count < misfitShare * total
+    ? []
+    : [
+        `${count} of ${total} conversations are too long, and are left out: ${describeLimits(start)}${canReadMore(start) ? `; ${longerContext}` : ""}`,
+      ];
+
+const describeLimits = ({ chat: { limits }, config }: Start): string =>
+  `${config.name} reads ${limits.context.toLocaleString("en")} tokens, and may write ${limits.sampled} of them`;
+
+const longerContext = "prove-rl model FOLDER --context N lets the model read more";
+
+/** Whether the model was made for longer conversations than its settings allow. */
+const canReadMore = ({ chat, config }: Start): boolean =>
+  chat.describesTools && config.architecture.context > chat.limits.context;
 
 /** Whether attempts begin after turns of the teacher, or variants follow what it did. */
 const needsTeacher = (config: RunConfig): boolean =>

@@ -98,6 +98,7 @@ test("as text", () => {
     workers: 1,
     backend: "wasm",
     device: "the processor",
+    notes: ["backend tensorflow was passed over: it found no graphics card"],
     limit: 2 ** 32,
     fits: true,
     seconds: 240,
@@ -106,6 +107,9 @@ test("as text", () => {
     "135 M parameters, 2.4 M trained · about 4 minutes a step · 3.0 GB of 4.0 GB for a worker on wasm",
   );
   expect(formatPlan(plan)).toContain("  weights        514 MB");
+  expect(formatPlan(plan)).toContain(
+    "  backend        wasm, the processor; backend tensorflow was passed over: it found no graphics card",
+  );
   const { seconds: _, ...rest } = plan;
   const large = { ...rest, fits: false, proposal: "--lora 8" };
   expect(summarizePlan(large)).toMatch(/does not fit: needs 3\.0 GB .*; --lora 8 fits/);

@@ -29,6 +29,8 @@ interface LoadOptions {
   /** The servers of the student; only tasks on them are loaded. */
   readonly servers?: readonly string[];
   readonly of?: Catalog;
+  /** The tokens that the student reads. */
+  readonly context?: number;
 }
 
 async function load(tasks: readonly Task[], options: LoadOptions): Promise<readonly Task[]> {
@@ -37,7 +39,7 @@ async function load(tasks: readonly Task[], options: LoadOptions): Promise<reado
 
 async function loadSet(
   tasks: readonly Task[],
-  { method = "grpo", turns = "all", servers = [], of = catalog }: LoadOptions,
+  { method = "grpo", turns = "all", servers = [], of = catalog, context }: LoadOptions,
 ): Promise<TrainingSet> {
   const folder = mkdtempSync(join(tmpdir(), "prove-set-"));
   const file = join(folder, "t.tasks.jsonl");
@@ -50,7 +52,9 @@ async function loadSet(
     ...(servers.length > 0 ? { onlyFitting: true } : {}),
   });
   const saw = { ...student.config.saw, servers: Object.fromEntries(servers.map(it => [it, ""])) };
-  const start = { ...student, config: { ...student.config, saw } };
+  const limits = { ...student.chat.limits, ...(context === undefined ? {} : { context }) };
+  const chat = { ...student.chat, limits };
+  const start = { config: { ...student.config, saw }, chat };
   try {
     return await loadTrainingSet(config, of, start, () => {});
   } finally {
@@ -198,4 +202,18 @@ test("nothing is said about tasks from whose conversations the student learns se
   const { taskTopics, warnings } = await loadSet([await moveFifty()], { method: "sft" });
   expect(taskTopics).toHaveLength(1);
   expect(warnings).toEqual([]);
+});
+
+test("before a supervised training, the user is told how many conversations are too long", async () => {
+  const short = await taskOf({
+    id: "t-short",
+    users: ["Hello."],
+    goals: [],
+    teacher: [saying("Hello.")],
+  });
+  const tasks = [short, await moveFifty()];
+  const { warnings } = await loadSet(tasks, { method: "sft", context: 100 });
+  expect(warnings).toEqual([
+    "1 of 2 conversations are too long, and are left out: small reads 100 tokens, and may write 128 of them",
+  ]);
 });
