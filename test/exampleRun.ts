@@ -82,6 +82,7 @@ const { result } = await requestCountedWork("evaluate", {
 const [before, after] = result.measurements;
 writeEvaluation(out, {
   format: evaluationFormat,
+  evaluatedAt: new Date().toISOString(),
   tasks: shipped.tasks,
   count: result.count,
   sets: result.sets,

@@ -31,7 +31,7 @@ export function formatChange(change: number, decimals: number): string {
 export const formatScientific = (value: number): string =>
   Number(value.toPrecision(3)).toExponential();
 
-export const formatPercent = (share: number): string => `${formatFixed(share * 100, 1)} %`;
+export const formatPercent = (share: number): string => `${formatFixed(share * 100, 1)}%`;
 
 /** Formats a duration, such as "45 s" and "3 min 05 s". */
 export function formatDuration(seconds: number): string {
@@ -47,3 +47,16 @@ export const formatCount = (n: number, noun: string): string =>
 
 /** Formats a whole number, such as "13,517". */
 export const formatInteger = (n: number): string => n.toLocaleString("en");
+
+/** A name whose lines break after underscores, as the parts of a list of children. */
+export const breakName = (name: string): readonly (string | HTMLElement)[] =>
+  escapeInvisible(name)
+    .split(/(?<=_)/)
+    .flatMap((it, i) => (i === 0 ? [it] : [document.createElement("wbr"), it]));
+
+/** Formats a time that is given in ISO 8601, such as "Mar 1, 2026, 12:00:00 PM". */
+export const formatDateTime = (iso: string): string =>
+  new Date(iso).toLocaleString("en", { dateStyle: "medium", timeStyle: "medium" });
+
+/** The last part of a path of any operating system. */
+export const getFileName = (path: string): string => path.split(/[\\/]/).at(-1)!;

@@ -51,6 +51,8 @@ export const formatComputedWith = ({
 
 const runEvaluation = z.object({
   format: z.literal(evaluationFormat),
+  /** Absent in evaluations by earlier versions. */
+  evaluatedAt: z.iso.datetime().optional(),
   /** The tasks file. */
   tasks: z.string(),
   /** How many of its held-out tasks were attempted, and how many sets of tools they need. */

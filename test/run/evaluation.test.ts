@@ -29,6 +29,9 @@ test("an evaluation is read as it was written", () => {
   expect(readEvaluation(folder)).toBeUndefined();
   writeEvaluation(folder, evaluation);
   expect(readEvaluation(folder)).toEqual(evaluation);
+  const dated = { ...evaluation, evaluatedAt: "2026-03-01T12:00:00.000Z" };
+  writeEvaluation(folder, dated);
+  expect(readEvaluation(folder)).toEqual(dated);
 });
 
 test("a file that is no evaluation is refused with what to do", () => {

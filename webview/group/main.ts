@@ -100,7 +100,11 @@ function createColumnHead(it: GroupColumn, column: number): HTMLElement {
       it.success ? " success" : " no success",
     ),
     element("p", {}, `reward ${formatFixed(it.total)}, advantage ${signed}`),
-    element("p", { class: "quiet" }, `${it.calls} of ${it.budget} calls`),
+    element(
+      "p",
+      { class: "quiet" },
+      `${formatCount(it.calls, "call")}, ${it.budget} in the budget`,
+    ),
     element("p", { class: "quiet" }, describeTokens(it)),
     element(
       "p",

@@ -7,7 +7,7 @@ import type {
   RewardView,
 } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { formatFixed, escapeInvisible } from "../text.ts";
+import { breakName, formatFixed, escapeInvisible } from "../text.ts";
 
 const validityLevels = ["known tool", "valid arguments", "accepted"] as const;
 
@@ -37,7 +37,7 @@ function createCallItem(
       title: "Show in the transcript",
       id: `call-${evidence.call}`,
     },
-    escapeInvisible(line.name || "(not parsed)"),
+    ...breakName(line.name || "(not parsed)"),
   );
   name.addEventListener("click", () => reveal(evidence.call));
   const differing = evidence.arguments.filter(it => !it.equal && !it.masked);

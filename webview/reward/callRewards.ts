@@ -1,7 +1,7 @@
 /** The reward before the first call, after each call and at the end; the debugger's row is marked. */
 import type { RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { escapeInvisible, formatChange, formatFixed } from "../text.ts";
+import { breakName, formatChange, formatFixed } from "../text.ts";
 
 export function createCallRewards(
   { calls, totals, prefix }: RewardView,
@@ -48,7 +48,7 @@ export function createCallRewards(
 
 function createCallLink(name: string, open: () => void, id: string): HTMLElement {
   const attributes = { class: "link", type: "button", title: "Show in the transcript", id };
-  const link = element("button", attributes, escapeInvisible(name || "(not parsed)"));
+  const link = element("button", attributes, ...breakName(name || "(not parsed)"));
   link.addEventListener("click", open);
   return link;
 }

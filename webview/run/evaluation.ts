@@ -1,12 +1,19 @@
 /** What the student did on held-out tasks before and after the training, as a table. */
 import type { ComputedWith, Estimate, RunEvaluation } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { escapeInvisible, formatChange, formatCount, formatFixed } from "../text.ts";
+import {
+  escapeInvisible,
+  formatChange,
+  formatCount,
+  formatDateTime,
+  formatFixed,
+  getFileName,
+} from "../text.ts";
 
 /** No elements if the run was not evaluated. */
 export function createEvaluation(evaluation: RunEvaluation | undefined): readonly HTMLElement[] {
   if (!evaluation) return [];
-  const { count, before, after, change, profile, computedWith } = evaluation;
+  const { count, before, after, change, profile, tasks, evaluatedAt, computedWith } = evaluation;
   return [
     element("h2", {}, "Held-Out Tasks"),
     element(
@@ -33,6 +40,10 @@ export function createEvaluation(evaluation: RunEvaluation | undefined): readonl
     element(
       "p",
       { class: "quiet" },
+      "Evaluated ",
+      evaluatedAt !== undefined &&
+        element("time", { datetime: evaluatedAt }, `${formatDateTime(evaluatedAt)} `),
+      `on the held-out tasks of ${escapeInvisible(getFileName(tasks))}. `,
       "Each task is attempted once with greedy decoding. The brackets contain 95% intervals over the sets of tools that the tasks need.",
     ),
     ...(computedWith ? [element("p", { class: "quiet" }, describeBackend(computedWith))] : []),
@@ -49,7 +60,7 @@ interface Format {
 }
 
 const percent: Format = {
-  value: it => `${formatFixed(100 * it, 1)} %`,
+  value: it => `${formatFixed(100 * it, 1)}%`,
   change: it => formatChange(100 * it, 1),
 };
 const reward: Format = { value: it => formatFixed(it), change: it => formatChange(it, 3) };
@@ -68,10 +79,15 @@ function createMetricRow(
   ]);
 }
 
-const formatEstimate = ({ mean, low, high }: Estimate, format: Format["value"]): string =>
-  low === undefined || high === undefined
-    ? format(mean)
-    : `${format(mean)} (${format(low)} to ${format(high)})`;
+const formatEstimate = ({ mean, low, high }: Estimate, format: Format["value"]): HTMLElement =>
+  element(
+    "span",
+    {},
+    format(mean),
+    low !== undefined &&
+      high !== undefined &&
+      element("span", { class: "interval" }, ` (${format(low)} to ${format(high)})`),
+  );
 
 /** The same words as `getTrend` in src/run, which pages cannot load. */
 function describeTrend({ low = 0, high = 0 }: Estimate): HTMLElement {

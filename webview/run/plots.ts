@@ -20,7 +20,7 @@ interface PlotDefinition<Step> extends PlotOptions {
 }
 
 const share = {
-  format: (value: number, decimals: number) => `${formatFixed(value * 100, decimals)} %`,
+  format: (value: number, decimals: number) => `${formatFixed(value * 100, decimals)}%`,
   decimals: 1,
   factor: 100,
 };

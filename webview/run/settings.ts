@@ -1,7 +1,7 @@
 /** The settings of a run as a list of names and values. Formats the numbers for display. */
 import type { RunConfig, RunView } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatScientific, escapeInvisible } from "../text.ts";
+import { formatCount, formatScientific, escapeInvisible, getFileName } from "../text.ts";
 
 export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
   element(
@@ -56,5 +56,3 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
     ["seed", String(seed)],
   ];
 }
-
-const getFileName = (path: string) => path.split(/[\\/]/).at(-1)!;

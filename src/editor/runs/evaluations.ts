@@ -82,6 +82,7 @@ export class Evaluations {
     const [before, after] = result.measurements;
     const evaluation: RunEvaluation = {
       format: evaluationFormat,
+      evaluatedAt: new Date().toISOString(),
       tasks,
       count: result.count,
       sets: result.sets,

@@ -66,9 +66,9 @@ function formatLastMetrics({ steps }: RunMonitor): readonly (readonly [string, s
   return [
     step,
     ["reward", last.reward.mean.toFixed(4)],
-    ["success", `${(100 * last.success).toFixed(1)} %`],
+    ["success", `${(100 * last.success).toFixed(1)}%`],
     ...Object.entries(last.parts).map(([name, value]) => [name, value.toFixed(3)] as const),
-    ["zero-variance groups", `${(100 * last.zeroVariance).toFixed(1)} %`],
+    ["zero-variance groups", `${(100 * last.zeroVariance).toFixed(1)}%`],
     ["rollouts per second", last.rolloutsPerSecond.toFixed(1)],
   ];
 }

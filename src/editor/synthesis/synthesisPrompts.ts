@@ -47,7 +47,7 @@ export interface PromptContext {
 /** The tasks that a first training needs. */
 export const studentTasks = {
   label: "Tasks for the student that ships",
-  description: "1,000 short tasks on the servers that it knows; a fifth is held out",
+  description: "1,000 short tasks on its servers; a fifth is held out",
   count: 1000,
 } as const;
 

@@ -51,8 +51,8 @@ test("changed weights are described beside those of the profile", () => {
   expect(describeOrders({ current, own }, true)).toBe(
     "Mean reward of 2 successes: 2.000 (with the profile's weights 1.200). " +
       "Mean reward of 2 failures: 1.000 (with the profile's weights 0.850). " +
-      "A success has a higher reward than a failure in 100.0 % " +
-      "(with the profile's weights 62.5 %) of all pairs.",
+      "A success has a higher reward than a failure in 100.0% " +
+      "(with the profile's weights 62.5%) of all pairs.",
   );
 });
 
