@@ -20,6 +20,9 @@ import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
+import { testSpeech } from "../text/speechTests.ts";
+import { testAnswerability } from "./answerabilityTests.ts";
+import { testReferences } from "./referencesTests.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 
 const { mixture } = presets.paper;
@@ -75,13 +78,13 @@ describe("the composition", () => {
   });
 });
 
-describe("two thousand tasks", () => {
-  const count = 2000;
+describe("fifteen hundred tasks", () => {
+  const count = 1500;
   let tasks: Task[];
   let rejected: readonly RejectedAttempt[];
   beforeAll(async () => {
     ({ tasks, rejected } = await synthesizeTasks(count, { ...paper, count }));
-  }, 120_000);
+  }, 240_000);
 
   const filterByKind = (kind: Task["kind"]) => tasks.filter(it => it.kind === kind);
   const getShare = (list: readonly Task[], is: (it: Task) => boolean) =>
@@ -318,6 +321,13 @@ describe("two thousand tasks", () => {
     for (const { knobs } of undone) expect(knobs).toHaveProperty("changesOfMind");
     expect(rejected.map(it => it.reason)).toContain("contradiction");
   });
+
+  testAnswerability(
+    () => tasks.slice(0, 350),
+    () => rejected,
+  );
+  testReferences(() => tasks.slice(0, 400));
+  testSpeech(() => tasks.slice(0, 600));
 
   test("have every kind of recovery", () => {
     const recoveries = tasks.flatMap(it =>

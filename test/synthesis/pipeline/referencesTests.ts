@@ -8,18 +8,6 @@ import type { JsonSchema } from "../../../src/environment/server.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { CallEvent } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
-import { synthesizeTasks } from "../synthesizeTasks.ts";
-
-let tasks: Task[];
-beforeAll(async () => {
-  ({ tasks } = await synthesizeTasks(400, {
-    seed: 60602,
-    servers: [...catalog.servers.keys()],
-    preset: "paper",
-    menu: "chain",
-    count: 400,
-  }));
-}, 120_000);
 
 /** A call with all that was said up to it. */
 interface Moment {
@@ -92,57 +80,65 @@ const isLookUp = ({ task, call }: Moment): boolean =>
     ),
   );
 
-test("look-ups begin with what somebody has named", () => {
-  const unnamed = tasks.flatMap(task =>
-    [...listMoments(task)].filter(isLookUp).flatMap(it => {
-      const { turnText, earlierText, replies, descriptions } = it;
-      const said = `${turnText}\n${earlierText}\n${replies}`;
-      return listIds(it.call)
-        .filter(id => !names(said, descriptions.get(id) ?? [id]))
-        .map(id => `${task.id} ${it.call.name} ${id}: ${turnText}`);
-    }),
-  );
-  expect(unnamed).toEqual([]);
-});
+/** Tests what users and assistants refer to. */
+export function testReferences(readTasks: () => readonly Task[]): void {
+  let tasks: readonly Task[];
+  beforeAll(() => {
+    tasks = readTasks();
+  });
+  test("look-ups begin with what somebody has named", () => {
+    const unnamed = tasks.flatMap(task =>
+      [...listMoments(task)].filter(isLookUp).flatMap(it => {
+        const { turnText, earlierText, replies, descriptions } = it;
+        const said = `${turnText}\n${earlierText}\n${replies}`;
+        return listIds(it.call)
+          .filter(id => !names(said, descriptions.get(id) ?? [id]))
+          .map(id => `${task.id} ${it.call.name} ${id}: ${turnText}`);
+      }),
+    );
+    expect(unnamed).toEqual([]);
+  });
 
-test("“that card” is a card that the user has named or been told of", () => {
-  const dangling = tasks.flatMap(task =>
-    [...listMoments(task)].flatMap(it => {
-      const { call, turnText, earlierText, replies, descriptions, earlierCalls } = it;
-      // not as in "the place that made the order"
-      if (!/(?<!\bthe \w+ )\bthat (?!is\b|was\b|says\b)[a-z]+\b/.test(turnText)) return [];
-      const said = `${turnText}\n${earlierText}\n${replies}`;
-      const made = JSON.stringify(
-        earlierCalls.filter(it => catalog.tools.get(it.name)!.effect === "write"),
-      );
-      return listIds(call)
-        .filter(id => !made.includes(`"${id}"`) && !names(said, descriptions.get(id) ?? [id]))
-        .map(id => `${task.id} ${call.name} ${id}: ${turnText}`);
-    }),
-  );
-  expect(dangling).toEqual([]);
-});
+  test("“that card” is a card that the user has named or been told of", () => {
+    const dangling = tasks.flatMap(task =>
+      [...listMoments(task)].flatMap(it => {
+        const { call, turnText, earlierText, replies, descriptions, earlierCalls } = it;
+        // not as in "the place that made the order"
+        if (!/(?<!\bthe \w+ )\bthat (?!is\b|was\b|says\b)[a-z]+\b/.test(turnText)) return [];
+        const said = `${turnText}\n${earlierText}\n${replies}`;
+        const made = JSON.stringify(
+          earlierCalls.filter(it => catalog.tools.get(it.name)!.effect === "write"),
+        );
+        return listIds(call)
+          .filter(id => !made.includes(`"${id}"`) && !names(said, descriptions.get(id) ?? [id]))
+          .map(id => `${task.id} ${call.name} ${id}: ${turnText}`);
+      }),
+    );
+    expect(dangling).toEqual([]);
+  });
 
-test("a follow-up that takes over an optional argument says so", () => {
-  const silent = tasks.flatMap(task =>
-    [...listMoments(task)].flatMap(({ call, turnText, earlierCalls }) => {
-      const before = earlierCalls.findLast(it => it.name === call.name);
-      const isFollowUp =
-        turnText.length < 60 && /^(\w+[,.] )?(and|then|what about|i meant)\b/i.test(turnText);
-      if (!before || before.turnText === turnText || !isFollowUp) return [];
-      const { inputSchema } = catalog.tools.get(call.name)!;
-      const required = (inputSchema["required"] ?? []) as readonly string[];
-      const kept = Object.entries(call.arguments).filter(
-        ([key, value]) =>
-          !required.includes(key) &&
-          !listIds({ ...call, arguments: { [key]: value } }).length &&
-          JSON.stringify(value) === JSON.stringify((before.arguments as JsonObject)[key] ?? null) &&
-          !names(turnText, [JSON.stringify(value)]),
-      );
-      return kept.length > 0 && !/\b(same|again|as before)\b/.test(turnText)
-        ? [`${task.id} ${kept.map(([key]) => key).join(", ")}: ${turnText}`]
-        : [];
-    }),
-  );
-  expect(silent).toEqual([]);
-});
+  test("a follow-up that takes over an optional argument says so", () => {
+    const silent = tasks.flatMap(task =>
+      [...listMoments(task)].flatMap(({ call, turnText, earlierCalls }) => {
+        const before = earlierCalls.findLast(it => it.name === call.name);
+        const isFollowUp =
+          turnText.length < 60 && /^(\w+[,.] )?(and|then|what about|i meant)\b/i.test(turnText);
+        if (!before || before.turnText === turnText || !isFollowUp) return [];
+        const { inputSchema } = catalog.tools.get(call.name)!;
+        const required = (inputSchema["required"] ?? []) as readonly string[];
+        const kept = Object.entries(call.arguments).filter(
+          ([key, value]) =>
+            !required.includes(key) &&
+            !listIds({ ...call, arguments: { [key]: value } }).length &&
+            JSON.stringify(value) ===
+              JSON.stringify((before.arguments as JsonObject)[key] ?? null) &&
+            !names(turnText, [JSON.stringify(value)]),
+        );
+        return kept.length > 0 && !/\b(same|again|as before)\b/.test(turnText)
+          ? [`${task.id} ${kept.map(([key]) => key).join(", ")}: ${turnText}`]
+          : [];
+      }),
+    );
+    expect(silent).toEqual([]);
+  });
+}
