@@ -9,6 +9,8 @@ const root = join(import.meta.dirname, "../..");
 const folder = join(root, ".engines");
 /** The packages of verl, which come before those of the environment where they are used. */
 export const verlPackages = join(folder, "verl");
+/** The packages of verifiers, in the same way. */
+export const verifiersPackages = join(folder, "verifiers");
 /** What pip installs, one call for each file. */
 const requirements = [
   { file: join(import.meta.dirname, "requirements.txt"), options: ["--no-deps"] },
@@ -17,6 +19,10 @@ const requirements = [
   {
     file: join(import.meta.dirname, "requirements-verl.txt"),
     options: ["--no-deps", "--target", verlPackages],
+  },
+  {
+    file: join(import.meta.dirname, "requirements-verifiers.txt"),
+    options: ["--no-deps", "--target", verifiersPackages],
   },
   {
     file: join(import.meta.dirname, "requirements-deepspeed.txt"),

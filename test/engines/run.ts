@@ -8,11 +8,23 @@ import { readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { UserError } from "../../src/userError.ts";
 import { isInstalled, installPackages } from "../systemPackages.ts";
-import { installEnvironment, programs, python, verlPackages } from "./environment.ts";
+import {
+  installEnvironment,
+  programs,
+  python,
+  verifiersPackages,
+  verlPackages,
+} from "./environment.ts";
 
 process.chdir(join(import.meta.dirname, "../.."));
 const config = "test/engines/pyproject.toml";
-const sources = ["resources/engines", "test/engines", "test/engines/verl"].flatMap(folder =>
+/** Tests that need packages of their own, which come before those of the environment. */
+const others = { verl: verlPackages, verifiers: verifiersPackages };
+const sources = [
+  "resources/engines",
+  "test/engines",
+  ...Object.keys(others).map(it => `test/engines/${it}`),
+].flatMap(folder =>
   readdirSync(folder)
     .filter(it => it.endsWith(".py"))
     .map(it => `${folder}/${it}`),
@@ -31,8 +43,11 @@ try {
   run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(python, ["-m", "mypy", "--config-file", config, "--cache-dir", ".engines/mypy", ...sources]);
   run("npm", ["run", "--silent", "build"]);
-  run(python, ["-m", "pytest", "-c", config, "test/engines", "--ignore", "test/engines/verl"]);
-  run(python, ["-m", "pytest", "-c", config, "test/engines/verl"], { PYTHONPATH: verlPackages });
+  const pytest = ["-m", "pytest", "-c", config];
+  const ignored = Object.keys(others).flatMap(it => ["--ignore", `test/engines/${it}`]);
+  run(python, [...pytest, "test/engines", ...ignored]);
+  for (const [name, packages] of Object.entries(others))
+    run(python, [...pytest, `test/engines/${name}`], { PYTHONPATH: packages });
   run("vitest", ["run", "--config", "test/engines/vitest.config.ts"]);
 } catch (error) {
   if (!(error instanceof UserError)) throw error;
