@@ -62,13 +62,13 @@ export function installEnvironment(say: (line: string) => void): void {
 function findPython(): string {
   const names = process.platform === "win32" ? ["python"] : ["python3"];
   const found = names.map(it => findProgram(it, root)).find(it => it !== undefined);
-  const isNewEnough = "import sys; sys.exit(sys.version_info < (3, 10))";
+  const isNewEnough = "import sys; sys.exit(sys.version_info < (3, 11))";
   if (found !== undefined && runPython(found, ["-c", isNewEnough]).status === 0) return found;
   throw new UserError(
     found === undefined
       ? `there is no ${names.join(" or ")} in the folders of PATH`
-      : `${found} is not Python 3.10 or later`,
-    "install Python 3.10 or later, then run npm run test:engines again",
+      : `${found} is not Python 3.11 or later`,
+    "install Python 3.11 or later, then run npm run test:engines again",
   );
 }
 
