@@ -129,8 +129,15 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   await checkVisible(cell("card_217", "status").getByText("active", { exact: true }));
   await keyboard.press("ArrowLeft");
   await keyboard.type("12");
-  await keyboard.press("Enter");
+  // the palette opens while a cell is edited, keeps the focus, and loses nothing that was typed
+  await keyboard.press("F1");
+  const palette = page.locator(".quick-input-widget .quick-input-box input");
+  await checkVisible(palette.and(page.locator(":focus")));
+  await checkVisible(cell("card_217", "last_digits").getByText("12", { exact: true }));
   await checkVisible(table.getByText(/^cards: 3 rows · 1 problem/));
+  await checkVisible(palette.and(page.locator(":focus")));
+  await keyboard.press("Escape");
+  await checkGone(palette);
   await checkVisible(table.locator(`[aria-invalid="true"]`));
   await workbench.takePicture("fixture-table-problem");
   expect(await workbench.findAccessibilityProblems()).toEqual([]);

@@ -3,6 +3,7 @@
  * whatever its length. The arrow keys move between rows.
  */
 import { element } from "../element.ts";
+import { findFocused, giveFocus, hasFocused } from "../focus.ts";
 import type { Column } from "./columns.ts";
 
 /** The content of the grid. */
@@ -86,14 +87,14 @@ export class Grid {
   }
 
   #drawHead({ columns, sort }: GridContent): void {
-    const focused = this.#head.contains(document.activeElement)
-      ? (document.activeElement as HTMLElement).dataset["column"]
+    const focused = hasFocused(this.#head)
+      ? (findFocused() as HTMLElement).dataset["column"]
       : undefined;
     const cells = columns.map(it => this.#createHeadCell(it, sort));
     const actions = element("th", { scope: "col" }, "Open");
     this.#head.replaceChildren(...insertSecond(cells, actions));
     if (focused !== undefined)
-      this.#head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`)?.focus();
+      giveFocus(this.#head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`));
   }
 
   #createHeadCell(
@@ -137,7 +138,7 @@ export class Grid {
       content.count,
       Math.ceil((scrollTop + clientHeight) / rowHeight) + overscan,
     );
-    const hadFocus = this.#body.contains(document.activeElement);
+    const hadFocus = hasFocused(this.#body);
     const rows: HTMLElement[] = [];
     for (let position = first; position < last; position++)
       rows.push(this.#createRow(position, content));
@@ -152,14 +153,14 @@ export class Grid {
       (hadFocus ? undefined : rows[0]);
     if (active) {
       setTabStop(active, true);
-      if (hadFocus) active.focus({ preventScroll: true });
+      if (hadFocus) giveFocus(active, { preventScroll: true });
     } else if (hadFocus) this.#focusTable();
   }
 
   /** Keeps the keys working after the focused row has scrolled out of sight. */
   #focusTable(): void {
     this.#table.tabIndex = -1;
-    this.#table.focus({ preventScroll: true });
+    giveFocus(this.#table, { preventScroll: true });
   }
 
   #createRow(position: number, { columns, getKey, createCell, createActions }: GridContent) {

@@ -74,7 +74,8 @@ function getMark({ matched, needed, broken }: GoalEvidence): string {
 
 function createCallLink(call: number | null, reveal: (call: number) => void): HTMLElement {
   if (call === null) return element("span", { class: "quiet served" }, "no call");
-  const link = element("button", { class: "link served", type: "button" }, `call ${call + 1}`);
+  const attributes = { class: "link served", type: "button", id: `served-${call}` };
+  const link = element("button", attributes, `call ${call + 1}`);
   link.addEventListener("click", () => reveal(call));
   return link;
 }

@@ -5,6 +5,7 @@
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
+import { findFocused, giveFocus } from "../focus.ts";
 import { openChannel } from "../channel.ts";
 import { escapeInvisible } from "../text.ts";
 import { createCallList } from "./callList.ts";
@@ -41,16 +42,16 @@ function draw(view: RewardView): void {
   outdated.textContent = "";
   stepping.hidden = !view.prefix;
   stepping.textContent = view.prefix ? `Stepping through: ${view.prefix.text}` : "";
-  const focused = document.activeElement?.id;
+  const focused = findFocused()?.id;
   content.replaceChildren(createHeader(view), ...createBody(view));
   if (view.call !== undefined) goToCall(view.call);
-  else if (focused) document.getElementById(focused)?.focus();
+  else if (focused) giveFocus(document.getElementById(focused));
 }
 
 function goToCall(call: number): void {
   const link = document.getElementById(`call-${call}`);
   link?.scrollIntoView({ block: "center" });
-  link?.focus();
+  giveFocus(link);
   void channel.request("arrived", null);
 }
 
@@ -76,7 +77,8 @@ function createBody(view: RewardView): HTMLElement[] {
 }
 
 function createHeader(view: RewardView): HTMLElement {
-  const step = element("vscode-button", { appearance: "secondary" }, "Step Through Trajectory");
+  const attributes = { appearance: "secondary", id: "step" };
+  const step = element("vscode-button", attributes, "Step Through Trajectory");
   step.addEventListener("click", () => void channel.request("step", null));
   return element(
     "header",

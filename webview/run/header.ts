@@ -1,6 +1,7 @@
 /** The header of the run page: the run's name, its status and progress, and its buttons. */
 import type { RunState, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
+import { giveFocus, hasFocused } from "../focus.ts";
 import { formatDuration, escapeInvisible } from "../text.ts";
 
 export interface RunActions {
@@ -45,9 +46,9 @@ function replaceButtons(
   buttons: readonly HTMLElement[],
   title: HTMLElement,
 ): void {
-  const hadFocus = parent.contains(document.activeElement);
+  const hadFocus = hasFocused(parent);
   parent.replaceChildren(...buttons);
-  if (hadFocus) (buttons[0] ?? title).focus();
+  if (hadFocus) giveFocus(buttons[0] ?? title);
 }
 
 function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {

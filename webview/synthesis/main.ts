@@ -4,6 +4,7 @@
  */
 import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
+import { findFocused, giveFocus } from "../focus.ts";
 import { openChannel } from "../channel.ts";
 import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
 import { createComposition, createList } from "./composition.ts";
@@ -35,6 +36,7 @@ function draw(view: SynthesisView): void {
   const table = createTransitionTable(view.transitions);
   table.open = isTableOpen;
   table.addEventListener("toggle", () => (isTableOpen = table.open));
+  const restoreFocus = findFocus();
   rejections.update(view.rejected);
   page.replaceChildren(
     createHeader(view),
@@ -51,6 +53,30 @@ function draw(view: SynthesisView): void {
       : []),
     ...(view.options.length ? [createSection("Options", createOptionList(view))] : []),
   );
+  restoreFocus();
+}
+
+/**
+ * The page is drawn again while tasks are synthesized. Returns what gives the focus back to the
+ * control that has it, or to the one that replaces it.
+ */
+function findFocus(): () => void {
+  const focused = findFocused();
+  if (!(focused instanceof HTMLElement || focused instanceof SVGElement)) return () => {};
+  const { reason, from, to } = focused.dataset;
+  const selector =
+    reason !== undefined
+      ? `[data-reason="${CSS.escape(reason)}"]`
+      : from !== undefined && to !== undefined
+        ? `[data-from="${CSS.escape(from)}"][data-to="${CSS.escape(to)}"]`
+        : focused.localName === "summary"
+          ? "summary"
+          : undefined;
+  return () => {
+    const target =
+      selector === undefined ? focused : page.querySelector<HTMLElement | SVGElement>(selector);
+    giveFocus(target, { preventScroll: true });
+  };
 }
 
 function createHeader({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
