@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { expect, inject, test } from "vitest";
+import { openPage } from "./browser.ts";
 import { startCodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { bundleInside, carrierFolder, insideFolder } from "./inside/bundle.ts";
@@ -28,9 +28,8 @@ async function runInside(): Promise<readonly TestResult[]> {
     flags: ["--vscode-option", "enable-smoke-test-driver"],
     env: { INSIDE_RESULTS: file },
   });
-  const browser = await chromium.connect(inject("browser"));
+  const { page, close } = await openPage(inject("browser"), server.url);
   try {
-    const page = await (await browser.newContext()).newPage();
     const printed: string[] = [];
     await page.exposeFunction(
       "codeAutomationLog",
@@ -57,7 +56,7 @@ async function runInside(): Promise<readonly TestResult[]> {
       );
     return JSON.parse(readFileSync(file, "utf8")) as TestResult[];
   } finally {
-    await browser.close();
+    await close();
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -17,7 +17,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The URL of the workbench. */
     server: string;
-    /** The browser's WebSocket address. */
+    /** The address of the browser's DevTools protocol. */
     browser: string;
     /** The file that the meter in the extension host writes its measurements to. */
     meter: string;
@@ -45,7 +45,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   const browser = await launchBrowser(program);
   project.provide("server", server.url);
-  project.provide("browser", browser.wsEndpoint());
+  project.provide("browser", browser.url);
   project.provide("meter", meter);
   project.provide("python", python);
   return async () => {

@@ -6,14 +6,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import axe from "axe-core";
-import {
-  chromium,
-  type Browser,
-  type FrameLocator,
-  type Locator,
-  type Page,
-} from "playwright-core";
+import type { FrameLocator, Locator, Page } from "playwright-core";
 import { expect, inject, vi } from "vitest";
+import { openPage } from "./browser.ts";
 import { repository } from "./packaged.ts";
 
 /** Long enough for two busy cores. */
@@ -40,6 +35,12 @@ const themes = {
   },
 } as const;
 
+/** Spinners and progress bars, which draw up to 60 frames a second for as long as they are shown. */
+const still = `
+  .codicon-modifier-spin, .codicon-modifier-spin::before, .codicon-tree-item-loading::before,
+  .monaco-progress-container .progress-bit { animation: none !important; }
+`;
+
 export type Theme = keyof typeof themes;
 
 /** The open workbenches, for the report of a failed test. */
@@ -51,12 +52,12 @@ export class Workbench {
   readonly folder: string;
   /** The messages of the page's console. */
   readonly consoleLines: string[] = [];
-  readonly #browser: Browser;
+  readonly #closePage: () => Promise<void>;
   #ownsFolder = false;
 
-  private constructor(browser: Browser, page: Page, folder: string) {
-    this.#browser = browser;
+  private constructor(page: Page, closePage: () => Promise<void>, folder: string) {
     this.page = page;
+    this.#closePage = closePage;
     this.folder = folder;
     page.on("console", it => this.consoleLines.push(`${it.type()} ${it.text()}`));
     page.on("pageerror", it => this.consoleLines.push(`page error ${String(it)}`));
@@ -93,14 +94,18 @@ export class Workbench {
     folder: string,
     logIn?: (page: Page) => Promise<void>,
   ): Promise<Workbench> {
-    const browser = await chromium.connect(inject("browser"));
-    const context = await browser.newContext({
-      viewport: { width: 1400, height: 1050 },
-      colorScheme: "dark",
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
-    context.setDefaultTimeout(waitOptions.timeout);
-    const workbench = new Workbench(browser, await context.newPage(), folder);
+    const { origin } = new URL(address);
+    const { page, close } = await openPage(inject("browser"), origin);
+    await page.setViewportSize({ width: 1400, height: 1050 });
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+    page.setDefaultTimeout(waitOptions.timeout);
+    await page.addInitScript(css => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(css);
+      if (window === top) document.adoptedStyleSheets.push(sheet);
+    }, still);
+    const workbench = new Workbench(page, close, folder);
     await workbench.page.goto(address, { waitUntil: "domcontentloaded" });
     await logIn?.(workbench.page);
     await workbench.page.locator(".statusbar-item").first().waitFor();
@@ -111,7 +116,7 @@ export class Workbench {
 
   async close(): Promise<void> {
     openWorkbenches.delete(this);
-    await this.#browser.close();
+    await this.#closePage();
     if (this.#ownsFolder)
       rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
