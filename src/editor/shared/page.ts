@@ -58,9 +58,13 @@ export function servePage<Contract extends PageContract>(
       Uri.joinPath(extensionUri, "media"),
     ],
   };
-  // the editor's own channel has no origins
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const post = (message: EditorMessage<Contract>) => panel.webview.postMessage(message);
+  let isOpen = true;
+  panel.onDidDispose(() => (isOpen = false));
+  // a page may be closed while a request is answered
+  const post = async (message: EditorMessage<Contract>) =>
+    // the editor's own channel has no origins
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    isOpen && panel.webview.postMessage(message);
   panel.webview.onDidReceiveMessage(async (message: unknown) => {
     let request: CheckedRequest;
     try {
