@@ -149,7 +149,10 @@ test("a training that ran to its end is evaluated, which its page shows", async 
   await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
   await checkVisible(page().getByRole("cell", { name: "success", exact: true }));
   const folder = join(workbench.folder, "prove/runs/few-3");
-  expect(readEvaluation(folder)).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
+  const first = readEvaluation(folder)!;
+  expect(first).toMatchObject({ before: { step: 0 }, after: { step: 1 } });
+  const getTime = () => page().locator("section time").getAttribute("datetime");
+  expect(await getTime()).toBe(first.evaluatedAt);
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
   await workbench.takePicture("run-evaluated");
   // from the keyboard alone, from the command to the page with the result
@@ -162,6 +165,9 @@ test("a training that ran to its end is evaluated, which its page shows", async 
   await checkVisible(choice.filter({ hasText: "few-3" }));
   await keyboard.press("Enter");
   await vi.waitFor(() => expect(readEvaluation(folder)).toBeDefined(), stepTimeout);
+  const { evaluatedAt } = readEvaluation(folder)!;
+  expect(evaluatedAt).not.toBe(first.evaluatedAt);
+  await vi.waitFor(async () => expect(await getTime()).toBe(evaluatedAt), waitOptions);
   await checkVisible(page().getByRole("heading", { name: "Held-Out Tasks" }));
   await keyboard.press("Tab");
   await checkVisible(page().locator(":focus").first());

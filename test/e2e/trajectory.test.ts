@@ -324,8 +324,9 @@ test("the keyboard alone opens a task, steps through it and shows its reward", a
   await workbench.runCommandByKeyboard("PROVE: Show Reward");
   const page = workbench.webview();
   await checkVisible(page.getByRole("row").filter({ hasText: "validity" }).first());
-  await keyboard.press("Tab");
-  await checkVisible(page.locator(":focus").first());
+  await workbench.tabTo(page.getByRole("button", { name: task.goals[0]!.calls[0]!.name }).first());
+  await keyboard.press("Enter");
+  await checkVisible(workbench.page.locator(".monaco-editor.focused"));
 });
 
 test("the debugger goes on when its file is rewritten, and a missing server is named", async () => {

@@ -190,6 +190,17 @@ export class Workbench {
     await menu.waitFor({ state: "hidden" });
   }
 
+  /** Moves the focus to a control of a page with the Tab key; it can be seen there. */
+  async tabTo(control: Locator): Promise<void> {
+    await vi.waitFor(async () => {
+      await this.page.keyboard.press("Tab");
+      const isFocused = (it: Element) =>
+        it === it.ownerDocument.activeElement && it.ownerDocument.hasFocus();
+      expect(await control.evaluate(isFocused, undefined, { timeout: 5000 })).toBe(true);
+    }, waitOptions);
+    expect(await control.evaluate(it => getComputedStyle(it).outlineStyle)).not.toBe("none");
+  }
+
   /** Moves the focus of a view to a row without the mouse: from the last row up. */
   async focusRow(view: string, row: RegExp): Promise<void> {
     await this.runCommandByKeyboard(`PROVE: Focus on ${view} View`);
