@@ -150,15 +150,23 @@ export const writeTrainedWith = (folder: string, trainedWith: RunConfig["trained
  * `UserError` if the run has reached the new ones already.
  */
 export function extendRun(folder: string, limits: Pick<RunConfig, "steps" | "seconds">): void {
+  const trained = measureTraining(folder);
   const { steps = Infinity, seconds = Infinity } = limits;
-  const { lines } = readMetrics(folder);
-  const spent = lines.reduce((sum, it) => sum + it.seconds.total, 0);
-  if (steps <= lines.length || seconds <= spent)
+  if (steps <= trained.steps || seconds <= trained.seconds)
     throw new UserError(
-      `${folder} has been trained for ${lines.length} steps and ${Math.round(spent)} seconds already`,
+      `${folder} has been trained for ${trained.steps} steps and ${Math.round(trained.seconds)} seconds already`,
       "give larger numbers: they count from the beginning of the run",
     );
   changeRun(folder, { steps: limits.steps, seconds: limits.seconds });
+}
+
+/** How long a run has been trained. */
+export function measureTraining(folder: string): {
+  readonly steps: number;
+  readonly seconds: number;
+} {
+  const { lines } = readMetrics(folder);
+  return { steps: lines.length, seconds: lines.reduce((sum, it) => sum + it.seconds.total, 0) };
 }
 
 function changeRun(folder: string, changes: Partial<RunConfig>): void {

@@ -219,6 +219,20 @@ test("a run is renamed and deleted from the palette", async () => {
   expect(existsSync(run())).toBe(true);
 });
 
+test("a run that has ended is trained longer", async () => {
+  await workbench.closeEditors();
+  await workbench.rows("Runs").filter({ hasText: "few-3" }).click();
+  await checkVisible(state("finished"));
+  await page().getByText("Train Longer…").click();
+  await workbench.choice("A number of steps…").click();
+  await workbench.answer("How many steps", "1000");
+  const progress = workbench.page.locator(".statusbar-item").filter({ hasText: /step \d+\/1001/ });
+  await progress.waitFor(stepTimeout);
+  await workbench.takePicture("run-trained-longer");
+  await workbench.notification("Training few-3").getByRole("button", { name: "Cancel" }).click();
+  await checkVisible(workbench.rows("Runs").filter({ hasText: /few-3.*stopped/ }));
+}, 240_000);
+
 test("a failing attempt is shown with its reward, and a student tries its task again", async () => {
   await workbench.closeEditors();
   await workbench.runCommand("PROVE: Show Me a Failing Attempt");

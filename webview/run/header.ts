@@ -99,8 +99,9 @@ function createButtons(state: RunState, { pause, resume, stop }: RunActions): HT
       return [createButton("Resume", "primary", resume)];
     case "starting":
       return [createButton("Stop", "secondary", stop)];
-    case "stopping":
     case "finished":
+      return [createButton("Train Longer…", "secondary", resume)];
+    case "stopping":
     case "unreadable":
       return [];
     default:

@@ -117,6 +117,7 @@ export function registerRuns(
     showRun: (node?: RunsNode) => pages.open(node),
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),
     resumeTraining: (node?: RunsNode) => training.requestFor("resume", node),
+    extendTraining: (node?: RunsNode) => training.extend(node),
     stopTraining: (node?: RunsNode) => training.requestFor("stop", node),
     startQueued: (node?: RunsNode) => training.startQueued(node),
     removeFromQueue: (node?: RunsNode) => training.removeFromQueue(node),

@@ -5,7 +5,7 @@
 import { basename, dirname } from "node:path";
 import { CancellationError, Uri, window, workspace } from "vscode";
 import { createRunConfigFrom } from "../../run/createRunConfig.ts";
-import { createRun } from "../../run/folder.ts";
+import { createRun, extendRun, measureTraining } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
 import { readStartModel } from "../../run/startModel.ts";
 import {
@@ -32,6 +32,7 @@ import type { PlanDocuments } from "./planDocuments.ts";
 import { confirmPlan } from "./planPrompt.ts";
 import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
 import { pickTrainingFile } from "./trainingFiles.ts";
+import { askTrainingLength } from "./trainingLength.ts";
 import type { TrainingQueue } from "./trainingQueue.ts";
 import {
   askForSettings,
@@ -149,9 +150,23 @@ export class Training {
     await this.request(request, monitor);
   }
 
+  /** Goes on with a run that has ended; without a node, the user chooses the run. */
+  async extend(node: RunsNode | undefined): Promise<void> {
+    const choice: RunChoice = {
+      states: ["finished"],
+      whenNone: "no training has ended",
+      isPossible: it => it.config.engine === undefined,
+    };
+    const { runs } = this.#dependencies;
+    await this.request(
+      "resume",
+      node?.monitor ?? (await pickRun(runs, "Which run to train longer", choice)),
+    );
+  }
+
   /**
-   * Sends a request to the trainer; resuming a run without a trainer starts one. A queued run is
-   * started or removed from the queue.
+   * Sends a request to the trainer; resuming a run without a trainer starts one, after a question
+   * for how much longer if the run has ended. A queued run is started or removed from the queue.
    */
   async request(request: RunRequest, monitor: RunMonitor): Promise<void> {
     requireTrust("training");
@@ -172,7 +187,21 @@ export class Training {
         `${getRunName(monitor)} is not being trained`,
         "resume it, or choose a run that is being trained",
       );
-    await this.#begin(folder, await this.#askStartTime(folder));
+    const question = {
+      title: "Train Longer",
+      text: `How much longer to train ${getRunName(monitor)}`,
+    };
+    const more = state === "finished" ? await askTrainingLength(question) : undefined;
+    const time = await this.#askStartTime(folder);
+    if (more) {
+      const { steps, seconds } = measureTraining(folder);
+      extendRun(
+        folder,
+        "steps" in more ? { steps: steps + more.steps } : { seconds: seconds + more.seconds },
+      );
+      monitor.readFiles();
+    }
+    await this.#begin(folder, time);
   }
 
   /** Starts a queued run, after a question if another one is being trained. */

@@ -3,7 +3,6 @@
  * the other asks for each option, with the last answers first.
  */
 import { basename } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
@@ -13,16 +12,17 @@ import { readStartModel, type StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount, formatList } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
-import {
-  askInSequence,
-  askText,
-  createWholeNumberValidator,
-  pickOne,
-} from "../shared/quickInput.ts";
+import { askInSequence, pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
 import { pickStudentOrFolder } from "./pickStudent.ts";
 import { moveToFront, type StudentChoice } from "./studentChoices.ts";
+import {
+  askTrainingLength,
+  defaultLength,
+  formatLength,
+  type TrainingLength,
+} from "./trainingLength.ts";
 
 /** What to train, and for how long. */
 export interface TrainingChoices {
@@ -36,8 +36,6 @@ export interface TrainingChoices {
   /** The rank of the adapters that are trained; absent for all weights. */
   readonly rank?: number;
 }
-
-export type TrainingLength = { readonly seconds: number } | { readonly steps: number };
 
 export interface TrainingPromptContext {
   /** What the answers are for. */
@@ -140,7 +138,7 @@ const createDraft = (stored: StoredAnswers): Draft => ({
   isKnown: false,
   onlyFitting: false,
   preset: presets.find(it => it.label === stored.preset) ?? presets[0]!,
-  length: stored.length ?? lengths[0]!.length,
+  length: stored.length ?? defaultLength,
   backend: backends.find(it => it.label === stored.backend) ?? backends[0]!,
 });
 
@@ -316,50 +314,11 @@ const askPreset: AskQuestion = async (draft, { title, stored }, hasBack) => {
   return true;
 };
 
-/** On two cores, the first one takes about half a minute. */
-const lengths: readonly {
-  readonly label: string;
-  readonly description?: string;
-  readonly length: TrainingLength;
-}[] = [
-  { label: "12 steps", description: "enough to see success rise", length: { steps: 12 } },
-  { label: "2 minutes", length: { seconds: 120 } },
-  { label: "4 minutes", length: { seconds: 240 } },
-  { label: "10 minutes", length: { seconds: 600 } },
-  { label: "1 hour", length: { seconds: 3600 } },
-];
-
-const findLength = (length: TrainingLength | undefined) =>
-  lengths.find(it => isDeepStrictEqual(it.length, length));
-
-const formatLength = (length: TrainingLength): string =>
-  findLength(length)?.label ??
-  ("steps" in length ? formatCount(length.steps, "step") : `${length.seconds} seconds`);
-
 const askLength: AskQuestion = async (draft, { title, stored }, hasBack) => {
-  const last = findLength(stored.length);
-  const items = moveToFront(lengths, it => it === last);
-  const steps = { label: "A number of steps…", length: undefined };
-  const wasOther = stored.length !== undefined && !last;
-  const { length } = await pickOne(wasOther ? [steps, ...items] : [...items, steps], {
-    title,
-    hasBack,
-    text: "How long; training can be stopped and resumed at any time",
-  });
-  draft.length = length ?? (await askSteps(title, stored.length));
+  const text = "How long; training can be stopped and resumed at any time";
+  draft.length = await askTrainingLength({ title, hasBack, text }, stored.length);
   return true;
 };
-
-async function askSteps(title: string, last: TrainingLength | undefined): Promise<TrainingLength> {
-  const steps = await askText(
-    { title, text: "How many steps" },
-    {
-      value: last && "steps" in last ? String(last.steps) : "100",
-      validate: createWholeNumberValidator(1, 100_000),
-    },
-  );
-  return { steps: Number(steps) };
-}
 
 interface BackendChoice {
   readonly label: string;
