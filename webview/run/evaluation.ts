@@ -45,8 +45,8 @@ export function createEvaluation(evaluation: RunEvaluation | undefined): readonl
         element("time", { datetime: evaluatedAt }, `${formatDateTime(evaluatedAt)} `),
       `on the held-out tasks of ${escapeInvisible(getFileName(tasks))}. `,
       "Each task is attempted once with greedy decoding. The brackets contain 95% intervals over the sets of tools that the tasks need.",
+      computedWith && ` ${describeBackend(computedWith)}`,
     ),
-    ...(computedWith ? [element("p", { class: "quiet" }, describeBackend(computedWith))] : []),
   ];
 }
 
