@@ -199,33 +199,33 @@ test("the dependency graph of a server shows the inputs and outputs of a tool", 
   await workbench.closeEditors();
 });
 
-test("tasks are synthesized from the palette, and the page shows their transitions", async () => {
-  await workbench.runCommand("PROVE: Synthesize Tasks…");
-  await workbench.choice("Other tasks…").click();
+test("tasks are synthesized with the keyboard alone, and the page shows their transitions", async () => {
+  const { keyboard } = workbench.page;
+  await workbench.runCommandByKeyboard("PROVE: Synthesize Tasks…");
+  await workbench.chooseByKeyboard("Other tasks…");
   await workbench.type("On which servers", "");
-  await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
-  await workbench.choice("banking").click();
-  await workbench.choice("calendar").click();
-  await workbench.page.keyboard.press("Enter");
+  await workbench.checkByKeyboard("banking", "calendar");
+  await checkVisible(workbench.choice("The dependency graph"));
   await workbench.takePicture("synthesize-teacher");
-  await workbench.choice("The dependency graph").click();
-  await workbench.choice("The paper's mixture").click();
+  await workbench.chooseByKeyboard("The dependency graph");
+  await workbench.chooseByKeyboard("The paper's mixture");
   await workbench.answer("How many tasks", "60");
   await workbench.answer("Seed", "7");
   await workbench.answer("The file's name", "palette");
   const done = workbench.notification(/60 tasks in .*palette/);
-  await checkVisible(done);
-  await done.getByRole("button", { name: "Show Synthesis" }).click();
+  await workbench.chooseInNotification(done, "Show Synthesis");
   const page = workbench.webview();
   await checkVisible(page.locator("svg .state").filter({ hasText: "check-calls" }));
   await workbench.takePicture("synthesis");
-  const reason = page.locator("button.reason").first();
-  await reason.click();
+  await workbench.tabTo(page.locator("button.reason").first());
+  await keyboard.press("Enter");
   const attempt = page.locator(".attempts li button").first();
   await checkVisible(attempt);
   await workbench.takePicture("synthesis-rejected");
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
-  await attempt.click();
+  await workbench.runCommandByKeyboard("View: Focus Active Editor Group");
+  await workbench.tabTo(attempt);
+  await keyboard.press("Enter");
   await checkVisible(workbench.lines.filter({ hasText: "rejected" }).first());
   await workbench.takePicture("rejected");
 });

@@ -55,19 +55,20 @@ afterAll(async () => {
 });
 
 test("training starts from the palette, and its curve grows", async () => {
-  await workbench.runCommand("PROVE: Start Training");
+  // with the keyboard alone
+  await workbench.runCommandByKeyboard("PROVE: Start Training");
   await checkVisible(workbench.choice("A first training"));
   await workbench.takePicture("training-first");
-  await workbench.choice("Choose the settings…").click();
-  await workbench.choice("few").click();
+  await workbench.chooseByKeyboard("Choose the settings…");
+  await workbench.chooseByKeyboard("few");
   await checkVisible(workbench.choice("careless"));
   for (const it of ["tiny-qwen", "Choose Folder…"]) await checkVisible(workbench.choice(it));
   await workbench.takePicture("training-student");
   await workbench.page.keyboard.press("Enter");
-  await workbench.choice("GRPO").click();
-  await workbench.choice("A number of steps…").click();
+  await workbench.chooseByKeyboard("GRPO");
+  await workbench.chooseByKeyboard("A number of steps…");
   await workbench.answer("How many steps", "1000");
-  await workbench.choice("Automatic").click();
+  await workbench.chooseByKeyboard("Automatic");
   await checkVisible(workbench.notification("Training few-1"));
   await state("training").waitFor(stepTimeout);
   const curve = page().locator("figure svg path.line").first();

@@ -190,6 +190,47 @@ export class Workbench {
     await menu.waitFor({ state: "hidden" });
   }
 
+  /** Chooses a row of the open quick pick by its label, without the mouse. */
+  async chooseByKeyboard(label: string): Promise<void> {
+    const { keyboard } = this.page;
+    await this.choice(label).waitFor();
+    await this.page.locator(".quick-input-widget .quick-input-box input:focus").waitFor();
+    await keyboard.insertText(label);
+    const first = this.page.locator(".quick-input-list .monaco-list-row.focused");
+    await first.filter({ hasText: label }).waitFor();
+    await keyboard.press("Enter");
+  }
+
+  /** Chooses these rows of the open quick pick with checkboxes, without the mouse. */
+  async checkByKeyboard(...labels: readonly string[]): Promise<void> {
+    const { keyboard } = this.page;
+    const all = this.page.getByRole("checkbox", { name: "Toggle all checkboxes" });
+    await this.#pressUntil("Shift+Tab", all.and(this.page.locator(":focus")));
+    await vi.waitFor(async () => {
+      if (await all.isChecked()) await keyboard.press("Space");
+      expect(await this.page.locator(".quick-input-list input:checked").count()).toBe(0);
+    }, waitOptions);
+    const list = this.page.locator(".quick-input-list .monaco-list");
+    await this.#pressUntil("Tab", list.and(this.page.locator(":focus")));
+    const focused = list.locator(".monaco-list-row.focused");
+    for (const label of labels) {
+      await this.#pressUntil("ArrowDown", focused.filter({ hasText: label }));
+      await keyboard.press("Space");
+    }
+    await keyboard.press("Enter");
+  }
+
+  /** Chooses a button of a notification without the mouse. */
+  async chooseInNotification(notification: Locator, button: string): Promise<void> {
+    await notification.waitFor();
+    await this.runCommandByKeyboard("Notifications: Focus Notification Toast");
+    await this.#pressUntil(
+      "Tab",
+      notification.getByRole("button", { name: button }).and(this.page.locator(":focus")),
+    );
+    await this.page.keyboard.press("Enter");
+  }
+
   /** Moves the focus to a control of a page with the Tab key; it can be seen there. */
   async tabTo(control: Locator): Promise<void> {
     await vi.waitFor(async () => {
