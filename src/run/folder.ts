@@ -49,14 +49,19 @@ export const getCheckpointFolder = (folder: string, step: number) =>
 /**
  * Creates a run from a model folder, which becomes checkpoint 0. Of a run that trains adapters,
  * checkpoint 0 has only those; a Hugging Face model stays where it is, and a student is copied to
- * the folder `base`. Throws a `UserError` if the folder already contains a run, or the model lacks
- * a file.
+ * the folder `base`. Throws a `UserError` if the folder already contains a run or
+ * checkpoints of one, or the model lacks a file.
  */
 export function createRun(folder: string, config: RunConfig, start: string): void {
   if (existsSync(getRunFile(folder)))
     throw new UserError(
       `${folder} already holds a run`,
       "continue it with --resume, or choose another folder",
+    );
+  if (listCheckpoints(folder).some(it => it > 0))
+    throw new UserError(
+      `${folder} has checkpoints of another run, whose run.json is gone`,
+      "choose another folder",
     );
   if (!config.lora) checkModelFiles(start);
   const first = getCheckpointFolder(folder, 0);

@@ -104,6 +104,15 @@ describe("a run folder", () => {
     expect(mistakeOf(() => createRun(folder, config, start))).toContain("already holds a run");
   });
 
+  test("does not begin where another one stopped whose run.json is gone", () => {
+    createRun(folder, config, start);
+    cpSync(join(folder, "checkpoints/0"), join(folder, "checkpoints/50"), { recursive: true });
+    rmSync(getRunFile(folder));
+    expect(mistakeOf(() => createRun(folder, config, start))).toContain(
+      "has checkpoints of another run",
+    );
+  });
+
   test("is not begun from a model that lacks a file", () => {
     const model = join(root, "no-weights");
     cpSync(start, model, { recursive: true });
