@@ -158,7 +158,7 @@ function weightedSum(
   to: usize,
   add: i32,
 ): void {
-  if (n == 0 && add) return;
+  if (n == 0) return;
   const row = floats(width);
   const shares = f32x4.splat(share);
   for (let j = 0; j < width; j += 8) {
@@ -200,7 +200,7 @@ function weightedSums(
   to: usize,
   add: i32,
 ): void {
-  if (n == 0 && add) return;
+  if (n == 0) return;
   const row = floats(width);
   const shares = f32x4.splat(share),
     otherShares = f32x4.splat(otherShare);
