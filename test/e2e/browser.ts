@@ -1,10 +1,9 @@
 /**
  * The browser that shows the workbench: a headless Chromium that can only reach this machine.
  */
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { chromium, type BrowserContext, type BrowserServer, type Page } from "playwright-core";
+import { findFreePort } from "../freePort.ts";
 import { findOnPath, installPackages } from "../systemPackages.ts";
 
 /** Finds Chromium at CHROME_PATH, on PATH or in Playwright's cache; otherwise installs it. */
@@ -64,15 +63,6 @@ export async function launchBrowser(executablePath: string): Promise<RunningBrow
     ],
   });
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 export interface OpenPage {

@@ -5,12 +5,12 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSessionId } from "../../src/service/sessionId.ts";
+import { findFreePort } from "../freePort.ts";
 
 const root = join(import.meta.dirname, "../..");
 const tasks = join(root, "resources/example/prove/tasks/example.tasks.jsonl");
@@ -47,15 +47,6 @@ async function startMachine(): Promise<string> {
   children.push(child);
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   return (JSON.parse(String(line)) as { url: string }).url;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function send(method: string, path: string, body?: object, group?: string) {
