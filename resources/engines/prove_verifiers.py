@@ -13,6 +13,7 @@ and the success are metrics. It was tested with verifiers 0.4.0.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
 from collections.abc import Iterator
@@ -79,26 +80,27 @@ class ProveTaskset(vf.Taskset[ProveTask, ProveConfig]):  # type: ignore[misc]
             raise ValueError(
                 "there is no address of a service: give --env.taskset.url or set PROVE_URL"
             )
-        client = Client(url)
-        listed = {it["task_id"]: it for it in client.tasks(config.split)}
-        missing = [it for it in config.tasks if it not in listed]
-        if missing:
-            raise ValueError(f"{url} does not offer {', '.join(missing)}: check tasks and split")
-        opening = {"policy": "verifiers"}
-        if config.max_messages is not None:
-            opening["max_messages"] = config.max_messages
-        for task_id in config.tasks or listed:
-            data = ProveData(
-                id=task_id,
-                name=task_id,
-                prompt=client.task(task_id)["messages"],
-                task_id=task_id,
-                url=url,
-                opening=opening,
-                scoring={} if config.profile is None else {"profile": config.profile},
-            )
-            yield ProveTask(data, config.task)
-        client.close()
+        with contextlib.closing(Client(url)) as client:
+            listed = {it["task_id"]: it for it in client.tasks(config.split)}
+            missing = [it for it in config.tasks if it not in listed]
+            if missing:
+                raise ValueError(
+                    f"{url} does not offer {', '.join(missing)}: check tasks and split"
+                )
+            opening = {"policy": "verifiers"}
+            if config.max_messages is not None:
+                opening["max_messages"] = config.max_messages
+            for task_id in config.tasks or listed:
+                data = ProveData(
+                    id=task_id,
+                    name=task_id,
+                    prompt=client.task(task_id)["messages"],
+                    task_id=task_id,
+                    url=url,
+                    opening=opening,
+                    scoring={} if config.profile is None else {"profile": config.profile},
+                )
+                yield ProveTask(data, config.task)
 
 
 class ProveHarnessConfig(vf.HarnessConfig):  # type: ignore[misc]
