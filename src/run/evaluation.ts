@@ -51,7 +51,7 @@ export const formatComputedWith = ({
 
 const runEvaluation = z.object({
   format: z.literal(evaluationFormat),
-  /** Absent in evaluations by earlier versions. */
+  /** Evaluations of before 0.8 do not have it. */
   evaluatedAt: z.iso.datetime().optional(),
   /** The tasks file. */
   tasks: z.string(),
