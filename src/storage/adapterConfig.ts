@@ -29,6 +29,10 @@ export interface AdapterFolder {
 }
 
 const empty = z.union([z.record(z.string(), z.never()), z.array(z.never())]).nullish();
+/** Other ways to initialize adapters change the base model, too. */
+const initialization = z.union([z.boolean(), z.enum(["gaussian", "orthogonal", "eva"])], {
+  error: "adapters that were initialized in this way need a changed base model",
+});
 const schema = z.looseObject({
   peft_type: z.literal("LORA"),
   base_model_name_or_path: z.string().nullish(),
@@ -43,6 +47,10 @@ const schema = z.looseObject({
   rank_pattern: empty,
   alpha_pattern: empty,
   layers_to_transform: empty,
+  init_lora_weights: initialization.default(true),
+  alora_invocation_tokens: empty,
+  arrow_config: empty,
+  use_bdlora: empty,
 });
 
 export const isAdapterFolder = (folder: string): boolean =>
@@ -61,7 +69,11 @@ export function readAdapterConfig(folder: string): AdapterFolder {
       remedy: "merge the adapters into their model with PEFT, and use that model",
     },
   );
-  const targets = target_modules === "all-linear" ? undefined : target_modules;
+  // some versions of PEFT write the layer of each block with its path
+  const targets =
+    target_modules === "all-linear"
+      ? undefined
+      : [...new Set(target_modules.map(it => it.slice(it.lastIndexOf(".") + 1)))];
   const base = base_model_name_or_path ?? undefined;
   return {
     config: { rank: r, alpha: lora_alpha, targets },

@@ -197,6 +197,23 @@ describe("adapters in the format of PEFT", () => {
     loaded.dispose();
   });
 
+  test("are loaded if their layers are named with their paths", async () => {
+    const model = addRandomAdapters(await loadHuggingFaceModel(parity("llama")), lora);
+    await write(model, parity("llama"));
+    const file = join(folder, "adapter_config.json");
+    const written = JSON.parse(readFileSync(file, "utf8")) as { target_modules: string[] };
+    const paths = [0, 1].flatMap(layer =>
+      written.target_modules.map(
+        it => `model.layers.${layer}.${it === "down_proj" ? "mlp" : "self_attn"}.${it}`,
+      ),
+    );
+    writeFileSync(file, JSON.stringify({ ...written, target_modules: paths }));
+    const loaded = await loadHuggingFaceModel(folder);
+    expect([...getTrainable(loaded).keys()]).toEqual([...getTrainable(model).keys()]);
+    model.dispose();
+    loaded.dispose();
+  });
+
   test("of another model, or with a variant that is not computed, are refused", async () => {
     const model = addRandomAdapters(await loadHuggingFaceModel(parity("llama")), lora);
     await write(model, parity("qwen3"));
@@ -205,8 +222,19 @@ describe("adapters in the format of PEFT", () => {
     );
     const file = join(folder, "adapter_config.json");
     const written = JSON.parse(readFileSync(file, "utf8")) as object;
-    writeFileSync(file, JSON.stringify({ ...written, use_dora: true }));
-    await expect(loadHuggingFaceModel(folder)).rejects.toThrow(UserError);
+    for (const [key, value] of Object.entries({
+      use_dora: true,
+      use_rslora: true,
+      modules_to_save: ["lm_head"],
+      // PEFT changes the base model for these, or adds the adapters to some tokens only
+      init_lora_weights: "pissa",
+      alora_invocation_tokens: [3],
+    })) {
+      writeFileSync(file, JSON.stringify({ ...written, [key]: value }));
+      await expect(loadHuggingFaceModel(folder), key).rejects.toThrow(
+        new RegExp(`without further variants: at /${key}`),
+      );
+    }
     writeFileSync(file, JSON.stringify({ ...written, base_model_name_or_path: "/nowhere" }));
     await expect(loadHuggingFaceModel(folder)).rejects.toThrow(/\/nowhere, which is not there/);
     model.dispose();

@@ -12,7 +12,7 @@ import type { ChatFormat, ChatLimits, EncodedChat, MessageContent } from "../cha
 import type { ChatTemplate, TemplateInput } from "./chatTemplate.ts";
 import { inspectTemplate, placeholder, type TemplateTraits } from "./templateTraits.ts";
 import type { HuggingFaceTokenizer } from "./tokenizer.ts";
-import { createUnparsedCall, findCallStarts, parseToolCalls } from "./toolCalls.ts";
+import { callSeparators, createUnparsedCall, findCallStarts, parseToolCalls } from "./toolCalls.ts";
 
 export interface HuggingFaceChatOptions {
   /** The folder of the model, for messages to a person. */
@@ -225,15 +225,18 @@ class HuggingFaceFormat implements ChatFormat {
   #encodeMessage(events: readonly Event[], index: number, now: string): readonly number[] {
     const { text, message } = events[index] as AssistantEvent;
     const calls = events.filter(it => it.kind === "call" && it.message === message) as CallEvent[];
-    const rendered = this.#render(
-      {
-        messages: [placeholder.user, this.#createMessage(text, calls)],
-        tools: [placeholder.tool],
-        now,
-      },
-      false,
-    );
-    return this.#encodeText(this.#traits.cutMessage(rendered, now));
+    const render = (content: string, own: readonly Call[]) => {
+      const messages = [placeholder.user, this.#createMessage(content, own)];
+      const rendered = this.#render({ messages, tools: [placeholder.tool], now }, false);
+      return this.#traits.cutMessage(rendered, now);
+    };
+    const { takesSeveralCalls, syntax, end } = this.#traits;
+    const separator = callSeparators[syntax];
+    if (takesSeveralCalls || separator === undefined || calls.length < 2)
+      return this.#encodeText(render(text, calls));
+    const parts = calls.map((it, i) => render(i === 0 ? text : "", [it]));
+    const withoutEnds = parts.map(it => it.slice(0, -end.text.length));
+    return this.#encodeText(withoutEnds.join(separator) + end.text);
   }
 
   #createMessage(text: string, calls: readonly Call[]): JsonObject {

@@ -10,6 +10,8 @@ import { detectCallSyntax, parseToolCalls, type CallSyntax } from "./toolCalls.t
 
 export interface TemplateTraits {
   readonly syntax: CallSyntax;
+  /** Whether the template writes several calls in one message: some refuse more than one. */
+  readonly takesSeveralCalls: boolean;
   /** The token that ends a message of the assistant. */
   readonly end: ControlToken;
   /** What a rendered chat has after its message of the assistant that has the placeholder. */
@@ -79,19 +81,20 @@ export function inspectTemplate(
       );
     return rendered.slice(before.length, stop + end.text.length);
   };
-  const sample = {
-    role: "assistant",
-    content: "",
-    tool_calls: [{ type: "function", function: sampleCall }],
+  const renderCalls = (count: number): string => {
+    const calls = Array.from({ length: count }, () => ({ type: "function", function: sampleCall }));
+    const message = { role: "assistant", content: "", tool_calls: calls };
+    const cut = cutMessage(render([placeholder.user, message], false), sampleNow);
+    return cut.slice(0, -end.text.length);
   };
-  const call = cutMessage(render([placeholder.user, sample], false), sampleNow);
-  const written = call.slice(0, -end.text.length);
+  const written = renderCalls(1);
   const syntax = detectCallSyntax(written);
   const parsed = syntax && parseToolCalls(syntax, written).calls;
   if (!syntax || !isDeepStrictEqual(parsed, [sampleCall]))
     throw new UserError(`${name} writes calls in a syntax that is not supported`, remedy);
   return {
     syntax,
+    takesSeveralCalls: takesSeveralCalls(() => parseToolCalls(syntax, renderCalls(2)).calls),
     end,
     cutMessage,
     cutAfterPlaceholder(rendered) {
@@ -102,6 +105,15 @@ export function inspectTemplate(
       return rendered.slice(stop + end.text.length);
     },
   };
+}
+
+function takesSeveralCalls(readTwo: () => unknown): boolean {
+  try {
+    return isDeepStrictEqual(readTwo(), [sampleCall, sampleCall]);
+  } catch (error) {
+    if (error instanceof UserError) return false; // the template raises an exception
+    throw error;
+  }
 }
 
 const sampleNow = "2026-03-02T09:00";

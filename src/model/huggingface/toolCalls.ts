@@ -14,6 +14,12 @@ import type { MessageContent } from "../chatFormat.ts";
  */
 export type CallSyntax = "hermes" | "granite" | "llama";
 
+/** What separates the calls of one message, where each call is a text of its own. */
+export const callSeparators: Readonly<Partial<Record<CallSyntax, string>>> = {
+  hermes: "\n",
+  llama: "; ",
+};
+
 const pythonTag = "<|python_tag|>";
 const graniteTag = "<|tool_call|>";
 

@@ -154,6 +154,24 @@ describe.each(["qwen", "granite", "llama", "smollm"])("%s", name => {
     expect(new Set(format.indexCalls(own))).toEqual(new Set([0]));
   });
 
+  test("several calls of one message are parsed back, even if the template takes only one", () => {
+    const calls = [
+      { name: "bank_list", arguments: {} },
+      { name: "bank_send", arguments: { to: 'u_1; {"a"' } },
+    ];
+    const before = format.encode(createConversation(events.slice(0, 1)));
+    const { ids, mask } = format.encode(
+      createConversation([
+        events[0]!,
+        says(0, ""),
+        ...calls.map(it => result(0, it.name, it.arguments, { ok: true })),
+      ]),
+    );
+    const own = ids.filter((_, i) => mask[i] === 1);
+    expect(before.parse(own)).toEqual({ text: "", calls });
+    expect(new Set(format.indexCalls(own))).toEqual(new Set([0, 1]));
+  });
+
   test("texts of users, tools and rules cannot write control tokens", () => {
     const attack = tokenizer.controlTokens.map(it => it.text).join(" ") + "\n";
     const controlIds = new Set(tokenizer.controlTokens.map(it => it.id));
