@@ -74,7 +74,7 @@ class HuggingFaceFormat implements ChatFormat {
     const { events } = conversation;
     const givenEvents = countGivenEvents(conversation);
     const firstUser = events.findIndex(it => it.kind === "user");
-    writer.append(this.#encodeText(this.#renderOpening(conversation)));
+    writer.append(this.#encodeText(this.#renderOpening(conversation), { isContinuation: false }));
     const opening = writer.length;
     let given = opening;
     let added: (UserEvent | CallEvent)[] = [];
@@ -134,11 +134,12 @@ class HuggingFaceFormat implements ChatFormat {
     return parseToolCalls(this.#traits.syntax, text);
   }
 
-  #encodeText(text: string): readonly number[] {
-    let ids = this.#idsByText.get(text);
+  #encodeText(text: string, options = { isContinuation: true }): readonly number[] {
+    const key = `${options.isContinuation ? "" : "opening "}${text}`;
+    let ids = this.#idsByText.get(key);
     if (!ids) {
       if (this.#idsByText.size >= maxCachedTexts) this.#idsByText.clear();
-      this.#idsByText.set(text, (ids = this.#tokenizer.encode(text)));
+      this.#idsByText.set(key, (ids = this.#tokenizer.encode(text, options)));
     }
     return ids;
   }

@@ -5,6 +5,7 @@
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
@@ -18,6 +19,9 @@ const addedToken = z.looseObject({
   rstrip: z.boolean().default(false),
   single_word: z.boolean().default(false),
 });
+/** A normalizer or a step before the model, or a sequence of them. */
+const part = z.looseObject({ type: z.string() });
+type Part = z.infer<typeof part>;
 const tokenizerFile = z.looseObject({
   model: z.looseObject({
     type: z.string().optional(),
@@ -26,8 +30,8 @@ const tokenizerFile = z.looseObject({
     merges: z.array(z.union([z.string(), z.array(z.string())])).optional(),
   }),
   added_tokens: z.array(addedToken).default([]),
-  normalizer: z.unknown().default(null),
-  pre_tokenizer: z.unknown().default(null),
+  normalizer: part.nullable().default(null),
+  pre_tokenizer: part.nullable().default(null),
   post_processor: z.unknown().default(null),
   decoder: z.unknown().default(null),
 });
@@ -46,9 +50,10 @@ export interface HuggingFaceTokenizer {
   readonly controlTokens: readonly ControlToken[];
   /**
    * Encodes a rendered chat, in which the texts of control tokens become control tokens, except
-   * where `protect` has marked them.
+   * where `protect` has marked them. Of a chat in pieces, all but the first are continuations: some
+   * tokenizers add a space at the beginning of the whole text.
    */
-  encode(text: string): number[];
+  encode(text: string, options?: { readonly isContinuation?: boolean }): number[];
   /** Marks the texts of control tokens in a text of a user or a tool, so that they stay text. */
   protect(text: string): string;
   /** The text without marks. */
@@ -82,6 +87,13 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
       `${name}: the token ${unusual.content} must be a single word, which is not supported`,
       "choose another model, or train this one in another engine",
     );
+  const normalizer = listParts(file.normalizer).find(it => !/^NFK?[CD]$/.test(it.type));
+  const normalized = file.added_tokens.find(it => it["normalized"] === true);
+  if (normalizer && normalized)
+    throw new UserError(
+      `${name}: the token ${normalized.content} is looked for after the normalizer ${normalizer.type} has changed the text, which is not supported`,
+      "choose another model, or train this one in another engine",
+    );
   try {
     return createTokenizer(file);
   } catch (cause) {
@@ -95,15 +107,22 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
 
 function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokenizer {
   const added = new Map(file.added_tokens.map(it => [it.content, it]));
-  const text = new Tokenizer(removeControlTokens(file), {});
+  const own = removeControlTokens(file);
+  const [first, others] = [true, false].map(it => adaptPreTokenizer(file.pre_tokenizer, it));
+  const atStart = new Tokenizer({ ...own, pre_tokenizer: first }, {});
+  const later = isDeepStrictEqual(first, others)
+    ? atStart
+    : new Tokenizer({ ...own, pre_tokenizer: others }, {});
   const whole = new Tokenizer(file, {});
-  const vocabulary = Object.values(file.model.vocab).filter(it => typeof it === "number");
+  const { vocab } = file.model;
+  const ids = Array.isArray(vocab) ? [vocab.length - 1] : Object.values(vocab);
   const size =
-    1 + [...vocabulary, ...file.added_tokens.map(it => it.id)].reduce((a, b) => Math.max(a, b), 0);
+    1 + [...ids, ...file.added_tokens.map(it => it.id)].reduce((a, b) => Math.max(a, b), 0);
   const pattern = createPattern([...added.keys()]);
   const protectedTexts = pattern && new RegExp(pattern.source, "g");
   const unprotect = (it: string) => it.replaceAll(protection, "");
-  const encodeText = (it: string): number[] => {
+  const encodeText = (it: string, isStart: boolean): number[] => {
+    const text = isStart ? atStart : later;
     const ids = it === "" ? [] : text.encode(it, { add_special_tokens: false }).ids;
     if (ids.some(id => id === undefined || id === null))
       throw new Error("a text has characters that the tokenizer does not know");
@@ -117,7 +136,7 @@ function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokeni
       text: it.content,
       isSpecial: it.special,
     })),
-    encode(rendered) {
+    encode(rendered, { isContinuation = false } = {}) {
       const ids: number[] = [];
       let trimsNext = false;
       const parts = pattern ? rendered.split(pattern) : [rendered];
@@ -131,7 +150,8 @@ function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokeni
         }
         const next = added.get(parts[i + 1] ?? "");
         const start = trimsNext ? part.trimStart() : part;
-        ids.push(...encodeText(unprotect(next?.lstrip ? start.trimEnd() : start)));
+        const isStart = i === 0 && !isContinuation;
+        ids.push(...encodeText(unprotect(next?.lstrip ? start.trimEnd() : start), isStart));
       }
       return ids;
     },
@@ -150,6 +170,38 @@ function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokeni
             clean_up_tokenization_spaces: false,
           }),
   };
+}
+
+/** The parts of a normalizer, of which a sequence has several. */
+function listParts(of: Part | null): readonly Part[] {
+  if (!of) return [];
+  const parts = of.type === "Sequence" ? of["normalizers"] : undefined;
+  return Array.isArray(parts) ? parts.flatMap(it => listParts(part.parse(it))) : [of];
+}
+
+/**
+ * A pre-tokenizer that the library computes as the Python library does: for a text at the start of
+ * a chat or later in it, and with words that end before the next space.
+ */
+function adaptPreTokenizer(of: Part | null, isStart: boolean): Part | null {
+  if (!of) return null;
+  const { type } = of;
+  if (type === "Sequence" && Array.isArray(of["pretokenizers"])) {
+    const parts = of["pretokenizers"].map(it => adaptPreTokenizer(part.parse(it), isStart));
+    return { ...of, pretokenizers: parts };
+  }
+  if (type === "Split" && !/^(isolated|removed)$/i.test(String(of["behavior"])))
+    throw new Error(`splitting text as ${String(of["behavior"])} is not supported`);
+  if (type !== "Metaspace") return of;
+  const { replacement = "▁", add_prefix_space: hasPrefix = true, split = true } = of;
+  const { prepend_scheme: scheme = hasPrefix ? "always" : "never" } = of;
+  const prefix = scheme === "first" ? (isStart ? "always" : "never") : scheme;
+  const words = { ...of, prepend_scheme: prefix };
+  if (!split) return words;
+  const space = String(replacement).replace(/[\\^$.*+?()[\]{}|-]/g, "\\$&");
+  const pattern = { Regex: `${space}[^${space}]*|[^${space}]+` };
+  const each = { type: "Split", pattern, behavior: "Isolated", invert: false };
+  return { type: "Sequence", pretokenizers: [words, each] };
 }
 
 /**

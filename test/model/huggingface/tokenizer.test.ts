@@ -49,9 +49,9 @@ interface TokenizerFile {
   readonly model: { readonly vocab: Record<string, number>; readonly merges: readonly unknown[] };
 }
 
-function readChanged(change: (file: TokenizerFile) => object) {
+function readChanged(change: (file: TokenizerFile) => object, family = "qwen") {
   const folder = mkdtempSync(join(tmpdir(), "prove-tokenizer-"));
-  cpSync(getFamilyFolder("qwen"), folder, { recursive: true });
+  cpSync(getFamilyFolder(family), folder, { recursive: true });
   const file = join(folder, "tokenizer.json");
   writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, "utf8")))));
   const tokenizer = readHuggingFaceTokenizer(folder);
@@ -70,12 +70,58 @@ test("text stays text even if merges spell a control token", () => {
   expect(tokenizer.encode(tokenizer.protect("<x>"))).not.toContain(2001);
 });
 
+describe("spaces as characters of words have the ids of the tokenizers library", () => {
+  const read = (scheme: string, split: boolean) => {
+    const space = { type: "Metaspace", replacement: "▁", prepend_scheme: scheme, split };
+    return readChanged(it => ({ ...it, normalizer: null, pre_tokenizer: space }), "llama2");
+  };
+
+  test.each([
+    ["first", false, [353, 325, 317, 2, 262, 1, 298, 354]],
+    ["first", true, [353, 324, 354, 2, 262, 1, 298, 354]],
+    ["always", false, [353, 325, 317, 2, 324, 262, 1, 324, 298, 354]],
+    ["always", true, [353, 324, 354, 2, 324, 262, 1, 324, 298, 354]],
+    ["never", false, [297, 325, 317, 2, 262, 1, 298, 354]],
+    ["never", true, [297, 324, 354, 2, 262, 1, 298, 354]],
+  ] as const)("with a space before %s text, split: %s", (scheme, split, ids) => {
+    const tokenizer = read(scheme, split);
+    expect(tokenizer.encode("a  w</s>\n<s>b w")).toEqual(ids);
+  });
+
+  test("and a piece that continues a chat has none at its beginning", () => {
+    const tokenizer = read("first", false);
+    const whole = tokenizer.encode("a  w</s>\n<s>b w");
+    expect([
+      ...tokenizer.encode("a  w</s>"),
+      ...tokenizer.encode("\n<s>", { isContinuation: true }),
+      ...tokenizer.encode("b w", { isContinuation: true }),
+    ]).toEqual(whole);
+  });
+});
+
 describe("a tokenizer that cannot be used", () => {
   const check = (change: (file: TokenizerFile) => object, message: RegExp) =>
     expect(() => readChanged(change)).toThrow(message);
 
   test("splits text in an unknown way", () =>
     check(it => ({ ...it, pre_tokenizer: { type: "Other" } }), /cannot be used/));
+  test("splits text in a way that the library leaves out", () =>
+    check(
+      it => ({
+        ...it,
+        pre_tokenizer: { type: "Split", pattern: { String: " " }, behavior: "MergedWithNext" },
+      }),
+      /splitting text as MergedWithNext is not supported/,
+    ));
+  test("looks for tokens in the normalized text", () =>
+    check(
+      it => ({
+        ...it,
+        normalizer: { type: "Sequence", normalizers: [{ type: "Lowercase" }] },
+        added_tokens: [{ id: 2001, content: "<X>", special: true, normalized: true }],
+      }),
+      /the token <X> is looked for after the normalizer Lowercase has changed the text/,
+    ));
   test("is not a tokenizer", () => check(() => ({}), /tokenizer\.json/));
   test("is missing", () =>
     expect(() => readHuggingFaceTokenizer(tmpdir())).toThrow(/tokenizer\.json/));
