@@ -80,13 +80,15 @@ export interface WeightFile {
   readonly arrays: ReadonlyMap<string, Pick<Entry, "dtype" | "shape">>;
   /** Throws a `UserError` that names the array if it has NaN or an infinite number. */
   read(name: string): Float32Array;
+  /** The numbers of an array, some millions at a time. Throws as `read` does. */
+  readPieces(name: string): Iterable<Float32Array>;
   /** Throws as `read` does, for all arrays, without having one of them in memory. */
   checkNumbers(): void;
   close(): void;
 }
 
-/** Bytes that are read at a time where numbers are only checked. */
-const pieceBytes = 2 ** 24;
+/** Numbers that are read at a time where they are only checked. */
+const pieceLength = 2 ** 22;
 
 /**
  * Reads a file of F32, F16 and BF16 arrays. Throws a `UserError` that names the file if it is
@@ -121,17 +123,21 @@ export function openWeights(file: string): WeightFile {
       checkFinite(values, 0, { file, name });
       return values;
     };
-    const checkNumbers = () => {
-      for (const [name, { dtype, data_offsets }] of entries) {
-        const [begin, end] = data_offsets;
-        for (let at = begin; at < end; at += pieceBytes) {
-          const piece = readBytes(descriptor, start, [at, Math.min(at + pieceBytes, end)]);
-          checkFinite(decode(piece, dtype), (at - begin) / bytesOf[dtype], { file, name });
-        }
+    const readPieces = function* (name: string) {
+      const { dtype, data_offsets } = entries.get(name)!;
+      const [begin, end] = data_offsets;
+      const size = pieceLength * bytesOf[dtype];
+      for (let at = begin; at < end; at += size) {
+        const values = decode(readBytes(descriptor, start, [at, Math.min(at + size, end)]), dtype);
+        checkFinite(values, (at - begin) / bytesOf[dtype], { file, name });
+        yield values;
       }
     };
+    const checkNumbers = () => {
+      for (const name of entries.keys()) for (const _ of readPieces(name));
+    };
     const close = () => closeSync(descriptor);
-    return { file, metadata, arrays: entries, read, checkNumbers, close };
+    return { file, metadata, arrays: entries, read, readPieces, checkNumbers, close };
   } catch (error) {
     closeSync(descriptor);
     throw error;

@@ -2,7 +2,7 @@
  * A Hugging Face model in the place of a student: it attempts tasks, learns from teachers'
  * conversations, takes a step of GRPO, and is saved with its tokenizer and its history.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,6 +15,7 @@ import {
   readModelFolder,
   writeStoredModel,
 } from "../../src/model/modelFolder.ts";
+import { templateFiles } from "../../src/model/huggingface/chatTemplate.ts";
 import { openStudent } from "../../src/model/student.ts";
 import type { Model } from "../../src/model/transformer.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
@@ -95,6 +96,9 @@ test("learns from teachers' conversations, and is saved with what it saw", async
   expect(losses.at(-1)).toBeLessThan(losses[0]! - 0.3);
 
   const copy = mkdtempSync(join(tmpdir(), "prove-saved-"));
+  // of several templates, transformers has one in a folder
+  mkdirSync(join(folder, "additional_chat_templates"));
+  renameSync(join(folder, "chat_template.jinja"), join(folder, templateFiles[0]!));
   const stored = readModelFolder(folder);
   const saw = { ...stored.config.saw, worlds: [7] };
   const weights = await copyWeights(model);

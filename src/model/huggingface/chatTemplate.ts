@@ -64,9 +64,12 @@ export function readChatTemplate(folder: string, choice: TemplateChoice): ChatTe
   return parseTemplate(folder, source, tokens);
 }
 
+/** The file of the template for chats with tools, if a model has several, and that of the default. */
+export const templateFiles = ["additional_chat_templates/tool_use.jinja", "chat_template.jinja"];
+
 function readTemplateText(folder: string): string | undefined {
-  const file = join(folder, "chat_template.jinja");
-  if (existsSync(file)) return readTextFile(file);
+  const file = templateFiles.map(it => join(folder, it)).find(it => existsSync(it));
+  if (file !== undefined) return readTextFile(file);
   const { chat_template: template } = readTokenizerConfig(folder);
   if (typeof template === "string") return template;
   const find = (name: string) => template?.find(it => it.name === name)?.template;

@@ -2,7 +2,7 @@
  * A Hugging Face model folder as a model to evaluate and to train: its configuration, its chat
  * format and its limits. The weights are read in weights.ts.
  */
-import { copyFileSync, existsSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { hash } from "node:crypto";
@@ -15,7 +15,7 @@ import type { StoredAdapters } from "../storedAdapters.ts";
 import { modelFormat, type ModelConfig } from "../modelConfig.ts";
 import type { NamedArray } from "../weights.ts";
 import { createHuggingFaceFormat } from "./chatFormat.ts";
-import { readChatTemplate, readSpecialTokens } from "./chatTemplate.ts";
+import { readChatTemplate, readSpecialTokens, templateFiles } from "./chatTemplate.ts";
 import { readHuggingFaceConfig } from "./config.ts";
 import {
   readHuggingFaceSettings,
@@ -109,7 +109,7 @@ const sideFiles = [
   "vocab.json",
   "merges.txt",
   "tokenizer.model",
-  "chat_template.jinja",
+  ...templateFiles,
 ];
 
 /** Writes a model with changed weights to a folder that exists, as transformers loads it. */
@@ -119,7 +119,7 @@ export async function writeHuggingFaceFolder(
   weights: ReadonlyMap<string, NamedArray>,
 ): Promise<void> {
   for (const name of sideFiles)
-    if (existsSync(join(from, name))) copyFileSync(join(from, name), join(folder, name));
+    if (existsSync(join(from, name))) cpSync(join(from, name), join(folder, name));
   const { torch_dtype: _, ...own } = readJsonFile(z.looseObject({}), join(from, "config.json"));
   const text = `${JSON.stringify({ ...own, dtype: "float32" }, undefined, 2)}\n`;
   await writeFileAtomically(join(folder, "config.json"), text);

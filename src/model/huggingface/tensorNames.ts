@@ -9,6 +9,10 @@ export interface StoredParameter {
   readonly tensors: readonly { readonly name: string; readonly shape: readonly number[] }[];
 }
 
+export const embeddingTensor = "model.embed_tokens.weight";
+/** The output layer, which many models share with the embedding. */
+export const outputTensor = "lm_head.weight";
+
 /** The parameters of an architecture and the tensors that they are stored in. */
 export function listStoredParameters(architecture: Architecture): readonly StoredParameter[] {
   const { vocabulary, width, headWidth, layers, hasBias, hasHeadNorms, hasOutput } = architecture;

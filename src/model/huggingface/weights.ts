@@ -15,7 +15,12 @@ import { createModel, type Model } from "../transformer.ts";
 import { openWeights, writeWeights, type LazyArray, type Precision } from "../weights.ts";
 import { readHuggingFaceConfig } from "./config.ts";
 import { loadAdaptedModel } from "./peft.ts";
-import { listStoredParameters, type StoredParameter } from "./tensorNames.ts";
+import {
+  embeddingTensor,
+  listStoredParameters,
+  outputTensor,
+  type StoredParameter,
+} from "./tensorNames.ts";
 
 export const singleFile = "model.safetensors";
 const indexFile = "model.safetensors.index.json";
@@ -104,6 +109,7 @@ const listSizes = (architecture: Architecture) =>
 interface ModelFiles {
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   read(tensor: string): Float32Array;
+  readPieces(tensor: string): Iterable<Float32Array>;
   checkNumbers(): void;
   close(): void;
 }
@@ -128,6 +134,7 @@ function openModelFiles(folder: string): ModelFiles {
   return {
     shapes: new Map([...fileOf].map(([name, file]) => [name, file.arrays.get(name)!.shape])),
     read: tensor => fileOf.get(tensor)!.read(tensor),
+    readPieces: tensor => fileOf.get(tensor)!.readPieces(tensor),
     checkNumbers: () => opened.forEach(it => it.checkNumbers()),
     close,
   };
@@ -159,10 +166,11 @@ export function listWeightFiles(folder: string): readonly string[] {
 
 /** Refuses missing tensors, other shapes, and tensors that the architecture does not use. */
 function checkTensors(
-  { shapes }: ModelFiles,
+  files: ModelFiles,
   parameters: readonly StoredParameter[],
   { folder, hasOutput }: { folder: string; hasOutput: boolean },
 ): void {
+  const { shapes } = files;
   const expected = parameters.flatMap(it => it.tensors);
   const remedy = "download the whole model folder again, with its config.json";
   for (const { name, shape } of expected) {
@@ -175,15 +183,30 @@ function checkTensors(
       );
   }
   const known = new Set(expected.map(it => it.name));
-  // a tied output layer may be stored twice, and earlier versions stored the angles of positions
+  // a tied output layer may be stored, too, and earlier versions stored the angles of positions
   const isUnused = (name: string) =>
-    (name === "lm_head.weight" && !hasOutput) || name.endsWith(".rotary_emb.inv_freq");
+    (name === outputTensor && !hasOutput) || name.endsWith(".rotary_emb.inv_freq");
   const other = [...shapes.keys()].find(it => !known.has(it) && !isUnused(it));
   if (other !== undefined)
     throw new UserError(
       `the weights in ${folder} have ${other}, which this architecture does not use`,
       "choose another model: this one would be computed incorrectly",
     );
+  if (shapes.has(outputTensor) && !hasOutput && !isEqual(files, outputTensor, embeddingTensor))
+    throw new UserError(
+      `the weights in ${folder} have an ${outputTensor} that differs from ${embeddingTensor}, and config.json says that they are the same`,
+      "set tie_word_embeddings to false in config.json if the output layer has its own weights, or download the whole model folder again",
+    );
+}
+
+function isEqual(files: ModelFiles, a: string, b: string): boolean {
+  if (files.shapes.get(a)!.join() !== files.shapes.get(b)!.join()) return false;
+  const others = files.readPieces(b)[Symbol.iterator]();
+  for (const piece of files.readPieces(a)) {
+    const other = others.next().value as Float32Array;
+    if (piece.some((it, i) => it !== other[i])) return false;
+  }
+  return true;
 }
 
 function readParameter(files: ModelFiles, { tensors }: StoredParameter): Float32Array {

@@ -1,5 +1,5 @@
 /** Chat templates render the text and the tokens that transformers renders. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -25,6 +25,29 @@ describe.each(["qwen", "granite", "llama"])("%s", name => {
     expect(render()).toBe(text);
     expect(tokenizer.encode(text!)).toEqual(ids);
   });
+});
+
+describe("of several templates, the one for tools is used", () => {
+  const read = (files: Readonly<Record<string, string>>) => {
+    const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
+    mkdirSync(join(folder, "additional_chat_templates"));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return readChatTemplate(folder, "own").source;
+  };
+  test("in the configuration of the tokenizer", () => {
+    const templates = ["default", "tool_use"].map(name => ({ name, template: `{{ "${name}" }}` }));
+    expect(read({ "tokenizer_config.json": JSON.stringify({ chat_template: templates }) })).toBe(
+      '{{ "tool_use" }}',
+    );
+  });
+  test("in files, as transformers saves them", () =>
+    expect(
+      read({
+        "chat_template.jinja": "default",
+        "additional_chat_templates/rag.jinja": "rag",
+        "additional_chat_templates/tool_use.jinja": "tool_use",
+      }),
+    ).toBe("tool_use"));
 });
 
 describe("a template that cannot be used", () => {

@@ -143,11 +143,14 @@ describe("a folder is refused", () => {
     const changed = new Map(
       [...values].map(([name, it]) => [
         name,
-        { shape: arrays.get(name)?.shape ?? [it.length], values: it },
+        { shape: arrays.get(name)?.shape ?? shapeOf(it), values: it },
       ]),
     );
     await writeWeights(file, { arrays: changed, metadata }, "F32");
   };
+
+  /** New arrays are outputs or biases. */
+  const shapeOf = ({ length }: Float32Array) => (length === 64 * 32 ? [64, 32] : [length]);
 
   refuse("without a shard", /no model-00002-of-00003.safetensors, .* 3 files/, "qwen3", () =>
     rmSync(join(folder, "model-00002-of-00003.safetensors")),
@@ -216,6 +219,16 @@ describe("a folder is refused", () => {
     changeWeights(arrays => void arrays.delete("lm_head.weight")),
   );
   refuse(
+    "with an output layer that is another one than its configuration says",
+    /an lm_head.weight that differs from model.embed_tokens.weight/,
+    "qwen2",
+    changeWeights(arrays => {
+      const output = new Float32Array(arrays.get("model.embed_tokens.weight")!);
+      output[70] = 1.5;
+      arrays.set("lm_head.weight", output);
+    }),
+  );
+  refuse(
     "with a tensor that is not computed",
     /o_proj.bias, which this architecture/,
     "llama",
@@ -237,6 +250,19 @@ describe("a folder is refused", () => {
       tie_word_embeddings: false,
     }),
   );
+});
+
+test("an output layer that is stored although it is the embedding is not loaded twice", async () => {
+  await startBackend("wasm", { programs });
+  cpSync(folderOf("qwen2"), folder, { recursive: true });
+  const file = join(folder, "model.safetensors");
+  const { arrays, metadata } = await readWeights(file);
+  const output = arrays.get("model.embed_tokens.weight")!;
+  const more = { arrays: new Map([...arrays, ["lm_head.weight", output]]), metadata };
+  await writeWeights(file, more, "F32");
+  const model = await loadHuggingFaceModel(folder);
+  expect([...model.parameters.keys()]).not.toContain("output");
+  model.dispose();
 });
 
 test("the configurations of earlier versions of transformers are read", () => {
