@@ -83,10 +83,10 @@ const formatEstimate = ({ mean, low, high }: Estimate, format: Format["value"]):
   element(
     "span",
     {},
-    format(mean),
+    `${format(mean)} `,
     low !== undefined &&
       high !== undefined &&
-      element("span", { class: "interval" }, ` (${format(low)} to ${format(high)})`),
+      element("span", { class: "interval" }, `(${format(low)} to ${format(high)})`),
   );
 
 /** The same words as `getTrend` in src/run, which pages cannot load. */
