@@ -24,8 +24,23 @@ const onlyEnglish = {
       loader: "js",
     })),
 };
+// an ES module that imports node:http makes Node.js load its client for fetch and web sockets,
+// which takes a fifth of the time to start; require does not
+const requiredHttp = {
+  name: "required-http",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(node:)?http$/ }, ({ namespace, kind }) =>
+      namespace === "required" || kind === "require-call"
+        ? undefined
+        : { path: "node:http", namespace: "required" },
+    );
+    onLoad({ filter: /^/, namespace: "required" }, () => ({
+      contents: `module.exports = require("node:http");`,
+    }));
+  },
+};
 const node = {
-  plugins: [onlyEnglish],
+  plugins: [onlyEnglish, requiredHttp],
   bundle: true,
   platform: "node",
   target: "node20",
