@@ -1,8 +1,14 @@
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** Tests that replace modules, such as the editor's API. */
-const isolated = ["test/editor/**/*.test.ts", "test/compute/fallback.test.ts"];
+/** Tests that replace modules, such as the editor's API, or start the first backend of a process. */
+const isolated = [
+  "test/compute/fallback.test.ts",
+  ...globSync("test/editor/**/*.test.ts", { cwd: import.meta.dirname }).filter(it =>
+    readFileSync(join(import.meta.dirname, it), "utf8").includes("vi.mock("),
+  ),
+];
 const others = ["test/e2e/**", "test/engines/**", "test/backends/**", "node_modules/**", "dist/**"];
 
 export default defineConfig({
