@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { chooseModelName, settingsFormat } from "../../storage/modelName.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
+import { readTextFile } from "../../storage/readTextFile.ts";
 import { UserError } from "../../userError.ts";
 import type { ChatFormat, ChatLimits } from "../chatFormat.ts";
 import type { StoredAdapters } from "../storedAdapters.ts";
@@ -115,18 +116,32 @@ const sideFiles = [
 /** Writes a model with changed weights to a folder that exists, as transformers loads it. */
 export async function writeHuggingFaceFolder(
   folder: string,
-  { folder: from, config, settings }: StoredHuggingFaceModel,
+  {
+    folder: from,
+    config,
+    settings,
+  }: Pick<StoredHuggingFaceModel, "folder" | "config" | "settings">,
   weights: ReadonlyMap<string, NamedArray>,
 ): Promise<void> {
   for (const name of sideFiles)
     if (existsSync(join(from, name))) cpSync(join(from, name), join(folder, name));
-  const { torch_dtype: _, ...own } = readJsonFile(z.looseObject({}), join(from, "config.json"));
-  const text = `${JSON.stringify({ ...own, dtype: "float32" }, undefined, 2)}\n`;
+  const text = setPrecision(readTextFile(join(from, "config.json")));
   await writeFileAtomically(join(folder, "config.json"), text);
   const { architecture } = readHuggingFaceConfig(from);
   const read = (name: string) => Promise.resolve(weights.get(name)!.values);
-  await writeHuggingFaceWeights(folder, architecture, read, "F32");
+  await writeHuggingFaceWeights(folder, architecture, read);
   writeModelSettings(folder, { config, settings });
+}
+
+/**
+ * The text of config.json for weights in 32 bits. All else stays as it is written: transformers
+ * refuses 0 where it has written 0.0.
+ */
+function setPrecision(config: string): string {
+  const pattern = /("(?:torch_)?dtype"\s*:\s*)(?:"[^"]*"|null)/g;
+  return config.search(pattern) < 0
+    ? config.replace("{", '{\n  "dtype": "float32",')
+    : config.replace(pattern, '$1"float32"');
 }
 
 /** Writes the settings of a model, with what its configuration says of its trainings. */

@@ -2,17 +2,16 @@
  * Loads the weights of a Hugging Face model folder into tensors, one tensor at a time, and writes
  * them as one safetensors file that transformers loads.
  */
-import { copyFileSync, existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { runningBackend, type BackendLimits } from "../../compute/runningBackend.ts";
-import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { isAdapterFolder } from "../../storage/adapterConfig.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { listParameters, type Architecture } from "../architecture.ts";
 import { createModel, type Model } from "../transformer.ts";
-import { openWeights, writeWeights, type LazyArray, type Precision } from "../weights.ts";
+import { openWeights, writeWeights, type LazyArray } from "../weights.ts";
 import { readHuggingFaceConfig } from "./config.ts";
 import { loadAdaptedModel } from "./peft.ts";
 import {
@@ -247,32 +246,9 @@ export const writeHuggingFaceWeights = (
   folder: string,
   architecture: Architecture,
   read: (parameter: string) => Promise<Float32Array>,
-  precision: Precision,
 ): Promise<void> =>
   writeWeights(
     join(folder, singleFile),
     { arrays: listStoredTensors(architecture, read), metadata: { format: "pt" } },
-    precision,
+    "F32",
   );
-
-/** Files of a model folder that hold weights; the others are small and are copied. */
-const weightFiles = /\.(safetensors|bin|pt|pth|gguf|h5|msgpack|onnx|index\.json)$/;
-
-/**
- * Writes a model that was loaded from a Hugging Face folder to another folder, which exists, with
- * the configuration and tokenizer that it came with.
- */
-export async function saveHuggingFaceModel(
-  folder: string,
-  { from, model, precision = "F32" }: { from: string; model: Model; precision?: Precision },
-): Promise<void> {
-  for (const { name } of readdirSync(from, { withFileTypes: true }).filter(it => it.isFile()))
-    if (!weightFiles.test(name)) copyFileSync(join(from, name), join(folder, name));
-  const config = readJsonFile(z.looseObject({}), join(from, "config.json"));
-  const { torch_dtype: _, ...rest } = config;
-  const dtype = { F32: "float32", F16: "float16", BF16: "bfloat16" }[precision];
-  const text = `${JSON.stringify({ ...rest, dtype }, undefined, 2)}\n`;
-  await writeFileAtomically(join(folder, "config.json"), text);
-  const read = (name: string) => model.parameters.get(name)!.data<"float32">();
-  await writeHuggingFaceWeights(folder, model.architecture, read, precision);
-}

@@ -47,7 +47,7 @@ export async function writeTinyModel({
   const { architecture } = readHuggingFaceConfig(folder);
   const model = initializeModel(architecture, 5);
   const read = (name: string) => model.parameters.get(name)!.data<"float32">();
-  await writeHuggingFaceWeights(folder, architecture, read, "F32");
+  await writeHuggingFaceWeights(folder, architecture, read);
   model.dispose();
   return folder;
 }
