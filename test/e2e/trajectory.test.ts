@@ -179,17 +179,26 @@ test("the reward page shows each part, its weight, and the evidence of each call
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
 });
 
-test("the reward page follows the debugger", async () => {
+test("the keyboard alone goes from the reward page to the debugger, which it follows, and back", async () => {
+  const { keyboard } = workbench.page;
   const page = workbench.webview();
-  await page.getByRole("button", { name: "Step Through Trajectory" }).click();
+  await keyboard.press("Control+2");
+  await workbench.tabTo(page.getByRole("button", { name: "Step Through Trajectory" }));
+  await keyboard.press("Enter");
   await checkVisible(page.getByText("Stepping through: before the first call"));
-  for (let n = 0; n < 3; n++) await workbench.debugButton("step-over").click();
+  for (const seen of [userVariable(), toolVariable(0), toolVariable(1)]) {
+    await keyboard.press("F10");
+    await checkVisible(seen);
+  }
   await checkVisible(page.getByText("Stepping through: after call 2"));
-  await checkVisible(
-    page.locator("[aria-current=step]").filter({ hasText: task.goals[1]!.calls[0]!.name }),
-  );
+  const current = page.locator("[aria-current=step]");
+  await checkVisible(current.filter({ hasText: task.goals[1]!.calls[0]!.name }));
   await workbench.takePicture("reward-stepping");
-  await workbench.debugButton("stop").click();
+  await keyboard.press("Control+2");
+  await workbench.tabTo(current.getByRole("button"));
+  await keyboard.press("Control+F10");
+  await checkVisible(page.getByText("Stepping through: after call 1 "));
+  await keyboard.press("Shift+F5");
   await checkGone(page.getByText("Stepping through"));
 });
 

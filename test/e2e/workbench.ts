@@ -141,9 +141,10 @@ export class Workbench {
     await keyboard.press("F1");
     await this.page.locator(".quick-input-widget .quick-input-box input:focus").waitFor();
     await keyboard.insertText(title);
-    await first.filter({ hasText: title }).waitFor();
+    const command = first.filter({ hasText: title });
+    await command.waitFor();
     await keyboard.press("Enter");
-    await first.waitFor({ state: "hidden" });
+    await command.waitFor({ state: "hidden" });
   }
 
   /** The row of the open quick pick or palette with exactly this label. */
@@ -221,15 +222,40 @@ export class Workbench {
     await keyboard.press("Enter");
   }
 
-  /** Chooses a button of a notification without the mouse. */
-  async chooseInNotification(notification: Locator, button: string): Promise<void> {
+  /** Moves the focus to a button of a notification without the mouse. */
+  async focusInNotification(notification: Locator, button: string): Promise<void> {
     await notification.waitFor();
     await this.runCommandByKeyboard("Notifications: Focus Notification Toast");
     await this.#pressUntil(
       "Tab",
       notification.getByRole("button", { name: button }).and(this.page.locator(":focus")),
     );
-    await this.page.keyboard.press("Enter");
+  }
+
+  /** Moves the focus to the icon of a view container without the mouse: by way of the side bar. */
+  async focusContainer(title: string): Promise<void> {
+    const { keyboard } = this.page;
+    await vi.waitFor(async () => {
+      await keyboard.press("Control+0");
+      await this.page.locator(".part.sidebar:focus-within").waitFor({ timeout: 1000 });
+    }, waitOptions);
+    await keyboard.press("Shift+F6");
+    const focused = this.page.locator(".activitybar .action-item:focus");
+    await focused.waitFor();
+    const icon = this.page.locator(`.action-label[aria-label^="${title}"]`);
+    await this.#pressUntil("ArrowDown", focused.filter({ has: icon }));
+  }
+
+  /**
+   * Lists the code lenses above the first line of the transcript with the keyboard, and moves the
+   * focus to one of them.
+   */
+  async focusLens(title: string): Promise<void> {
+    await this.page.locator(".codelens-decoration a", { hasText: title }).first().waitFor();
+    await this.page.keyboard.press("Control+Home");
+    await this.runCommandByKeyboard("Show CodeLens Commands for Current Line");
+    const focused = this.page.locator(".quick-input-list .monaco-list-row.focused");
+    await this.#pressUntil("ArrowDown", focused.filter({ hasText: title }));
   }
 
   /** Moves the focus to a control of a page with the Tab key; it can be seen there. */
@@ -237,7 +263,8 @@ export class Workbench {
     await vi.waitFor(async () => {
       await this.page.keyboard.press("Tab");
       const isFocused = (it: Element) =>
-        it === it.ownerDocument.activeElement && it.ownerDocument.hasFocus();
+        it === (it.getRootNode() as Document | ShadowRoot).activeElement &&
+        it.ownerDocument.hasFocus();
       expect(await control.evaluate(isFocused, undefined, { timeout: 5000 })).toBe(true);
     }, waitOptions);
     expect(await control.evaluate(it => getComputedStyle(it).outlineStyle)).not.toBe("none");
@@ -252,13 +279,27 @@ export class Workbench {
     await this.#pressUntil("ArrowUp", focused.filter({ hasText: row }));
   }
 
-  /** Presses a key until something is visible. */
+  /** Presses a key, which moves the focus, until something is visible. */
   async #pressUntil(key: string, wanted: Locator): Promise<void> {
-    await vi.waitFor(async () => {
-      if (await wanted.isVisible()) return;
-      await this.page.keyboard.press(key);
-      await wanted.waitFor({ timeout: 500 });
-    }, waitOptions);
+    const { keyboard } = this.page;
+    await vi.waitFor(
+      async () => {
+        if (await wanted.isVisible()) return;
+        const before = await this.page.evaluate(describeFocus);
+        await keyboard.press(key);
+        const isElsewhere = async () =>
+          expect(await this.page.evaluate(describeFocus)).not.toBe(before);
+        const hasMoved = await vi.waitFor(isElsewhere, { timeout: 500, interval: 20 }).then(
+          () => true,
+          () => false,
+        );
+        // the list has ended: from its other end
+        if (!hasMoved && key === "ArrowUp") await keyboard.press("End");
+        if (!hasMoved && key === "ArrowDown") await keyboard.press("Home");
+        await wanted.waitFor({ timeout: 100 });
+      },
+      { ...waitOptions, interval: 1 },
+    );
   }
 
   /** Types into the input box or quick pick with this prompt, and leaves it open. */
@@ -461,6 +502,13 @@ export class Workbench {
       await this.webview(n).locator(`body.${webview}`).waitFor();
   }
 }
+
+/** Describes, in the page, what has the focus: an element, and in a list its row. */
+const describeFocus = (): string => {
+  const focused = document.activeElement!;
+  const row = focused.getAttribute("aria-activedescendant");
+  return [row, focused.className, focused.ariaLabel, focused.textContent].join("|");
+};
 
 /** Waits until something is visible. */
 export const checkVisible = (it: Locator): Promise<void> => it.waitFor(waitOptions);
