@@ -52,7 +52,8 @@ async function checkInProcess(
   // native libraries print to stdout, too
   const line = output.split("\n").find(it => it.startsWith("{"));
   if (line !== undefined) return backendCheck.parse(JSON.parse(line));
-  return { name, problem: `its process ended with ${end}: ${errors.trim().slice(-500)}` };
+  const last = errors.trim().slice(-500);
+  return { name, problem: `its process ended with ${end}${last === "" ? "" : `: ${last}`}` };
 }
 
 /** Starts one backend in this process. */

@@ -196,9 +196,9 @@ async function buildAgainst(context: CliContext, folder: string, library: string
 
 const logLimit = 4_000;
 
-/** Runs npm in a folder. Throws a `UserError` with the end of its output if it fails. */
+/** Runs npm in a folder. Prints the end of its output and throws a `UserError` if it fails. */
 async function runNpm(
-  { signal, showProgress, allowLateEnd }: CliContext,
+  { signal, showProgress, printNote, allowLateEnd }: CliContext,
   cwd: string,
   args: readonly string[],
 ): Promise<void> {
@@ -226,11 +226,12 @@ async function runNpm(
       child.once("close", resolve);
     });
     signal.throwIfAborted();
-    if (code !== 0)
-      throw new UserError(
-        `npm ${args[0]} ended with code ${code}:\n${log.trim()}`,
-        "correct what it says, then run the same command again",
-      );
+    if (code === 0) return;
+    printNote(log.trim());
+    throw new UserError(
+      `npm ${args[0]} ended with code ${code}`,
+      "correct what npm says above, then run the same command again",
+    );
   } finally {
     signal.removeEventListener("abort", stop);
   }

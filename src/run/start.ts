@@ -3,13 +3,14 @@
  * program that started it exits.
  */
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { attachTrainer, type Attachment } from "./attach.ts";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
-import { clearEnd, readEnd, readRun } from "./folder.ts";
+import { clearEnd, getMetricsFile, readEnd, readRun } from "./folder.ts";
+import { getBackendsFolder, listInstalledBackends } from "./nativeBackends.ts";
 
 export interface StartOptions {
   readonly folder: string;
@@ -103,15 +104,21 @@ export function createDeathError(folder: string): UserError {
   const hadNoMemory = /out of memory|cannot allocate memory|Allocation failed/i.test(
     log?.slice(-logTail) ?? "",
   );
-  return hadNoMemory
-    ? new UserError(
-        "the trainer died, because no memory was left",
-        "end other programs, or compare the memory that prove-rl plan prints with that of this machine; then continue with --resume",
-      )
-    : new UserError(
-        "the trainer died",
-        "read trainer.log in the run folder, then continue with --resume",
-      );
+  if (hadNoMemory)
+    return new UserError(
+      "the trainer died, because no memory was left",
+      "end other programs, or compare the memory that prove-rl plan prints with that of this machine; then continue with --resume",
+    );
+  const installed = listInstalledBackends(getBackendsFolder());
+  if (installed.length > 0 && !log && !existsSync(getMetricsFile(folder)))
+    return new UserError(
+      "the trainer died before its first step, without a message",
+      `find out with prove-rl backend check whether the native backend ${installed.join(" or ")} ends it, and remove that; then continue with --resume`,
+    );
+  return new UserError(
+    "the trainer died",
+    "read trainer.log in the run folder, then continue with --resume",
+  );
 }
 
 function createStartError(folder: string): UserError {

@@ -41,7 +41,9 @@ test("an installation that fails leaves nothing behind and says what npm said", 
   const args = ["install", "webgpu", "--yes", "--from", emptyFolder()];
   const { code, stderr } = await runBackend(backends, ...args);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/npm ci ended with code 1:[^]*webgpu/);
+  expect(stderr).toMatch(
+    /^npm error request to .*webgpu[^]*^prove-rl: npm ci ended with code 1\n/m,
+  );
   expect(readdirSync(backends)).toEqual([]);
 });
 
@@ -64,6 +66,16 @@ test("check says why a broken backend does not work, and what wasm does", async 
   expect(code).toBe(1);
   expect(stdout).toMatch(/webgpu +does not work here: the package webgpu cannot be loaded/);
   expect(stdout).toMatch(/wasm +works on the processor: [\d.]+ ms per pass/);
+});
+
+test("check says that a library ended its process", async () => {
+  const backends = emptyFolder();
+  const folder = join(backends, "webgpu/node_modules/webgpu");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{"name":"webgpu","main":"index.js"}');
+  writeFileSync(join(folder, "index.js"), 'process.kill(process.pid, "SIGKILL");');
+  const { stdout } = await runBackend(backends, "check", "webgpu");
+  expect(stdout).toBe("webgpu      does not work here: its process ended with SIGKILL\n");
 });
 
 test("wasm that does not start says why it may not", async () => {

@@ -1,8 +1,8 @@
 /** What is said of a trainer that has died. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createDeathError, getLogFile } from "../../src/run/start.ts";
 
 test.each([
@@ -18,4 +18,20 @@ test.each([
   const error = createDeathError(folder);
   expect(error.what).toBe(what);
   expect(error.remedy).toContain("continue with --resume");
+});
+
+test("before its first step and without a message, native backends are suspected", () => {
+  const [folder, backends] = [1, 2].map(() => mkdtempSync(join(tmpdir(), "prove-"))) as [
+    string,
+    string,
+  ];
+  vi.stubEnv("PROVE_BACKENDS", backends);
+  expect(createDeathError(folder).what).toBe("the trainer died");
+  mkdirSync(join(backends, "webgpu"));
+  const { what, remedy } = createDeathError(folder);
+  expect(what).toBe("the trainer died before its first step, without a message");
+  expect(remedy).toContain("prove-rl backend check whether the native backend webgpu ends it");
+  writeFileSync(join(folder, "metrics.jsonl"), "{}\n");
+  expect(createDeathError(folder).what).toBe("the trainer died");
+  vi.unstubAllEnvs();
 });

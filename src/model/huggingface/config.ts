@@ -100,7 +100,15 @@ export function readHuggingFaceConfig(folder: string): HuggingFaceConfig {
       "choose a model without it, or train this one in another engine",
     );
   const architecture = createArchitecture(raw, modelType, file);
-  checkArchitecture(architecture);
+  try {
+    checkArchitecture(architecture);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(
+      `${file}: ${error.what}`,
+      "choose a model with other sizes, or train this one in another engine",
+    );
+  }
   const generation = join(folder, "generation_config.json");
   const generated = existsSync(generation) ? readJsonFile(tokens, generation) : {};
   return {

@@ -198,6 +198,12 @@ describe("a folder is refused", () => {
     changeConfig({ rope_parameters: { rope_type: "yarn", factor: 4, rope_theta: 1e4 } }),
   );
   refuse(
+    "with heads of a size that is not computed",
+    /config.json: a model's headWidth 20 is not a multiple of 8/,
+    "qwen3",
+    changeConfig({ head_dim: 20 }),
+  );
+  refuse(
     "with mamba layers",
     /a layer of the type mamba/,
     "granite-hybrid",
