@@ -7,7 +7,7 @@ import { computeChange } from "../evaluation/compare.ts";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
-import type { ComputedWith } from "../run/evaluation.ts";
+import type { ComputedWith } from "../run/computedWith.ts";
 import { UserError } from "../userError.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";

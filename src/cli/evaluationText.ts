@@ -7,7 +7,7 @@ import type { EvaluationRow } from "../evaluation/row.ts";
 import type { Slice } from "../evaluation/slices.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
-import { formatComputedWith, type ComputedWith } from "../run/evaluation.ts";
+import { formatComputedWith, type ComputedWith } from "../run/computedWith.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;

@@ -22,7 +22,7 @@ import { openStudent } from "../model/student.ts";
 import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
-import type { ComputedWith } from "../run/evaluation.ts";
+import type { ComputedWith } from "../run/computedWith.ts";
 import { findModelFolder } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/nativeBackends.ts";
 import { listGoalTools, type SeenTasks } from "../trajectory/seenTasks.ts";

@@ -4,8 +4,9 @@ import type { RunEvaluation } from "../run/evaluation.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { PageContract } from "./pageChannel.ts";
 
+export type { ComputedWith } from "../run/computedWith.ts";
 export type { RunConfig } from "../run/config.ts";
-export type { ComputedWith, Estimate, RunEvaluation } from "../run/evaluation.ts";
+export type { Estimate, RunEvaluation } from "../run/evaluation.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
 /**

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { splits } from "../trajectory/task.ts";
+import { computedWith } from "./computedWith.ts";
 import {
   defaultExtraSettings,
   extraSettings,
@@ -115,14 +116,7 @@ const common = {
    * The backend that the last training of the run used, and why, and what to know about its tasks.
    * The trainer writes it.
    */
-  trainedWith: z
-    .strictObject({
-      backend: z.string(),
-      device: z.string(),
-      notes: z.array(z.string()),
-      aboutTasks: z.array(z.string()).optional(),
-    })
-    .optional(),
+  trainedWith: computedWith.extend({ aboutTasks: z.array(z.string()).optional() }).optional(),
   workers: z.int().min(1).max(64),
   /** The run ends after these steps or seconds of training, whichever comes first. */
   steps: count.optional(),

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
+import { computedWith } from "./computedWith.ts";
 
 export const evaluationFormat = "prove/evaluation@1";
 
@@ -30,24 +31,6 @@ const measurement = z.object({
 });
 
 export type Measurement = z.infer<typeof measurement>;
-
-const computedWith = z.object({
-  backend: z.string(),
-  device: z.string(),
-  /** Why it was chosen, as far as that is not plain. */
-  notes: z.array(z.string()),
-});
-
-/** The backend that attempts were computed with, as `trainedWith` of a run has it. */
-export type ComputedWith = z.infer<typeof computedWith>;
-
-/** Such as "wasm, the processor", followed by the notes. */
-export const formatComputedWith = ({
-  backend,
-  device,
-  notes,
-}: Omit<ComputedWith, "notes"> & { readonly notes: readonly string[] }): string =>
-  [`${backend}, ${device}`, ...notes].join("; ");
 
 const runEvaluation = z.object({
   format: z.literal(evaluationFormat),

@@ -6,12 +6,8 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Uri } from "vscode";
 import type { EvaluationResult } from "../../protocol/work.ts";
-import {
-  evaluationFormat,
-  formatComputedWith,
-  getTrend,
-  type RunEvaluation,
-} from "../../run/evaluation.ts";
+import { formatComputedWith } from "../../run/computedWith.ts";
+import { evaluationFormat, getTrend, type RunEvaluation } from "../../run/evaluation.ts";
 import { getCheckpointFolder } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount } from "../shared/count.ts";
