@@ -52,7 +52,7 @@ export async function makePlan(
   const limit = Math.min(backend.maxBytes ?? Infinity, totalmem());
   const estimate = (run: PlannedRun) => {
     const tokens = countStepTokens(run, lengths);
-    const memory = estimateMemory(model, run, tokens, isWasm);
+    const memory = estimateMemory(model, run, lengths, isWasm);
     const fits = memory.total <= limit && run.workers * (memory.total + otherBytes) <= totalmem();
     return { tokens, memory, fits };
   };

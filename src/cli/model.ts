@@ -13,7 +13,7 @@ import { jsonFlag } from "./sharedOptions.ts";
 export const model = defineCommand({
   name: "model",
   description:
-    "Describe the folder of a student, of a Hugging Face model or of adapters: its size, its limits, and how it writes calls. With options, set how a Hugging Face model reads conversations; the settings are stored in prove.json in its folder. With --merge, write a model with its adapters merged, as other programs load it.",
+    "Describe the folder of a student, of a Hugging Face model or of adapters: its size, its limits, and how it writes calls. Refuses a model that cannot be used, also because a file of its weights is missing or incomplete. With options, set how a Hugging Face model reads conversations; the settings are stored in prove.json in its folder. With --merge, write a model with its adapters merged, as other programs load it.",
   arguments: [argument("<folder>", "run or model folder", { required: "a run or model folder" })],
   options: {
     template: option(
@@ -44,14 +44,14 @@ export const model = defineCommand({
     const { cwd, print } = context;
     const folder = findModelFolder(resolve(cwd, given));
     // loads the numerics
-    const { readModelFolder } = await import("../model/modelFolder.ts");
+    const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
     const { countParameters } = await import("../model/architecture.ts");
     const { countAdapterParameters } = await import("../model/adapters.ts");
     if (Object.values(changes).some(it => it !== undefined)) await setUp(folder, changes);
     if (merge !== undefined) await mergeAdapters(folder, resolve(cwd, merge), context);
-    const { kind, config, chat, adapters } = readModelFolder(
-      merge === undefined ? folder : resolve(cwd, merge),
-    );
+    const stored = readModelFolder(merge === undefined ? folder : resolve(cwd, merge));
+    await checkStoredWeights(stored);
+    const { kind, config, chat, adapters } = stored;
     const description = {
       name: config.name,
       kind,

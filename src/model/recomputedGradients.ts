@@ -59,7 +59,7 @@ export const needsRecomputation = (
   }) > activationLimit;
 
 /** About this many logits are in memory at once. */
-const logitsPerPart = 2 ** 23;
+export const logitsPerPart = 2 ** 23;
 
 /** The log-probability of each prediction, (T), from the residual stream after the last block. */
 export function predictInParts(

@@ -32,6 +32,7 @@ export interface PlanMemory {
   readonly activations: number;
   /** The key-value cache, and the matrices in the order in which sampling reads them. */
   readonly sampling: number;
+  /** Of activations and sampling, only the larger one where the other is freed before. */
   readonly total: number;
 }
 

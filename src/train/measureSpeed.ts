@@ -4,7 +4,7 @@
  * follows.
  */
 import { initializeAdapters } from "../model/adapters.ts";
-import { countParameters, type Architecture } from "../model/architecture.ts";
+import { countParameters, listParameters, type Architecture } from "../model/architecture.ts";
 import { openDecoder, type Decoder } from "../model/decoder.ts";
 import { packGroups } from "../model/packedBatch.ts";
 import {
@@ -16,6 +16,19 @@ import {
   type Model,
 } from "../model/transformer.ts";
 import type { LoraSettings } from "../run/config.ts";
+
+/**
+ * A token of a longer sequence takes longer, because of attention, so that a conversation is
+ * measured in its length. In larger layers, attention is a smaller part, and a pass takes longer:
+ * there, a part of a long conversation is measured.
+ */
+export function countMeasuredTokens(architecture: Architecture, length: number): number {
+  const ofLayer = listParameters(architecture)
+    .filter(it => it.name.startsWith("layers.0."))
+    .reduce((sum, { shape }) => sum + shape.reduce((product, n) => product * n, 1), 0);
+  const longest = Math.max(shortestPass, Math.round(passSize / ofLayer));
+  return Math.min(longest, length, architecture.context - 1);
+}
 
 /** Seconds for one token. */
 export interface MeasuredSpeed {
@@ -38,8 +51,12 @@ export interface SpeedOptions {
   readonly byBlock: boolean;
 }
 
-/** Longer sequences are not measured: a token of theirs takes little longer. */
-const longest = 512;
+/** The tokens of a pass that is measured, times the parameters of a layer. */
+const passSize = 6e9;
+
+/** The tokens of a pass that is measured for a model of any size. */
+const shortestPass = 512;
+
 const promptTokens = 128;
 const sampledTokens = 4;
 
@@ -100,7 +117,7 @@ async function measureLearning(
     const packed = packGroups(Array.from({ length: count }, () => conversation));
     disposeGradients((await computeGradients(model, packed, meanLoss, 1, byBlock)).gradients);
   };
-  const tokens = Math.min(longest, length, model.architecture.context - 1);
+  const tokens = countMeasuredTokens(model.architecture, length);
   // of a small model, many short matrices would take longer than those of a batch
   const count = isSmall(model.architecture) ? Math.ceil(batchTokens / tokens) : 1;
   await pass(Math.min(32, tokens), 1); // compiles

@@ -6,7 +6,11 @@ import { countAdapterParameters } from "../model/adapters.ts";
 import { countParameters, listParameters, type Architecture } from "../model/architecture.ts";
 import { rowsPerTile } from "../model/decoderTile.ts";
 import { countSlots } from "../model/student.ts";
-import { activationLimit, countActivationBytes } from "../model/recomputedGradients.ts";
+import {
+  activationLimit,
+  countActivationBytes,
+  logitsPerPart,
+} from "../model/recomputedGradients.ts";
 import type { RunConfig } from "../run/config.ts";
 import type { PlanMemory, StepTokens, TaskLengths } from "../run/trainingPlan.ts";
 import { tokensPerBatch } from "./trainingGroup.ts";
@@ -48,25 +52,38 @@ export function countStepTokens(run: PlannedRun, lengths: TaskLengths): StepToke
   };
 }
 
-/** `isWasm`: whether the backend is `wasm`, whose decoder is another one. */
+/** The memory of a worker. On `wasm`, that of sampling stays reserved while it learns. */
 export function estimateMemory(
   model: PlannedModel,
   run: PlannedRun,
-  { batch }: StepTokens,
+  lengths: TaskLengths,
   isWasm: boolean,
 ): PlanMemory {
   const { architecture } = model;
   const trained = countTrained(model, run);
-  const weights = 4 * countParameters(architecture);
+  const isAdapted = run.lora !== undefined;
   const parts = {
-    weights,
+    weights: 4 * countParameters(architecture),
     // the sum and the gradients of one batch
     gradients: (run.method === "grpo" ? 2 : 1) * 4 * trained,
     optimizer: 8 * trained,
-    activations: estimateActivations(architecture, batch, run.lora !== undefined),
-    sampling: run.method === "grpo" ? estimateSampling(model, run, isWasm) : 0,
+    activations: isWasm
+      ? estimateActivations(architecture, countStepTokens(run, lengths).batch, isAdapted)
+      : estimateStockActivations(architecture, countUsualBatch(run, lengths), isAdapted),
+    sampling: run.method === "grpo" ? estimateSampling(model, run, lengths, isWasm) : 0,
   };
-  return { ...parts, total: Object.values(parts).reduce((sum, it) => sum + it, 0) };
+  const { activations, sampling, ...others } = parts;
+  const step = isWasm ? activations + sampling : Math.max(activations, sampling);
+  return { ...parts, total: Object.values(others).reduce((sum, it) => sum + it, step) };
+}
+
+/** The tokens of a batch that has as many groups or conversations of the average length as fit. */
+function countUsualBatch(run: PlannedRun, { opening, conversation, longest }: TaskLengths): number {
+  const isGrpo = run.method === "grpo";
+  const one = isGrpo ? opening + run.grpo.group * (conversation - opening) : conversation;
+  const count = (isGrpo ? run.grpo.prompts : run.sft.conversations) / run.workers;
+  const fitting = Math.max(1, Math.min(Math.ceil(count), Math.floor(tokensPerBatch / one)));
+  return Math.max(longest, Math.min(fitting * one, tokensPerBatch));
 }
 
 /** Whether a batch of that many tokens is computed by block. About a third of them are predicted. */
@@ -90,14 +107,41 @@ function estimateActivations(
     return countActivationBytes(architecture, all);
   const inputs = 4 * tokens * layers * width;
   const block = countActivationBytes({ ...architecture, layers: 1 }, { ...all, targets: 0 });
-  const logits = 3 * 4 * 2 ** 23;
+  const logits = 3 * 4 * logitsPerPart;
   return Math.max(inputs + block + logits, activationLimit);
+}
+
+/**
+ * Of stock operations, each of which keeps its result until the end of the pass. How many there are
+ * of each size was measured: the scores of attention are for each pair of tokens.
+ */
+function estimateStockActivations(
+  architecture: Architecture,
+  tokens: number,
+  isAdapted: boolean,
+): number {
+  const { layers, width, heads, vocabulary } = architecture;
+  const targets = Math.round(tokens / 3);
+  const byBlock = isComputedByBlock(architecture, tokens, isAdapted);
+  const together = byBlock ? 1 : layers;
+  const count = (adapted: boolean) =>
+    countActivationBytes(
+      { ...architecture, layers: together },
+      { tokens, targets: 0, isAdapted: adapted },
+    );
+  const rows = count(false);
+  const adapters = count(isAdapted) - rows;
+  const scores = 4 * together * heads * tokens ** 2;
+  const logits = 4 * Math.min(targets * vocabulary, byBlock ? logitsPerPart : Infinity);
+  const inputs = byBlock ? 4 * tokens * layers * width : 0;
+  return inputs + 6 * rows + adapters + 11 * scores + 8 * logits;
 }
 
 /** The copies of matrices, the keys and values of all slots, and intermediate results of rows. */
 function estimateSampling(
   { architecture, context }: PlannedModel,
-  { lora }: PlannedRun,
+  { lora, grpo, workers }: Extract<PlannedRun, { method: "grpo" }>,
+  { longest }: TaskLengths,
   isWasm: boolean,
 ): number {
   const { layers, kvHeads, headWidth, vocabulary, width, hidden } = architecture;
@@ -107,10 +151,11 @@ function estimateSampling(
     .filter(it => isWasm || (lora !== undefined && it.name.startsWith("layers.")))
     .reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0);
   const slots = countSlots(architecture, context, isWasm);
-  const cache = slots * 2 * layers * kvHeads * headWidth * context;
-  // elsewhere, a quarter of the columns may be unused
-  const reserve = isWasm ? 1 : 4 / 3;
-  return 4 * (matrices + reserve * cache + rowsPerTile * (vocabulary + 12 * width + 3 * hidden));
+  const attempts = Math.ceil((grpo.prompts * grpo.group) / workers);
+  // elsewhere, the cache is as long as its conversations, and a quarter of it may be unused
+  const columns = isWasm ? slots * context : (4 / 3) * Math.min(slots, attempts) * longest;
+  const cache = 2 * layers * kvHeads * headWidth * columns;
+  return 4 * (matrices + cache + rowsPerTile * (vocabulary + 12 * width + 3 * hidden));
 }
 
 /** A change of settings, and what it is called. */

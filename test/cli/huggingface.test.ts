@@ -87,6 +87,8 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
   cpSync(folder, incomplete, { recursive: true });
   truncateSync(join(incomplete, "model.safetensors"), 9000);
   await refuse(["--from", incomplete, "--lora", "4"], /is not a whole safetensors file/);
+  const describing = runCommand(model, [incomplete], { cwd });
+  await expect(describing).rejects.toThrow(/is not a whole safetensors file/);
   const broken = join(cwd, "broken");
   cpSync(folder, broken, { recursive: true });
   const weights = await readWeights(join(folder, "model.safetensors"));

@@ -5,6 +5,7 @@ import { countParameters } from "../../src/model/architecture.ts";
 import { countSlots } from "../../src/model/student.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { formatPlan, summarizePlan, type TrainingPlan } from "../../src/run/trainingPlan.ts";
+import { countMeasuredTokens } from "../../src/train/measureSpeed.ts";
 import {
   countStepTokens,
   countTrained,
@@ -35,8 +36,7 @@ test("tokens of a step: the attempts of a group share its opening", () => {
 
 test("memory: weights, gradients and optimizer follow from what is trained", () => {
   const parameters = countParameters(tiny);
-  const estimate = (run: typeof grpo) =>
-    estimateMemory(model, run, countStepTokens(run, lengths), true);
+  const estimate = (run: typeof grpo) => estimateMemory(model, run, lengths, true);
   expect(estimate(sft)).toMatchObject({
     weights: 4 * parameters,
     gradients: 4 * parameters,
@@ -50,12 +50,52 @@ test("memory: weights, gradients and optimizer follow from what is trained", () 
   expect(memory).toMatchObject({ gradients: 8 * trained, optimizer: 8 * trained });
   expect(memory.sampling).toBeGreaterThan(4 * parameters);
   // other backends copy only matrices to which adapters are added
-  const estimateElsewhere = (run: typeof grpo) =>
-    estimateMemory(model, run, countStepTokens(run, lengths), false).sampling;
-  expect(estimateElsewhere(grpo)).toBeGreaterThan(0);
-  expect(estimateElsewhere(adapted)).toBeGreaterThan(estimateElsewhere(grpo));
+  const estimateElsewhere = (run: typeof grpo) => estimateMemory(model, run, lengths, false);
+  expect(estimateElsewhere(grpo).sampling).toBeGreaterThan(0);
+  expect(estimateElsewhere(adapted).sampling).toBeGreaterThan(estimateElsewhere(grpo).sampling);
+  const elsewhere = estimateElsewhere(adapted);
+  expect(elsewhere.total).toBe(
+    elsewhere.weights + elsewhere.gradients + elsewhere.optimizer + elsewhere.activations,
+  );
   const { total, ...parts } = memory;
   expect(total).toBe(Object.values(parts).reduce((sum, it) => sum + it, 0));
+});
+
+test("memory elsewhere: scores of attention for each pair of tokens of a batch", () => {
+  // the shape of the student, where the tensors of a pass were measured on tensorflow
+  const sizes = { ...tiny, vocabulary: 512, width: 128, layers: 4, heads: 4, kvHeads: 2 };
+  const student = { architecture: { ...sizes, headWidth: 32, hidden: 384 }, context: 1024 };
+  const estimate = (conversation: number, run: typeof sft | typeof lowRank) =>
+    estimateMemory(
+      student,
+      run,
+      { tasks: 1, opening: 10, conversation, longest: conversation, sampled: conversation / 3 },
+      false,
+    ).activations /
+    2 ** 20;
+  const one = createRunConfig({ ...common, method: "sft", sft: { conversations: 1 } });
+  const lowRank = { ...one, lora: { rank: 8, alpha: 16 } };
+  const measured = [
+    [one, 250, 114],
+    [one, 500, 305],
+    [one, 1000, 946],
+    [lowRank, 500, 363],
+    [lowRank, 1000, 1066],
+  ] as const;
+  for (const [run, tokens, megabytes] of measured) {
+    const ratio = estimate(tokens, run) / megabytes;
+    expect(ratio, `${tokens} tokens`).toBeGreaterThan(0.9);
+    expect(ratio, `${tokens} tokens`).toBeLessThan(1.1);
+  }
+});
+
+test("the speed is measured in the length of conversations, of large layers in a part of it", () => {
+  const count = (width: number, length: number) =>
+    countMeasuredTokens({ ...tiny, width, hidden: 3 * width, context: 4096 }, length);
+  expect(count(576, 900)).toBe(900);
+  expect(count(576, 1700)).toBeGreaterThan(1500);
+  expect(count(2560, 3000)).toBe(512);
+  expect(count(128, 5000)).toBe(4095);
 });
 
 test("conversations at a time: more where their memory is not reserved", () => {
