@@ -503,11 +503,11 @@ export class Workbench {
   }
 }
 
-/** Describes, in the page, what has the focus: an element, and in a list its row. */
+/** Describes, in the page, what has the focus: an element by its place, and in a list its row. */
 const describeFocus = (): string => {
   const focused = document.activeElement!;
-  const row = focused.getAttribute("aria-activedescendant");
-  return [row, focused.className, focused.ariaLabel, focused.textContent].join("|");
+  const { x, y } = focused.getBoundingClientRect();
+  return `${focused.className} at ${x}, ${y}: ${focused.getAttribute("aria-activedescendant")}`;
 };
 
 /** Waits until something is visible. */
