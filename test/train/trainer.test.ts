@@ -92,7 +92,7 @@ const common = {
   split: "train",
   seed: 3,
   backend: "wasm",
-  workers: 2,
+  workers: 1,
   saveEvery: 2,
   profile: "prove-plus",
   keepGroups: 1,
@@ -182,10 +182,15 @@ async function readTaskFinder(file: string): Promise<(id: string) => Task | unde
   return id => found.get(id);
 }
 
+// a worker takes half a second of processor time to start
+const grpoOfTwoWorkers = (): RunConfig => grpo({ workers: 2 });
+const sftOfTwoWorkers = (): RunConfig => sft({ workers: 2 });
+
 /** Settings whose steps depend on the steps before, and on all workers. */
 const grpoWithAllSettings = (): RunConfig =>
   grpo({
     steps: 4,
+    workers: 2,
     grpo: {
       ...defaultGrpoSettings,
       prompts: 2,
@@ -206,6 +211,7 @@ const grpoWithAllSettings = (): RunConfig =>
 const grpoOfTurns = (): RunConfig =>
   grpo({
     tasks: longTasks,
+    workers: 2,
     grpo: { ...defaultGrpoSettings, prompts: 2, group: 3, learningRate: 3e-3, turns: "one" },
   });
 
@@ -222,16 +228,16 @@ const grpoConstrained = (): RunConfig =>
   });
 
 const lora = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj", "down_proj"] };
-const grpoOfAdapters = (): RunConfig => grpo({ lora });
+const grpoOfAdapters = (): RunConfig => grpo({ lora, workers: 2 });
 const sftOfAdapters = (): RunConfig => sft({ lora });
 
 describe.each([
-  ["grpo", grpo],
+  ["grpo", grpoOfTwoWorkers],
   ["grpo with all settings", grpoWithAllSettings],
   ["grpo of single turns", grpoOfTurns],
   ["grpo with constrained decoding", grpoConstrained],
   ["grpo of adapters", grpoOfAdapters],
-  ["sft", sft],
+  ["sft", sftOfTwoWorkers],
 ] as const)("a run of %s", (_method, config) => {
   test("publishes and stores each step and ends with a checkpoint; resumed after a crash, it equals an uninterrupted run", async () => {
     const { folder: uninterrupted, events } = await finishRun(config);
@@ -342,7 +348,7 @@ describe("a run of grpo", () => {
     // a curriculum records outcomes; with one task a step, this one only replaces mastered tasks.
     // With this seed, the first three steps have tasks on the same fixture
     const settings = { ...defaultGrpoSettings, prompts: 1, group: 2, curriculum: 0.4 };
-    const folder = createRunFolder(grpo({ steps: 8, grpo: settings, workers: 1, seed: 2 }));
+    const folder = createRunFolder(grpo({ steps: 8, grpo: settings, seed: 2 }));
     const all: Task[] = [];
     for await (const it of readTasks(tasks)) all.push(it);
     const getBase = (task: Task) => parseFixtureName(task.servers[0]!.fixture).base;
@@ -413,6 +419,7 @@ describe("a run of grpo", () => {
     const config = grpo({
       steps: 8,
       saveEvery: 4,
+      workers: 2,
       grpo: {
         ...defaultGrpoSettings,
         prompts: 2,
@@ -450,7 +457,7 @@ describe("a run of grpo", () => {
   });
 
   test("stores every attempt of a step with its breakdown, advantage and tokens", async () => {
-    const { folder } = await finishRun(grpo);
+    const { folder } = await finishRun(grpoOfTwoWorkers);
     const { lines, skipped } = readGroups(folder, 1);
     expect(skipped).toEqual([]);
     expect(lines.map(it => it.attempt)).toEqual([0, 1, 2, 0, 1, 2]);
@@ -462,7 +469,7 @@ describe("a run of grpo", () => {
   });
 
   test("writes what the model has seen and how it was trained to its configuration", async () => {
-    const { folder } = await finishRun(grpo);
+    const { folder } = await finishRun(grpoOfTwoWorkers);
     const { saw, training } = readModelFolder(findLatestCheckpoint(folder).folder).config;
     expect(Object.keys(saw.servers)).toContain("banking");
     expect(saw.chains.length).toBeGreaterThan(2);
