@@ -169,20 +169,35 @@ const monthNames =
   "January February March April May June July August September October November December".split(
     " ",
   );
+const dayNames = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** The formats of `strftime` that chat templates use. */
+/** As Python's `strftime` in English. Throws if a directive is not one that templates use. */
 function formatTime(format: string, now: string): string {
   const [year, month, day, hour, minute] = now.split(/[-T:]/) as [string, ...string[]];
-  const name = monthNames[Number(month) - 1] ?? "";
+  const date = new Date(`${now}Z`);
+  const monthName = monthNames[Number(month) - 1] ?? "";
+  const dayName = dayNames[date.getUTCDay()] ?? "";
+  const hours = Number(hour);
   const values: Readonly<Record<string, string | undefined>> = {
     "%Y": year,
+    "%y": year.slice(2),
     "%m": month,
     "%d": day,
     "%H": hour,
+    "%I": String(hours % 12 || 12).padStart(2, "0"),
+    "%p": hours < 12 ? "AM" : "PM",
     "%M": minute,
-    "%B": name,
-    "%b": name.slice(0, 3),
+    "%S": "00",
+    "%B": monthName,
+    "%b": monthName.slice(0, 3),
+    "%A": dayName,
+    "%a": dayName.slice(0, 3),
     "%%": "%",
   };
-  return format.replace(/%[A-Za-z%]/g, it => values[it] ?? it);
+  // a minus leaves out the zero at the beginning
+  return format.replace(/%(-?)([A-Za-z%])/g, (directive, minus: string, letter: string) => {
+    const value = values[`%${letter}`];
+    if (value === undefined) throw new Error(`strftime_now does not know ${directive}`);
+    return minus ? value.replace(/^0/, "") : value;
+  });
 }

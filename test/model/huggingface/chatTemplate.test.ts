@@ -50,6 +50,25 @@ describe("of several templates, the one for tools is used", () => {
     ).toBe("tool_use"));
 });
 
+test("dates have the text of Python's strftime", () => {
+  const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
+  const render = (format: string, now: string) => {
+    writeFileSync(join(folder, "chat_template.jinja"), `{{ strftime_now("${format}") }}`);
+    const template = readChatTemplate(folder, "own");
+    return template.render({ messages: [], tools: [], addGenerationPrompt: true, now });
+  };
+  expect(render("%A, %d %B %Y, %H:%M:%S", "2026-03-02T09:05")).toBe(
+    "Monday, 02 March 2026, 09:05:00",
+  );
+  expect(render("%a %-d %b %y, %-I:%M %p 100%%", "2026-03-02T09:05")).toBe(
+    "Mon 2 Mar 26, 9:05 AM 100%",
+  );
+  expect(render("%I %p", "2026-12-31T00:00") + render(" %I %p", "2026-12-31T12:00")).toBe(
+    "12 AM 12 PM",
+  );
+  expect(() => render("%Z", "2026-03-02T09:05")).toThrow(/strftime_now does not know %Z/);
+});
+
 describe("a template that cannot be used", () => {
   function check(source: string | undefined, message: RegExp) {
     const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
