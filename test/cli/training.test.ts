@@ -53,7 +53,7 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "prove-loop-"));
   const { code, out } = await runCommand(
     loop,
-    "--seconds 2 --train 16 --heldout 12 --sampled 3 --controls --json".split(" "),
+    "--seconds 1 --train 16 --heldout 12 --sampled 3 --controls --json".split(" "),
     { cwd },
   );
   expect(code).toBe(0);
@@ -136,7 +136,7 @@ describe("warm-start", () => {
         tasks(),
         "--out",
         out,
-        ..."--run prove/warm-starts/careless --careless 0.9 --seconds 2 --workers 1".split(" "),
+        ..."--run prove/warm-starts/careless --careless 0.9 --seconds 1 --workers 1".split(" "),
       ],
       { cwd },
     );
