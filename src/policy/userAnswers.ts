@@ -73,7 +73,7 @@ interface Question {
 }
 
 const permission =
-  /\b(shall|should|may|can|could) (i|we)\b|\b(do|would) you (want|like)\b|\b(is|are) (that|this|it|these|those) (ok|okay|right|correct|fine|all right)\b|\bare you sure\b|\bgo ahead\b|\bproceed\b|\bconfirm\b/i;
+  /\b(shall|should|may|can|could) (i|we)\b|\b(do|would) you (want|like)\b|\b(is|are) (that|this|it|these|those) (ok|okay|right|correct|fine|all right)\b|\b(is|are) (that|this|it|these|those) what you (want|mean)\b|\bare you sure\b|\bgo ahead\b|\bproceed\b|\bconfirm\b/i;
 const openWord = /\b(which|what|who|whom|whose|when|where|why|how)\b/i;
 const request = /\bplease (confirm|let me know|tell me)\b|\bconfirm (that|whether|if)\b/i;
 /** An offer of more help is not a question about what the user asked for. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy, createTeacherPolicy } from "../../src/policy/scripted.ts";
+import { readAbstentions } from "../../src/synthesis/text/abstentions.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import type { Event } from "../../src/trajectory/trajectory.ts";
 import { listTurns } from "../../src/trajectory/turns.ts";
@@ -46,6 +47,14 @@ describe("a question before the turn's requests are done", () => {
     await check("Do you want me to go ahead?", yes);
     await check("Shall I do that? It cannot be undone.", yes);
     await check("That is 70 in all. Please confirm that I should go ahead.", yes);
+  });
+  test("in any of the teacher's words is confirmed", async () => {
+    const { request, plain } = readAbstentions("resources").confirmation;
+    for (const it of [...request, ...plain])
+      await check(
+        it.replace("{Because}", "Transfers need a yes").replace("{clause}", "move 50 to Savings"),
+        yes,
+      );
   });
   test("with a number that nobody has said is denied", () =>
     check("Shall I transfer 500 to Savings?", no));
