@@ -58,8 +58,8 @@ export interface Run {
   readonly http: Figures;
   readonly batches: Figures;
   /** The same with a single attempt at each task, which shares no calls with others. */
-  readonly httpAlone: Figures | undefined;
-  readonly batchesAlone: Figures | undefined;
+  readonly httpAlone: Figures;
+  readonly batchesAlone: Figures;
   /** Microseconds that the same calls take in this process, without a service. */
   readonly inProcessCpu: number;
   /** Scores of finished attempts a second. */
@@ -69,29 +69,28 @@ export interface Run {
   readonly memoryEmpty: number;
 }
 
+/** The tasks of a run, which the service has not seen before. */
+export interface RunTasks {
+  /** Have as many attempts each as there are sessions for. */
+  readonly shared: readonly Task[];
+  /** Have one attempt each. */
+  readonly alone: readonly Task[];
+  readonly aloneInBatches: readonly Task[];
+}
+
 /** The clients of the service, over connections that are kept open. */
 export class Load {
   readonly #connections: readonly HttpConnection[];
-  readonly #requests: readonly (readonly [task: Task, requests: readonly Request[]])[];
   readonly #catalog: Catalog;
-  readonly #forget: (() => Promise<void>) | undefined;
 
-  /** `forget` lets the service forget the calls of attempts that are closed. */
-  constructor(
-    url: URL,
-    tasks: readonly Task[],
-    catalog: Catalog,
-    forget: (() => Promise<void>) | undefined,
-  ) {
-    this.#forget = forget;
+  constructor(url: URL, catalog: Catalog) {
     this.#catalog = catalog;
     this.#connections = Array.from({ length: connectionCount }, () => new HttpConnection(url));
-    this.#requests = tasks.map(it => [it, listRequests(it)]);
   }
 
   /** Opens all sessions, makes half of the attempts one way and half the other, and closes. */
-  async measure(): Promise<Run> {
-    const clients = this.#createClients(sessionCount / this.#requests.length);
+  async measure({ shared, alone, aloneInBatches }: RunTasks): Promise<Run> {
+    const clients = createClients(shared, sessionCount / shared.length);
     const before = await this.#readMetrics();
     const openSeconds = await this.#open(clients);
     const opened = await this.#readMetrics();
@@ -108,8 +107,8 @@ export class Load {
     );
     await this.#close(clients);
     const memoryEmpty = (await this.#readMetrics()).megabytes;
-    const httpAlone = await this.#measureAlone(it => this.#callEach(it));
-    const batchesAlone = await this.#measureAlone(it => this.#callInBatches(it));
+    const httpAlone = await this.#measureAlone(alone, it => this.#callEach(it));
+    const batchesAlone = await this.#measureAlone(aloneInBatches, it => this.#callInBatches(it));
     return {
       openSeconds,
       openCpu: ((opened.seconds - before.seconds) * 1e6) / sessionCount,
@@ -124,23 +123,11 @@ export class Load {
     };
   }
 
-  /** New attempts at all tasks; those at one follow one another, as in the batches of an engine. */
-  #createClients(perTask: number): readonly Client[] {
-    return this.#requests.flatMap(([task, requests]) =>
-      Array.from({ length: perTask }, () => ({
-        id: randomBytes(16).toString("base64url"),
-        task,
-        requests,
-      })),
-    );
-  }
-
   async #measureAlone(
+    tasks: readonly Task[],
     work: (clients: readonly Client[]) => Promise<readonly number[]>,
-  ): Promise<Figures | undefined> {
-    if (!this.#forget) return undefined;
-    await this.#forget();
-    const clients = this.#createClients(1);
+  ): Promise<Figures> {
+    const clients = createClients(tasks, 1);
     await this.#open(clients);
     const figures = await this.#measureCalls(clients, work);
     await this.#close(clients);
@@ -260,6 +247,17 @@ export class Load {
     };
   }
 }
+
+/** New attempts at all tasks; those at one follow one another, as in the batches of an engine. */
+const createClients = (tasks: readonly Task[], perTask: number): readonly Client[] =>
+  tasks.flatMap(task => {
+    const requests = listRequests(task);
+    return Array.from({ length: perTask }, () => ({
+      id: randomBytes(16).toString("base64url"),
+      task,
+      requests,
+    }));
+  });
 
 /** The first requests of all clients, then the second ones, … */
 function* createBatches(clients: readonly Client[]): Generator<string> {

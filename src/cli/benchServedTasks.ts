@@ -5,25 +5,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { readUrl, rejectOnExit } from "./benchConnection.ts";
-import { listRequests, Load, sessionCount, type Run } from "./benchLoad.ts";
+import { listRequests, Load, sessionCount, type Run, type RunTasks } from "./benchLoad.ts";
 import { Soak, soakNodeOptions } from "./benchSoak.ts";
 import { startProgram, type BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";
 
 const taskCount = 256;
 const runCount = 5;
-
-/** Let the service collect garbage on a signal, and with it the calls of attempts that are closed. */
-const forgettingOptions = [
-  "--expose-gc",
-  "--import",
-  "data:text/javascript,process.on('SIGUSR2', () => gc())",
-];
 
 export interface ServedTasksOptions {
   /** Worker processes of the service; 1 if absent. */
@@ -38,15 +31,17 @@ export async function* measureServedTasks(
 ): AsyncGenerator<BenchmarkRow> {
   const { signal, showProgress } = context;
   const tasks = await synthesizeTasks(context);
-  const canForget = soak === undefined && workers === 1 && process.platform !== "win32";
+  // the first run compiles the code
+  const runTasks = Array.from({ length: runCount + 1 }, (_, run) => createRunTasks(tasks, run));
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
     const file = join(folder, "bench.tasks.jsonl");
-    writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
+    const served = soak === undefined ? runTasks.flatMap(it => Object.values(it).flat()) : tasks;
+    writeFileSync(file, served.map(it => `${formatTaskLine(it)}\n`).join(""));
     const program = startProgram(
       ["serve", "--port", "0", "--tasks", file, "--workers", String(workers)],
       signal,
-      soak === undefined ? (canForget ? forgettingOptions : []) : soakNodeOptions,
+      soak === undefined ? [] : soakNodeOptions,
     );
     program.stderr.resume();
     try {
@@ -57,29 +52,29 @@ export async function* measureServedTasks(
         yield* new Soak({ url, service: program, tasks, catalog, seconds: soak, signal }).measure();
         return;
       }
-      const forget = canForget
-        ? async () => {
-            program.kill("SIGUSR2");
-            // the collection takes a fraction of this
-            await setTimeout(1_000);
-          }
-        : undefined;
-      const load = new Load(url, tasks, context.catalog, forget);
+      const load = new Load(url, context.catalog);
       const runs: Run[] = [];
-      // the first run compiles the code
-      for (let run = 0; run <= runCount; run++) {
+      for (const [run, own] of runTasks.entries()) {
         showProgress(`measuring the service: run ${run} of ${runCount}`);
-        const measured = await Promise.race([load.measure(), rejectOnExit(program)]);
-        if (run > 0) runs.push(measured);
+        runs.push(await Promise.race([load.measure(own), rejectOnExit(program)]));
       }
       load.close();
-      yield* createRows(runs);
+      yield* createRows(runs.slice(1));
     } finally {
       program.kill();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Copies of the tasks under ids of their own, so that each part of a run has tasks that the service
+ * has not seen, as each step of a training has.
+ */
+function createRunTasks(tasks: readonly Task[], run: number): RunTasks {
+  const copy = (part: string) => tasks.map(it => ({ ...it, id: `${it.id}-${part}-${run}` }));
+  return { shared: copy("shared"), alone: copy("alone"), aloneInBatches: copy("batches") };
 }
 
 function* createRows(runs: readonly Run[]): Generator<BenchmarkRow> {
@@ -98,12 +93,10 @@ function* createRows(runs: readonly Run[]): Generator<BenchmarkRow> {
   yield row("calls.batches.p50", "ms", it => it.batches.p50);
   yield row("calls.batches.p99", "ms", it => it.batches.p99);
   yield row("calls.batches.cpu", "µs", it => it.batches.cpu);
-  if (runs.every(it => it.httpAlone && it.batchesAlone)) {
-    yield row("calls.http.alone", "1/s", it => it.httpAlone!.rate);
-    yield row("calls.http.alone.cpu", "µs", it => it.httpAlone!.cpu);
-    yield row("calls.batches.alone", "1/s", it => it.batchesAlone!.rate);
-    yield row("calls.batches.alone.cpu", "µs", it => it.batchesAlone!.cpu);
-  }
+  yield row("calls.http.alone", "1/s", it => it.httpAlone.rate);
+  yield row("calls.http.alone.cpu", "µs", it => it.httpAlone.cpu);
+  yield row("calls.batches.alone", "1/s", it => it.batchesAlone.rate);
+  yield row("calls.batches.alone.cpu", "µs", it => it.batchesAlone.cpu);
   yield row("calls.in-process.cpu", "µs", it => it.inProcessCpu);
   yield row("calls.http.of-in-process", "ratio", it => it.inProcessCpu / it.http.cpu);
   yield row("calls.batches.of-in-process", "ratio", it => it.inProcessCpu / it.batches.cpu);
