@@ -121,7 +121,7 @@ describe("the loop", () => {
     expect(text).toMatch(/^after GRPO, differences from before/m);
     expect(text).toMatch(/^ {2}mean@8(: unchanged| [+−]0\.\d+ \(95% )/m);
     expect(text).toContain(`open ${folder} in VS Code`);
-  });
+  }, 240_000);
 });
 
 describe("warm-start", () => {
