@@ -33,6 +33,7 @@ import { sumByName, type ProcessGroup, type TrainingMethod } from "./trainingMet
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
 import { createTrainingGroup, type TrainingGroup } from "./trainingGroup.ts";
+import { divideItems } from "./workShares.ts";
 
 export interface GrpoContext extends GroupStepContext {
   readonly catalog: Catalog;
@@ -151,16 +152,15 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
 
   /** This replica's share of the step's tasks, and of those that replace tasks without a gradient. */
   const attemptStep = async (step: number, signal: AbortSignal): Promise<StepGroup[]> => {
-    const isOwn = ({ number }: StepTask) => number % replicas.count === replicas.rank;
-    const own = selector
-      .select(step)
-      .map((it, number) => ({ ...it, number }))
-      .filter(isOwn);
+    const chosen = selector.select(step).map((it, number) => ({ ...it, number }));
+    const own = divideItems(chosen, replicas.count, it => countSteps(tasks[it.index]!))[
+      replicas.rank
+    ]!;
     const extra = Array.from({ length: grpo.resample }, (_, n) => ({
       index: selector.selectExtra(step, n),
       isUndecided: false,
       number: grpo.prompts + n,
-    })).filter(isOwn);
+    })).filter(({ number }) => number % replicas.count === replicas.rank);
     const groups = await attemptTasks(step, own, signal);
     for (let latest = groups; extra.length > 0;) {
       const missing = latest.filter(it => !givesGradient(it.attempts, grpo, chat.limits)).length;
@@ -243,6 +243,9 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
 
   return { step, dispose: () => student.dispose() };
 }
+
+/** About how many messages an attempt at a task takes, and so how long. */
+const countSteps = ({ goals, turns }: Task) => goals.flatMap(it => it.calls).length + turns.length;
 
 /** A task of a step. */
 interface StepTask extends SelectedTask {
