@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { openPage } from "./browser.ts";
 import { startCodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
@@ -10,7 +10,6 @@ import { bundleInside, carrierFolder, insideFolder } from "./inside/bundle.ts";
 import type { TestResult } from "./inside/testResult.ts";
 import { findPackage } from "./packaged.ts";
 import { testSettings } from "./settings.ts";
-import { findWorkplace } from "./workplace.ts";
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -29,7 +28,7 @@ async function runInside(): Promise<readonly TestResult[]> {
     flags: ["--vscode-option", "enable-smoke-test-driver"],
     env: { INSIDE_RESULTS: file },
   });
-  const { page, close } = await openPage(findWorkplace().browser, server.url);
+  const { page, close } = await openPage(inject("browser"), server.url);
   try {
     const printed: string[] = [];
     await page.exposeFunction(

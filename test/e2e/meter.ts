@@ -6,9 +6,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { vi } from "vitest";
+import { inject, vi } from "vitest";
 import { waitOptions, type Workbench } from "./workbench.ts";
-import { findWorkplace } from "./workplace.ts";
 
 export interface Measure {
   /**
@@ -88,7 +87,7 @@ export const beginMeter = (workbench: Workbench): Promise<void> =>
 
 /** Returns what was measured since the meter began. */
 export async function endMeter(workbench: Workbench): Promise<Measure> {
-  const file = findWorkplace().meter;
+  const file = inject("meter");
   rmSync(file, { force: true });
   await workbench.runCommand("Meter: End");
   return vi.waitFor(() => JSON.parse(readFileSync(file, "utf8")) as Measure, waitOptions);

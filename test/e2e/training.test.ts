@@ -14,7 +14,6 @@ import { writeTinyModel } from "../model/huggingface/tinyModel.ts";
 import { repository } from "./packaged.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
-import { findWorkplace } from "./workplace.ts";
 
 let workbench: Workbench;
 /** Another window on the same folder. */
@@ -41,7 +40,7 @@ beforeAll(async () => {
   cpSync(model, join(workbench.folder, "prove/models/tiny-qwen"), { recursive: true });
   rmSync(model, { recursive: true });
   await workbench.showContainer("PROVE");
-  const address = `${findWorkplace().server}/?folder=${encodeURIComponent(workbench.folder)}`;
+  const address = `${inject("server")}/?folder=${encodeURIComponent(workbench.folder)}`;
   second = await Workbench.visit(address, workbench.folder);
   await second.showContainer("PROVE");
 });

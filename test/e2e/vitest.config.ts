@@ -1,9 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * The packaged extension in a real workbench. Two files run at the same time, each with a server
- * and a browser of its own: much of what they wait for needs no processor. To measure times, run a
- * file alone.
+ * The packaged extension in a real workbench: one server and one browser for all files, one file
+ * after another.
  */
 export default defineConfig({
   test: {
@@ -11,7 +10,8 @@ export default defineConfig({
     globalSetup: ["test/temporaryFolder.ts", "test/e2e/setUp.ts"],
     setupFiles: ["test/e2e/failurePictures.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 1,
+    fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 180_000,
   },

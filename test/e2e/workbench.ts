@@ -7,10 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import axe from "axe-core";
 import type { FrameLocator, Locator, Page } from "playwright-core";
-import { expect, vi } from "vitest";
+import { expect, inject, vi } from "vitest";
 import { openPage } from "./browser.ts";
 import { repository } from "./packaged.ts";
-import { findWorkplace } from "./workplace.ts";
 
 /** Long enough for two busy cores. */
 export const waitOptions = { timeout: 60_000, interval: 100 };
@@ -67,11 +66,11 @@ export class Workbench {
 
   /**
    * Opens a workbench on a new folder with the given files, and waits for the extension's views.
-   * Without a server's URL it uses the server that other test files use, too.
+   * Without a server's URL it uses the server of all tests.
    */
   static async open(
     files: Readonly<Record<string, string>> = {},
-    server: string = findWorkplace().server,
+    server: string = inject("server"),
   ): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "prove-folder-"));
     for (const [name, text] of Object.entries(files)) {
@@ -96,7 +95,7 @@ export class Workbench {
     logIn?: (page: Page) => Promise<void>,
   ): Promise<Workbench> {
     const { origin } = new URL(address);
-    const { page, close } = await openPage(findWorkplace().browser, origin);
+    const { page, close } = await openPage(inject("browser"), origin);
     await page.setViewportSize({ width: 1400, height: 1050 });
     await page.emulateMedia({ colorScheme: "dark" });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
