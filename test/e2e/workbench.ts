@@ -354,7 +354,13 @@ export class Workbench {
   async collapseViews(...views: readonly string[]): Promise<void> {
     for (const view of views) {
       const header = this.pane(view).locator(".pane-header");
-      if ((await header.getAttribute("aria-expanded")) === "true") await header.click();
+      if ((await header.getAttribute("aria-expanded")) !== "true") continue;
+      // at its start: the actions of the view appear under the mouse in the middle
+      await header.click({ position: { x: 8, y: 8 } });
+      await vi.waitFor(
+        async () => expect(await header.getAttribute("aria-expanded")).toBe("false"),
+        waitOptions,
+      );
     }
   }
 
