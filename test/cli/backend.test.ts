@@ -56,12 +56,18 @@ test("a folder that is no TensorFlow library is refused before anything is insta
   expect(readdirSync(backends)).toEqual([]);
 });
 
-test("check says why a broken backend does not work, and what wasm does", async () => {
+/** Writes a package in place of the backend webgpu. Returns the folder of the backends. */
+function writeWebGpuPackage(code: string): string {
   const backends = emptyFolder();
   const folder = join(backends, "webgpu/node_modules/webgpu");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"name":"webgpu","main":"index.js"}');
-  writeFileSync(join(folder, "index.js"), "throw new Error('built for another Node');");
+  writeFileSync(join(folder, "index.js"), code);
+  return backends;
+}
+
+test("check says why a broken backend does not work, and what wasm does", async () => {
+  const backends = writeWebGpuPackage("throw new Error('built for another Node');");
   const { code, stdout } = await runBackend(backends, "check");
   expect(code).toBe(1);
   expect(stdout).toMatch(/webgpu +does not work here: the package webgpu cannot be loaded/);
@@ -69,11 +75,7 @@ test("check says why a broken backend does not work, and what wasm does", async 
 });
 
 test("check says that a library ended its process", async () => {
-  const backends = emptyFolder();
-  const folder = join(backends, "webgpu/node_modules/webgpu");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{"name":"webgpu","main":"index.js"}');
-  writeFileSync(join(folder, "index.js"), 'process.kill(process.pid, "SIGKILL");');
+  const backends = writeWebGpuPackage('process.kill(process.pid, "SIGKILL");');
   const { stdout } = await runBackend(backends, "check", "webgpu");
   expect(stdout).toBe("webgpu      does not work here: its process ended with SIGKILL\n");
 });
