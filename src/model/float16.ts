@@ -7,11 +7,21 @@ const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
 /** Rounds to nearest, ties to even. Numbers that are too large become infinite. */
-export const toFloat16 = (values: Float32Array): Uint16Array =>
-  Uint16Array.from(values, encodeFloat16);
+export function toFloat16(values: Float32Array): Uint16Array {
+  const halves = new Uint16Array(values.length);
+  for (let i = 0; i < halves.length; i++) halves[i] = encodeFloat16(values[i] as number);
+  return halves;
+}
 
-export const fromFloat16 = (halves: Uint16Array): Float32Array =>
-  Float32Array.from(halves, decodeFloat16);
+export function fromFloat16(halves: Uint16Array): Float32Array {
+  decoded ??= Float32Array.from({ length: 2 ** 16 }, (_, half) => decodeFloat16(half));
+  const values = new Float32Array(halves.length);
+  for (let i = 0; i < values.length; i++) values[i] = decoded[halves[i] as number] as number;
+  return values;
+}
+
+/** The numbers of all halves: models have millions. */
+let decoded: Float32Array | undefined;
 
 function encodeFloat16(value: number): number {
   single[0] = value;
