@@ -15,8 +15,8 @@ interface Piece {
 }
 
 /**
- * Divides items among replicas: the most costly ones first, each to the replica that has least.
- * Items stay in their order.
+ * Divides items among replicas: the most costly ones first, each to the replica that has least, or
+ * the fewest items. Items stay in their order.
  */
 export function divideItems<Item>(
   items: readonly Item[],
@@ -26,7 +26,9 @@ export function divideItems<Item>(
   const shares = Array.from({ length: count }, () => ({ indices: [] as number[], cost: 0 }));
   const costs = items.map(getCost);
   for (const index of [...costs.keys()].toSorted((a, b) => costs[b]! - costs[a]! || a - b)) {
-    const share = shares.reduce((least, it) => (it.cost < least.cost ? it : least));
+    const share = shares.toSorted(
+      (a, b) => a.cost - b.cost || a.indices.length - b.indices.length,
+    )[0]!;
     share.indices.push(index);
     share.cost += costs[index]!;
   }

@@ -36,6 +36,8 @@ test("items go to the replica that has least, and stay in their order", () => {
     [4, 8],
   ]);
   expect(divideItems([1], 3, it => it)).toEqual([[1], [], []]);
+  // nothing is known about how long they take
+  expect(divideItems([0, 0, 0, 0], 2, it => it).map(it => it.length)).toEqual([2, 2]);
 });
 
 describe("groups", () => {
