@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Locator } from "playwright-core";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { beginMeter, endMeter, printMeasure } from "./meter.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 const catalog = await loadServers();
@@ -31,7 +30,6 @@ const isGone = (it: Locator) => async () => expect(await it.count()).toBe(0);
 
 beforeAll(async () => {
   workbench = await Workbench.open();
-  await beginMeter(workbench);
   await workbench.showContainer("PROVE");
   await workbench.collapseViews("Tasks", "Runs");
 });
@@ -39,11 +37,6 @@ afterAll(() => workbench.close());
 
 test("the tree shows all servers, each with its number of tools", async () => {
   await vi.waitFor(async () => expect(await servers().count()).toBe(catalog.length), waitOptions);
-  const { block } = await endMeter(workbench);
-  printMeasure(
-    `longest block of the extension host while it starts and the servers load`,
-    `${block.toFixed(0)} ms`,
-  );
   const shown = (await servers().allInnerTexts()).map(it => it.trim());
   expect(shown).toEqual(catalog.map(it => `${it.name}${it.tools.size} tools · ${it.category}`));
   await workbench.takePicture("servers");

@@ -4,11 +4,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseTask } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { printMeasure } from "./meter.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
@@ -209,71 +207,6 @@ test("the Test Explorer tells the task that does not succeed, at the end of its 
   await checkVisible(workbench.page.locator(".test-explorer").getByText("1/2"));
   await workbench.takePicture("test-explorer");
 });
-
-test("transcripts open and steps move the highlight; the times are printed", async () => {
-  await workbench.closeEditors();
-  await workbench.showContainer("PROVE");
-  const tasks = workbench.rows("Tasks").filter({ hasText: /reward \d/ });
-  const opening: number[] = [];
-  for (let n = 0; n < 5; n++) opening.push(await measureOpening(tasks.nth(n)));
-  printMeasure("time from the click on a task to its transcript", describeTimes(opening));
-  await workbench.runCommand("PROVE: Step Through Trajectory");
-  await checkVisible(workbench.variable("start"));
-  const steps: number[] = [];
-  for (let n = 0; n < 5; n++) steps.push(await workbench.page.evaluate(measureStep));
-  printMeasure("time from a step's button to the highlighted line", describeTimes(steps));
-  await workbench.debugButton("stop").click();
-  await checkGone(workbench.debugButton("stop"));
-});
-
-/** Milliseconds from the click on a task's row to the frame with its transcript. */
-async function measureOpening(row: Locator): Promise<number> {
-  const opened = workbench.page.evaluateHandle(() => {
-    const readTitle = () => document.querySelector(".tabs-container .tab.active")?.textContent;
-    const before = readTitle();
-    const isShown = () => {
-      const title = readTitle();
-      const id = title?.replace(/\.transcript.*/s, "");
-      const [line] = document.querySelectorAll(".editor-instance .view-line");
-      return title !== before && !!id && line?.textContent.includes(id);
-    };
-    const result = new Promise<number>(resolve => {
-      const begin = () => {
-        const start = performance.now();
-        const check = () =>
-          isShown() ? resolve(performance.now() - start) : requestAnimationFrame(check);
-        check();
-      };
-      addEventListener("click", begin, { once: true, capture: true });
-    });
-    return { result };
-  });
-  const handle = await opened;
-  await row.click();
-  return handle.evaluate(it => it.result);
-}
-
-/** Milliseconds from the click on the button to the frame with the moved highlight. */
-async function measureStep(): Promise<number> {
-  const readTop = () =>
-    document.querySelector(".debug-top-stack-frame-line")?.getBoundingClientRect().top;
-  const before = readTop();
-  // the button ignores a click until it knows that the step before has ended
-  for (;;) {
-    const start = performance.now();
-    document.querySelector<HTMLElement>("a.action-label.codicon-debug-step-over")!.click();
-    while (performance.now() - start < 2000) {
-      await new Promise(resolve => requestAnimationFrame(resolve));
-      const top = readTop();
-      if (top !== before && top !== undefined) return performance.now() - start;
-    }
-  }
-}
-
-const describeTimes = (times: readonly number[]): string => {
-  const sorted = times.toSorted((a, b) => a - b);
-  return `median ${sorted[sorted.length >> 1]!.toFixed(0)} ms, longest ${sorted.at(-1)!.toFixed(0)} ms`;
-};
 
 test("the keyboard alone compares two attempts in the table", async () => {
   await workbench.closeEditors();
