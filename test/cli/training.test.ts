@@ -344,7 +344,7 @@ describe("train", () => {
     writeFileSync(join(cwd, "prove/high.train.json"), JSON.stringify({ ...file, grpo: settings }));
     const { code, out } = await runCommand(
       train,
-      ["--run", "spoiled", "--config", "prove/high.train.json", "--steps", "40"],
+      "--run spoiled --config prove/high.train.json --steps 40 --workers 1".split(" "),
       { cwd },
     );
     const { tasks: trained, from, seed, steps, seconds } = readRun(join(cwd, "spoiled"));
@@ -375,7 +375,8 @@ describe("train", () => {
     const run = join(cwd, "extended");
     const small = { tasks: tasks(), steps: 1, grpo: { prompts: 2, group: 2 } };
     writeFileSync(join(cwd, "short.train.json"), JSON.stringify(small));
-    await runCommand(train, ["--run", run, "--config", "short.train.json"], { cwd });
+    const start = ["--run", run, "--config", "short.train.json", "--workers", "1"];
+    await runCommand(train, start, { cwd });
     const resume = ["--run", run, "--resume"];
     await check([...resume, "--seed", "0"], /--seed <n> is given/);
     await check([...resume, "--only-fitting"], /--only-fitting is given/);
