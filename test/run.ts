@@ -1,10 +1,10 @@
 /**
- * All tests, in order: packages, types, lint, then the suites. Those that wait for a workbench most
- * of the time run beside those that compute; the ones that measure times run last, alone. Ends with
- * one line `N passed, N failed`. Knows how to run and count suites, nothing of what they test.
+ * All tests: packages, types and lint at the same time, then the suites, the packaged extension
+ * last. Ends with one line `N passed, N failed`. Knows how to run and count suites, nothing of what
+ * they test.
  */
 import { spawn } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -21,36 +21,32 @@ interface Section {
 type Print = (output: string | Uint8Array) => void;
 
 process.chdir(join(import.meta.dirname, ".."));
-process.env["PROVE_ALL_TESTS"] = "1";
 const reports = mkdtempSync(join(tmpdir(), "prove-tests-"));
-rmSync("test/pictures", { recursive: true, force: true });
 const total = { passed: 0, failed: 0 };
 
-const measuring = globSync("test/e2e/*.test.ts").filter(it =>
-  readFileSync(it, "utf8").includes("printMeasure("),
-);
-const workbench = ["--config", "test/e2e/vitest.config.ts"];
-
+// the host takes a minute the first time, most of it waiting for downloads: begin at once, beside
+// the other suites
+const hostOutput: (string | Uint8Array)[] = [];
+const host = check(it => void hostOutput.push(it), "node", ["test/e2e/installPrerequisites.ts"]);
 await runTogether(
   { title: "packages", work: print => check(print, "npm", ["run", "--silent", "package"]) },
   { title: "types and lint", work: checkSources },
-  // a minute the first time, most of it waiting for downloads
-  {
-    title: "workbench host",
-    work: print => check(print, "node", ["test/e2e/installPrerequisites.ts"]),
-  },
-);
-await runTogether(
-  { title: "units, contracts, goldens, conventions", work: print => suite(print, "units", []) },
-  {
-    title: "the packages, and the extension in a real workbench",
-    work: print =>
-      suite(print, "workbench", [...workbench, ...measuring.map(it => `--exclude=${it}`)]),
-  },
 );
 await runTogether({
-  title: "measurements in a real workbench",
-  work: print => suite(print, "measurements", [...workbench, ...measuring]),
+  title: "units, contracts, goldens, conventions",
+  work: print => suite(print, "units", []),
+});
+await runTogether({
+  title: "workbench host",
+  work: async print => {
+    const count = await host;
+    for (const it of hostOutput) print(it);
+    return count;
+  },
+});
+await runTogether({
+  title: "the packages, and the extension in a real workbench",
+  work: print => suite(print, "workbench", ["--config", "test/e2e/vitest.config.ts"]),
 });
 rmSync(reports, { recursive: true, force: true });
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);

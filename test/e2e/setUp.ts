@@ -28,9 +28,7 @@ declare module "vitest" {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
-  // test/run.ts runs this suite in two parts, and has deleted them
-  if (!process.env["PROVE_ALL_TESTS"])
-    rmSync(join(project.config.root, "test/pictures"), { recursive: true, force: true });
+  rmSync(join(project.config.root, "test/pictures"), { recursive: true, force: true });
   const program = findBrowser(say);
   const host = await installHost(say);
   const meter = join(mkdtempSync(join(tmpdir(), "prove-meter-")), "measure.json");

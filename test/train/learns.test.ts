@@ -230,7 +230,8 @@ describe("a tiny student", () => {
     const before = countMemos();
     await takeStep(1);
     await takeStep(2);
-    expect(countMemos()).toBe(before);
+    // what ends with a step, such as its timers, may hold its tasks until the next turns
+    await expect.poll(countMemos).toBe(before);
   });
 
   test("learns from the other attempts of a group in which some crash", async () => {
