@@ -13,99 +13,65 @@ interface Count {
   readonly failed: number;
 }
 
-/** A part of the tests. What it prints comes out in one piece. */
-interface Section {
-  readonly title: string;
-  readonly work: (print: Print) => Promise<Count>;
-}
-type Print = (output: string | Uint8Array) => void;
-
-process.chdir(join(import.meta.dirname, ".."));
 const reports = mkdtempSync(join(tmpdir(), "prove-tests-"));
 const total = { passed: 0, failed: 0 };
+process.chdir(join(import.meta.dirname, ".."));
 
 // the host takes a minute the first time, most of it waiting for downloads: begin at once, beside
 // the other suites
-const hostOutput: (string | Uint8Array)[] = [];
-const host = check(it => void hostOutput.push(it), "node", ["test/e2e/installPrerequisites.ts"]);
-await runTogether(
-  { title: "packages", work: print => check(print, "npm", ["run", "--silent", "package"]) },
-  { title: "types and lint", work: checkSources },
+const workbench = run("node", ["test/e2e/installPrerequisites.ts"]);
+await section("packages, types and lint", async () => {
+  const commands = ["npm run --silent package", "tsc --noEmit", ...readLintCommands()].map(it =>
+    it.split(" "),
+  );
+  const counts = await Promise.all(commands.map(([program, ...args]) => check(program!, args)));
+  const passed = counts.filter(it => it.passed > 0).length;
+  return { passed, failed: counts.length - passed };
+});
+await section("units, contracts, goldens, conventions", () => suite("units", []));
+await section("workbench host", async () => counted((await workbench) === 0));
+await section("the packages, and the extension in a real workbench", () =>
+  suite("workbench", ["--config", "test/e2e/vitest.config.ts"]),
 );
-await runTogether({
-  title: "units, contracts, goldens, conventions",
-  work: print => suite(print, "units", []),
-});
-await runTogether({
-  title: "workbench host",
-  work: async print => {
-    const count = await host;
-    for (const it of hostOutput) print(it);
-    return count;
-  },
-});
-await runTogether({
-  title: "the packages, and the extension in a real workbench",
-  work: print => suite(print, "workbench", ["--config", "test/e2e/vitest.config.ts"]),
-});
 rmSync(reports, { recursive: true, force: true });
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
 
-/** Runs sections at the same time. Each prints when those before it have ended. */
-async function runTogether(...sections: readonly Section[]): Promise<void> {
-  let before: Promise<void> = Promise.resolve();
-  for (const it of sections) before = runSection(it, before);
-  await before;
-}
-
-async function runSection({ title, work }: Section, before: Promise<void>): Promise<void> {
+async function section(title: string, work: () => Promise<Count>): Promise<void> {
   const start = performance.now();
-  let held: (string | Uint8Array)[] | undefined = [];
-  const print: Print = output => {
-    if (held) held.push(output);
-    else process.stdout.write(output);
-  };
-  print(`\n== ${title}\n`);
-  const end = work(print).then(({ passed, failed }) => {
-    total.passed += passed;
-    total.failed += failed;
-    const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    print(`== ${title}: ${passed} passed, ${failed} failed, ${seconds} s\n`);
-  });
-  await before;
-  for (const it of held) process.stdout.write(it);
-  held = undefined;
-  await end;
+  process.stdout.write(`\n== ${title}\n`);
+  const { passed, failed } = await work();
+  total.passed += passed;
+  total.failed += failed;
+  process.stdout.write(
+    `== ${title}: ${passed} passed, ${failed} failed, ${((performance.now() - start) / 1000).toFixed(1)} s\n`,
+  );
 }
 
-/** The types, and what `npm run lint` runs, at the same time. */
-async function checkSources(print: Print): Promise<Count> {
+/** The commands of `npm run lint`, which can run at the same time. */
+function readLintCommands(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
     readonly scripts: { readonly lint: string };
   };
-  const commands = [...scripts.lint.split(" && "), "tsc --noEmit"].map(it => it.split(" "));
-  const counts = await Promise.all(
-    commands.map(([program, ...args]) => check(print, program!, args)),
-  );
-  const passed = counts.filter(it => it.passed > 0).length;
-  return { passed, failed: counts.length - passed };
+  return scripts.lint.split(" && ");
 }
 
 /** A program that passes or fails as a whole. */
-async function check(print: Print, program: string, args: readonly string[]): Promise<Count> {
-  return (await run(print, program, args)) === 0
-    ? { passed: 1, failed: 0 }
-    : { passed: 0, failed: 1 };
+async function check(program: string, args: readonly string[]): Promise<Count> {
+  return counted((await run(program, args)) === 0);
+}
+
+function counted(passed: boolean): Count {
+  return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
 /**
  * A vitest suite, counted by its own report. What was skipped did not pass; a suite that ends badly
  * without a failed test has failed once.
  */
-async function suite(print: Print, name: string, args: readonly string[]): Promise<Count> {
+async function suite(name: string, args: readonly string[]): Promise<Count> {
   const report = join(reports, `${name}.json`);
-  const code = await run(print, "vitest", [
+  const code = await run("vitest", [
     "run",
     "--reporter=default",
     "--reporter=json",
@@ -121,17 +87,17 @@ async function suite(print: Print, name: string, args: readonly string[]): Promi
   return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
 }
 
-/** Runs a program; resolves with its exit code. npm has put the project's own programs on PATH. */
-function run(print: Print, program: string, args: readonly string[]): Promise<number> {
+/**
+ * Runs a program with this terminal; resolves with its exit code. npm has put the project's own
+ * programs on PATH.
+ */
+function run(program: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "inherit", "inherit"],
       shell: process.platform === "win32",
-      env: process.stdout.isTTY ? { FORCE_COLOR: "1", ...process.env } : process.env,
     });
-    child.stdout.on("data", print);
-    child.stderr.on("data", print);
     child.once("error", reject);
-    child.once("close", code => resolve(code ?? 1));
+    child.once("exit", code => resolve(code ?? 1));
   });
 }
