@@ -20,7 +20,7 @@ export function fromFloat16(halves: Uint16Array): Float32Array {
   return values;
 }
 
-/** The numbers of all halves: models have millions. */
+/** The number that each of the 65,536 halves stands for: faster than decoding every weight. */
 let decoded: Float32Array | undefined;
 
 function encodeFloat16(value: number): number {

@@ -15,8 +15,8 @@ interface Piece {
 }
 
 /**
- * Divides items among replicas: the most costly ones first, each to the replica that has least, or
- * the fewest items. Items stay in their order.
+ * Divides items among replicas: the most costly ones first, each to the replica with the lowest
+ * cost so far, or with the fewest items if costs are equal. Items stay in their order.
  */
 export function divideItems<Item>(
   items: readonly Item[],

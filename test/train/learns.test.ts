@@ -230,7 +230,7 @@ describe("a tiny student", () => {
     const before = countMemos();
     await takeStep(1);
     await takeStep(2);
-    // what ends with a step, such as its timers, may hold its tasks until the next turns
+    // on a busy machine, a step's last callbacks may still hold its tasks
     await expect.poll(countMemos).toBe(before);
   });
 
