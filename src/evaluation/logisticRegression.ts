@@ -45,7 +45,7 @@ export function fitLogistic({ vectors, labels, size }: TrainingVectors): Logisti
   let biasVelocity = 0;
   const score = ({ indices, values }: SparseVector): number => {
     let sum = bias;
-    for (const [i, it] of indices.entries()) sum += weights[it]! * values[i]!;
+    for (let i = 0; i < indices.length; i++) sum += weights[indices[i]!]! * values[i]!;
     return sum;
   };
   for (let step = 0; step < iterations; step++) {
@@ -56,7 +56,7 @@ export function fitLogistic({ vectors, labels, size }: TrainingVectors): Logisti
       const error = labels[n] ? shares.positive * (probability - 1) : shares.negative * probability;
       biasGradient += error;
       const { indices, values } = vector;
-      for (const [i, it] of indices.entries()) gradient[it]! += error * values[i]!;
+      for (let i = 0; i < indices.length; i++) gradient[indices[i]!]! += error * values[i]!;
     }
     biasVelocity = momentum * biasVelocity - rate * biasGradient;
     bias += biasVelocity;

@@ -39,6 +39,8 @@ interface Key {
   readonly name: string;
   /** The key's own token; undefined if it is spelled after a mark. */
   readonly id: number | undefined;
+  /** The bytes that spell it, up to the equals sign. */
+  readonly spelling: string;
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
 }
@@ -56,6 +58,8 @@ class Message implements MessageGrammar {
   readonly #tokenizer: Tokenizer;
   readonly #tokens: TextTokens;
   readonly #tools: ReadonlyMap<string, readonly Key[]>;
+  /** The bytes of the tools' names that have no token. */
+  readonly #spelledNames: readonly string[];
   readonly #aliases: IdAliases;
   readonly #firstMarks: readonly Mark[];
   readonly #grammars = new Map<Key, ValueGrammar>();
@@ -73,6 +77,9 @@ class Message implements MessageGrammar {
         return keys && canWriteName(tokenizer, tool.name) ? [[tool.name, keys]] : [];
       }),
     );
+    this.#spelledNames = [...this.#tools.keys()]
+      .filter(it => tokenizer.nameId(it) === undefined)
+      .map(it => toBytes(` ${it}`));
     const canCall = this.#tools.size > 0;
     if (kind === "calls" && !canCall)
       throw new UserError(
@@ -158,8 +165,7 @@ class Message implements MessageGrammar {
   }
 
   #computeNameMask(text: string): TokenMask {
-    const spelled = [...this.#tools.keys()].filter(it => this.#tokenizer.nameId(it) === undefined);
-    const texts = spelled.map(it => toBytes(` ${it}`));
+    const texts = this.#spelledNames.filter(it => it.startsWith(text));
     const next = this.#tokens.findContinuations(undefined, text, it =>
       texts.some(name => name.startsWith(it)),
     );
@@ -207,12 +213,12 @@ class Message implements MessageGrammar {
   #canContinueSpelled(text: string): boolean {
     const pair = this.#parseSpelled(text);
     if (pair) return this.#grammarOf(pair.key).canContinue(removeSpace(pair.text));
-    return this.#listSpelledKeys().some(it => toBytes(` ${it.name}=`).startsWith(text));
+    return this.#listSpelledKeys().some(it => it.spelling.startsWith(text));
   }
 
   /** The key and the text of the value, once the equals sign is there. */
   #parseSpelled(text: string): { readonly key: Key; readonly text: string } | undefined {
-    const key = this.#listSpelledKeys().find(it => text.startsWith(toBytes(` ${it.name}=`)));
+    const key = this.#listSpelledKeys().find(it => text.startsWith(it.spelling));
     return key && { key, text: text.slice(text.indexOf("=") + 1) };
   }
 
@@ -227,6 +233,7 @@ function listKeys(tokenizer: Tokenizer, { inputSchema }: Tool): readonly Key[] |
   const keys = Object.entries(getProperties(inputSchema)).map(([name, schema]) => ({
     name,
     id: tokenizer.keyId(name),
+    spelling: toBytes(` ${name}=`),
     schema,
     isRequired: required.delete(name),
   }));
