@@ -15,8 +15,8 @@ import {
 import { getOutputName } from "./forward.ts";
 import { chooseToken, type ChosenToken } from "./decoderStep.ts";
 import { rowsPerTile, splitIntoTiles, type Tile } from "./decoderTile.ts";
+import { CachePages, tokensPerPage } from "./cachePages.ts";
 import type { DecoderCache } from "./decoderCache.ts";
-import { SharedBeginnings } from "./sharedBeginnings.ts";
 import type { Model } from "./transformer.ts";
 
 export function createKeyValueCache(
@@ -26,44 +26,28 @@ export function createKeyValueCache(
   context: number,
 ): DecoderCache {
   const { layers, kvHeads, headWidth } = model.architecture;
-  const slotSize = kvHeads * context * headWidth;
-  const caches = Array.from({ length: layers }, () => ({
-    keys: memory.allocate(slots * slotSize),
-    values: memory.allocate(slots * slotSize),
-  }));
-  const scratch = allocateScratch(memory, model.architecture, context);
+  const pages = new CachePages(memory, {
+    slots,
+    context,
+    layers,
+    keyBytes: 4 * kvHeads * headWidth,
+  });
+  const scratch = allocateScratch(memory, model.architecture, pages.perSlot * tokensPerPage);
   const matrices = allocateMatrices(memory, model);
   const packed = new Set<string>();
-  const shared = { slots: memory.allocate(slots), lengths: memory.allocate(slots) };
-  const state: CacheState = { model, memory, scratch, caches, context, matrices, packed, shared };
-  const beginnings = new SharedBeginnings(slots, (from, to, length) => {
-    for (const address of caches.flatMap(it => [it.keys, it.values])) {
-      const cache = memory.floatsAt(address, slots * slotSize);
-      for (let head = 0; head < kvHeads; head++) {
-        const start = from * slotSize + head * context * headWidth;
-        const target = to * slotSize + head * context * headWidth;
-        cache.copyWithin(target, start, start + length * headWidth);
-      }
-    }
-  });
+  const state: CacheState = { model, memory, scratch, pages, matrices, packed };
   return {
     readWeights: () => packMatrices(state),
     feed(feeds, starts) {
-      for (const [i, { slot }] of feeds.entries()) if (starts[i] === 0) beginnings.prepare(slot);
-      memory.intsAt(shared.slots, slots).set(beginnings.slots);
-      memory.intsAt(shared.lengths, slots).set(beginnings.lengths);
+      for (const [i, { slot, ids }] of feeds.entries())
+        pages.prepare(slot, starts[i]!, starts[i]! + ids.length);
       return Promise.resolve([...splitIntoTiles(feeds, starts)].flatMap(it => runTile(state, it)));
     },
-    copy: (slot, others, length) => beginnings.share(slot, others, length),
-    release: slot => beginnings.release(slot),
+    copy: (slot, others, length) => pages.share(slot, others, length),
+    release: slot => pages.release(slot),
     dispose() {
-      for (const address of [
-        ...caches.flatMap(it => [it.keys, it.values]),
-        ...Object.values(scratch),
-        ...Object.values(shared),
-        ...matrices.values(),
-      ])
-        memory.free(address);
+      pages.dispose();
+      for (const address of [...Object.values(scratch), ...matrices.values()]) memory.free(address);
     },
   };
 }
@@ -71,7 +55,7 @@ export function createKeyValueCache(
 /** The addresses of intermediate results of a tile. */
 type Scratch = ReturnType<typeof allocateScratch>;
 
-function allocateScratch(memory: WasmMemory, architecture: Architecture, context: number) {
+function allocateScratch(memory: WasmMemory, architecture: Architecture, longest: number) {
   const { width, heads, kvHeads, headWidth, hidden, vocabulary } = architecture;
   const rows = (n: number) => memory.allocate(rowsPerTile * n);
   return {
@@ -97,7 +81,7 @@ function allocateScratch(memory: WasmMemory, architecture: Architecture, context
     gateUp: rows(2 * hidden),
     feed: rows(hidden),
     logits: rows(vocabulary),
-    scores: memory.allocate(2 * (context + 8)),
+    scores: memory.allocate(2 * (longest + 8)),
   };
 }
 
@@ -105,14 +89,11 @@ interface CacheState {
   readonly model: Model;
   readonly memory: WasmMemory;
   readonly scratch: Scratch;
-  readonly caches: readonly { readonly keys: number; readonly values: number }[];
-  readonly context: number;
+  readonly pages: CachePages;
   /** The addresses of the packed matrices by name. */
   readonly matrices: ReadonlyMap<string, number>;
   /** The names of the matrices that were packed before. */
   readonly packed: Set<string>;
-  /** The addresses of the tables of `SharedBeginnings`. */
-  readonly shared: { readonly slots: number; readonly lengths: number };
 }
 
 /** Room for every matrix in the order in which products read it. */
@@ -141,7 +122,7 @@ function packMatrices({ model, memory, matrices, packed }: CacheState): void {
 }
 
 function runTile(
-  { model, memory, scratch, caches, context, matrices, shared }: Omit<CacheState, "packed">,
+  { model, memory, scratch, pages, matrices }: Omit<CacheState, "packed">,
   { ids, slots, positions, sampled }: Tile,
 ): ChosenToken[] {
   const { kernels } = memory;
@@ -198,7 +179,8 @@ function runTile(
     positions: scratch.positions,
   };
   const [cos, sin] = [memory.addressOf(model.rope.cos), memory.addressOf(model.rope.sin)];
-  for (const [layer, { keys, values }] of caches.entries()) {
+  for (let layer = 0; layer < layers; layer++) {
+    const { keys, values } = pages.offsetsOf(layer);
     const name = (part: string) => `layers.${layer}.${part}`;
     const at = (part: string) => weight(name(part));
     kernels.rmsNorm(
@@ -220,7 +202,8 @@ function runTile(
       kvHeads,
       headWidth,
       epsilon,
-      context,
+      tokensPerPage,
+      pages.perSlot,
       scratch.qkv,
       hasHeadNorms(architecture) ? at("attention.queryNorm") : 0,
       hasHeadNorms(architecture) ? at("attention.keyNorm") : 0,
@@ -228,6 +211,7 @@ function runTile(
       sin,
       rows.slots,
       rows.positions,
+      pages.table,
       rows.queries,
       keys,
       values,
@@ -243,11 +227,11 @@ function runTile(
       kvHeads,
       headWidth,
       getAttentionScale(architecture),
-      context,
+      tokensPerPage,
+      pages.perSlot,
       rows.slots,
       rows.positions,
-      shared.slots,
-      shared.lengths,
+      pages.table,
       rows.queries,
       keys,
       values,

@@ -332,8 +332,8 @@ const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));
 const maxSlots = 64;
 
 /**
- * The bytes that their caches may take together. `wasm` reserves them for whole conversations, of
- * the four gigabytes that it can address; the other backends take what the conversations need.
+ * The bytes that their caches may take together, if all conversations are as long as they can be.
+ * `wasm` can address four gigabytes, which also hold weights and activations.
  */
 const maxCacheBytes = { wasm: 2 ** 29, other: 2 ** 31 };
 

@@ -4,6 +4,7 @@
  */
 import { countAdapterParameters } from "../model/adapters.ts";
 import { countParameters, listParameters, type Architecture } from "../model/architecture.ts";
+import { tokensPerPage } from "../model/cachePages.ts";
 import { rowsPerTile } from "../model/decoderTile.ts";
 import { countSlots } from "../model/student.ts";
 import {
@@ -52,7 +53,7 @@ export function countStepTokens(run: PlannedRun, lengths: TaskLengths): StepToke
   };
 }
 
-/** The memory of a worker. On `wasm`, that of sampling stays reserved while it learns. */
+/** The memory of a worker. On `wasm`, that of sampling is kept while it learns. */
 export function estimateMemory(
   model: PlannedModel,
   run: PlannedRun,
@@ -137,7 +138,7 @@ function estimateStockActivations(
   return inputs + 6 * rows + adapters + 11 * scores + 8 * logits;
 }
 
-/** The copies of matrices, the keys and values of all slots, and intermediate results of rows. */
+/** The copies of matrices, the keys and values of conversations, and intermediate results of rows. */
 function estimateSampling(
   { architecture, context }: PlannedModel,
   { lora, grpo, workers }: Extract<PlannedRun, { method: "grpo" }>,
@@ -152,8 +153,9 @@ function estimateSampling(
     .reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0);
   const slots = countSlots(architecture, context, isWasm);
   const attempts = Math.ceil((grpo.prompts * grpo.group) / workers);
-  // elsewhere, the cache is as long as its conversations, and a quarter of it may be unused
-  const columns = isWasm ? slots * context : (4 / 3) * Math.min(slots, attempts) * longest;
+  // the last page of a conversation is not full; elsewhere, a quarter of the cache may be unused
+  const room = isWasm ? Math.ceil(longest / tokensPerPage) * tokensPerPage : (4 / 3) * longest;
+  const columns = Math.min(slots, attempts) * room;
   const cache = 2 * layers * kvHeads * headWidth * columns;
   return 4 * (matrices + cache + rowsPerTile * (vocabulary + 12 * width + 3 * hidden));
 }

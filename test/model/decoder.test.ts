@@ -17,6 +17,8 @@ import { tiny, createTokens } from "./tiny.ts";
 
 const greedy = { temperature: 0, uniform: 0 };
 
+type Result = Pick<ChosenToken, "id" | "logprob">;
+
 /** The token that was chosen for a slot. */
 const getChosen = (chosen: readonly ChosenToken[], slot: number): ChosenToken =>
   chosen.find(it => it.slot === slot)!;
@@ -31,9 +33,9 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     decoder.dispose();
     model.dispose();
   });
-  const open = (slots: number) => {
+  const open = (slots: number, context = tiny.context) => {
     // large weights, so that distributions are far from uniform
-    model = initializeModel(tiny, 11);
+    model = initializeModel({ ...tiny, context }, 11);
     tf.tidy(() =>
       model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 20)),
     );
@@ -201,6 +203,44 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     decoder.copy(left[0]!, again);
     for (const it of again) fed.set(it, [...fed.get(left[0]!)!]);
     await checkAll(await feedAll([...again, ...left], () => createTokens(1, 99)));
+  });
+
+  test("long sequences with a common beginning have the same results as without it", async () => {
+    open(6, 400);
+    const prompt = createTokens(150, 1);
+    const feed = async (slots: readonly number[], ids: (i: number) => number[]) => {
+      const feeds = slots.map((slot, i) => ({ slot, ids: ids(i), choose: greedy }));
+      return (await decoder.feed(feeds)).map(({ id, logprob }) => ({ id, logprob }));
+    };
+    // on wasm to the bit, because it adds in the same order
+    const check = (a: readonly Result[], b: readonly Result[]) => {
+      if (name === "wasm") expect(a).toEqual(b);
+      expect(a.map(it => it.id)).toEqual(b.map(it => it.id));
+      for (const [i, { logprob }] of a.entries()) expect(logprob).toBeCloseTo(b[i]!.logprob, 5);
+    };
+    const apart = [decoder.open(), decoder.open(), decoder.open()];
+    const alike = [decoder.open(), decoder.open(), decoder.open()];
+    await feed(apart, () => prompt);
+    await feed([alike[0]!], () => prompt);
+    decoder.copy(alike[0]!, alike.slice(1));
+    // to the end of what they share, beyond it, and one token at a time
+    for (const length of [42, 100, 1, 1]) {
+      const ids = (i: number) => createTokens(length, 10 * length + i);
+      check(await feed(alike, ids), await feed(apart, ids));
+    }
+    const all = [...prompt, ...[42, 100, 1, 1].flatMap(n => createTokens(n, 10 * n + 2))];
+    const [chosen] = await feed([alike[2]!], () => [7]);
+    expect(chosen!.logprob).toBeCloseTo(
+      (await computePackedLogprobs([...all, 7], [chosen!.id]))[0]!,
+      4,
+    );
+    // what one of them wrote is not seen by those that begin like it later
+    decoder.release(apart[0]!);
+    const later = decoder.open();
+    decoder.copy(alike[1]!, [later]);
+    const ids = () => createTokens(30, 5);
+    await feed([alike[1]!], () => createTokens(30, 6));
+    check(await feed([later], ids), await feed([apart[1]!], ids));
   });
 
   test("a slot that was released is empty when it is opened again", async () => {

@@ -49,6 +49,10 @@ test("memory: weights, gradients and optimizer follow from what is trained", () 
   const memory = estimate(adapted);
   expect(memory).toMatchObject({ gradients: 8 * trained, optimizer: 8 * trained });
   expect(memory.sampling).toBeGreaterThan(4 * parameters);
+  // three pages instead of two for each conversation
+  const longer = estimateMemory(model, adapted, { ...lengths, longest: 129 }, true);
+  const { layers, kvHeads, headWidth } = tiny;
+  expect(longer.sampling - memory.sampling).toBe(32 * 64 * 4 * 2 * layers * kvHeads * headWidth);
   // other backends copy only matrices to which adapters are added
   const estimateElsewhere = (run: typeof grpo) => estimateMemory(model, run, lengths, false);
   expect(estimateElsewhere(grpo).sampling).toBeGreaterThan(0);
@@ -98,7 +102,7 @@ test("the speed is measured in the length of conversations, of large layers in a
   expect(count(128, 5000)).toBe(4095);
 });
 
-test("conversations at a time: more where their memory is not reserved", () => {
+test("conversations at a time: fewer on wasm, which can address less memory", () => {
   // of SmolLM2-135M
   const sizes = { ...tiny, layers: 30, kvHeads: 3, headWidth: 64 };
   expect([true, false].map(isWasm => countSlots(sizes, 4096, isWasm))).toEqual([2, 11]);

@@ -2,11 +2,11 @@
 import { expRow, floats, multiplyAdd, productOf } from "./vector";
 
 /**
- * Attention for decoding: each row attends to the cache of its slot up to its own position, where
- * the first `sharedLength[slot]` keys and values are those of `sharedSlot[slot]`. q and out are (N,
- * heads · width). Pairs of query heads that share keys and values load them together, and rows that
- * share the beginning of their sequences follow each other while it is in the processor's cache.
- * The scratch has room for two rows of scores.
+ * Attention for decoding: each row attends to the pages of its slot up to its own position. `pages`
+ * is a table (slots, pagesPerSlot) of addresses. Keys and values (kvHeads, tokensPerPage, width)
+ * are at the given distances from them. q and out are (N, heads · width). Pairs of query heads that
+ * share keys and values load them together, and rows that share pages follow each other while these
+ * are in the processor's cache. The scratch has room for two rows of scores.
  */
 export function attentionInCache(
   N: i32,
@@ -14,11 +14,11 @@ export function attentionInCache(
   kvHeads: i32,
   width: i32,
   scale: f32,
-  capacity: i32,
+  tokensPerPage: i32,
+  pagesPerSlot: i32,
   slot: usize,
   position: usize,
-  sharedSlot: usize,
-  sharedLength: usize,
+  pages: usize,
   q: usize,
   keys: usize,
   values: usize,
@@ -26,43 +26,34 @@ export function attentionInCache(
   scratch: usize,
 ): void {
   const group = heads / kvHeads,
-    other = scratch + floats(capacity + 8);
+    other = scratch + floats(pagesPerSlot * tokensPerPage + 8);
   for (let h = 0; h < heads;) {
     const isPair = h % group < group - 1,
-      kvHead = h / group;
+      inPage = floats((h / group) * tokensPerPage * width);
     for (let t = 0; t < N; t++) {
-      const own = floats(load<i32>(slot + floats(t))),
-        seen = load<i32>(position + floats(t)) + 1,
-        shared = min(load<i32>(sharedLength + own), seen),
-        rest = seen - shared;
-      const at = floats((t * heads + h) * width),
-        from = floats((load<i32>(sharedSlot + own) * kvHeads + kvHead) * capacity * width),
-        restFrom = floats(
-          ((load<i32>(slot + floats(t)) * kvHeads + kvHead) * capacity + shared) * width,
-        );
-      const second = isPair ? other : 0,
-        restSecond = isPair ? other + floats(shared) : 0,
-        restScores = scratch + floats(shared);
-      scoresOf(q + at, keys + from, shared, width, scale, scratch, second);
-      scoresOf(q + at, keys + restFrom, rest, width, scale, restScores, restSecond);
-      const share = expRow(scratch, seen);
-      if (isPair) {
-        const otherShare = expRow(other, seen);
-        weightedSums(scratch, other, values + from, shared, width, share, otherShare, out + at, 0);
-        weightedSums(
-          restScores,
-          restSecond,
-          values + restFrom,
-          rest,
-          width,
-          share,
-          otherShare,
-          out + at,
-          shared,
-        );
-      } else {
-        weightedSum(scratch, values + from, shared, width, share, out + at, 0);
-        weightedSum(restScores, values + restFrom, rest, width, share, out + at, shared);
+      const seen = load<i32>(position + floats(t)) + 1,
+        at = floats((t * heads + h) * width),
+        first = pages + floats(load<i32>(slot + floats(t)) * pagesPerSlot);
+      let page = first;
+      for (let u = 0; u < seen; u += tokensPerPage) {
+        const key = <usize>load<u32>(page) + keys + inPage,
+          n = min(tokensPerPage, seen - u),
+          otherScores = isPair ? other + floats(u) : 0;
+        scoresOf(q + at, key, n, width, scale, scratch + floats(u), otherScores);
+        page += 4;
+      }
+      const share = expRow(scratch, seen),
+        otherShare: f32 = isPair ? expRow(other, seen) : 0;
+      page = first;
+      for (let u = 0; u < seen; u += tokensPerPage) {
+        const value = <usize>load<u32>(page) + values + inPage,
+          n = min(tokensPerPage, seen - u),
+          weights = scratch + floats(u);
+        if (isPair) {
+          const otherWeights = other + floats(u);
+          weightedSums(weights, otherWeights, value, n, width, share, otherShare, out + at, u);
+        } else weightedSum(weights, value, n, width, share, out + at, u);
+        page += 4;
       }
     }
     h += isPair ? 2 : 1;
@@ -158,7 +149,6 @@ function weightedSum(
   to: usize,
   add: i32,
 ): void {
-  if (n == 0) return;
   const row = floats(width);
   const shares = f32x4.splat(share);
   for (let j = 0; j < width; j += 8) {
@@ -200,7 +190,6 @@ function weightedSums(
   to: usize,
   add: i32,
 ): void {
-  if (n == 0) return;
   const row = floats(width);
   const shares = f32x4.splat(share),
     otherShares = f32x4.splat(otherShare);

@@ -109,8 +109,9 @@ export function splitHeads(
 }
 
 /**
- * The same for decoding: writes keys and values to the cache of their slot (slots, kvHeads,
- * capacity, width), and q (N, heads, width).
+ * The same for decoding: writes q (N, heads, width), and keys and values to the pages of their
+ * slot. `pages` is a table (slots, pagesPerSlot) of addresses, and keys and values (kvHeads,
+ * tokensPerPage, width) are at the given distances from them.
  */
 export function splitHeadsIntoCache(
   N: i32,
@@ -118,7 +119,8 @@ export function splitHeadsIntoCache(
   kvHeads: i32,
   width: i32,
   epsilon: f32,
-  capacity: i32,
+  tokensPerPage: i32,
+  pagesPerSlot: i32,
   qkv: usize,
   queryNorm: usize,
   keyNorm: usize,
@@ -126,6 +128,7 @@ export function splitHeadsIntoCache(
   sin: usize,
   slot: usize,
   position: usize,
+  pages: usize,
   q: usize,
   keys: usize,
   values: usize,
@@ -135,7 +138,8 @@ export function splitHeadsIntoCache(
   for (let t = 0; t < N; t++) {
     const row = qkv + floats(t * rowWidth);
     const at = load<i32>(position + floats(t)),
-      cache = load<i32>(slot + floats(t)) * kvHeads;
+      place = load<i32>(slot + floats(t)) * pagesPerSlot + at / tokensPerPage,
+      page = <usize>load<u32>(pages + floats(place));
     const angles = floats(at * half);
     for (let h = 0; h < heads; h++)
       normAndTurn(
@@ -148,7 +152,7 @@ export function splitHeadsIntoCache(
         q + floats((t * heads + h) * width),
       );
     for (let h = 0; h < kvHeads; h++) {
-      const to = floats(((cache + h) * capacity + at) * width);
+      const to = page + floats((h * tokensPerPage + (at % tokensPerPage)) * width);
       normAndTurn(
         width,
         epsilon,
