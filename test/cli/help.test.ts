@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
@@ -100,41 +101,51 @@ describe.each(commands)("prove-rl $name --help", entry => {
   });
 });
 
-/** Runs the program from source and returns the numerics' modules that it has loaded. */
-async function listNumericsLoaded(args: readonly string[]): Promise<string[]> {
-  const hook = `import { registerHooks } from "node:module";
+/**
+ * Runs the program from source with each command line, in one process, and returns the numerics'
+ * modules that each has loaded.
+ */
+async function listNumericsLoaded(...lines: readonly string[][]): Promise<string[]> {
+  const main = pathToFileURL(join(root, "src/cli/main.ts")).href;
+  const program = `import { registerHooks } from "node:module";
+    let line = "";
     registerHooks({ load(url, context, next) {
-      if (/@tensorflow|src.(compute|model|train)\\b/.test(url)) console.error("loaded " + url);
+      if (/@tensorflow|src.(compute|model|train)\\b/.test(url))
+        console.error("loaded by " + line + ": " + url);
       return next(url, context);
-    } });`;
-  const program = [
-    "--import",
-    `data:text/javascript,${encodeURIComponent(hook)}`,
-    join(root, "src/cli/main.ts"),
-  ];
-  const { stderr } = await promisify(execFile)(process.execPath, [...program, ...args], {
-    cwd: emptyFolder(),
-  }).catch((error: { stderr: string }) => error);
-  return stderr.split("\n").filter(it => it.startsWith("loaded "));
+    } });
+    for (const [i, args] of ${JSON.stringify(lines)}.entries()) {
+      line = args.join(" ");
+      process.argv = [process.execPath, "main.ts", ...args];
+      await import("${main}?" + i);
+      console.error("ran " + line);
+    }`;
+  const { stderr } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "--eval", program],
+    { cwd: emptyFolder() },
+  ).catch((error: { stderr: string }) => error);
+  for (const it of lines) expect(stderr).toContain(`ran ${it.join(" ")}\n`);
+  return stderr.split("\n").filter(it => it.startsWith("loaded by "));
 }
 
-test.each([
-  [["--help"]],
-  [["trian"]],
-  [["train", "--help"]],
-  [["train", "--stesp", "5"]],
-  [["evaluate", "--help"]],
-  [["loop", "--help"]],
-  [["warm-start", "--help"]],
-  [["bench", "--help"]],
-  [["servers"]],
-])("%j does not load the numerics", async args => {
-  expect(await listNumericsLoaded(args)).toEqual([]);
-});
-
-test("train loads them, once its options are valid", async () => {
-  const args = ["train", "--run", "r", "--tasks", join(root, "package.json"), "--from", root];
-  expect(await listNumericsLoaded(args)).not.toEqual([]);
+test("what needs no numerics does not load them, and train does once its options are valid", async () => {
+  const without = [
+    ["--help"],
+    ["trian"],
+    ["train", "--help"],
+    ["train", "--stesp", "5"],
+    ["evaluate", "--help"],
+    ["loop", "--help"],
+    ["warm-start", "--help"],
+    ["bench", "--help"],
+    ["servers"],
+  ];
+  const train = ["train", "--run", "r", "--tasks", join(root, "package.json"), "--from", root];
+  const loaded = await listNumericsLoaded(...without, train);
+  expect(loaded).not.toEqual([]);
+  const byTrain = `loaded by ${train.join(" ")}: `;
+  expect(loaded.filter(it => !it.startsWith(byTrain))).toEqual([]);
 });
 
 describe("a command line that is not valid", () => {

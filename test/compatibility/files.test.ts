@@ -29,17 +29,14 @@ test("every attempt replays", async () => {
 
 test("every attempt earns what it earned", async () => {
   const cwd = copyWorkspace();
-  const scores: string[] = [];
-  for (const file of [...taskFiles, group]) {
-    const args = ["score", file, "--tasks", taskFiles[0]!, "--json"];
-    scores.push((await run(args, { cwd })).stdout);
-  }
+  const args = ["score", ...taskFiles, group, "--tasks", taskFiles[0]!, "--json"];
+  const { stdout } = await run(args, { cwd });
   const parse = (text: string): unknown[] =>
     text
       .trim()
       .split("\n")
       .map(it => JSON.parse(it) as unknown);
-  expect(parse(scores.join(""))).toEqual(parse(readFileSync(join(old, "scores.jsonl"), "utf8")));
+  expect(parse(stdout)).toEqual(parse(readFileSync(join(old, "scores.jsonl"), "utf8")));
 });
 
 test("a run's settings and metrics are read", () => {

@@ -171,13 +171,13 @@ describe.each(cases)("$name", ({ tokenizer, tools }) => {
         const ids = encodeMessage(tokenizer, tools, { text: "", calls: some });
         expect(findRefused(tokenizer, tools, ids)).toBeUndefined();
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 
   test("every allowed message has calls that fit the offered tools", () => {
     let parsed = 0;
-    for (let seed = 0; seed < 120; seed++) {
+    for (let seed = 0; seed < 80; seed++) {
       const offered = tools.filter((_, i) => (i * 7 + seed) % 5 === 0);
       const ids = drawMessage(tokenizer, offered, seed);
       if (!isMessageEnd(ids.at(-1)!)) continue;
@@ -185,6 +185,6 @@ describe.each(cases)("$name", ({ tokenizer, tools }) => {
       for (const call of parseMessage(tokenizer, offered, ids).calls)
         expect(findFault(offered, call), tokenizer.decode(ids)).toBeUndefined();
     }
-    expect(parsed).toBeGreaterThan(60);
+    expect(parsed).toBeGreaterThan(40);
   });
 });

@@ -44,7 +44,7 @@ describe.runIf(process.platform === "linux")("a disk that is full for a while", 
     const synthesize = (file: string, kilobytes?: number, ...more: string[]) =>
       runNode(
         [
-          join(root, "src/cli/main.ts"),
+          join(root, "dist/cli.js"),
           "synthesize",
           "--out",
           file,

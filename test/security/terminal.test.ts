@@ -49,7 +49,7 @@ function writePoisonedTasks(): string[] {
 }
 
 function run(...args: readonly string[]) {
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, "src/cli/main.ts"), ...args], {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, "dist/cli.js"), ...args], {
     cwd: folder,
     encoding: "utf8",
     maxBuffer: 2 ** 28,

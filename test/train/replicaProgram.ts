@@ -54,7 +54,7 @@ function exchangeValues({
   send({ sums, decisions, texts });
 }
 
-/** Trains three steps on this replica's share of a batch. */
+/** Trains two steps on this replica's share of a batch. */
 async function learn({
   rank,
   count,
@@ -74,7 +74,7 @@ async function learn({
   const packed = packGroups(all.filter((_, i) => i % count === rank));
   const targets = packGroups(all).places.length;
   const losses: number[] = [];
-  for (let step = 0; step < 3; step++) {
+  for (let step = 0; step < 2; step++) {
     const own = await computeGradients(model, packed, logprobs =>
       tf.div(tf.neg(tf.sum(logprobs)), targets),
     );

@@ -165,7 +165,7 @@ describe("conversations with something that cannot be done", () => {
 
 test("a value is left out in later turns too", async () => {
   const paper = { preset: "paper", menu: "realistic", servers: ["marketplace"] } as const;
-  const { tasks: all } = await synthesizeTasks(200, { ...paper, count: 200 });
+  const { tasks: all } = await synthesizeTasks(100, { ...paper, count: 100 });
   const missing = all.filter(it => it.knobs["scenario"] && it.info === "missing");
   const asking = missing.map(it =>
     it.turns.findIndex(({ unmet = [] }) => unmet.some(call => call.asks !== undefined)),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { server as banking } from "../../../src/servers/banking/server.ts";
 import { parseRecoveries, readRecoveries } from "../../../src/synthesis/text/recoveries.ts";
 import { catalog } from "../../contracts/transports.ts";
-import { drawRecoveries, serversFolder } from "./drawRecoveries.ts";
+import { drawRecoveries, serversFolder, type DrawnRecovery } from "./drawRecoveries.ts";
 
 const servers = [...catalog.servers.values()].map(server => {
   const recoveries = readRecoveries(serversFolder, server);
@@ -14,15 +14,36 @@ const servers = [...catalog.servers.values()].map(server => {
 /** Draws for each tool and fixture, which is enough for the rarest state. */
 const draws = 60;
 
+/** The items of a generator, which are drawn once, however often they are read. */
+function keep<T>(generator: Generator<T>): () => Generator<T> {
+  const drawn: T[] = [];
+  return function* () {
+    for (let i = 0; ; i++) {
+      if (i === drawn.length) {
+        const { done, value } = generator.next();
+        if (done) return;
+        drawn.push(value);
+      }
+      yield drawn[i]!;
+    }
+  };
+}
+
 describe("every declared repair", () => {
+  // a repair of what another repair needs is found by the tool that needs both
+  const draw = new Map<string, () => Generator<DrawnRecovery>>(
+    servers.map(({ server, recoveries, repairs }) => {
+      const tools = [...new Set(repairs.flatMap(it => it.of))];
+      const options = { tools, draws, recoveries };
+      return [server.name, keep(drawRecoveries(server, "repair", options))];
+    }),
+  );
   const cases = servers.flatMap(({ repairs, ...it }) =>
     repairs.map(repair => ({ ...it, repair, text: `${repair.by} after "${repair.refused}"` })),
   );
-  test.each(cases)("works: $text", ({ server, recoveries, repair }) => {
-    // a repair of what another repair needs is found by the tool that needs both
-    const tools = [...new Set(recoveries.repairs!.flatMap(it => it.of))];
-    const options = { tools, draws, recoveries };
-    for (const { result, session } of drawRecoveries(server, "repair", options)) {
+  test.each(cases)("works: $text", ({ server, repair }) => {
+    for (const { result, session: drawn } of draw.get(server.name)!()) {
+      const session = drawn.fork();
       const { intent } = result;
       const { refused, steps, told } = intent.recovery!;
       if (!told.includes(repair.told)) continue;
