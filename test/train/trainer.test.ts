@@ -418,7 +418,8 @@ describe("a run of grpo", () => {
   test("attempts variants of undecided tasks instead of the tasks, also when it is resumed", async () => {
     const config = grpo({
       steps: 8,
-      saveEvery: 4,
+      // variants are attempted from step 6 on
+      saveEvery: 7,
       workers: 2,
       grpo: {
         ...defaultGrpoSettings,
@@ -480,9 +481,18 @@ describe("a run of grpo", () => {
 });
 
 describe("a trainer", () => {
-  test("pauses, resumes and stops on request, and can be attached to again", async () => {
+  test("keeps training whatever its clients send, pauses, resumes and stops on request, and can be attached to again", async () => {
     const folder = createRunFolder(grpo({ steps: 100_000 }));
     const first = await startOn(folder);
+    const { address, pid } = readTrainerLock(folder)!;
+    const texts = ["hello\r\n\r\n", 'Content-Length: 99\r\n\r\n{"jsonrpc"', "Content-"];
+    for (const text of texts) {
+      const client = connect(address).on("error", () => {});
+      client.end(text);
+      await once(client.resume(), "close");
+    }
+    const halfway = connect(address).on("error", () => {});
+    halfway.write('Content-Length: 99\r\n\r\n{"jsonrpc"');
     for await (const event of first.events) if (event.kind === "stepped") break;
     await first.request("pause");
     first.close();
@@ -500,27 +510,12 @@ describe("a trainer", () => {
     const requestedAt = performance.now();
     await again.request("stop");
     while (readTrainerLock(folder)) await sleep(20);
-    expect(performance.now() - requestedAt).toBeLessThan(4_000);
+    // by itself, not by force
+    expect(performance.now() - requestedAt).toBeLessThan(15_000);
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
     expect(findLatestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
-  });
-
-  test("keeps training and exits at the end, whatever its clients send", async () => {
-    const folder = createRunFolder(grpo({ steps: 100_000 }));
-    const attachment = await startOn(folder);
-    const { address, pid } = readTrainerLock(folder)!;
-    const texts = ["hello\r\n\r\n", 'Content-Length: 99\r\n\r\n{"jsonrpc"', "Content-"];
-    for (const text of texts) {
-      const client = connect(address).on("error", () => {});
-      client.end(text);
-      await once(client.resume(), "close");
-    }
-    const halfway = connect(address).on("error", () => {});
-    halfway.write('Content-Length: 99\r\n\r\n{"jsonrpc"');
-    for await (const event of attachment.events) if (event.kind === "stepped") break;
-    await attachment.request("stop");
+    // also with a client that is connected still
     while (findProcessStart(pid) !== undefined) await sleep(20);
-    expect(readEnd(folder)).toMatchObject({ by: "stop" });
   });
 
   test("keeps a second trainer out of its folder until it is killed", async () => {
