@@ -111,7 +111,7 @@ describe("the loop", () => {
     const folder = mkdtempSync(join(tmpdir(), "prove-loop-text-"));
     const { code, out } = await runCommand(
       loop,
-      "--seconds 1 --train 16 --heldout 12 --sampled 2".split(" "),
+      "--seconds 1 --train 8 --heldout 6 --sampled 2".split(" "),
       { cwd: folder },
     );
     expect(code).toBe(0);
@@ -362,7 +362,10 @@ describe("train", () => {
 
   test("stops within two seconds of Ctrl-C, loses no step that it reported, and can be resumed", async () => {
     const run = join(cwd, "stopped");
-    await trainUntilInterrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
+    // steps of a few attempts each
+    const endless = { tasks: tasks(), steps: 100_000, grpo: { prompts: 4, group: 4 } };
+    writeFileSync(join(cwd, "endless.train.json"), JSON.stringify(endless));
+    await trainUntilInterrupted(["--run", run, "--config", "endless.train.json", "--workers", "1"]);
     const { step } = findLatestCheckpoint(run);
     expect(step).toBe(readMetrics(run).lines.at(-1)!.step);
     await trainUntilInterrupted(["--run", run, "--resume"]);
