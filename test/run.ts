@@ -1,11 +1,10 @@
 /**
- * All tests: packages, types and lint at the same time, then the suites, the packaged extension
- * last. Ends with one line `N passed, N failed`. Knows how to run and count suites, nothing of what
- * they test.
+ * All tests: packages, types and lint at the same time, then the suites at the same time. Ends with
+ * one line `N passed, N failed`. Knows how to run and count suites, nothing of what they test.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 
 interface Count {
@@ -28,11 +27,18 @@ await section("packages, types and lint", async () => {
   const passed = counts.filter(it => it.passed > 0).length;
   return { passed, failed: counts.length - passed };
 });
-await section("units, contracts, goldens, conventions", () => suite("units", []));
-await section("workbench host", async () => counted((await workbench) === 0));
-await section("the packages, and the extension in a real workbench", () =>
-  suite("workbench", ["--config", "test/e2e/vitest.config.ts"]),
-);
+// the workbench and its programs take one core, and a little of another
+const workers = availableParallelism() > 2 ? 2 : 1;
+await Promise.all([
+  section("units, contracts, goldens, conventions", () =>
+    suite("units", [`--maxWorkers=${workers}`]),
+  ),
+  section("workbench host", async () => counted((await workbench) === 0)).then(() =>
+    section("the packages, and the extension in a real workbench", () =>
+      suite("workbench", ["--config", "test/e2e/vitest.config.ts"]),
+    ),
+  ),
+]);
 rmSync(reports, { recursive: true, force: true });
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
@@ -95,6 +101,8 @@ function run(program: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ["ignore", "inherit", "inherit"],
+      // two suites cannot both redraw the last lines of a terminal
+      env: { ...process.env, CI: "true" },
       shell: process.platform === "win32",
     });
     child.once("error", reject);

@@ -362,10 +362,7 @@ describe("train", () => {
 
   test("stops within two seconds of Ctrl-C, loses no step that it reported, and can be resumed", async () => {
     const run = join(cwd, "stopped");
-    // steps of a few attempts each
-    const endless = { tasks: tasks(), steps: 100_000, grpo: { prompts: 4, group: 4 } };
-    writeFileSync(join(cwd, "endless.train.json"), JSON.stringify(endless));
-    await trainUntilInterrupted(["--run", run, "--config", "endless.train.json", "--workers", "1"]);
+    await trainUntilInterrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
     const { step } = findLatestCheckpoint(run);
     expect(step).toBe(readMetrics(run).lines.at(-1)!.step);
     await trainUntilInterrupted(["--run", run, "--resume"]);
