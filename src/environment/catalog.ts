@@ -47,21 +47,29 @@ export interface Catalog {
   hashTools(servers: readonly string[]): string;
 }
 
-/** A variant takes some 40 kB once all of its tables have been read, and a world some 60 kB. */
-const maxCachedVariants = 2048;
+/** How many variants and worlds a catalog keeps. */
+export interface CatalogLimits {
+  /** A variant takes some 40 kB once all of its tables have been read, and a world some 60 kB. */
+  readonly variants: number;
+  /** Worlds have a few hundred names each. */
+  readonly worlds: number;
+}
 
-/** Worlds, which have a few hundred names each. */
-const maxCachedWorlds = 512;
+const defaultLimits: CatalogLimits = { variants: 2048, worlds: 512 };
 
 /**
  * Opens a catalog of a list of servers, whose fixtures are searched in the folders in order. It
  * keeps the fixtures that it has read, and the variants that were used last.
  */
-export function openCatalog(list: readonly Server[], folders: FixtureFolders): Catalog {
+export function openCatalog(
+  list: readonly Server[],
+  folders: FixtureFolders,
+  limits: CatalogLimits = defaultLimits,
+): Catalog {
   const servers = new Map(list.map(it => [it.name, it]));
   const fixtures = new Map<string, Fixture>();
-  const variants = new LRUCache<string, Fixture>({ max: maxCachedVariants });
-  const worlds = new LRUCache<number, World>({ max: maxCachedWorlds });
+  const variants = new LRUCache<string, Fixture>({ max: limits.variants });
+  const worlds = new LRUCache<number, World>({ max: limits.worlds });
   const toolHashes = new Map<string, string>();
   let vocabulary: WorldVocabulary | undefined;
   const getVocabulary = () => (vocabulary ??= readWorldVocabulary(folders));
