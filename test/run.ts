@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 
 interface Count {
@@ -27,12 +27,9 @@ await section("packages, types and lint", async () => {
   const passed = counts.filter(it => it.passed > 0).length;
   return { passed, failed: counts.length - passed };
 });
-// the workbench and its programs take one core, and a little of another
-const workers = availableParallelism() > 2 ? 2 : 1;
+// waits in the workbench have limits, so the units get the time that it leaves
 await Promise.all([
-  section("units, contracts, goldens, conventions", () =>
-    suite("units", [`--maxWorkers=${workers}`]),
-  ),
+  section("units, contracts, goldens, conventions", () => suite("units", [], { niceness: 5 })),
   section("workbench host", async () => counted((await workbench) === 0)).then(() =>
     section("the packages, and the extension in a real workbench", () =>
       suite("workbench", ["--config", "test/e2e/vitest.config.ts"]),
@@ -75,15 +72,10 @@ function counted(passed: boolean): Count {
  * A vitest suite, counted by its own report. What was skipped did not pass; a suite that ends badly
  * without a failed test has failed once.
  */
-async function suite(name: string, args: readonly string[]): Promise<Count> {
+async function suite(name: string, args: readonly string[], options?: RunOptions): Promise<Count> {
   const report = join(reports, `${name}.json`);
-  const code = await run("vitest", [
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...args,
-  ]);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const code = await run("vitest", ["run", ...reporters, ...args], options);
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numTotalTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8")) as {
     numTotalTests: number;
@@ -93,11 +85,16 @@ async function suite(name: string, args: readonly string[]): Promise<Count> {
   return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
 }
 
+interface RunOptions {
+  /** How much less processor time than others the program and those that it starts get. */
+  readonly niceness: number;
+}
+
 /**
  * Runs a program with this terminal; resolves with its exit code. npm has put the project's own
  * programs on PATH.
  */
-function run(program: string, args: readonly string[]): Promise<number> {
+function run(program: string, args: readonly string[], options?: RunOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ["ignore", "inherit", "inherit"],
@@ -105,6 +102,7 @@ function run(program: string, args: readonly string[]): Promise<number> {
       env: { ...process.env, CI: "true" },
       shell: process.platform === "win32",
     });
+    if (options && child.pid !== undefined) setPriority(child.pid, options.niceness);
     child.once("error", reject);
     child.once("exit", code => resolve(code ?? 1));
   });
