@@ -1,6 +1,7 @@
 /**
- * All tests: packages, types and lint at the same time, then the suites at the same time. Ends with
- * one line `N passed, N failed`. Knows how to run and count suites, nothing of what they test.
+ * All tests: the packages are built, then the suites run at the same time; types and lint are
+ * checked meanwhile. Ends with one line `N passed, N failed`. Knows how to run and count suites,
+ * nothing of what they test.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,16 +20,16 @@ process.chdir(join(import.meta.dirname, ".."));
 // the host takes a minute the first time, most of it waiting for downloads: begin at once, beside
 // the other suites
 const workbench = run("node", ["test/e2e/installPrerequisites.ts"]);
-await section("packages, types and lint", async () => {
-  const commands = ["npm run --silent package", "tsc --noEmit", ...readLintCommands()].map(it =>
-    it.split(" "),
-  );
+const typesAndLint = section("types and lint", async () => {
+  const commands = ["tsc --noEmit", ...readLintCommands()].map(it => it.split(" "));
   const counts = await Promise.all(commands.map(([program, ...args]) => check(program!, args)));
   const passed = counts.filter(it => it.passed > 0).length;
   return { passed, failed: counts.length - passed };
 });
+await section("packages", () => check("npm", ["run", "--silent", "package"]));
 // waits in the workbench have limits, so the units get the time that it leaves
 await Promise.all([
+  typesAndLint,
   section("units, contracts, goldens, conventions", () => suite("units", [], { niceness: 5 })),
   section("workbench host", async () => counted((await workbench) === 0)).then(() =>
     section("the packages, and the extension in a real workbench", () =>
