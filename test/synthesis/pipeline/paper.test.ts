@@ -78,12 +78,12 @@ describe("the composition", () => {
   });
 });
 
-describe("a thousand tasks", () => {
-  const count = 1000;
+describe("fifteen hundred tasks", () => {
+  const count = 1500;
   let tasks: Task[];
   let rejected: readonly RejectedAttempt[];
   beforeAll(async () => {
-    ({ tasks, rejected } = await synthesizeTasks(count, { ...paper, count, seed: 13 }));
+    ({ tasks, rejected } = await synthesizeTasks(count, { ...paper, count }));
   }, 240_000);
 
   const filterByKind = (kind: Task["kind"]) => tasks.filter(it => it.kind === kind);
@@ -323,7 +323,7 @@ describe("a thousand tasks", () => {
   });
 
   testAnswerability(
-    () => tasks.slice(0, 250),
+    () => tasks.slice(0, 350),
     () => rejected,
   );
   testReferences(() => tasks.slice(0, 400));
@@ -336,14 +336,14 @@ describe("a thousand tasks", () => {
         .map(step => step.event),
     );
     for (const kind of ["retry", "alternative", "give-up"])
-      expect(recoveries.filter(it => it === kind).length, kind).toBeGreaterThan(0);
+      expect(recoveries.filter(it => it === kind).length, kind).toBeGreaterThan(3);
   });
 });
 
 test("the same count gives the same bytes", async () => {
   const [one, other] = [
-    await synthesizeTasks(30, { ...paper, count: 30 }),
-    await synthesizeTasks(30, { ...paper, count: 30 }),
+    await synthesizeTasks(60, { ...paper, count: 60 }),
+    await synthesizeTasks(60, { ...paper, count: 60 }),
   ];
   expect(JSON.stringify(one)).toBe(JSON.stringify(other));
 });
