@@ -47,9 +47,8 @@ async function section(title: string, work: () => Promise<Count>): Promise<void>
   const { passed, failed } = await work();
   total.passed += passed;
   total.failed += failed;
-  process.stdout.write(
-    `== ${title}: ${passed} passed, ${failed} failed, ${((performance.now() - start) / 1000).toFixed(1)} s\n`,
-  );
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  process.stdout.write(`== ${title}: ${passed} passed, ${failed} failed, ${seconds} s\n`);
 }
 
 /** The commands of `npm run lint`, which can run at the same time. */
@@ -87,7 +86,7 @@ async function suite(name: string, args: readonly string[], options?: RunOptions
 }
 
 interface RunOptions {
-  /** How much less processor time than others the program and those that it starts get. */
+  /** The nice value of the program and of those that it starts: higher gets less processor time. */
   readonly niceness: number;
 }
 
