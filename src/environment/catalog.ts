@@ -49,7 +49,7 @@ export interface Catalog {
 
 /** How many variants and worlds a catalog keeps. */
 export interface CatalogLimits {
-  /** A variant takes some 40 kB once all of its tables have been read, and a world some 60 kB. */
+  /** Each takes some 40 kB once all of its tables have been read, in a world some 60 kB. */
   readonly variants: number;
   /** Worlds have a few hundred names each. */
   readonly worlds: number;

@@ -42,7 +42,7 @@ export class CachePages {
     this.#pages = Array.from({ length: options.slots }, () => []);
   }
 
-  /** The distance of a layer's keys, and of its values, from the address of their page. */
+  /** The offsets of a layer's keys and values from the address of a page, in bytes. */
   offsetsOf(layer: number): { readonly keys: number; readonly values: number } {
     const keys = layer * pagesPerBlock * this.#layerBytes;
     return { keys, values: keys + this.#layerBytes / 2 };
@@ -56,14 +56,14 @@ export class CachePages {
     if (shared !== undefined && this.#readers.get(shared)! > 1) {
       const copy = this.#take();
       this.#copy(shared, copy);
-      this.#leave(shared);
+      this.#releasePage(shared);
       pages[first] = copy;
     }
     while (pages.length * tokensPerPage < length) pages.push(this.#take());
     this.#writeTable(slot);
   }
 
-  /** Lets other slots, which are empty, read the first `length` tokens of a slot. */
+  /** Lets other slots read the first `length` tokens of a slot, instead of what they have. */
   share(slot: number, others: readonly number[], length: number): void {
     const pages = this.#pages[slot]!.slice(0, Math.ceil(length / tokensPerPage));
     for (const other of others) {
@@ -76,7 +76,7 @@ export class CachePages {
 
   /** Empties a slot. */
   release(slot: number): void {
-    for (const page of this.#pages[slot]!) this.#leave(page);
+    for (const page of this.#pages[slot]!) this.#releasePage(page);
     this.#pages[slot] = [];
   }
 
@@ -96,7 +96,8 @@ export class CachePages {
     return page;
   }
 
-  #leave(page: number): void {
+  /** Frees a page once no slot reads it. */
+  #releasePage(page: number): void {
     const readers = this.#readers.get(page)! - 1;
     this.#readers.set(page, readers);
     if (readers === 0) this.#free.push(page);

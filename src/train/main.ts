@@ -15,11 +15,11 @@ import { train, type ReplicaMessage, type ReplicaSetup, type ReplicaCommand } fr
 import { runReplica } from "./replicas.ts";
 import { runTrainer } from "./trainer.ts";
 
-/** A step attempts a few tasks, and seldom those of the step before. */
-const limits = { variants: 64, worlds: 64 };
+/** Enough for the tasks of a step: the next one attempts others. */
+const catalogLimits = { variants: 64, worlds: 64 };
 
 const isReplica = await runReplica<ReplicaSetup, ReplicaCommand, ReplicaMessage>(async replica => {
-  const catalog = openCatalog(await loadServers(), replica.setup.fixtureFolders, limits);
+  const catalog = openCatalog(await loadServers(), replica.setup.fixtureFolders, catalogLimits);
   return train(replica, catalog, createVariantMaker(catalog));
 });
 if (!isReplica) {

@@ -138,7 +138,7 @@ function estimateStockActivations(
   return inputs + 6 * rows + adapters + 11 * scores + 8 * logits;
 }
 
-/** The copies of matrices, the keys and values of conversations, and intermediate results of rows. */
+/** Copies of matrices, keys and values of conversations, and intermediate results of rows. */
 function estimateSampling(
   { architecture, context }: PlannedModel,
   { lora, grpo, workers }: Extract<PlannedRun, { method: "grpo" }>,

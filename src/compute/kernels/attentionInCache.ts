@@ -3,10 +3,10 @@ import { expRow, floats, multiplyAdd, productOf } from "./vector";
 
 /**
  * Attention for decoding: each row attends to the pages of its slot up to its own position. `pages`
- * is a table (slots, pagesPerSlot) of addresses. Keys and values (kvHeads, tokensPerPage, width)
- * are at the given distances from them. q and out are (N, heads · width). Pairs of query heads that
- * share keys and values load them together, and rows that share pages follow each other while these
- * are in the processor's cache. The scratch has room for two rows of scores.
+ * is a table (slots, pagesPerSlot) of addresses; `keys` and `values` are the offsets of the keys
+ * and values (kvHeads, tokensPerPage, width) in a page. q and out are (N, heads · width). Pairs of
+ * query heads that share keys and values load them together, and rows that share pages follow each
+ * other while these are in the processor's cache. The scratch has room for two rows of scores.
  */
 export function attentionInCache(
   N: i32,

@@ -110,8 +110,8 @@ export function splitHeads(
 
 /**
  * The same for decoding: writes q (N, heads, width), and keys and values to the pages of their
- * slot. `pages` is a table (slots, pagesPerSlot) of addresses, and keys and values (kvHeads,
- * tokensPerPage, width) are at the given distances from them.
+ * slot. `pages` is a table (slots, pagesPerSlot) of addresses; `keys` and `values` are the offsets
+ * of the keys and values (kvHeads, tokensPerPage, width) in a page.
  */
 export function splitHeadsIntoCache(
   N: i32,
