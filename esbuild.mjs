@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { createNotices } from "./notices.ts";
 
 const root = import.meta.dirname;
@@ -70,18 +70,7 @@ const entryPoints = Object.fromEntries(
   Object.entries(programs).filter(([, file]) => existsSync(at(file))),
 );
 const jobs = [build({ ...node, entryPoints, outdir: at("dist"), format: "esm", banner })];
-if (existsSync(at("src/extension.ts")))
-  // the extension host reports whoever asks for a navigator, which zod does to know a worker from a
-  // browser
-  jobs.push(
-    build({
-      ...node,
-      define: { ...node.define, navigator: "undefined" },
-      entryPoints: [at("src/extension.ts")],
-      outfile: at("dist/extension.cjs"),
-      format: "cjs",
-    }),
-  );
+if (existsSync(at("src/extension.ts"))) jobs.push(buildExtension());
 
 const pages = existsSync(at("webview"))
   ? readdirSync(at("webview"), { withFileTypes: true }).filter(
@@ -150,3 +139,34 @@ writeFileSync(
   at("dist/THIRD_PARTY_NOTICES.txt"),
   createNotices(root, [...bundledFiles, "node_modules/assemblyscript/std/assembly/rt/stub.ts"]),
 );
+
+/**
+ * Builds the extension as many CommonJS files, so that its activation loads only what it needs.
+ * esbuild splits only ES modules: it does that first, then each file is converted.
+ */
+async function buildExtension() {
+  const split = await build({
+    ...node,
+    // the extension host reports whoever asks for a navigator, which zod does to know a worker from
+    // a browser
+    define: { ...node.define, navigator: "undefined" },
+    entryPoints: [at("src/extension.ts")],
+    outdir: at("dist/extension"),
+    outExtension: { ".js": ".cjs" },
+    format: "esm",
+    splitting: true,
+    write: false,
+  });
+  mkdirSync(at("dist/extension"));
+  for (const { path, text } of split.outputFiles) {
+    const { code } = await transform(text, {
+      format: "cjs",
+      platform: node.platform,
+      target: node.target,
+      supported: { "dynamic-import": false },
+      minify,
+    });
+    writeFileSync(path, code);
+  }
+  return split;
+}

@@ -1,37 +1,36 @@
 /**
- * The extension's entry point: registers each feature and passes it what it needs from the others.
- * Everything heavy is loaded when it is first used.
+ * The extension's entry point: loads and registers each feature, and passes it what it needs from
+ * the others. Everything heavy is loaded when it is first used.
  */
+import { setImmediate } from "node:timers/promises";
 import type { ExtensionContext } from "vscode";
-import { registerAgents } from "./editor/agents/register.ts";
-import { registerAttempts } from "./editor/attempts/register.ts";
-import { registerFixtures } from "./editor/fixtures/register.ts";
-import { registerReplayOffer } from "./editor/fixtures/replayOffer.ts";
-import { registerGraph } from "./editor/graph/register.ts";
-import { registerLinks } from "./editor/links/register.ts";
-import { registerTaskMigration } from "./editor/migration/register.ts";
-import { registerRuns } from "./editor/runs/register.ts";
-import { ServerDefinitions } from "./editor/shared/serverDefinitions.ts";
-import { registerServers } from "./editor/servers/register.ts";
-import { registerCommands } from "./editor/shared/commands.ts";
-import { ProveFolder } from "./editor/shared/proveFolder.ts";
-import { registerReadOnlyFiles } from "./editor/shared/readOnlyFiles.ts";
-import { registerSynthesis } from "./editor/synthesis/register.ts";
-import { registerTasks } from "./editor/tasks/register.ts";
-import { registerTestExplorer } from "./editor/testExplorer/register.ts";
-import { registerTrajectories } from "./editor/trajectories/register.ts";
 
-export function activate(context: ExtensionContext): void {
+export async function activate(context: ExtensionContext): Promise<void> {
+  const { ProveFolder } = await load(() => import("./editor/shared/proveFolder.ts"));
   const folder = new ProveFolder(context.extensionUri);
   context.subscriptions.push(folder);
+  const { registerReadOnlyFiles } = await load(() => import("./editor/shared/readOnlyFiles.ts"));
   const files = registerReadOnlyFiles(context);
+  const { ServerDefinitions } = await load(() => import("./editor/shared/serverDefinitions.ts"));
   const definitions = new ServerDefinitions(folder);
+
+  const { registerFixtures } = await load(() => import("./editor/fixtures/register.ts"));
   const fixtures = registerFixtures(context, { folder, files, definitions });
+
+  const { registerServers } = await load(() => import("./editor/servers/register.ts"));
   const servers = registerServers(context, { folder, files, definitions, fixtures });
+
+  const { registerAgents } = await load(() => import("./editor/agents/register.ts"));
   registerAgents(context, { definitions, sessions: servers.sessions });
+
+  const { registerGraph } = await load(() => import("./editor/graph/register.ts"));
   registerGraph(context, { definitions });
+
+  const { registerTasks } = await load(() => import("./editor/tasks/register.ts"));
   const tasks = registerTasks(context, { folder, definitions });
   const findTask = (id: string) => tasks.findTask(id);
+
+  const { registerTrajectories } = await load(() => import("./editor/trajectories/register.ts"));
   const { transcripts, trajectoryDebugger } = registerTrajectories(context, {
     folder,
     files,
@@ -40,9 +39,17 @@ export function activate(context: ExtensionContext): void {
     sessions: servers.sessions,
     findTask,
   });
+
+  const { registerReplayOffer } = await load(() => import("./editor/fixtures/replayOffer.ts"));
   registerReplayOffer(context, { files, definitions, fixtures, transcripts });
+
+  const { registerTaskMigration } = await load(() => import("./editor/migration/register.ts"));
   registerTaskMigration(context, { files, definitions, transcripts });
+
+  const { registerSynthesis } = await load(() => import("./editor/synthesis/register.ts"));
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
+
+  const { registerRuns } = await load(() => import("./editor/runs/register.ts"));
   const runs = registerRuns(context, {
     folder,
     files,
@@ -51,9 +58,17 @@ export function activate(context: ExtensionContext): void {
     trajectoryDebugger,
     synthesis,
   });
+
+  const { registerAttempts } = await load(() => import("./editor/attempts/register.ts"));
   registerAttempts(context, { folder, definitions, tasks, runs, transcripts });
+
+  const { registerLinks } = await load(() => import("./editor/links/register.ts"));
   registerLinks(context, { tasks, runs, transcripts });
+
+  const { registerTestExplorer } = await load(() => import("./editor/testExplorer/register.ts"));
   registerTestExplorer(context, { folder, definitions, tasks, runs, transcripts, findTask });
+
+  const { registerCommands } = await load(() => import("./editor/shared/commands.ts"));
   registerCommands(context, {
     refresh() {
       servers.refresh();
@@ -61,4 +76,10 @@ export function activate(context: ExtensionContext): void {
       runs.refresh();
     },
   });
+}
+
+/** Loads a module in a turn of the event loop of its own, so that the host stays responsive. */
+async function load<Module>(importModule: () => Promise<Module>): Promise<Module> {
+  await setImmediate();
+  return importModule();
 }

@@ -67,7 +67,7 @@ describe("the VSIX", () => {
       "readme.md",
       "changelog.md",
       "LICENSE.txt",
-      "dist/extension.cjs",
+      "dist/extension/extension.cjs",
       "dist/cli.js",
       "dist/THIRD_PARTY_NOTICES.txt",
       "resources/servers/banking/fixtures/",
