@@ -56,21 +56,28 @@ const node = {
 const banner = {
   js: [
     "import { createRequire as __createRequire } from 'node:module';",
+    "import { dirname as __getFolder } from 'node:path';",
+    "import { fileURLToPath as __getPath } from 'node:url';",
     "const require = __createRequire(import.meta.url);",
-    "const __filename = import.meta.filename ?? (await import('node:url')).fileURLToPath(import.meta.url);",
-    "const __dirname = import.meta.dirname ?? (await import('node:path')).dirname(__filename);",
+    "const __filename = __getPath(import.meta.url);",
+    "const __dirname = __getFolder(__filename);",
   ].join("\n"),
 };
 
 rmSync(at("dist"), { recursive: true, force: true });
 mkdirSync(at("dist"), { recursive: true });
 
-const programs = { cli: "src/cli/main.ts", trainer: "src/train/main.ts" };
-const entryPoints = Object.fromEntries(
-  Object.entries(programs).filter(([, file]) => existsSync(at(file))),
-);
-const jobs = [build({ ...node, entryPoints, outdir: at("dist"), format: "esm", banner })];
-if (existsSync(at("src/extension.ts"))) jobs.push(buildExtension());
+// programs load only what they need of what they share
+const programs = build({
+  ...node,
+  entryPoints: { cli: at("src/cli/main.ts"), trainer: at("src/train/main.ts") },
+  outdir: at("dist"),
+  chunkNames: "chunks/[name]-[hash]",
+  format: "esm",
+  splitting: true,
+  banner,
+});
+const jobs = [programs, buildExtension()];
 
 const pages = existsSync(at("webview"))
   ? readdirSync(at("webview"), { withFileTypes: true }).filter(

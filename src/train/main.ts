@@ -56,7 +56,9 @@ function createVariantMaker(catalog: Catalog): MakeVariant {
 /** Trains to the end and returns the exit code. */
 async function trainRun(folder: string, fixtures: readonly string[]): Promise<number> {
   try {
-    const end = await runTrainer(folder, openCatalog(await loadServers(), fixtures), fixtures);
+    const catalog = openCatalog(await loadServers(), fixtures);
+    const program = fileURLToPath(import.meta.url);
+    const end = await runTrainer({ folder, catalog, fixtures, program });
     return end.by === "failed" ? 1 : 0;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

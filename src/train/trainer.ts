@@ -4,7 +4,6 @@
  * can always answer.
  */
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import {
@@ -67,19 +66,26 @@ const stopTimeout = 20_000;
  * Trains the run in a folder to its end, and resolves with how it ended. A failure is also written
  * to the folder and sent to all clients.
  */
-export async function runTrainer(
-  folder: string,
-  catalog: Catalog,
-  fixtures: readonly string[],
-): Promise<RunEnd> {
-  const trainer = new Trainer(folder, catalog, fixtures);
+export async function runTrainer(options: TrainerOptions): Promise<RunEnd> {
+  const trainer = new Trainer(options);
   return await trainer.run();
+}
+
+export interface TrainerOptions {
+  /** The run's folder. */
+  readonly folder: string;
+  readonly catalog: Catalog;
+  /** Folders of fixtures; the first match counts. */
+  readonly fixtures: readonly string[];
+  /** The program that workers load, which is this one. */
+  readonly program: string;
 }
 
 class Trainer {
   readonly #folder: string;
   readonly #catalog: Catalog;
   readonly #fixtures: readonly string[];
+  readonly #program: string;
   #state: TrainerState = "starting";
   #activity = "starting";
   #step = 0;
@@ -94,10 +100,11 @@ class Trainer {
   /** All steps of the run so far. */
   #steps: StepMetrics[] = [];
 
-  constructor(folder: string, catalog: Catalog, fixtures: readonly string[]) {
+  constructor({ folder, catalog, fixtures, program }: TrainerOptions) {
     this.#folder = folder;
     this.#catalog = catalog;
     this.#fixtures = fixtures;
+    this.#program = program;
   }
 
   async run(): Promise<RunEnd> {
@@ -172,7 +179,7 @@ class Trainer {
     };
     const setup: ReplicaSetup = {
       config,
-      programFolder: dirname(program),
+      programFolder: dirname(this.#program),
       backendsFolder: getBackendsFolder(),
       fixtureFolders: this.#fixtures,
       from: checkpoint.folder,
@@ -232,7 +239,7 @@ class Trainer {
     };
     this.#activity = "starting the workers";
     this.#replicas = startReplicas<ReplicaSetup, ReplicaCommand, ReplicaMessage>({
-      program,
+      program: this.#program,
       count,
       // a single replica keeps its gradients to itself
       maxFloats: count > 1 ? countTrainable(model) : 0,
@@ -388,6 +395,3 @@ interface RunOutput {
   readonly events: (seconds: number, metrics: StepMetrics) => void;
   readonly model: StoredModel;
 }
-
-/** The program that workers load: this one. */
-const program = fileURLToPath(import.meta.url);

@@ -82,7 +82,8 @@ test("check says that a library ended its process", async () => {
 
 test("wasm that does not start says why it may not", async () => {
   const copy = emptyFolder();
-  for (const it of ["package.json", "dist/cli.js"]) cpSync(join(root, it), join(copy, it));
+  for (const it of ["package.json", "dist/cli.js", "dist/chunks"])
+    cpSync(join(root, it), join(copy, it), { recursive: true });
   symlinkSync(join(root, "resources"), join(copy, "resources"), "junction");
   writeFileSync(join(copy, "dist/tfjs-backend-wasm-simd.wasm"), "");
   const args = [join(copy, "dist/cli.js"), "backend", "check", "wasm", "--in-process", "--json"];
