@@ -122,7 +122,13 @@ if (existsSync(at("src/compute/kernels/kernels.ts"))) {
     "--enable",
     "bulk-memory",
   ];
-  for (const [name, more] of Object.entries({ simd: [], relaxed: ["--enable", "relaxed-simd"] }))
+  const relaxed = ["--enable", "relaxed-simd"];
+  const builds = {
+    simd: ["--use", "WIDE=0"],
+    relaxed: ["--use", "WIDE=0", ...relaxed],
+    wide: ["--use", "WIDE=1", ...relaxed],
+  };
+  for (const [name, more] of Object.entries(builds))
     execFileSync(
       process.execPath,
       [

@@ -19,8 +19,8 @@ export type BackendChoice = "auto" | BackendName;
 
 export interface BackendOptions {
   /**
-   * The folder of the built programs, which also has `tfjs-backend-wasm-simd.wasm`,
-   * `kernels-simd.wasm` and `kernels-relaxed.wasm`.
+   * The folder of the built programs, which also has `tfjs-backend-wasm-simd.wasm` and the builds of
+   * the kernels.
    */
   readonly programs: string;
   /** The folder of native backends: those that are installed have a folder of their name in it. */

@@ -186,10 +186,18 @@ const fusedKernels = {
     );
     return [dq, dk, dv];
   },
-  FusedLogProbabilities({ kernels, addressOf: at, output }, { logits, targets }) {
+  FusedLogProbabilities({ kernels, addressOf: at, output, scratch }, { logits, targets }) {
     const [n, vocabulary] = sizesOf(logits);
     const [logprobs, logSum] = [output([n]), output([n])];
-    kernels.logProbabilities(n, vocabulary, at(logits!), at(targets!), at(logprobs), at(logSum));
+    kernels.logProbabilities(
+      n,
+      vocabulary,
+      at(logits!),
+      at(targets!),
+      at(logprobs),
+      at(logSum),
+      scratch(8),
+    );
     return [logprobs, logSum];
   },
   FusedLogProbabilitiesGradient(

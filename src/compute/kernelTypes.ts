@@ -213,6 +213,7 @@ export interface Kernels {
     target: number,
     logprob: number,
     logSum: number,
+    scratch: number,
   ): void;
   logProbabilitiesGradient(
     n: number,
@@ -231,6 +232,7 @@ export interface Kernels {
     uniform: number,
     id: number,
     logprob: number,
+    scratch: number,
   ): void;
   sumSquares(n: number, x: number): number;
   adamW(

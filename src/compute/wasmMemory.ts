@@ -3,13 +3,18 @@ import type * as tf from "@tensorflow/tfjs-core";
 import type { Kernels } from "./kernelTypes.ts";
 
 /**
+ * The builds of the kernels: with plain SIMD, with fused multiply-add, whose results differ in the
+ * last bits, and with fused multiply-add in tiles for vectors of 256 bits.
+ */
+export type KernelBuild = "simd" | "relaxed" | "wide";
+
+/**
  * Addresses are in bytes. The memory may move when it grows, which invalidates views but not
  * addresses.
  */
 export interface WasmMemory {
   readonly kernels: Kernels;
-  /** Whether the kernels use fused multiply-add; their results differ in the last bits. */
-  readonly relaxed: boolean;
+  readonly build: KernelBuild;
   readonly addressOf: (tensor: tf.TensorInfo) => number;
   /** The values of a tensor in place; valid until the next tensor is created. */
   readonly viewOf: (tensor: tf.Tensor) => Float32Array;

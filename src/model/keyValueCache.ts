@@ -290,6 +290,7 @@ function runTile(
     scratch.uniforms,
     scratch.chosen,
     scratch.logprobs,
+    memory.scratch(8),
   );
   const [chosen, logprobs] = [
     memory.intsAt(scratch.chosen, rows.n),

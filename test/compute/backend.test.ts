@@ -1,9 +1,10 @@
-/** The wasm backend: matrix products, replaced kernels, both builds, and the kernel files. */
+/** The wasm backend: matrix products, replaced kernels, all builds, and the kernel files. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
+import { logProbabilities } from "../../src/compute/operations.ts";
 import { runningBackend } from "../../src/compute/runningBackend.ts";
 import { startWasm } from "../../src/compute/wasm.ts";
 import { checkClose, programs, randomArray } from "./numbers.ts";
@@ -134,24 +135,35 @@ describe("the wasm backend", () => {
     ]).toEqual([7, 5]);
   });
 
-  test("both builds of the kernels agree", async () => {
-    const product = () =>
-      tf.tidy(() =>
-        tf
-          .matMul(
-            tf.tensor2d(randomArray(800, 1), [20, 40]),
-            tf.tensor2d(randomArray(1200, 2), [30, 40]),
-            false,
-            true,
-          )
-          .dataSync(),
+  test("all builds of the kernels agree", async () => {
+    // sizes that fill no tile, and enough work that the engine optimizes the kernels
+    const [rows, inner, columns] = [50, 129, 43];
+    const product = () => {
+      const [a, b] = [
+        tf.tensor2d(randomArray(rows * inner, 1), [rows, inner]),
+        tf.tensor2d(randomArray(columns * inner, 2), [columns, inner]),
+      ];
+      for (let n = 0; n < 300; n++) tf.matMul(a, b, false, true).dispose();
+      const x = tf.tensor2d(randomArray(columns * inner, 3), [inner, columns]);
+      const targets = tf.tensor1d(
+        Array.from({ length: rows }, (_, n) => n % columns),
+        "int32",
       );
-    const results: ArrayLike<number>[] = [];
-    for (const build of ["simd", "relaxed"] as const) {
-      expect((await startWasm(programs, build)).relaxed).toBe(build === "relaxed");
-      results.push(product());
+      const score = (y: tf.Tensor) =>
+        tf.sum(logProbabilities(tf.matMul(a, y as tf.Tensor2D), targets));
+      return [
+        ...tf.matMul(a, b, false, true).dataSync(),
+        ...tf.matMul(a, x).dataSync(),
+        ...tf.grad(score)(x).dataSync(),
+      ];
+    };
+    const results = new Map<string, readonly number[]>();
+    for (const build of ["simd", "relaxed", "wide"] as const) {
+      expect((await startWasm(programs, build)).build).toBe(build);
+      results.set(build, tf.tidy(product));
     }
-    checkClose(results[1]!, results[0]!);
+    checkClose(results.get("relaxed")!, results.get("simd")!);
+    expect(results.get("wide")).toEqual(results.get("relaxed"));
   });
 
   test("the running backend is the one that was started last", async () => {
@@ -166,7 +178,7 @@ describe("the wasm backend", () => {
 
 describe("the kernels as a file", () => {
   // a data section would overwrite the memory of TensorFlow.js
-  test.each(["simd", "relaxed"])("the %s build has no data section", build => {
+  test.each(["simd", "relaxed", "wide"])("the %s build has no data section", build => {
     const dataSection = 11;
     expect(listSections(readFileSync(join(programs, `kernels-${build}.wasm`)))).not.toContain(
       dataSection,

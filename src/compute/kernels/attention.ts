@@ -2,7 +2,16 @@
 // A segment (start, length, parent, rows before) attends to all rows of its parent and of the
 // parents before, and to its own rows up to the query. Keys and values are packed once for all
 // tiles and for the query heads that share them.
-import { gemm, gemmPacked, gemmScratch, packB, packedScratch, packedSize } from "./gemm";
+import {
+  gemm,
+  gemmPacked,
+  gemmScratch,
+  packB,
+  packedScratch,
+  packedSize,
+  padToPanel,
+  tileColumns,
+} from "./gemm";
 import { addTo } from "./rows";
 import { exp, floats, productOf, softmaxRow } from "./vector";
 
@@ -50,12 +59,7 @@ function addJoinedRows(segment: usize, s: i32, width: i32, from: usize, to: usiz
 
 /** The width of a row of scores, padded so that whole panels can be written at its end. */
 @inline function scoreWidth(longest: i32): i32 {
-  return (longest + 15) & ~7;
-}
-
-
-@inline function padToPanel(n: i32): i32 {
-  return (n + 7) & ~7;
+  return padToPanel(longest + tileColumns);
 }
 
 /** The scratch size, in floats, for segments that attend to at most `longest` rows. */
@@ -319,13 +323,17 @@ export function attentionGradient(
   const sums = f32x4.splat(logSum),
     products = f32x4.splat(product),
     scales = f32x4.splat(scale);
-  for (let j = 0; j < n; j += 4) {
-    const p = exp(f32x4.sub(v128.load(row + floats(j)), sums));
-    v128.store(row + floats(j), p);
-    v128.store(
-      drow + floats(j),
-      f32x4.mul(f32x4.mul(p, f32x4.sub(v128.load(drow + floats(j)), products)), scales),
-    );
+  for (let j = 0; j < n; j += 8) {
+    const at = row + floats(j),
+      d = drow + floats(j);
+    const p0 = exp(f32x4.sub(v128.load(at), sums)),
+      p1 = exp(f32x4.sub(v128.load(at, 16), sums));
+    const d0 = f32x4.sub(v128.load(d), products),
+      d1 = f32x4.sub(v128.load(d, 16), products);
+    v128.store(at, p1, 16);
+    v128.store(at, p0);
+    v128.store(d, f32x4.mul(f32x4.mul(p1, d1), scales), 16);
+    v128.store(d, f32x4.mul(f32x4.mul(p0, d0), scales));
   }
   if (n < seen) {
     memory.fill(row + floats(n), 0, floats(seen - n));

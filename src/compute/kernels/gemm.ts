@@ -1,18 +1,29 @@
 // The matrix product C = alpha · op(A) · op(B), or C += alpha · op(A) · op(B), in tiles of 4 rows
-// by 8 columns, which fit into sixteen vector registers. B is packed into panels of 8 columns and A
-// into panels of 4 rows, so that the inner loop reads both sequentially, transposed or not.
+// by 8 or 16 columns, which fit into sixteen vector registers. B is packed into panels of as many
+// columns and A into panels of 4 rows, so that the inner loop reads both sequentially, transposed
+// or not.
 import { floats, multiplyAdd } from "./vector";
 
 const tileRows: i32 = 4;
 
+/** The columns of a tile, and of a panel: twice as many where two vectors become one. */
+// @ts-ignore: a compile-time constant
+export const tileColumns: i32 = WIDE ? 16 : 8;
+const panelBytes: usize = tileColumns << 2;
+
+/** The number of columns of whole panels. */
+@inline export function padToPanel(N: i32): i32 {
+  return (N + tileColumns - 1) & ~(tileColumns - 1);
+}
+
 /** The size, in floats, of op(B) (K, N) in panels. */
 export function packedSize(N: i32, K: i32): i32 {
-  return ((N + 7) & ~7) * K;
+  return padToPanel(N) * K;
 }
 
 /** The scratch size, in floats, of a product with a packed operand of inner size K. */
 export function packedScratch(K: i32): i32 {
-  return 4 * K + 32;
+  return 4 * K + 4 * tileColumns;
 }
 
 /** The scratch size, in floats, of a product with N columns and inner size K. */
@@ -33,64 +44,85 @@ export function gemmScratch(N: i32, K: i32): i32 {
 }
 
 /**
- * Packs op(B) (K, N) into panels: to[(j / 8) · 8K + 8k + j % 8], the last one padded with zeros.
+ * Packs op(B) (K, N) into panels of P columns: to[(j / P) · P · K + P · k + j % P], the last one
+ * padded with zeros.
  */
 export function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): void {
-  const whole = N & ~7;
+  const whole = N & ~(tileColumns - 1);
   const step = floats(ldb);
-  for (let j = 0; j < whole; j += 8) {
+  for (let j = 0; j < whole; j += tileColumns) {
     let at = to + floats(j * K);
     if (!transposed) {
       let from = B + floats(j);
       for (let k = 0; k < K; k++) {
-        v128.store(at, v128.load(from));
-        v128.store(at, v128.load(from, 16), 16);
+        const b0 = v128.load(from),
+          b1 = v128.load(from, 16);
+        v128.store(at, b1, 16);
+        v128.store(at, b0);
+        // @ts-ignore: a compile-time constant
+        if (WIDE) {
+          const b2 = v128.load(from, 32),
+            b3 = v128.load(from, 48);
+          v128.store(at, b3, 48);
+          v128.store(at, b2, 32);
+        }
         from += step;
-        at += 32;
+        at += panelBytes;
       }
       continue;
     }
     const from = B + <usize>j * step;
     let k = 0;
     for (; k + 4 <= K; k += 4) {
-      const p = from + floats(k),
-        q = p + 4 * step;
-      storeTransposed(
-        at,
-        32,
-        v128.load(p),
-        v128.load(p + step),
-        v128.load(p + 2 * step),
-        v128.load(p + 3 * step),
-      );
-      storeTransposed(
-        at + 16,
-        32,
-        v128.load(q),
-        v128.load(q + step),
-        v128.load(q + 2 * step),
-        v128.load(q + 3 * step),
-      );
-      at += 128;
+      let p = from + floats(k);
+      for (let jj: usize = 0; jj < panelBytes; jj += 16) {
+        storeTransposed(
+          at + jj,
+          panelBytes,
+          v128.load(p),
+          v128.load(p + step),
+          v128.load(p + 2 * step),
+          v128.load(p + 3 * step),
+        );
+        p += 4 * step;
+      }
+      at += 4 * panelBytes;
     }
     for (; k < K; k++) {
-      for (let jj = 0; jj < 8; jj++)
+      for (let jj = 0; jj < tileColumns; jj++)
         store<f32>(at + floats(jj), load<f32>(from + <usize>jj * step + floats(k)));
-      at += 32;
+      at += panelBytes;
     }
   }
-  if (whole == N) return;
-  let at = to + floats(whole * K);
+  if (whole < N)
+    packEdge(
+      transposed,
+      K,
+      N - whole,
+      B + floats(transposed ? whole * ldb : whole),
+      ldb,
+      to + floats(whole * K),
+    );
+}
+
+/** Packs the last panel, which has fewer columns. */
+function packEdge(transposed: i32, K: i32, columns: i32, B: usize, ldb: i32, to: usize): void {
+  const step = floats(ldb);
+  memory.fill(to, 0, <usize>K * panelBytes);
   for (let k = 0; k < K; k++) {
-    for (let jj = 0; jj < 8; jj++) {
-      let value: f32 = 0;
-      if (whole + jj < N)
-        value = load<f32>(
-          B + (transposed ? floats((whole + jj) * ldb + k) : floats(k * ldb + whole + jj)),
-        );
-      store<f32>(at + floats(jj), value);
+    let j = 0;
+    if (transposed) {
+      let from = B + floats(k);
+      for (; j < columns; j++) {
+        store<f32>(to + floats(j), load<f32>(from));
+        from += step;
+      }
+    } else {
+      const from = B + <usize>k * step;
+      for (; j + 4 <= columns; j += 4) v128.store(to + floats(j), v128.load(from + floats(j)));
+      for (; j < columns; j++) store<f32>(to + floats(j), load<f32>(from + floats(j)));
     }
-    at += 32;
+    to += panelBytes;
   }
 }
 
@@ -141,14 +173,20 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
   }
 }
 
-/** Stores eight results of one row. */
+/**
+ * Stores eight results of one row. All loads are before the stores, which are next to each other,
+ * so that two vectors can become one; the different order keeps the compiler from moving one of
+ * them behind both branches.
+ */
 @inline function put(to: usize, add: i32, left: v128, right: v128): void {
   if (add) {
-    v128.store(to, f32x4.add(v128.load(to), left));
-    v128.store(to, f32x4.add(v128.load(to, 16), right), 16);
+    const l = f32x4.add(v128.load(to), left),
+      r = f32x4.add(v128.load(to, 16), right);
+    v128.store(to, l);
+    v128.store(to, r, 16);
   } else {
-    v128.store(to, left);
     v128.store(to, right, 16);
+    v128.store(to, left);
   }
 }
 
@@ -194,69 +232,120 @@ export function gemmPacked(
 ): void {
   const panelA = scratch;
   const edge = panelA + floats(4 * K);
-  const alphas = f32x4.splat(alpha);
   const step = floats(ldc);
   for (let i = 0; i < M; i += tileRows) {
     const rows = min(tileRows, M - i);
     packA(transposeA, i, rows, K, A, lda, panelA);
-    for (let j = 0; j < N; j += 8) {
-      let c00 = f32x4.splat(0),
-        c01 = c00,
-        c10 = c00,
-        c11 = c00,
-        c20 = c00,
-        c21 = c00,
-        c30 = c00,
-        c31 = c00;
-      let a = panelA,
-        b = panels + floats(j * packedK);
-      for (let k = 0; k < K; k++) {
-        const b0 = v128.load(b),
-          b1 = v128.load(b, 16);
-        const a0 = v128.load32_splat(a),
-          a1 = v128.load32_splat(a, 4),
-          a2 = v128.load32_splat(a, 8),
-          a3 = v128.load32_splat(a, 12);
-        c00 = multiplyAdd(c00, a0, b0);
-        c01 = multiplyAdd(c01, a0, b1);
-        c10 = multiplyAdd(c10, a1, b0);
-        c11 = multiplyAdd(c11, a1, b1);
-        c20 = multiplyAdd(c20, a2, b0);
-        c21 = multiplyAdd(c21, a2, b1);
-        c30 = multiplyAdd(c30, a3, b0);
-        c31 = multiplyAdd(c31, a3, b1);
-        a += 16;
-        b += 32;
-      }
-      c00 = f32x4.mul(c00, alphas);
-      c01 = f32x4.mul(c01, alphas);
-      c10 = f32x4.mul(c10, alphas);
-      c11 = f32x4.mul(c11, alphas);
-      c20 = f32x4.mul(c20, alphas);
-      c21 = f32x4.mul(c21, alphas);
-      c30 = f32x4.mul(c30, alphas);
-      c31 = f32x4.mul(c31, alphas);
+    for (let j = 0; j < N; j += tileColumns) {
       const c = C + <usize>i * step + floats(j);
-      if (j + 8 <= N) {
-        put(c, add, c00, c01);
-        if (rows > 1) put(c + step, add, c10, c11);
-        if (rows > 2) put(c + 2 * step, add, c20, c21);
-        if (rows > 3) put(c + 3 * step, add, c30, c31);
+      const b = panels + floats(j * packedK);
+      if (j + tileColumns <= N) {
+        multiplyTile(K, panelA, b, alpha, c, step, rows, add);
         continue;
       }
       // at the right edge, a whole vector would overwrite the next row
-      put(edge, 0, c00, c01);
-      put(edge + 32, 0, c10, c11);
-      put(edge + 64, 0, c20, c21);
-      put(edge + 96, 0, c30, c31);
-      for (let row = 0; row < rows; row++)
-        for (let jj = 0; jj < N - j; jj++) {
-          const to = c + <usize>row * step + floats(jj);
-          const value = load<f32>(edge + floats(row * 8 + jj));
-          store<f32>(to, add ? load<f32>(to) + value : value);
-        }
+      multiplyTile(K, panelA, b, alpha, edge, panelBytes, rows, 0);
+      copyEdge(rows, N - j, edge, c, step, add);
     }
   }
+}
+
+/** Copies or adds the first columns of a tile. */
+function copyEdge(rows: i32, columns: i32, tile: usize, to: usize, step: usize, add: i32): void {
+  for (let row = 0; row < rows; row++) {
+    let j = 0;
+    for (; j + 4 <= columns; j += 4) {
+      const at = to + floats(j),
+        values = v128.load(tile + floats(j));
+      v128.store(at, add ? f32x4.add(v128.load(at), values) : values);
+    }
+    for (; j < columns; j++) {
+      const at = to + floats(j),
+        value = load<f32>(tile + floats(j));
+      store<f32>(at, add ? load<f32>(at) + value : value);
+    }
+    tile += panelBytes;
+    to += step;
+  }
+}
+
+/** Computes one tile from a panel of A and one of B, and stores its first `rows` rows. */
+function multiplyTile(
+  K: i32,
+  a: usize,
+  b: usize,
+  alpha: f32,
+  c: usize,
+  step: usize,
+  rows: i32,
+  add: i32,
+): void {
+  let c00 = f32x4.splat(0),
+    c01 = c00,
+    c10 = c00,
+    c11 = c00,
+    c20 = c00,
+    c21 = c00,
+    c30 = c00,
+    c31 = c00;
+  let c02 = c00,
+    c03 = c00,
+    c12 = c00,
+    c13 = c00,
+    c22 = c00,
+    c23 = c00,
+    c32 = c00,
+    c33 = c00;
+  for (let k = 0; k < K; k++) {
+    const b0 = v128.load(b),
+      b1 = v128.load(b, 16);
+    const a0 = v128.load32_splat(a),
+      a1 = v128.load32_splat(a, 4),
+      a2 = v128.load32_splat(a, 8),
+      a3 = v128.load32_splat(a, 12);
+    c00 = multiplyAdd(c00, a0, b0);
+    c01 = multiplyAdd(c01, a0, b1);
+    c10 = multiplyAdd(c10, a1, b0);
+    c11 = multiplyAdd(c11, a1, b1);
+    c20 = multiplyAdd(c20, a2, b0);
+    c21 = multiplyAdd(c21, a2, b1);
+    c30 = multiplyAdd(c30, a3, b0);
+    c31 = multiplyAdd(c31, a3, b1);
+    // @ts-ignore: a compile-time constant
+    if (WIDE) {
+      const b2 = v128.load(b, 32),
+        b3 = v128.load(b, 48);
+      c02 = multiplyAdd(c02, a0, b2);
+      c03 = multiplyAdd(c03, a0, b3);
+      c12 = multiplyAdd(c12, a1, b2);
+      c13 = multiplyAdd(c13, a1, b3);
+      c22 = multiplyAdd(c22, a2, b2);
+      c23 = multiplyAdd(c23, a2, b3);
+      c32 = multiplyAdd(c32, a3, b2);
+      c33 = multiplyAdd(c33, a3, b3);
+    }
+    a += 16;
+    b += panelBytes;
+  }
+  const alphas = f32x4.splat(alpha);
+  put(c, add, f32x4.mul(c00, alphas), f32x4.mul(c01, alphas));
+  // @ts-ignore: a compile-time constant
+  if (WIDE) put(c + 32, add, f32x4.mul(c02, alphas), f32x4.mul(c03, alphas));
+  if (rows == 1) return;
+  c += step;
+  put(c, add, f32x4.mul(c10, alphas), f32x4.mul(c11, alphas));
+  // @ts-ignore: a compile-time constant
+  if (WIDE) put(c + 32, add, f32x4.mul(c12, alphas), f32x4.mul(c13, alphas));
+  if (rows == 2) return;
+  c += step;
+  put(c, add, f32x4.mul(c20, alphas), f32x4.mul(c21, alphas));
+  // @ts-ignore: a compile-time constant
+  if (WIDE) put(c + 32, add, f32x4.mul(c22, alphas), f32x4.mul(c23, alphas));
+  if (rows == 3) return;
+  c += step;
+  put(c, add, f32x4.mul(c30, alphas), f32x4.mul(c31, alphas));
+  // @ts-ignore: a compile-time constant
+  if (WIDE) put(c + 32, add, f32x4.mul(c32, alphas), f32x4.mul(c33, alphas));
 }
 
 /**
