@@ -67,7 +67,7 @@ const banner = {
 rmSync(at("dist"), { recursive: true, force: true });
 mkdirSync(at("dist"), { recursive: true });
 
-// programs load only what they need of what they share
+// split, so that a program loads only the code that it needs
 const programs = build({
   ...node,
   entryPoints: { cli: at("src/cli/main.ts"), trainer: at("src/train/main.ts") },
@@ -155,7 +155,8 @@ writeFileSync(
 
 /**
  * Builds the extension as many CommonJS files, so that its activation loads only what it needs.
- * esbuild splits only ES modules: it does that first, then each file is converted.
+ * esbuild splits only ES modules: it does that first, then each file is converted, and loads others
+ * with `require`, also those that it imports when they are needed.
  */
 async function buildExtension() {
   const split = await build({

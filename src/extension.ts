@@ -9,8 +9,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const { ProveFolder } = await load(() => import("./editor/shared/proveFolder.ts"));
   const folder = new ProveFolder(context.extensionUri);
   context.subscriptions.push(folder);
-  const { registerReadOnlyFiles } = await load(() => import("./editor/shared/readOnlyFiles.ts"));
-  const files = registerReadOnlyFiles(context);
+  const { ReadOnlyFiles } = await load(() => import("./editor/shared/readOnlyFiles.ts"));
+  const files = new ReadOnlyFiles();
   const { ServerDefinitions } = await load(() => import("./editor/shared/serverDefinitions.ts"));
   const definitions = new ServerDefinitions(folder);
 
@@ -76,6 +76,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
       runs.refresh();
     },
   });
+  files.register(context);
 }
 
 /** Loads a module in a turn of the event loop of its own, so that the host stays responsive. */

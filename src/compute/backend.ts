@@ -19,8 +19,8 @@ export type BackendChoice = "auto" | BackendName;
 
 export interface BackendOptions {
   /**
-   * The folder of the built programs, which also has `tfjs-backend-wasm-simd.wasm` and the builds of
-   * the kernels.
+   * The folder of the built programs, which also has `tfjs-backend-wasm-simd.wasm` and the builds
+   * of the kernels.
    */
   readonly programs: string;
   /** The folder of native backends: those that are installed have a folder of their name in it. */
@@ -112,7 +112,9 @@ async function start(name: BackendName, options: BackendOptions): Promise<Backen
     case "wasm": {
       const memory = await startWasm(options.programs);
       await checkBackend();
-      return { ...common, ...wasmLimits, device: "the processor", memory, hasGpu: false };
+      const device =
+        memory.build === "wide" ? "the processor, with vectors of 256 bits" : "the processor";
+      return { ...common, ...wasmLimits, device, memory, hasGpu: false };
     }
     case "cpu":
       registerCpuSegmentSum();

@@ -2,7 +2,7 @@
  * Starts the wasm backend of TensorFlow.js and loads the kernels of this project: a second module
  * that uses the memory of the backend.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -13,7 +13,7 @@ import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
 import { wasmLimits } from "./runningBackend.ts";
 import { registerReplacementKernels } from "./replacementKernels.ts";
-import type { KernelBuild, WasmMemory } from "./wasmMemory.ts";
+import { kernelBuilds, type KernelBuild, type WasmMemory } from "./wasmMemory.ts";
 
 /**
  * Internals of tfjs-backend-wasm 4.22.0 that its types do not include. The version is pinned
@@ -37,39 +37,54 @@ const relaxedProbe = new Uint8Array([
 ]);
 
 /** Node 20 and 21 have relaxed SIMD behind a flag, which is set here. */
-function supportsRelaxedSimd(): boolean {
+function enableRelaxedSimd(): boolean {
   if (!WebAssembly.validate(relaxedProbe)) setFlagsFromString("--experimental-wasm-relaxed-simd");
   return WebAssembly.validate(relaxedProbe);
 }
 
 /**
  * Lets V8 merge two vectors of 128 bits into one of 256, with which matrix products take about half
- * the time. The flag is set only for the version of V8 that is tested, that of Node 24, and on
- * Linux, which tells whether the processor has such vectors.
+ * the time. The flag, which is for the whole process, is set only for the version of V8 that is
+ * tested, that of Node 24, and where a file of Linux says that the processor has such vectors.
  */
-function mergesVectors(): boolean {
+function enableVectorMerging(): boolean {
   const isTested = process.versions.v8.startsWith("13.6.") && !process.versions["electron"];
-  const processorFile = "/proc/cpuinfo";
-  if (!isTested || process.arch !== "x64" || !existsSync(processorFile)) return false;
-  const features = /^flags\s*: (.*)$/m.exec(readFileSync(processorFile, "utf8"))?.[1]?.split(" ");
-  if (!features?.includes("avx2") || !features.includes("fma")) return false;
+  if (!isTested || process.arch !== "x64" || !readProcessorFeatures().includes("avx2"))
+    return false;
   setFlagsFromString("--experimental-wasm-revectorize");
   return true;
 }
 
-/** Chooses the fastest build of the kernels that this process can use. */
+/** The instruction sets of the processor on Linux; none where they cannot be read. */
+function readProcessorFeatures(): readonly string[] {
+  try {
+    const text = readFileSync("/proc/cpuinfo", "utf8");
+    return /^flags\s*: (.*)$/m.exec(text)?.[1]?.split(" ") ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** The environment variable that chooses the build of the kernels. */
+const kernelsVariable = "PROVE_KERNELS";
+
+/** The build that the environment names, or else the fastest one for this processor and V8. */
 function chooseBuild(): KernelBuild {
-  if (!supportsRelaxedSimd()) return "simd";
-  return mergesVectors() ? "wide" : "relaxed";
+  const named = process.env[kernelsVariable] || undefined;
+  const build = kernelBuilds.find(it => it === named);
+  if (named !== undefined && !build)
+    throw new UserError(
+      `the variable ${kernelsVariable} is ${JSON.stringify(named)}`,
+      `set it to ${kernelBuilds.join(", ")}, or to nothing`,
+    );
+  if (build === "simd" || !enableRelaxedSimd()) return "simd";
+  return build ?? (enableVectorMerging() ? "wide" : "relaxed");
 }
 
 let startedMemory: WasmMemory | undefined;
 
 /** Makes `wasm` the backend of this thread. `programs` is the folder of the wasm files. */
-export async function startWasm(
-  programs: string,
-  build: KernelBuild = chooseBuild(),
-): Promise<WasmMemory> {
+export async function startWasm(programs: string): Promise<WasmMemory> {
   setWasmPaths(programs.endsWith(sep) ? programs : programs + sep);
   // the reason is printed, and not part of the result
   if (!(await tf.setBackend("wasm")))
@@ -78,6 +93,7 @@ export async function startWasm(
       "close other programs, raise the limit of the process (ulimit -v) or use one worker; if that does not help, install the package again",
     );
   await tf.ready();
+  const build = chooseBuild();
   if (startedMemory?.build === build) return startedMemory;
   startedMemory = await loadKernels(programs, build);
   registerReplacementKernels(startedMemory);
@@ -139,6 +155,7 @@ async function loadKernels(programs: string, build: KernelBuild): Promise<WasmMe
     scratch(n) {
       if (n <= scratch.floats) return scratch.address;
       if (scratch.address) wasm._free(scratch.address);
+      scratch = { address: 0, floats: 0 };
       const floats = Math.ceil(n * 1.25);
       scratch = { address: allocate(floats), floats };
       return scratch.address;

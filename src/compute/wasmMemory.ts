@@ -6,7 +6,8 @@ import type { Kernels } from "./kernelTypes.ts";
  * The builds of the kernels: with plain SIMD, with fused multiply-add, whose results differ in the
  * last bits, and with fused multiply-add in tiles for vectors of 256 bits.
  */
-export type KernelBuild = "simd" | "relaxed" | "wide";
+export const kernelBuilds = ["simd", "relaxed", "wide"] as const;
+export type KernelBuild = (typeof kernelBuilds)[number];
 
 /**
  * Addresses are in bytes. The memory may move when it grows, which invalidates views but not

@@ -1,12 +1,10 @@
-/** The wasm backend: matrix products, replaced kernels, all builds, and the kernel files. */
+/** The wasm backend: matrix products, replaced kernels, and the kernel files. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { logProbabilities } from "../../src/compute/operations.ts";
 import { runningBackend } from "../../src/compute/runningBackend.ts";
-import { startWasm } from "../../src/compute/wasm.ts";
 import { checkClose, programs, randomArray } from "./numbers.ts";
 
 const startWasmBackend = () => startBackend("wasm", { programs });
@@ -133,37 +131,6 @@ describe("the wasm backend", () => {
     expect([
       ...tf.gather(tf.tensor1d([5, 6, 7], "int32"), tf.tensor1d([2, 0], "int32")).dataSync(),
     ]).toEqual([7, 5]);
-  });
-
-  test("all builds of the kernels agree", async () => {
-    // sizes that fill no tile, and enough work that the engine optimizes the kernels
-    const [rows, inner, columns] = [50, 129, 43];
-    const product = () => {
-      const [a, b] = [
-        tf.tensor2d(randomArray(rows * inner, 1), [rows, inner]),
-        tf.tensor2d(randomArray(columns * inner, 2), [columns, inner]),
-      ];
-      for (let n = 0; n < 300; n++) tf.matMul(a, b, false, true).dispose();
-      const x = tf.tensor2d(randomArray(columns * inner, 3), [inner, columns]);
-      const targets = tf.tensor1d(
-        Array.from({ length: rows }, (_, n) => n % columns),
-        "int32",
-      );
-      const score = (y: tf.Tensor) =>
-        tf.sum(logProbabilities(tf.matMul(a, y as tf.Tensor2D), targets));
-      return [
-        ...tf.matMul(a, b, false, true).dataSync(),
-        ...tf.matMul(a, x).dataSync(),
-        ...tf.grad(score)(x).dataSync(),
-      ];
-    };
-    const results = new Map<string, readonly number[]>();
-    for (const build of ["simd", "relaxed", "wide"] as const) {
-      expect((await startWasm(programs, build)).build).toBe(build);
-      results.set(build, tf.tidy(product));
-    }
-    checkClose(results.get("relaxed")!, results.get("simd")!);
-    expect(results.get("wide")).toEqual(results.get("relaxed"));
   });
 
   test("the running backend is the one that was started last", async () => {

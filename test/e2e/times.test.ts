@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { beginMeter, endMeter, measureActivation, printMeasure } from "./meter.ts";
+import { beginMeter, endMeter, measureActivation, printMeasure, settleHost } from "./meter.ts";
 import { synthesizeTasks } from "./taskFiles.ts";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => workbench.close());
 
 test("its container shows servers, tasks and runs", async () => {
+  await settleHost(workbench);
   await beginMeter(workbench);
   printMeasure("activation", `${(await measureActivation(workbench)).toFixed(0)} ms`);
   await workbench.showContainer("PROVE");

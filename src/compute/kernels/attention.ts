@@ -10,7 +10,6 @@ import {
   packedScratch,
   packedSize,
   padToPanel,
-  tileColumns,
 } from "./gemm";
 import { addTo } from "./rows";
 import { exp, floats, productOf, softmaxRow } from "./vector";
@@ -57,15 +56,10 @@ function addJoinedRows(segment: usize, s: i32, width: i32, from: usize, to: usiz
     );
 }
 
-/** The width of a row of scores, padded so that whole panels can be written at its end. */
-@inline function scoreWidth(longest: i32): i32 {
-  return padToPanel(longest + tileColumns);
-}
-
 /** The scratch size, in floats, for segments that attend to at most `longest` rows. */
 export function attentionScratch(longest: i32, width: i32): i32 {
   return (
-    2 * tile * scoreWidth(longest) +
+    2 * tile * padToPanel(longest) +
     4 * longest * width +
     2 * packedSize(longest, width) +
     packedSize(width, longest) +
@@ -95,7 +89,7 @@ export function attention(
   scratch: usize,
 ): void {
   const group = heads / kvHeads,
-    across = scoreWidth(longest),
+    across = padToPanel(longest),
     outWidth = heads * width;
   const scores = scratch,
     joinedK = scores + floats(tile * across),
@@ -192,7 +186,7 @@ export function attentionGradient(
   scratch: usize,
 ): void {
   const group = heads / kvHeads,
-    across = scoreWidth(longest),
+    across = padToPanel(longest),
     outWidth = heads * width;
   const scores = scratch,
     dscores = scores + floats(tile * across);

@@ -7,7 +7,7 @@ import { floats, multiplyAdd } from "./vector";
 const tileRows: i32 = 4;
 
 /** The columns of a tile, and of a panel: twice as many where two vectors become one. */
-// @ts-ignore: a compile-time constant
+// @ts-ignore: WIDE is set by the compiler
 export const tileColumns: i32 = WIDE ? 16 : 8;
 const panelBytes: usize = tileColumns << 2;
 
@@ -59,8 +59,7 @@ export function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: u
           b1 = v128.load(from, 16);
         v128.store(at, b1, 16);
         v128.store(at, b0);
-        // @ts-ignore: a compile-time constant
-        if (WIDE) {
+        if (tileColumns == 16) {
           const b2 = v128.load(from, 32),
             b3 = v128.load(from, 48);
           v128.store(at, b3, 48);
@@ -174,9 +173,9 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
 }
 
 /**
- * Stores eight results of one row. All loads are before the stores, which are next to each other,
- * so that two vectors can become one; the different order keeps the compiler from moving one of
- * them behind both branches.
+ * Stores eight results of one row. All loads are before the stores, so that two vectors can become
+ * one. The branches store in different orders, or the compiler would move a store that both have
+ * behind them.
  */
 @inline function put(to: usize, add: i32, left: v128, right: v128): void {
   if (add) {
@@ -311,8 +310,7 @@ function multiplyTile(
     c21 = multiplyAdd(c21, a2, b1);
     c30 = multiplyAdd(c30, a3, b0);
     c31 = multiplyAdd(c31, a3, b1);
-    // @ts-ignore: a compile-time constant
-    if (WIDE) {
+    if (tileColumns == 16) {
       const b2 = v128.load(b, 32),
         b3 = v128.load(b, 48);
       c02 = multiplyAdd(c02, a0, b2);
@@ -329,23 +327,19 @@ function multiplyTile(
   }
   const alphas = f32x4.splat(alpha);
   put(c, add, f32x4.mul(c00, alphas), f32x4.mul(c01, alphas));
-  // @ts-ignore: a compile-time constant
-  if (WIDE) put(c + 32, add, f32x4.mul(c02, alphas), f32x4.mul(c03, alphas));
+  if (tileColumns == 16) put(c + 32, add, f32x4.mul(c02, alphas), f32x4.mul(c03, alphas));
   if (rows == 1) return;
   c += step;
   put(c, add, f32x4.mul(c10, alphas), f32x4.mul(c11, alphas));
-  // @ts-ignore: a compile-time constant
-  if (WIDE) put(c + 32, add, f32x4.mul(c12, alphas), f32x4.mul(c13, alphas));
+  if (tileColumns == 16) put(c + 32, add, f32x4.mul(c12, alphas), f32x4.mul(c13, alphas));
   if (rows == 2) return;
   c += step;
   put(c, add, f32x4.mul(c20, alphas), f32x4.mul(c21, alphas));
-  // @ts-ignore: a compile-time constant
-  if (WIDE) put(c + 32, add, f32x4.mul(c22, alphas), f32x4.mul(c23, alphas));
+  if (tileColumns == 16) put(c + 32, add, f32x4.mul(c22, alphas), f32x4.mul(c23, alphas));
   if (rows == 3) return;
   c += step;
   put(c, add, f32x4.mul(c30, alphas), f32x4.mul(c31, alphas));
-  // @ts-ignore: a compile-time constant
-  if (WIDE) put(c + 32, add, f32x4.mul(c32, alphas), f32x4.mul(c33, alphas));
+  if (tileColumns == 16) put(c + 32, add, f32x4.mul(c32, alphas), f32x4.mul(c33, alphas));
 }
 
 /**

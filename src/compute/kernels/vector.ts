@@ -16,7 +16,7 @@
   return (<usize>n) << 2;
 }
 
-/** a · b + sum, rounded once in the relaxed build. */
+/** a · b + sum, rounded once in the relaxed and wide builds. */
 @inline export function multiplyAdd(sum: v128, a: v128, b: v128): v128 {
   // @ts-ignore: a compile-time constant
   if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, sum);

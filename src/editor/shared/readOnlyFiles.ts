@@ -22,20 +22,6 @@ import { withPlainErrors } from "./plainErrors.ts";
 /** Builds the text of a file when it is read. */
 export type ReadText = (uri: Uri) => string | Promise<string>;
 
-/** Registers the scheme `prove`. */
-export function registerReadOnlyFiles({ subscriptions }: ExtensionContext): ReadOnlyFiles {
-  const files = new ReadOnlyFiles();
-  subscriptions.push(
-    workspace.registerFileSystemProvider("prove", files, {
-      isReadonly: createHoverText(
-        "This document is read-only. To change a shipped fixture, run PROVE: Edit Fixture.",
-      ),
-      isCaseSensitive: true,
-    }),
-  );
-  return files;
-}
-
 export class ReadOnlyFiles implements FileSystemProvider {
   readonly #readers = new Map<string, ReadText>();
   readonly #changed = new EventEmitter<FileChangeEvent[]>();
@@ -51,6 +37,21 @@ export class ReadOnlyFiles implements FileSystemProvider {
    */
   provide(prefix: string, read: ReadText): void {
     this.#readers.set(prefix, read);
+  }
+
+  /**
+   * Registers the scheme. All text must be provided by then: from then on, the workbench reads the
+   * files of restored tabs and no longer waits for the activation.
+   */
+  register({ subscriptions }: ExtensionContext): void {
+    subscriptions.push(
+      workspace.registerFileSystemProvider("prove", this, {
+        isReadonly: createHoverText(
+          "This document is read-only. To change a shipped fixture, run PROVE: Edit Fixture.",
+        ),
+        isCaseSensitive: true,
+      }),
+    );
   }
 
   /** Makes editors that show the file read it again. */

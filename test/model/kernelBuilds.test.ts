@@ -1,0 +1,120 @@
+/**
+ * The builds of the WebAssembly kernels compute the same, also after V8 has optimized them; which
+ * one is used, and whether V8 merges vectors in it.
+ */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { startBackend } from "../../src/compute/backend.ts";
+import { kernelBuilds, type KernelBuild } from "../../src/compute/wasmMemory.ts";
+import { mulberry32 } from "../../src/environment/random.ts";
+import { openDecoder } from "../../src/model/decoder.ts";
+import { packGroups } from "../../src/model/packedBatch.ts";
+import {
+  computeGradients,
+  disposeGradients,
+  initializeModel,
+  meanLoss,
+  type Model,
+} from "../../src/model/transformer.ts";
+import { checkClose, programs } from "../compute/numbers.ts";
+import { groups } from "./tiny.ts";
+
+/** Sizes that fill no tile, large enough that the kernels are optimized after a few passes. */
+const architecture = {
+  vocabulary: 300,
+  width: 60,
+  layers: 2,
+  heads: 5,
+  kvHeads: 1,
+  headWidth: 24,
+  hidden: 140,
+  context: 96,
+  ropeBase: 10_000,
+};
+const passes = 40;
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("the builds of the kernels", () => {
+  const results = new Map<KernelBuild, Awaited<ReturnType<typeof compute>>>();
+  beforeAll(async () => {
+    for (const build of kernelBuilds) {
+      vi.stubEnv("PROVE_KERNELS", build);
+      expect((await startBackend("wasm", { programs })).memory!.build).toBe(build);
+      results.set(build, await compute());
+    }
+  });
+
+  test("with fused multiply-add, results differ by rounding", () => {
+    const [simd, relaxed] = [results.get("simd")!, results.get("relaxed")!];
+    checkClose(relaxed.logprobs, simd.logprobs, 1e-5, "log-probabilities");
+    for (const [name, gradient] of simd.gradients)
+      checkClose(relaxed.gradients.get(name)!, gradient, 1e-4, name);
+    checkClose(relaxed.sampled, simd.sampled, 1e-4, "sampled log-probabilities");
+  });
+
+  test("with wider tiles, they are the same to the bit", () => {
+    expect(results.get("wide")).toEqual(results.get("relaxed"));
+  });
+});
+
+test("a build that does not exist is refused", async () => {
+  vi.stubEnv("PROVE_KERNELS", "widest");
+  await expect(startBackend("wasm", { programs })).rejects.toThrow(
+    'the variable PROVE_KERNELS is "widest"',
+  );
+});
+
+test("where the wide build is used, V8 merges its vectors, and with another one it merges none", () => {
+  const check = (env: NodeJS.ProcessEnv) => {
+    const args = ["--trace-wasm-revectorize", join(programs, "cli.js"), "backend", "check", "wasm"];
+    const { stdout } = spawnSync(process.execPath, [...args, "--in-process", "--json"], {
+      encoding: "utf8",
+      env: { ...process.env, ...env },
+    });
+    const merges = stdout.includes("Decide to vectorize");
+    return {
+      merges,
+      isWide: stdout.includes('"device":"the processor, with vectors of 256 bits"'),
+    };
+  };
+  const { merges, isWide } = check({ PROVE_KERNELS: "" });
+  expect(merges).toBe(isWide);
+  expect(check({ PROVE_KERNELS: "relaxed" })).toEqual({ merges: false, isWide: false });
+});
+
+/** Many passes and sampled tokens of a model; the results of the last ones. */
+async function compute() {
+  const model = initializeModel(architecture, 7);
+  const packed = packGroups(groups);
+  const computeOnce = async () => {
+    const { logprobs, gradients } = await computeGradients(model, packed, meanLoss);
+    const values = new Map([...gradients].map(([name, it]) => [name, [...it.dataSync()]]));
+    disposeGradients(gradients);
+    return { logprobs: [...logprobs], gradients: values };
+  };
+  let last = await computeOnce();
+  for (let pass = 1; pass < passes; pass++) last = await computeOnce();
+  const sampled = await sample(model);
+  model.dispose();
+  return { ...last, sampled };
+}
+
+/** The tokens that five conversations continue with, and their log-probabilities. */
+async function sample(model: Model): Promise<number[]> {
+  const decoder = openDecoder(model, { slots: 5 });
+  const uniform = mulberry32(3);
+  const slots = Array.from({ length: 5 }, () => decoder.open());
+  let next = slots.map((slot, n) => ({ slot, ids: [1, 2, 3].slice(0, 1 + (n % 3)) }));
+  const results: number[] = [];
+  for (let token = 0; token < passes; token++) {
+    const chosen = await decoder.feed(
+      next.map(it => ({ ...it, choose: { temperature: 1, uniform: uniform() } })),
+    );
+    results.push(...chosen.flatMap(it => [it.id, it.logprob]));
+    next = chosen.map(({ slot, id }) => ({ slot, ids: [id] }));
+  }
+  decoder.dispose();
+  return results;
+}
