@@ -155,8 +155,8 @@ writeFileSync(
 
 /**
  * Builds the extension as many CommonJS files, so that its activation loads only what it needs.
- * esbuild splits only ES modules: it does that first, then each file is converted, and loads others
- * with `require`, also those that it imports when they are needed.
+ * esbuild splits only ES modules, so each output file is converted to CommonJS afterwards; dynamic
+ * imports become `require`.
  */
 async function buildExtension() {
   const split = await build({

@@ -48,7 +48,7 @@ type LoopOptions = OptionValues<typeof loopOptions>;
 export const loop = defineCommand({
   name: "loop",
   description:
-    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and measure it on held-out tasks before and after. Takes at most six minutes on two cores, with --controls about sixteen. Writes to prove/tasks and prove/runs. Exits with 1 if the student's training ends with an alarm.",
+    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and measure it on held-out tasks before and after. Takes about five minutes on two cores, with --controls about twelve. Writes to prove/tasks and prove/runs. Exits with 1 if the student's training ends with an alarm.",
   arguments: [],
   options: loopOptions,
   examples: ["loop", "loop --controls", "loop --seconds 60 --train 500 --heldout 200"],

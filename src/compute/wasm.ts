@@ -13,7 +13,7 @@ import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
 import { wasmLimits } from "./runningBackend.ts";
 import { registerReplacementKernels } from "./replacementKernels.ts";
-import { kernelBuilds, type KernelBuild, type WasmMemory } from "./wasmMemory.ts";
+import type { KernelBuild, WasmMemory } from "./wasmMemory.ts";
 
 /**
  * Internals of tfjs-backend-wasm 4.22.0 that its types do not include. The version is pinned
@@ -43,9 +43,9 @@ function enableRelaxedSimd(): boolean {
 }
 
 /**
- * Lets V8 merge two vectors of 128 bits into one of 256, with which matrix products take about half
- * the time. The flag, which is for the whole process, is set only for the version of V8 that is
- * tested, that of Node 24, and where a file of Linux says that the processor has such vectors.
+ * Lets V8 merge two vectors of 128 bits into one of 256. The flag, which is for the whole process,
+ * is set only for the version of V8 that is tested, that of Node 24, and where /proc/cpuinfo lists
+ * AVX2.
  */
 function enableVectorMerging(): boolean {
   const isTested = process.versions.v8.startsWith("13.6.") && !process.versions["electron"];
@@ -65,20 +65,19 @@ function readProcessorFeatures(): readonly string[] {
   }
 }
 
-/** The environment variable that chooses the build of the kernels. */
+/** The environment variable that names a slower build of the kernels. */
 const kernelsVariable = "PROVE_KERNELS";
 
-/** The build that the environment names, or else the fastest one for this processor and V8. */
+/** Chooses the fastest build for this processor and V8, or a slower one that the user names. */
 function chooseBuild(): KernelBuild {
   const named = process.env[kernelsVariable] || undefined;
-  const build = kernelBuilds.find(it => it === named);
-  if (named !== undefined && !build)
+  if (named !== undefined && named !== "relaxed" && named !== "simd")
     throw new UserError(
       `the variable ${kernelsVariable} is ${JSON.stringify(named)}`,
-      `set it to ${kernelBuilds.join(", ")}, or to nothing`,
+      "set it to relaxed or simd, or remove it",
     );
-  if (build === "simd" || !enableRelaxedSimd()) return "simd";
-  return build ?? (enableVectorMerging() ? "wide" : "relaxed");
+  if (named === "simd" || !enableRelaxedSimd()) return "simd";
+  return named === "relaxed" || !enableVectorMerging() ? "relaxed" : "wide";
 }
 
 let startedMemory: WasmMemory | undefined;

@@ -3,11 +3,10 @@ import type * as tf from "@tensorflow/tfjs-core";
 import type { Kernels } from "./kernelTypes.ts";
 
 /**
- * The builds of the kernels: with plain SIMD, with fused multiply-add, whose results differ in the
- * last bits, and with fused multiply-add in tiles for vectors of 256 bits.
+ * A build of the kernels: `simd` with plain SIMD; `relaxed` with fused multiply-add, whose results
+ * differ in the last bits; `wide` in tiles for vectors of 256 bits, with the results of `relaxed`.
  */
-export const kernelBuilds = ["simd", "relaxed", "wide"] as const;
-export type KernelBuild = (typeof kernelBuilds)[number];
+export type KernelBuild = "simd" | "relaxed" | "wide";
 
 /**
  * Addresses are in bytes. The memory may move when it grows, which invalidates views but not

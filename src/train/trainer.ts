@@ -77,7 +77,7 @@ export interface TrainerOptions {
   readonly catalog: Catalog;
   /** Folders of fixtures; the first match counts. */
   readonly fixtures: readonly string[];
-  /** The program that workers load, which is this one. */
+  /** The path of the trainer program, which the workers load. */
   readonly program: string;
 }
 

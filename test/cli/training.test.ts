@@ -176,7 +176,7 @@ describe("evaluate", () => {
       { cwd },
     );
     expect(out.join("\n")).toMatch(
-      /^backend +wasm, the processor\ntasks +5\nreward, paper +[\d.]+/,
+      /^backend +wasm, the processor.*\ntasks +5\nreward, paper +[\d.]+/,
     );
     const teacher = await runCommand(
       evaluate,

@@ -101,8 +101,8 @@ export function packageMeter(): string {
 }
 
 /**
- * Waits until the workbench's own extensions are loaded that it would load soon after its start,
- * which blocks the event loop, too.
+ * Waits until the workbench's own early extensions are loaded, because loading them blocks the
+ * event loop.
  */
 export async function settleHost(workbench: Workbench): Promise<void> {
   await runInHost(workbench, "Meter: Settle");

@@ -6,7 +6,6 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { kernelBuilds, type KernelBuild } from "../../src/compute/wasmMemory.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
 import { openDecoder } from "../../src/model/decoder.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
@@ -37,12 +36,14 @@ const passes = 40;
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the builds of the kernels", () => {
-  const results = new Map<KernelBuild, Awaited<ReturnType<typeof compute>>>();
+  const results = new Map<string, Awaited<ReturnType<typeof compute>>>();
   beforeAll(async () => {
-    for (const build of kernelBuilds) {
-      vi.stubEnv("PROVE_KERNELS", build);
-      expect((await startBackend("wasm", { programs })).memory!.build).toBe(build);
-      results.set(build, await compute());
+    // the fastest one comes last, because then V8 merges vectors, for the rest of the process
+    for (const named of ["simd", "relaxed", ""]) {
+      vi.stubEnv("PROVE_KERNELS", named);
+      const { memory } = await startBackend("wasm", { programs });
+      if (named !== "") expect(memory!.build).toBe(named);
+      results.set(named, await compute());
     }
   });
 
@@ -54,15 +55,15 @@ describe("the builds of the kernels", () => {
     checkClose(relaxed.sampled, simd.sampled, 1e-4, "sampled log-probabilities");
   });
 
-  test("with wider tiles, they are the same to the bit", () => {
-    expect(results.get("wide")).toEqual(results.get("relaxed"));
+  test("of the fastest one, they are the same to the bit", () => {
+    expect(results.get("")).toEqual(results.get("relaxed"));
   });
 });
 
 test("a build that does not exist is refused", async () => {
-  vi.stubEnv("PROVE_KERNELS", "widest");
+  vi.stubEnv("PROVE_KERNELS", "wide");
   await expect(startBackend("wasm", { programs })).rejects.toThrow(
-    'the variable PROVE_KERNELS is "widest"',
+    'the variable PROVE_KERNELS is "wide"',
   );
 });
 

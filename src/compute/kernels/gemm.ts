@@ -1,12 +1,12 @@
 // The matrix product C = alpha · op(A) · op(B), or C += alpha · op(A) · op(B), in tiles of 4 rows
-// by 8 or 16 columns, which fit into sixteen vector registers. B is packed into panels of as many
-// columns and A into panels of 4 rows, so that the inner loop reads both sequentially, transposed
-// or not.
+// by 8 columns, or by 16 where vectors have 256 bits, which fit into sixteen vector registers. B is
+// packed into panels of as many columns and A into panels of 4 rows, so that the inner loop reads
+// both sequentially, transposed or not.
 import { floats, multiplyAdd } from "./vector";
 
 const tileRows: i32 = 4;
 
-/** The columns of a tile, and of a panel: twice as many where two vectors become one. */
+/** The columns of a tile, and of a panel: twice as many in the wide build. */
 // @ts-ignore: WIDE is set by the compiler
 export const tileColumns: i32 = WIDE ? 16 : 8;
 const panelBytes: usize = tileColumns << 2;
@@ -174,8 +174,8 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
 
 /**
  * Stores eight results of one row. All loads are before the stores, so that two vectors can become
- * one. The branches store in different orders, or the compiler would move a store that both have
- * behind them.
+ * one. The branches store in different orders; otherwise the compiler moves their common store
+ * after the branch, and V8 cannot merge it with the other.
  */
 @inline function put(to: usize, add: i32, left: v128, right: v128): void {
   if (add) {

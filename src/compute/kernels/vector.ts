@@ -3,10 +3,10 @@
 // Therefore log is imported from JavaScript, and exp is a polynomial.
 //
 // V8 can merge two vectors of four floats into one of eight (`--experimental-wasm-revectorize`): it
-// begins with two stores next to each other, the second address 16 bytes after the first, and goes
-// back through the same operations on both. There is one store less if the higher address comes
-// first. No store may be between the loads of both, which is why the loops over rows load eight
-// floats and then store them.
+// begins with the stores of two vectors to neighboring addresses, and goes back through the same
+// operations on both. A loop that it should merge loads eight floats, then stores them: no store
+// may be between the two loads. The second vector is stored first, or V8 stores it twice, in case
+// only its address is out of bounds.
 
 // @ts-ignore: decorators of AssemblyScript
 @external("env", "log") export declare function log(x: f64): f64;

@@ -40,8 +40,8 @@ export class ReadOnlyFiles implements FileSystemProvider {
   }
 
   /**
-   * Registers the scheme. All text must be provided by then: from then on, the workbench reads the
-   * files of restored tabs and no longer waits for the activation.
+   * Registers the scheme. Call `provide` for all prefixes first: from then on, the workbench reads
+   * the files of restored tabs and no longer waits for the activation.
    */
   register({ subscriptions }: ExtensionContext): void {
     subscriptions.push(
