@@ -12,7 +12,7 @@ import { registerCpuSegmentSum } from "./replacementKernels.ts";
 import { setRunningBackend, wasmLimits, type Backend, type BackendName } from "./runningBackend.ts";
 import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
-import { startWasm } from "./wasm.ts";
+import { readNamedBuild, startWasm } from "./wasm.ts";
 import { startWebgpu } from "./webgpu.ts";
 
 export type BackendChoice = "auto" | BackendName;
@@ -46,6 +46,8 @@ export async function startBackend(
 }
 
 async function startFastest(options: BackendOptions): Promise<Backend> {
+  // otherwise a mistake in the variable would pass over wasm, for plain JavaScript
+  readNamedBuild();
   const notes: string[] = [];
   const candidates: { readonly backend: Backend; readonly seconds: number }[] = [];
   const gpus = (["tensorflow", "webgpu"] as const).filter(it => findFolder(it, options));

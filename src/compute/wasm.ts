@@ -68,14 +68,19 @@ function readProcessorFeatures(): readonly string[] {
 /** The environment variable that names a slower build of the kernels. */
 const kernelsVariable = "PROVE_KERNELS";
 
-/** Chooses the fastest build for this processor and V8, or a slower one that the user names. */
-function chooseBuild(): KernelBuild {
+/** The build that the environment names; throws a `UserError` if it names another. */
+export function readNamedBuild(): "relaxed" | "simd" | undefined {
   const named = process.env[kernelsVariable] || undefined;
-  if (named !== undefined && named !== "relaxed" && named !== "simd")
-    throw new UserError(
-      `the variable ${kernelsVariable} is ${JSON.stringify(named)}`,
-      "set it to relaxed or simd, or remove it",
-    );
+  if (named === undefined || named === "relaxed" || named === "simd") return named;
+  throw new UserError(
+    `the variable ${kernelsVariable} is ${JSON.stringify(named)}`,
+    "set it to relaxed or simd, or remove it",
+  );
+}
+
+/** Chooses the fastest build for this processor and V8, or the one that the environment names. */
+function chooseBuild(): KernelBuild {
+  const named = readNamedBuild();
   if (named === "simd" || !enableRelaxedSimd()) return "simd";
   return named === "relaxed" || !enableVectorMerging() ? "relaxed" : "wide";
 }

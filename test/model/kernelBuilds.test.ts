@@ -60,12 +60,15 @@ describe("the builds of the kernels", () => {
   });
 });
 
-test("a build that does not exist is refused", async () => {
-  vi.stubEnv("PROVE_KERNELS", "wide");
-  await expect(startBackend("wasm", { programs })).rejects.toThrow(
-    'the variable PROVE_KERNELS is "wide"',
-  );
-});
+test.each(["wasm", "auto"] as const)(
+  "with %s, a build that cannot be named is refused",
+  async name => {
+    vi.stubEnv("PROVE_KERNELS", "wide");
+    await expect(startBackend(name, { programs })).rejects.toThrow(
+      'the variable PROVE_KERNELS is "wide"',
+    );
+  },
+);
 
 test("where the wide build is used, V8 merges its vectors, and with another one it merges none", () => {
   const check = (env: NodeJS.ProcessEnv) => {
