@@ -176,7 +176,7 @@ describe("evaluate", () => {
       { cwd },
     );
     expect(out.join("\n")).toMatch(
-      /^backend +wasm, the processor.*\ntasks +5\nreward, paper +[\d.]+/,
+      /^backend +wasm, the processor(, with vectors of 256 bits)?\ntasks +5\nreward, paper +[\d.]+/,
     );
     const teacher = await runCommand(
       evaluate,
@@ -197,7 +197,7 @@ describe("evaluate", () => {
     };
     expect(computedWith).toEqual({
       backend: "wasm",
-      device: expect.stringMatching(/^the processor/) as string,
+      device: expect.stringMatching(/^the processor(, with vectors of 256 bits)?$/) as string,
       notes: [expect.stringMatching(/^backend tensorflow was passed over: .* has neither /)],
     });
     const { out } = await runCommand(evaluate, args, { cwd });
