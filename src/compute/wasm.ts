@@ -65,7 +65,7 @@ function readProcessorFeatures(): readonly string[] {
   }
 }
 
-/** The environment variable that names a slower build of the kernels. */
+/** The environment variable that selects a slower build of the kernels. */
 const kernelsVariable = "PROVE_KERNELS";
 
 /** The build that the environment names; throws a `UserError` if it names another. */

@@ -15,7 +15,7 @@ function sumExp(row: usize, n: i32, most: f32, inverse: f32, scratch: usize): f3
     right = f32x4.add(right, exp(f32x4.mul(f32x4.sub(v128.load(at, 16), mosts), inverses)));
   }
   for (; j < n; j++) tail += expOne((load<f32>(row + floats(j)) - most) * inverse);
-  // only vectors that are stored are merged
+  // V8 merges only vectors that are stored
   v128.store(scratch, right, 16);
   v128.store(scratch, left);
   return tail + sumOf(f32x4.add(v128.load(scratch), v128.load(scratch, 16)));
