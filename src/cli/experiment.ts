@@ -54,12 +54,23 @@ export async function writeExperimentTasks(
     seed: seed + 1,
   });
   const tasks = await makeTasks(context, model, { split: "train", count: train, seed });
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileAtomicallySync(
-    file,
-    [...tasks, ...heldOut].map(it => `${formatTaskLine(it)}\n`).join(""),
-  );
+  writeTasks(file, [...tasks, ...heldOut]);
   return heldOut;
+}
+
+/** Writes a file with tasks to train on only. */
+export async function writeTrainingTasks(
+  file: string,
+  model: StoredModel,
+  { count, seed }: { readonly count: number; readonly seed: number },
+  context: CliContext,
+): Promise<void> {
+  writeTasks(file, await makeTasks(context, model, { split: "train", count, seed }));
+}
+
+function writeTasks(file: string, tasks: readonly Task[]): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileAtomicallySync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
 }
 
 /** Makes tasks of one split on the servers that the student was trained on. */

@@ -10,7 +10,13 @@ import { chooseGrpoSettings } from "../run/startModel.ts";
 import type { Task } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { compareEvaluations, listChanges, type MeasuredPolicy } from "./compareEvaluations.ts";
-import { readStart, trainStudent, writeExperimentTasks, type Start } from "./experiment.ts";
+import {
+  readStart,
+  trainStudent,
+  writeExperimentTasks,
+  writeTrainingTasks,
+  type Start,
+} from "./experiment.ts";
 import type { FollowedTraining } from "./followTraining.ts";
 import { countOf, existingPath } from "./parsers.ts";
 import { findStartModel } from "./resources.ts";
@@ -32,6 +38,10 @@ const loopOptions = {
     parser: count,
     default: 800,
   }),
+  read: option("--read <n>", "conversations for the control that reads", {
+    parser: count,
+    default: 8000,
+  }),
   sampled: option("--sampled <n>", "held-out tasks at which eight attempts are sampled as well", {
     parser: count,
     default: 100,
@@ -48,7 +58,7 @@ type LoopOptions = OptionValues<typeof loopOptions>;
 export const loop = defineCommand({
   name: "loop",
   description:
-    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and measure it on held-out tasks before and after. Takes about five minutes on two cores, with --controls about twelve. Writes to prove/tasks and prove/runs. Exits with 1 if the student's training ends with an alarm.",
+    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and measure it on held-out tasks before and after. Takes about five minutes on two cores, with --controls about fifteen. Writes to prove/tasks and prove/runs. Exits with 1 if the student's training ends with an alarm.",
   arguments: [],
   options: loopOptions,
   examples: ["loop", "loop --controls", "loop --seconds 60 --train 500 --heldout 200"],
@@ -61,15 +71,24 @@ export const loop = defineCommand({
     const trainings = [ownAttempts, ...(options.controls ? controls : [])];
     const announce = (stage: number, text: string) =>
       printNote(`${stage} of ${trainings.length + 2}  ${text}`);
-    announce(1, `tasks: ${options.train} to train on, ${options.heldout} held out`);
-    const file = join(prove, "tasks", `${name}.tasks.jsonl`);
+    const toRead = options.controls ? `, ${options.read} to read` : "";
+    announce(1, `tasks: ${options.train} to train on, ${options.heldout} held out${toRead}`);
+    const [file, readingFile] = [getTasksFile(prove, name), getTasksFile(prove, `${name}-read`)];
     const heldOut = await writeExperimentTasks(
       file,
       start.model,
       { train: options.train, heldOut: options.heldout, seed: options.seed },
       context,
     );
-    const experiment = { name, file, start, heldOut, options, trainings, announce };
+    if (options.controls)
+      await writeTrainingTasks(
+        readingFile,
+        start.model,
+        { count: options.read, seed: options.seed + 2 },
+        context,
+      );
+    const files = { grpo: file, sft: readingFile };
+    const experiment = { name, files, start, heldOut, options, trainings, announce };
     const rows = await trainAndMeasure(experiment, context);
     if (options.json) print(JSON.stringify({ tasks: file, rows: createDocuments(rows) }));
     else
@@ -118,13 +137,19 @@ const controls: readonly Training[] = [
   },
 ];
 
+const getTasksFile = (prove: string, name: string): string =>
+  join(prove, "tasks", `${name}.tasks.jsonl`);
+
 const getRunFolder = (prove: string, name: string, { folder }: Training): string =>
   join(prove, "runs", `${name}-${folder}`);
 
 interface Experiment {
   readonly name: string;
-  /** The tasks file. */
-  readonly file: string;
+  /**
+   * The tasks file of each method. The one to read has more tasks: in the time of a training, the
+   * student would read those for GRPO so often that it knew them by heart.
+   */
+  readonly files: Readonly<Record<Training["method"], string>>;
   readonly start: Start;
   readonly heldOut: readonly Task[];
   readonly options: LoopOptions;
@@ -134,7 +159,7 @@ interface Experiment {
 }
 
 async function trainAndMeasure(
-  { name, file, start, heldOut, options, trainings, announce }: Experiment,
+  { name, files, start, heldOut, options, trainings, announce }: Experiment,
   context: CliContext,
 ): Promise<MeasuredPolicy[]> {
   const { seconds, seed, sampled } = options;
@@ -151,7 +176,7 @@ async function trainAndMeasure(
       folder,
       start,
       {
-        tasks: file,
+        tasks: files[training.method],
         method: training.method,
         seed,
         seconds,
@@ -200,7 +225,7 @@ function findFreeName(prove: string): string {
   for (let n = 1; ; n++) {
     const name = `loop-${n}`;
     const folders = [ownAttempts, ...controls].map(it => getRunFolder(prove, name, it));
-    if (![join(prove, "tasks", `${name}.tasks.jsonl`), ...folders].some(it => existsSync(it)))
-      return name;
+    const files = [name, `${name}-read`].map(it => getTasksFile(prove, it));
+    if (![...files, ...folders].some(it => existsSync(it))) return name;
   }
 }

@@ -57,20 +57,45 @@ export const packAttempts = (groups: readonly TrainingGroup[]): PackedBatch =>
     })),
   );
 
+/** Attempts in an order in which those with a common beginning are neighbors. */
+export const sortAttempts = (attempts: readonly TrainingAttempt[]): readonly TrainingAttempt[] =>
+  attempts.toSorted((a, b) => compareIds(a.branch.ids, b.branch.ids) || a.number - b.number);
+
+function compareIds(a: readonly number[], b: readonly number[]): number {
+  const n = countCommon(a, b);
+  return (a[n] ?? -1) - (b[n] ?? -1);
+}
+
+function countCommon(a: readonly number[], b: readonly number[]): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a[n] === b[n]) n++;
+  return n;
+}
+
+/** How many tokens there are to compute if attempts follow the sorted ones before them. */
+export const countTokens = (
+  { opening }: Pick<TrainingGroup, "opening">,
+  sorted: readonly TrainingAttempt[],
+): number => sorted.reduce((sum, it, i) => sum + countNewTokens(it, sorted[i - 1]), opening.length);
+
+/** A beginning in common with the attempt before is computed already. */
+const countNewTokens = ({ branch }: TrainingAttempt, before?: TrainingAttempt): number =>
+  branch.ids.length - countCommon(before?.branch.ids ?? [], branch.ids);
+
 /**
  * Tokens in one backward pass: its memory grows with them, and WebAssembly memory never shrinks.
  */
 export const tokensPerBatch = 2_000;
 
 /**
- * Batches of about `tokensPerBatch` tokens. The attempts of a group that has more are divided, and
- * the batches of each part begin with the opening.
+ * Batches of about `tokensPerBatch` tokens to compute. The attempts of a group that has more are
+ * divided, and the batches of each part begin with the opening.
  */
 export function splitIntoBatches(groups: readonly TrainingGroup[]): (readonly TrainingGroup[])[] {
   const batches: TrainingGroup[][] = [];
   let room = 0;
   for (const group of groups.flatMap(splitGroup)) {
-    const size = countTokens(group);
+    const size = countTokens(group, sortAttempts(group.attempts));
     if (size > room) {
       batches.push([]);
       room = tokensPerBatch;
@@ -81,21 +106,21 @@ export function splitIntoBatches(groups: readonly TrainingGroup[]): (readonly Tr
   return batches;
 }
 
-const countTokens = ({ opening, attempts }: TrainingGroup): number =>
-  attempts.reduce((sum, it) => sum + it.branch.ids.length, opening.length);
-
 /** A group whose attempts take more tokens than a batch, in as few parts as fit. */
 function splitGroup(group: TrainingGroup): TrainingGroup[] {
+  const sorted = sortAttempts(group.attempts);
+  if (countTokens(group, sorted) <= tokensPerBatch) return [group];
   const parts: TrainingAttempt[][] = [];
   let room = 0;
-  for (const attempt of group.attempts) {
-    const size = attempt.branch.ids.length;
+  for (const attempt of sorted) {
+    const size = countNewTokens(attempt, parts.at(-1)?.at(-1));
     if (parts.length === 0 || size > room) {
-      parts.push([]);
-      room = tokensPerBatch - group.opening.length;
+      parts.push([attempt]);
+      room = tokensPerBatch - countTokens(group, [attempt]);
+    } else {
+      parts.at(-1)!.push(attempt);
+      room -= size;
     }
-    parts.at(-1)!.push(attempt);
-    room -= size;
   }
   return parts.map(attempts => ({ ...group, attempts }));
 }

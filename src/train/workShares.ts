@@ -2,7 +2,12 @@
  * Divides the work of a step among replicas, so that all take about as long for their shares. Every
  * replica comes to the same result.
  */
-import type { TrainingAttempt, TrainingGroup } from "./trainingGroup.ts";
+import {
+  countTokens,
+  sortAttempts,
+  type TrainingAttempt,
+  type TrainingGroup,
+} from "./trainingGroup.ts";
 
 /** How much longer a token takes whose group is also computed by the reference model. */
 const measuredFactor = 1.3;
@@ -79,24 +84,9 @@ const listSplits = ({ group, attempts }: Piece): [Piece, Piece][] =>
     ];
   });
 
-/** The cost is the number of tokens to compute; a beginning in common with the one before is not. */
-function createPiece(group: TrainingGroup, attempts: readonly TrainingAttempt[]): Piece {
-  let tokens = group.opening.length;
-  for (const [i, { branch }] of attempts.entries())
-    tokens += branch.ids.length - countCommon(attempts[i - 1]?.branch.ids ?? [], branch.ids);
-  return { group, attempts, cost: tokens * (group.isMeasured ? measuredFactor : 1) };
-}
-
-function countCommon(a: readonly number[], b: readonly number[]): number {
-  let n = 0;
-  while (n < a.length && n < b.length && a[n] === b[n]) n++;
-  return n;
-}
-
-const sortAttempts = (attempts: readonly TrainingAttempt[]): readonly TrainingAttempt[] =>
-  attempts.toSorted((a, b) => compareIds(a.branch.ids, b.branch.ids) || a.number - b.number);
-
-function compareIds(a: readonly number[], b: readonly number[]): number {
-  const n = countCommon(a, b);
-  return (a[n] ?? -1) - (b[n] ?? -1);
-}
+/** The cost is the number of tokens to compute, more for those of groups that are measured. */
+const createPiece = (group: TrainingGroup, attempts: readonly TrainingAttempt[]): Piece => ({
+  group,
+  attempts,
+  cost: countTokens(group, attempts) * (group.isMeasured ? measuredFactor : 1),
+});

@@ -53,7 +53,7 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "prove-loop-"));
   const { code, out } = await runCommand(
     loop,
-    "--seconds 1 --train 16 --heldout 12 --sampled 3 --controls --json".split(" "),
+    "--seconds 1 --train 16 --read 24 --heldout 12 --sampled 3 --controls --json".split(" "),
     { cwd },
   );
   expect(code).toBe(0);
@@ -96,11 +96,16 @@ describe("the loop", () => {
   });
 
   test("writes its tasks and all runs to the folders that the editor reads", () => {
-    const splits = readFileSync(tasks(), "utf8")
-      .trim()
-      .split("\n")
-      .map(it => (JSON.parse(it) as { split: string }).split);
+    const readSplits = (file: string) =>
+      readFileSync(join(cwd, "prove/tasks", file), "utf8")
+        .trim()
+        .split("\n")
+        .map(it => (JSON.parse(it) as { split: string }).split);
+    const splits = readSplits("loop-1.tasks.jsonl");
     expect(splits.filter(it => it === "train")).toHaveLength(16);
+    expect(readSplits("loop-1-read.tasks.jsonl")).toEqual(Array(24).fill("train"));
+    const read = readRun(join(cwd, "prove/runs/loop-1-sft"));
+    expect(read.tasks).toContain("loop-1-read.tasks.jsonl");
     for (const name of ["grpo", "sft", "shuffled"])
       expect(readMetrics(join(cwd, "prove/runs", `loop-1-${name}`)).lines.length).toBeGreaterThan(
         0,

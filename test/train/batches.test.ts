@@ -74,7 +74,8 @@ test("a group that has more tokens than a batch is divided", async () => {
   };
   const batches = splitIntoBatches([group]);
   expect(batches.map(it => it.map(part => part.attempts.length))).toEqual([[33], [17]]);
-  expect(batches.flat().flatMap(it => it.attempts)).toEqual(group.attempts);
+  const divided = batches.flat().flatMap(it => it.attempts);
+  expect(divided.toSorted((a, b) => a.number - b.number)).toEqual(group.attempts);
 
   const common = { startedAt: new Date(0), tasks: "" };
   const { grpo } = createRunConfig({ ...common, grpo: { kl: 0 } }) as GrpoConfig;
@@ -91,6 +92,32 @@ test("a group that has more tokens than a batch is divided", async () => {
     steps[0]!,
     await computeGradients(model, whole, lp => computeLoss(lp, all, grpo, size)),
   );
+});
+
+test("a batch counts what attempts have in common once", () => {
+  const [common, own] = [createTokens(200, 1), 40];
+  const createGroup = (number: number, count: number): TrainingGroup => ({
+    number,
+    isMeasured: false,
+    opening: createTokens(20, number),
+    attempts: Array.from({ length: count }, (_, i) => {
+      const ids = [...common, ...createTokens(own, 50 * number + i)];
+      return {
+        number: i,
+        branch: { ids, mask: ids.map(() => 1) },
+        logprobs: ids.map(() => -3.5),
+        advantages: ids.map(() => Math.sin(i)),
+      };
+    }),
+  });
+  const countAttempts = (groups: readonly TrainingGroup[]) =>
+    splitIntoBatches(groups).map(it => it.map(part => part.attempts.length));
+  // three times 540 tokens to compute, or 5,780 if all that the attempts consist of is counted
+  const groups = [createGroup(0, 8), createGroup(1, 8), createGroup(2, 8)];
+  expect(countAttempts(groups)).toEqual([[8, 8, 8]]);
+  expect(countAttempts([createGroup(0, 60)])).toHaveLength(2);
+  for (const batch of splitIntoBatches([...groups, createGroup(3, 60)]))
+    expect(packAttempts(batch).ids.length).toBeLessThanOrEqual(tokensPerBatch);
 });
 
 test("conversations that have more tokens than a batch are divided", async () => {
