@@ -72,7 +72,7 @@ function countCommon(a: readonly number[], b: readonly number[]): number {
   return n;
 }
 
-/** How many tokens there are to compute if attempts follow the sorted ones before them. */
+/** The tokens to compute for sorted attempts of a group: what neighbors have in common counts once. */
 export const countTokens = (
   { opening }: Pick<TrainingGroup, "opening">,
   sorted: readonly TrainingAttempt[],
@@ -94,33 +94,36 @@ export const tokensPerBatch = 2_000;
 export function splitIntoBatches(groups: readonly TrainingGroup[]): (readonly TrainingGroup[])[] {
   const batches: TrainingGroup[][] = [];
   let room = 0;
-  for (const group of groups.flatMap(splitGroup)) {
-    const size = countTokens(group, sortAttempts(group.attempts));
-    if (size > room) {
+  for (const { group, tokens } of groups.flatMap(splitGroup)) {
+    if (tokens > room) {
       batches.push([]);
       room = tokensPerBatch;
     }
     batches.at(-1)!.push(group);
-    room -= size;
+    room -= tokens;
   }
   return batches;
 }
 
-/** A group whose attempts take more tokens than a batch, in as few parts as fit. */
-function splitGroup(group: TrainingGroup): TrainingGroup[] {
+/** A group, or a part of one, and the number of tokens to compute for it. */
+interface SizedGroup {
+  readonly group: TrainingGroup;
+  readonly tokens: number;
+}
+
+/** Divides a group whose attempts take more tokens than a batch. */
+function splitGroup(group: TrainingGroup): SizedGroup[] {
   const sorted = sortAttempts(group.attempts);
-  if (countTokens(group, sorted) <= tokensPerBatch) return [group];
-  const parts: TrainingAttempt[][] = [];
-  let room = 0;
+  const total = countTokens(group, sorted);
+  if (total <= tokensPerBatch) return [{ group, tokens: total }];
+  const parts: { readonly attempts: TrainingAttempt[]; tokens: number }[] = [];
   for (const attempt of sorted) {
-    const size = countNewTokens(attempt, parts.at(-1)?.at(-1));
-    if (parts.length === 0 || size > room) {
-      parts.push([attempt]);
-      room = tokensPerBatch - countTokens(group, [attempt]);
-    } else {
-      parts.at(-1)!.push(attempt);
-      room -= size;
-    }
+    const part = parts.at(-1);
+    const added = countNewTokens(attempt, part?.attempts.at(-1));
+    if (part && part.tokens + added <= tokensPerBatch) {
+      part.attempts.push(attempt);
+      part.tokens += added;
+    } else parts.push({ attempts: [attempt], tokens: countTokens(group, [attempt]) });
   }
-  return parts.map(attempts => ({ ...group, attempts }));
+  return parts.map(({ attempts, tokens }) => ({ group: { ...group, attempts }, tokens }));
 }
