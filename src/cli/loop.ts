@@ -38,7 +38,7 @@ const loopOptions = {
     parser: count,
     default: 800,
   }),
-  read: option("--read <n>", "conversations for the control that reads", {
+  read: option("--read <n>", "with --controls: tasks whose conversations the control reads", {
     parser: count,
     default: 8000,
   }),
@@ -58,7 +58,10 @@ type LoopOptions = OptionValues<typeof loopOptions>;
 export const loop = defineCommand({
   name: "loop",
   description:
-    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and measure it on held-out tasks before and after. Takes about five minutes on two cores, with --controls about fifteen. Writes to prove/tasks and prove/runs. Exits with 1 if the student's training ends with an alarm.",
+    "Run everything once: synthesize tasks, train the student on its own attempts (GRPO), and " +
+    "measure it on held-out tasks before and after. Takes about five minutes on two cores, with " +
+    "--controls about fifteen. Writes to prove/tasks and prove/runs. Exits with 1 if the " +
+    "student's training ends with an alarm.",
   arguments: [],
   options: loopOptions,
   examples: ["loop", "loop --controls", "loop --seconds 60 --train 500 --heldout 200"],
@@ -87,6 +90,7 @@ export const loop = defineCommand({
         { count: options.read, seed: options.seed + 2 },
         context,
       );
+    const taskFiles = options.controls ? [file, readingFile] : [file];
     const files = { grpo: file, sft: readingFile };
     const experiment = { name, files, start, heldOut, options, trainings, announce };
     const rows = await trainAndMeasure(experiment, context);
@@ -95,7 +99,7 @@ export const loop = defineCommand({
       for (const line of [
         ...compareEvaluations(rows),
         "",
-        `tasks   ${relative(cwd, file)}`,
+        `tasks   ${taskFiles.map(it => relative(cwd, it)).join(", ")}`,
         `runs    ${trainings.map(it => relative(cwd, getRunFolder(prove, name, it))).join(", ")}`,
         `To see them in the editor, open ${cwd} in VS Code with the extension (in a clone: npm run open -- ${cwd}), then the PROVE view: Runs shows the curves and the attempts, Tasks the conversations.`,
       ])
@@ -146,8 +150,8 @@ const getRunFolder = (prove: string, name: string, { folder }: Training): string
 interface Experiment {
   readonly name: string;
   /**
-   * The tasks file of each method. The one to read has more tasks: in the time of a training, the
-   * student would read those for GRPO so often that it knew them by heart.
+   * The tasks file of each method. SFT gets more tasks: it is so fast that the student would read
+   * those for GRPO about ten times, and overfit.
    */
   readonly files: Readonly<Record<Training["method"], string>>;
   readonly start: Start;

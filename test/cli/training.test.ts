@@ -116,7 +116,7 @@ describe("the loop", () => {
     const folder = mkdtempSync(join(tmpdir(), "prove-loop-text-"));
     const { code, out } = await runCommand(
       loop,
-      "--seconds 1 --train 8 --heldout 6 --sampled 2".split(" "),
+      "--seconds 1 --train 8 --read 8 --heldout 6 --sampled 2 --controls".split(" "),
       { cwd: folder },
     );
     expect(code).toBe(0);
@@ -125,6 +125,7 @@ describe("the loop", () => {
     expect(text).toMatch(/^before +[\d.]+% +[\d.]+%/m);
     expect(text).toMatch(/^after GRPO, differences from before/m);
     expect(text).toMatch(/^ {2}mean@8(: unchanged| [+−]0\.\d+ \(95% )/m);
+    expect(text).toMatch(/^tasks .*loop-1\.tasks\.jsonl, .*loop-1-read\.tasks\.jsonl$/m);
     expect(text).toContain(`open ${folder} in VS Code`);
   }, 240_000);
 });
