@@ -71,7 +71,7 @@ test.each(["wasm", "auto"] as const)(
   },
 );
 
-test("with AVX2, the wide build is used and V8 merges its vectors; otherwise it merges none", () => {
+test("V8 merges the vectors of the wide build, which is used with AVX2, and no others", () => {
   const check = (named: string) => {
     const args = ["--trace-wasm-revectorize", join(programs, "cli.js"), "backend", "check", "wasm"];
     const { status, stdout } = spawnSync(process.execPath, [...args, "--in-process", "--json"], {
