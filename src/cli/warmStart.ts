@@ -26,8 +26,16 @@ const warmStartSettings: SftSettings = {
   given: 0.1,
 };
 
-/** A model that has learned to copy takes smaller steps, and keeps what it knows. */
-const continuedSettings: SftSettings = { ...warmStartSettings, learningRate: 1e-3, warmUp: 50 };
+/**
+ * A model that has learned to copy takes smaller steps, and keeps what it knows. The rate falls from
+ * the start: at a constant one, the loss hardly does.
+ */
+const continuedSettings: SftSettings = {
+  ...warmStartSettings,
+  learningRate: 1e-3,
+  warmUp: 50,
+  decay: 1,
+};
 
 export const warmStart = defineCommand({
   name: "warm-start",

@@ -33,10 +33,10 @@ export const getLogFile = (folder: string) => join(folder, "trainer.log");
 const youngGeneration = "--max-semi-space-size=8";
 
 /**
- * Lets the heap of each worker grow by a quarter between full collections. With the default of V8,
+ * Lets the heap of each worker grow by an eighth between full collections. With the default of V8,
  * it can grow to several times what is in use, and keeps the pages.
  */
-const heapGrowth = "--heap-growing-percent=25";
+const heapGrowth = "--heap-growing-percent=12";
 
 /**
  * How glibc allocates, where it is the C library. By default it keeps freed buffers of up to 32 MB

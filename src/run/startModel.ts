@@ -77,8 +77,9 @@ export function readCarelessShare(folder: string): number {
  * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
  * twice unless only adapters are trained; adapters take larger steps than all weights. Of a small
  * student, a careless teacher leaves habits that show in most groups, and are unlearned by larger
- * steps than a student can take whose teacher made no errors. The steps get smaller towards the
- * end, because large ones cost success with greedy decoding.
+ * steps than a student can take whose teacher made no errors. Steps of twice the size teach no
+ * more, but change the student as much if they follow no reward. They get smaller towards the end,
+ * because large ones cost success with greedy decoding.
  */
 export function chooseGrpoSettings({
   kind,
@@ -90,7 +91,7 @@ export function chooseGrpoSettings({
     const common = { prompts: 4, group: 8, minibatches: 1 };
     return isAdapted ? { ...common, learningRate: 1e-5 } : { ...common, learningRate: 1e-6, kl: 0 };
   }
-  return careless > 0 ? { learningRate: 5e-4, decay: "linear" } : {};
+  return careless > 0 ? { learningRate: 2e-4, decay: "linear" } : {};
 }
 
 /** The settings of a supervised training that starts from a model. */

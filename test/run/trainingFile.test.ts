@@ -60,7 +60,7 @@ test("a run has the file's settings, and those that suit its model", () => {
   expect(create({ model: "careless", backend: "wasm" })).toMatchObject({
     from: "careless",
     backend: "wasm",
-    grpo: { learningRate: 5e-4, decay: "linear" },
+    grpo: { learningRate: 2e-4, decay: "linear" },
   });
   expect(create({ model: "careless", grpo: { learningRate: 1e-4 } })).toMatchObject({
     grpo: { learningRate: 1e-4 },
