@@ -27,8 +27,8 @@ const warmStartSettings: SftSettings = {
 };
 
 /**
- * A model that has learned to copy takes smaller steps, and keeps what it knows. The rate falls from
- * the start: at a constant one, the loss hardly does.
+ * A model that has learned to copy takes smaller steps, and keeps what it knows. The rate falls
+ * from the start: at a constant one, the loss hardly does.
  */
 const continuedSettings: SftSettings = {
   ...warmStartSettings,
