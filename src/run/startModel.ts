@@ -77,9 +77,9 @@ export function readCarelessShare(folder: string): number {
  * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
  * twice unless only adapters are trained; adapters take larger steps than all weights. Of a small
  * student, a careless teacher leaves habits that show in most groups, and are unlearned by larger
- * steps than a student can take whose teacher made no errors. Steps of twice the size teach no
- * more, but change the student as much if they follow no reward. They get smaller towards the end,
- * because large ones cost success with greedy decoding.
+ * steps than a student can take whose teacher made no errors. Twice as large, steps gain no more,
+ * and spoil the student where they follow no reward. The rate falls, because large steps towards
+ * the end cost success with greedy decoding.
  */
 export function chooseGrpoSettings({
   kind,
