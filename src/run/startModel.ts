@@ -77,8 +77,8 @@ export function readCarelessShare(folder: string): number {
  * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
  * twice unless only adapters are trained; adapters take larger steps than all weights. Of a small
  * student, a careless teacher leaves habits that show in most groups, and are unlearned by larger
- * steps than a student can take whose teacher made no errors. Twice as large, steps gain no more,
- * and spoil the student where they follow no reward. The rate falls, because large steps towards
+ * steps than a student can take whose teacher made no errors. Still larger steps gain no more, and
+ * make the student worse if advantages are shuffled. The rate falls, because large steps towards
  * the end cost success with greedy decoding.
  */
 export function chooseGrpoSettings({

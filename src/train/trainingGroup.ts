@@ -72,7 +72,7 @@ function countCommon(a: readonly number[], b: readonly number[]): number {
   return n;
 }
 
-/** The tokens to compute for sorted attempts of a group: what neighbors have in common counts once. */
+/** Tokens to compute for sorted attempts of a group; what neighbors have in common counts once. */
 export const countTokens = (
   { opening }: Pick<TrainingGroup, "opening">,
   sorted: readonly TrainingAttempt[],

@@ -89,7 +89,7 @@ test("an id that leads nowhere is repaired, and the copy is compared with the sh
   }, waitOptions);
   await workbench.takePicture("fixture-dangling-id");
   const repair = page.locator(".action-widget").getByText("Replace with acc_101");
-  // where the command ran twice, the marker opens again after the first Escape
+  // if the command above ran twice, the marker can open again after Escape
   await vi.waitFor(async () => {
     await page.keyboard.press("Escape");
     await marker.waitFor({ state: "hidden", timeout: 2000 });
