@@ -15,6 +15,8 @@ export interface Measure {
    * so that waiting for a busy core does not count.
    */
   readonly block: number;
+  /** What the thread computed in all, in milliseconds of CPU time. */
+  readonly spent: number;
   /** Resident memory of the extension host, in megabytes. */
   readonly memory: number;
 }
@@ -33,7 +35,8 @@ const answer = value => writeFileSync(process.env.METER_FILE, JSON.stringify(val
 const early = ["*", "onStartupFinished", "onLanguage", "onLanguage:json", "onLanguage:jsonc"];
 const isEarly = it => it.packageJSON.activationEvents?.some(event => early.includes(event));
 exports.activate = context => {
-  let last = spent();
+  let first = spent();
+  let last = first;
   let block = 0;
   const timer = setInterval(() => {
     const now = spent();
@@ -48,7 +51,7 @@ exports.activate = context => {
       answer({});
     }),
     commands.registerCommand("meter.begin", () => {
-      last = spent();
+      first = last = spent();
       block = 0;
       answer({});
     }),
@@ -59,7 +62,7 @@ exports.activate = context => {
     }),
     commands.registerCommand("meter.end", () => {
       const memory = process.memoryUsage.rss() / 1e6;
-      answer({ block, memory });
+      answer({ block, spent: last - first, memory });
     }),
   );
 };

@@ -231,13 +231,18 @@ export class Workbench {
     );
   }
 
+  /** Moves the focus to the side bar without the mouse. */
+  async focusSideBar(): Promise<void> {
+    await vi.waitFor(async () => {
+      await this.page.keyboard.press("Control+0");
+      await this.page.locator(".part.sidebar:focus-within").waitFor({ timeout: 1000 });
+    }, waitOptions);
+  }
+
   /** Moves the focus to the icon of a view container without the mouse: by way of the side bar. */
   async focusContainer(title: string): Promise<void> {
     const { keyboard } = this.page;
-    await vi.waitFor(async () => {
-      await keyboard.press("Control+0");
-      await this.page.locator(".part.sidebar:focus-within").waitFor({ timeout: 1000 });
-    }, waitOptions);
+    await this.focusSideBar();
     await keyboard.press("Shift+F6");
     const focused = this.page.locator(".activitybar .action-item:focus");
     await focused.waitFor();

@@ -139,22 +139,28 @@ export class Grid {
       Math.ceil((scrollTop + clientHeight) / rowHeight) + overscan,
     );
     const hadFocus = hasFocused(this.#body);
-    const rows: HTMLElement[] = [];
-    for (let position = first; position < last; position++)
-      rows.push(this.#createRow(position, content));
+    const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
+    const isActiveShown = positions.some(it => content.getKey(it) === this.#active);
+    const old = new Map(this.#listRows().map(it => [it.dataset["key"], it]));
+    // an element that stays keeps the focus, and a click that has begun on it is not lost
+    const rows = positions.map((position, i) => {
+      const isStop = isActiveShown
+        ? content.getKey(position) === this.#active
+        : !hadFocus && i === 0;
+      const row = this.#createRow(position, content, isStop);
+      const drawn = old.get(row.dataset["key"]);
+      return drawn?.isEqualNode(row) ? drawn : row;
+    });
     const columns = content.columns.length + 1;
-    this.#body.replaceChildren(
+    updateChildren(this.#body, [
       createSpacer(first * rowHeight, columns),
       ...rows,
       createSpacer((content.count - last) * rowHeight, columns),
-    );
-    const active =
-      rows.find(it => it.dataset["key"] === String(this.#active)) ??
-      (hadFocus ? undefined : rows[0]);
-    if (active) {
-      setTabStop(active, true);
-      if (hadFocus) giveFocus(active, { preventScroll: true });
-    } else if (hadFocus) this.#focusTable();
+    ]);
+    if (!hadFocus || hasFocused(this.#body)) return;
+    const active = this.#body.querySelector<HTMLElement>("tr[tabindex='0']");
+    if (active) giveFocus(active, { preventScroll: true });
+    else this.#focusTable();
   }
 
   /** Keeps the keys working after the focused row has scrolled out of sight. */
@@ -163,7 +169,11 @@ export class Grid {
     giveFocus(this.#table, { preventScroll: true });
   }
 
-  #createRow(position: number, { columns, getKey, createCell, createActions }: GridContent) {
+  #createRow(
+    position: number,
+    { columns, getKey, createCell, createActions }: GridContent,
+    isStop: boolean,
+  ): HTMLElement {
     const row = element(
       "tr",
       {
@@ -177,8 +187,12 @@ export class Grid {
         createActions(position),
       ),
     );
-    setTabStop(row, false);
+    setTabStop(row, isStop);
     return row;
+  }
+
+  #listRows(): HTMLElement[] {
+    return [...this.#body.querySelectorAll<HTMLElement>("tr[data-key]")];
   }
 
   #findPosition(target: EventTarget | null): number | undefined {
@@ -188,8 +202,7 @@ export class Grid {
 
   #activate(position: number): void {
     this.#active = this.#content?.getKey(position);
-    for (const it of this.#body.querySelectorAll<HTMLElement>("tr[data-key]"))
-      setTabStop(it, it.dataset["key"] === String(this.#active));
+    for (const it of this.#listRows()) setTabStop(it, it.dataset["key"] === String(this.#active));
   }
 
   #handleKey(event: KeyboardEvent): void {
@@ -238,6 +251,15 @@ export class Grid {
 function setTabStop(row: HTMLElement, isStop: boolean): void {
   row.tabIndex = isStop ? 0 : -1;
   for (const it of row.querySelectorAll<HTMLElement>("button")) it.tabIndex = isStop ? 0 : -1;
+}
+
+/** Replaces the children of an element, and leaves those in place that it has already. */
+function updateChildren(parent: Element, children: readonly Element[]): void {
+  const kept = new Set(children);
+  for (const it of Array.from(parent.children).filter(it => !kept.has(it))) it.remove();
+  children.forEach((it, i) => {
+    if (parent.children[i] !== it) parent.insertBefore(it, parent.children[i] ?? null);
+  });
 }
 
 const insertSecond = <Item>([first, ...others]: readonly Item[], second: Item): Item[] => [
