@@ -99,11 +99,12 @@ test("the table lists the attempts of all tasks, sorted and filtered, and opens 
     .click();
   await checkVisible(workbench.tab(".transcript"));
   await workbench.tab("Attempts: many").click();
+  await checkVisible(page.getByText(`${calendar} of 13,517 attempts`));
   await page
     .getByRole("button", { name: /^Select .* for compare$/ })
     .nth(1)
     .hover();
-  // rows that arrive draw the table again: a click on a row that stays is not lost
+  // as if rows arrived: the table is drawn again, and a click on a row that stays is not lost
   await workbench.page.mouse.down();
   await page.getByRole("searchbox").dispatchEvent("input");
   await workbench.page.mouse.up();
