@@ -148,7 +148,10 @@ describe("warm-start", () => {
     );
     expect(code).toBe(0);
     const read = (name: string): unknown => JSON.parse(readFileSync(join(out, name), "utf8"));
-    expect(read("training.json")).toMatchObject({ from: "small", sft: { careless: 0.9, decay: 1 } });
+    expect(read("training.json")).toMatchObject({
+      from: "small",
+      sft: { careless: 0.9, decay: 1 },
+    });
     expect(read("config.json")).toMatchObject({
       name: "careless",
       training: [{ method: "sft" }, { method: "sft", from: "small", seconds: expect.any(Number) }],
