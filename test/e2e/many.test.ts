@@ -64,12 +64,12 @@ test("the tasks are indexed, filtered and searched without blocking the extensio
   await workbench.takePicture("tasks-search");
   const { block, spent, memory } = await endMeter(workbench);
   printMeasure("longest block of the extension host over 13,517 tasks", `${block.toFixed(0)} ms`);
-  printMeasure("time that it computed", `${spent.toFixed(0)} ms`);
+  printMeasure("computing time of the extension host meanwhile", `${spent.toFixed(0)} ms`);
   printMeasure("memory of the extension host with 13,517 tasks", `${memory.toFixed(0)} MB`);
   expect(memory).toBeGreaterThan(0);
   expect(block).toBeGreaterThan(0);
-  // the work is done in slices; how long one takes depends on the machine
-  expect(block).toBeLessThan(spent / 5);
+  // the work is done in short slices; a share of it, because the time depends on the machine
+  expect(block).toBeLessThan(spent / 10);
 });
 
 test("the table lists the attempts of all tasks, sorted and filtered, and opens them", async () => {
@@ -104,7 +104,7 @@ test("the table lists the attempts of all tasks, sorted and filtered, and opens 
     .getByRole("button", { name: /^Select .* for compare$/ })
     .nth(1)
     .hover();
-  // as if rows arrived: the table is drawn again, and a click on a row that stays is not lost
+  // the table is drawn again between the press and the release, as when rows arrive
   await workbench.page.mouse.down();
   await page.getByRole("searchbox").dispatchEvent("input");
   await workbench.page.mouse.up();
