@@ -158,7 +158,7 @@ test("a training that ran to its end is evaluated, which its page shows", async 
   await workbench.takePicture("run-evaluated");
   // from the keyboard alone, from the command to the page with the result
   rmSync(join(folder, "evaluation.json"));
-  // a page gets the focus back after the palette has closed, even if a list is shown by then
+  // not from the page: the workbench gives it the focus back late, and a list that is open loses it
   await workbench.focusSideBar();
   await workbench.runCommandByKeyboard("PROVE: Evaluate…");
   await workbench.chooseByKeyboard("few-3");
