@@ -2,6 +2,7 @@
  * `evaluate`: lets policies attempt each task once with greedy decoding, and several times with
  * sampling, and prints the metrics with their intervals and the differences from a baseline.
  */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { computeChange } from "../evaluation/compare.ts";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
@@ -10,10 +11,12 @@ import { computeSlices } from "../evaluation/slices.ts";
 import type { ComputedWith } from "../run/computedWith.ts";
 import { UserError } from "../userError.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { LineWriter } from "../storage/lineWriter.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { splits, type Task } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { createSeenTasks, listGoalTools, listTurnSequences } from "../trajectory/seenTasks.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
@@ -27,7 +30,7 @@ import {
   formatMetrics,
   formatSlices,
 } from "./evaluationText.ts";
-import { commaList, countOf, existingPath, oneOf, positiveNumber } from "./parsers.ts";
+import { commaList, countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
 import type { OpenedPolicy, StudentChoice } from "./policies.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
@@ -66,6 +69,11 @@ const evaluateOptions = {
     "tasks file of the training: tells near tasks from far ones",
     { parser: existingPath("a tasks file") },
   ),
+  failed: option(
+    "--failed <file>",
+    "write the tasks at which the greedy attempt fails to this tasks file, which must not exist",
+    { parser: outputPath("prove/tasks/failed.tasks.jsonl") },
+  ),
   json: jsonFlag,
   ...endpointOptions,
 };
@@ -84,11 +92,13 @@ export const evaluate = defineCommand({
     "evaluate --tasks small.tasks.jsonl --policy prove/runs/first --constrain",
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
+    "evaluate --tasks small.tasks.jsonl --policy small --split train --failed hard.tasks.jsonl",
   ],
   async run(context, _positionals, options) {
     const { cwd, print, printNote } = context;
     const { tasks: file, split, baseline, limit = Infinity, json } = options;
     const selected = { file: resolve(cwd, file), split, limit };
+    const failedFile = checkFailedFile(options, cwd);
     const tasks = await readSelectedTasks(selected, printNote);
     const seen =
       options.trainedOn === undefined
@@ -98,6 +108,7 @@ export const evaluate = defineCommand({
     const start = baseline === undefined ? undefined : await measure(baseline);
     const runs: Measured[] = [];
     for (const spec of options.policy) runs.push(await measure(spec));
+    if (failedFile !== undefined) writeFailed(failedFile, tasks, runs[0]!, printNote);
     const all = [...(start ? [start] : []), ...runs];
     const greedyRuns = runs.map(it => it.greedy.rows);
     const sampledRuns = runs.flatMap(it => (it.sampled ? [it.sampled.rows] : []));
@@ -132,6 +143,42 @@ export const evaluate = defineCommand({
     return all.every(it => it.greedy.metrics.attempts > it.greedy.metrics.unscorable) ? 0 : 1;
   },
 });
+
+/** The new file that failed tasks are written to, if it is asked for. */
+function checkFailedFile(
+  { failed, policy }: Pick<EvaluateOptions, "failed" | "policy">,
+  cwd: string,
+): string | undefined {
+  if (failed === undefined) return undefined;
+  if (policy.length > 1)
+    throw new UserError(
+      `--failed is for one policy, and --policy names ${policy.length}`,
+      "evaluate one policy at a time",
+    );
+  const file = resolve(cwd, failed);
+  if (existsSync(file)) throw new UserError(`${failed} exists already`, "write to another file");
+  return file;
+}
+
+/** Writes the tasks whose greedy attempt can be scored and is no success, and says how many. */
+function writeFailed(
+  file: string,
+  tasks: readonly Task[],
+  { greedy }: Measured,
+  printNote: CliContext["printNote"],
+): void {
+  const isFailed = (it: EvaluationRow) => !it.success && it.unscorable === undefined;
+  const ids = new Set(greedy.rows.filter(isFailed).map(it => it.task));
+  const failed = tasks.filter(it => ids.has(it.id));
+  if (failed.length === 0) return printNote(`no task failed, so ${file} is not written`);
+  const writer = new LineWriter(file);
+  try {
+    for (const task of failed) writer.append(formatTaskLine(task));
+  } finally {
+    writer.close();
+  }
+  printNote(`${failed.length} of ${tasks.length} tasks failed and are in ${file}`);
+}
 
 /** The evaluations of a policy: greedy, and sampled if that was asked for. */
 interface Measured {

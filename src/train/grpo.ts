@@ -29,6 +29,7 @@ import {
   type ClippedTokens,
   type GroupStepContext,
 } from "./groupStep.ts";
+import type { TaskList } from "./sharedTasks.ts";
 import { sumByName, type ProcessGroup, type TrainingMethod } from "./trainingMethod.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
@@ -37,7 +38,7 @@ import { divideItems } from "./workShares.ts";
 
 export interface GrpoContext extends GroupStepContext {
   readonly catalog: Catalog;
-  readonly tasks: readonly Task[];
+  readonly tasks: TaskList;
   /** The index of each task in its split, by which outcomes name it; 0, 1, … by default. */
   readonly places?: readonly number[];
   readonly profile: Profile;
@@ -58,7 +59,7 @@ export interface StepOutcomes {
 
 export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMethod {
   const { group: replicas, model, chat, tasks } = context;
-  const places = context.places ?? tasks.map((_, i) => i);
+  const places = context.places ?? Array.from({ length: tasks.length }, (_, i) => i);
   const { grpo, seed } = config;
   /** The masks of the step's attempts, by trajectory; empty if decoding is not constrained. */
   const masks = new Map<string, TokenMask[]>();
@@ -89,7 +90,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const rollouts = await Promise.all(
       chosen.map(({ index, number }, i) => {
         // a copy: what is remembered about a task, such as its goal states, goes with the step
-        const task = variants[i] ?? { ...tasks[index]! };
+        const task = variants[i] ?? { ...tasks.at(index)! };
         const turn = grpo.turns === "one" ? selectTurn(task, seed, step, number) : undefined;
         return rolloutGroup(student, context.catalog, {
           task,
@@ -143,7 +144,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     for (const { index, number, isUndecided } of chosen) {
       const needed = grpo.variants && isUndecided;
       const variant = needed
-        ? await context.makeVariant?.(tasks[index]!, drawVariantSeed(seed, step, number))
+        ? await context.makeVariant?.(tasks.at(index)!, drawVariantSeed(seed, step, number))
         : undefined;
       variants.push(variant);
     }
@@ -153,7 +154,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   /** This replica's share of the step's tasks, and of those that replace tasks without a gradient. */
   const attemptStep = async (step: number, signal: AbortSignal): Promise<StepGroup[]> => {
     const chosen = selector.select(step).map((it, number) => ({ ...it, number }));
-    const own = divideItems(chosen, replicas.count, it => countSteps(tasks[it.index]!))[
+    const own = divideItems(chosen, replicas.count, it => countSteps(tasks.at(it.index)!))[
       replicas.rank
     ]!;
     const extra = Array.from({ length: grpo.resample }, (_, n) => ({

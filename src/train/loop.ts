@@ -6,7 +6,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
-import { parseFixtureName } from "../environment/fixtureName.ts";
 import { startBackend } from "../compute/backend.ts";
 import { initializeAdapters } from "../model/adapters.ts";
 import { loadAdapters } from "../model/huggingface/peft.ts";
@@ -18,7 +17,6 @@ import { profiles } from "../reward/profiles.ts";
 import { backends, type RunConfig } from "../run/config.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
-import type { Task } from "../trajectory/task.ts";
 import type { Corpus } from "./corpus.ts";
 import { openGrpo, type GrpoContext, type MakeVariant, type StepOutcomes } from "./grpo.ts";
 import type { MethodContext, TrainingMethod } from "./trainingMethod.ts";
@@ -26,6 +24,8 @@ import { readOptimizer } from "./optimizerFile.ts";
 import { createAdamW, type OptimizerState } from "./optimizer.ts";
 import type { Replica } from "./replicas.ts";
 import { openSft } from "./sft.ts";
+import { openSharedTasks, type SharedTasks } from "./sharedTasks.ts";
+import type { FixtureFile } from "./trainingSet.ts";
 
 /** What the main thread gives each replica to start with. */
 export interface ReplicaSetup {
@@ -33,18 +33,21 @@ export interface ReplicaSetup {
   /** The folder of the built programs, and folders of fixtures, the first match winning. */
   readonly programFolder: string;
   readonly fixtureFolders: readonly string[];
-  /** The model folder to begin from, and the reference model of the KL term. */
   /** The folder of native backends, which has those that are installed. */
   readonly backendsFolder: string;
+  /** The model folder to begin from, and the reference model of the KL term. */
   readonly from: string;
   readonly reference: string;
   /** Steps and seconds of training before this start. */
   readonly step: number;
   readonly spent: number;
-  /** For `grpo`: the tasks to attempt. For `sft`: the conversations to learn from. */
-  readonly tasks: readonly Task[];
+  /** For `grpo`: the tasks to attempt. */
+  readonly tasks: SharedTasks;
   /** The index of each task in its split. */
   readonly places: readonly number[];
+  /** The fixture files of the tasks' servers. */
+  readonly fixtures: readonly FixtureFile[];
+  /** For `sft`: the conversations to learn from. */
   readonly corpus?: Corpus;
   /** For `grpo` with a curriculum: the outcomes of the steps before this start. */
   readonly outcomes: readonly StepOutcomes[];
@@ -179,27 +182,30 @@ async function openMethod(
   setup: ReplicaSetup,
   environment: Pick<GrpoContext, "catalog" | "makeVariant">,
 ): Promise<TrainingMethod> {
-  const { config, tasks, places, corpus, outcomes } = setup;
+  const { config, places, corpus, outcomes } = setup;
   if (config.method === "sft") return openSft(context, config, corpus!);
   const profile = profiles.find(it => it.name === config.profile);
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
-  readFixtureFiles(environment.catalog, tasks);
+  // now instead of when a task first needs one: they may change during the training
+  for (const { server, name } of setup.fixtures) environment.catalog.getFixture(server, name);
   const reference =
     config.grpo.kl > 0 ? await loadReference(context.model, setup.reference) : undefined;
   const method = openGrpo(
-    { ...context, ...environment, tasks, places, reference, profile, outcomes },
+    {
+      ...context,
+      ...environment,
+      tasks: openSharedTasks(setup.tasks),
+      places,
+      reference,
+      profile,
+      outcomes,
+    },
     config,
   );
   return {
     step: (step, progress) => method.step(step, progress),
     dispose: () => (method.dispose(), reference?.dispose()),
   };
-}
-
-/** Reads them now instead of when a task first needs one: they may change during the training. */
-function readFixtureFiles(catalog: Catalog, tasks: readonly Task[]): void {
-  for (const { name, fixture } of tasks.flatMap(it => it.servers))
-    catalog.getFixture(name, parseFixtureName(fixture).base);
 }
 
 /** The model, with the adapters that the run trains if it trains some. */

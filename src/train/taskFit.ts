@@ -40,10 +40,10 @@ export function checkTask(task: Task, config: RunConfig, catalog: Catalog): void
  */
 export function checkMenus(
   { folder = "FOLDER", config, chat }: Pick<StoredModel, "config" | "chat"> & { folder?: string },
-  tasks: readonly Task[],
+  tasks: Iterable<Task>,
   catalog: Catalog,
 ): void {
-  if (!chat.describesTools || tasks.length === 0) return;
+  if (!chat.describesTools) return;
   const { limits } = chat;
   let shortest: { readonly task: Task; readonly tokens: number } | undefined;
   for (const task of tasks) {
@@ -54,9 +54,10 @@ export function checkMenus(
     if (tokens <= limits.prompt) return;
     if (!shortest || tokens < shortest.tokens) shortest = { task, tokens };
   }
+  if (!shortest) return;
   const format = (n: number) => n.toLocaleString("en");
   throw new UserError(
-    `the menu and the first turn of task ${shortest!.task.id} take ${format(shortest!.tokens)} tokens, and those of the other tasks at least as many; ${config.name} reads ${format(limits.context)} tokens, and ${format(limits.sampled)} of them are for its answers`,
+    `the menu and the first turn of task ${shortest.task.id} take ${format(shortest.tokens)} tokens, and those of the other tasks at least as many; ${config.name} reads ${format(limits.context)} tokens, and ${format(limits.sampled)} of them are for its answers`,
     config.architecture.context > limits.context
       ? `set a longer context with prove-rl model ${folder} --context N, or synthesize tasks with smaller menus`
       : "synthesize tasks with smaller menus, or choose a model that reads more tokens",

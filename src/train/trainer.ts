@@ -140,6 +140,13 @@ class Trainer {
   }
 
   async #train(config: RunConfig): Promise<RunEnd> {
+    const { setup, model } = await this.#prepare(config);
+    if (this.#isStopping) return { by: "stop", step: this.#step };
+    return await this.#runReplicas(setup, model);
+  }
+
+  /** What the replicas start with, and the model that is trained, without its weights. */
+  async #prepare(config: RunConfig): Promise<{ setup: ReplicaSetup; model: StoredModel }> {
     const checkpoint = findLatestCheckpoint(this.#folder);
     const spent = readSpentSeconds(checkpoint.folder, checkpoint.step);
     this.#step = checkpoint.step;
@@ -156,7 +163,7 @@ class Trainer {
     this.#steps = [...readMetrics(this.#folder).lines];
     await checkTasksFile(this.#folder, config.tasks);
     this.#activity = "reading tasks";
-    const { tasks, places, corpus, taskTopics, warnings } = await loadTrainingSet(
+    const { taskTopics, warnings, ...trainingSet } = await loadTrainingSet(
       config,
       this.#catalog,
       referenceModel,
@@ -186,16 +193,12 @@ class Trainer {
       reference,
       step: checkpoint.step,
       spent,
-      tasks,
-      places,
+      ...trainingSet,
       outcomes: this.#steps.flatMap(it =>
         it.method === "grpo" && it.outcomes ? [{ step: it.step, outcomes: it.outcomes }] : [],
       ),
-      ...(corpus ? { corpus } : {}),
     };
-    return this.#isStopping
-      ? { by: "stop", step: this.#step }
-      : await this.#runReplicas(setup, model);
+    return { setup, model };
   }
 
   #reportReadTasks(count: number): void {

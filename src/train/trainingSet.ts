@@ -3,6 +3,7 @@
  * conversations.
  */
 import type { Catalog } from "../environment/catalog.ts";
+import { parseFixtureName } from "../environment/fixtureName.ts";
 import { UserError } from "../userError.ts";
 import type { StoredModel, TaskTopic } from "../model/modelFolder.ts";
 import type { RunConfig } from "../run/config.ts";
@@ -10,19 +11,28 @@ import { listMisfitReasons, type FitCounts } from "../run/fitCounts.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { buildCorpus, type BuiltCorpus, type Corpus } from "./corpus.ts";
+import { openSharedTasks, SharedTasksBuilder, type SharedTasks } from "./sharedTasks.ts";
 import { checkMenus, checkTask, createFitCheck, FitTally } from "./taskFit.ts";
 
 export interface TrainingSet {
-  /** The tasks that `grpo` attempts. */
-  readonly tasks: readonly Task[];
+  /** The tasks that `grpo` attempts; none for `sft`. */
+  readonly tasks: SharedTasks;
   /** The index of each of these tasks in the split, which also counts tasks that are left out. */
   readonly places: readonly number[];
   /** The conversations that `sft` learns from. */
   readonly corpus?: Corpus;
+  /** The fixture files of the tasks' servers. */
+  readonly fixtures: readonly FixtureFile[];
   /** The topic of each task. */
   readonly taskTopics: readonly TaskTopic[];
   /** What the user should know about the tasks before the first step. */
   readonly warnings: readonly string[];
+}
+
+export interface FixtureFile {
+  readonly server: string;
+  /** Its name, without a world or a variant. */
+  readonly name: string;
 }
 
 type Start = Pick<StoredModel, "config" | "chat">;
@@ -45,7 +55,7 @@ export async function loadTrainingSet(
   const checkFit = needsFit ? createFitCheck(start, catalog) : undefined;
   const fits = new FitTally();
   const unusable: UserError[] = [];
-  const tasks: Task[] = [];
+  const attempted = new SharedTasksBuilder();
   const places: number[] = [];
   let place = -1;
   const taskTopics: TaskTopic[] = [];
@@ -80,7 +90,7 @@ export async function loadTrainingSet(
       : undefined;
   if (!built)
     for await (const task of selectTasks())
-      tasks.push(needsTeacher(config) ? task : removeTeacher(task));
+      attempted.add(needsTeacher(config) ? task : removeTeacher(task));
   const [problem] = unusable;
   if (taskTopics.length === 0 && problem && fits.counts.total === 0)
     throw new UserError(
@@ -106,14 +116,22 @@ export async function loadTrainingSet(
         ? "set more with prove-rl model FOLDER, or synthesize tasks with smaller menus"
         : "synthesize with --preset student",
     );
+  const tasks = attempted.build();
   // its folder is that of a checkpoint, which stays as it is
-  checkMenus({ config: start.config, chat: start.chat }, tasks, catalog);
+  checkMenus({ config: start.config, chat: start.chat }, openSharedTasks(tasks), catalog);
   const warnings = [
     ...describeUnusable(unusable, taskTopics.length),
     ...(config.onlyFitting ? [] : describeMisfits(fits.counts, start)),
     ...(built ? describeLong(built.overLong, taskTopics.length, start) : []),
   ];
-  return { tasks, places, taskTopics, warnings, ...(built ? { corpus: built.corpus } : {}) };
+  return {
+    tasks,
+    places,
+    fixtures: listFixtures(taskTopics),
+    taskTopics,
+    warnings,
+    ...(built ? { corpus: built.corpus } : {}),
+  };
 }
 
 function findProblem(task: Task, config: RunConfig, catalog: Catalog): UserError | undefined {
@@ -164,7 +182,7 @@ const needsTeacher = (config: RunConfig): boolean =>
 
 /**
  * Attempts at whole tasks do not need the teacher's trajectory, except that the user of a task with
- * rules agrees where the teacher's user did. Every worker has a copy of all tasks.
+ * rules agrees where the teacher's user did. Without it, a task takes about half the memory.
  */
 const removeTeacher = (task: Task): Task => ({
   ...task,
@@ -174,6 +192,17 @@ const removeTeacher = (task: Task): Task => ({
     events: task.policy ? task.trajectory.events.filter(it => it.kind === "user") : [],
   },
 });
+
+/** Each file once. */
+function listFixtures(topics: readonly TaskTopic[]): FixtureFile[] {
+  const files = topics.flatMap(it =>
+    it.servers.map(({ name, fixture }) => ({
+      server: name,
+      name: parseFixtureName(fixture).base,
+    })),
+  );
+  return [...new Map(files.map(it => [`${it.server}/${it.name}`, it])).values()];
+}
 
 /** Keeps only names: a large file is read one task at a time. */
 const getTaskTopic = ({ goals, servers }: Task): TaskTopic => ({

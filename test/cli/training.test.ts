@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -230,6 +231,36 @@ describe("evaluate", () => {
     expect(text).toContain("scripted:teacher compared with scripted:idle");
     expect(text).toContain("  sampled, mean@2");
     expect(text.filter(it => /^ {2}success \+1\.000 .*: higher$/.test(it))).toHaveLength(2);
+  });
+
+  test("writes the tasks at which the policy failed to a tasks file, and never over one", async () => {
+    const failed = join(cwd, "failed.tasks.jsonl");
+    const read = (file: string) => readFileSync(file, "utf8").trim().split("\n");
+    const evaluateFor = (policy: string, ...options: string[]) =>
+      runCommand(
+        evaluate,
+        ["--tasks", tasks(), "--policy", policy, "--json", "--failed", failed, ...options],
+        { cwd },
+      );
+    const taught = await evaluateFor("scripted:teacher");
+    expect(taught.notes.join()).toContain("no task failed");
+    expect(existsSync(failed)).toBe(false);
+
+    const { out, notes } = await evaluateFor("small", "--split", "train");
+    const { success, attempts } = JSON.parse(out[0]!) as Metrics;
+    const count = Math.round((1 - success) * attempts);
+    expect(count).toBeGreaterThan(0);
+    expect(notes.join()).toContain(`${count} of ${attempts} tasks failed`);
+    expect(read(failed)).toHaveLength(count);
+    expect(read(tasks())).toEqual(expect.arrayContaining(read(failed)));
+
+    const written = readFileSync(failed, "utf8");
+    await expect(evaluateFor("small")).rejects.toThrow(/failed\.tasks\.jsonl exists already/);
+    expect(readFileSync(failed, "utf8")).toBe(written);
+    rmSync(failed);
+    await expect(evaluateFor("small,scripted:teacher")).rejects.toThrow(
+      "--failed is for one policy, and --policy names 2",
+    );
   });
 
   test("refuses held-out tasks that require tools that the student was trained on", async () => {

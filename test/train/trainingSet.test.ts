@@ -7,6 +7,7 @@ import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
+import { openSharedTasks } from "../../src/train/sharedTasks.ts";
 import { loadTrainingSet, type TrainingSet } from "../../src/train/trainingSet.ts";
 import { readModelFolder } from "../../src/model/modelFolder.ts";
 import type { Task } from "../../src/trajectory/task.ts";
@@ -34,7 +35,7 @@ interface LoadOptions {
 }
 
 async function load(tasks: readonly Task[], options: LoadOptions): Promise<readonly Task[]> {
-  return (await loadSet(tasks, options)).tasks;
+  return [...openSharedTasks((await loadSet(tasks, options)).tasks)];
 }
 
 async function loadSet(
@@ -165,7 +166,7 @@ describe("tasks that cannot be attempted", () => {
 
   test("are left out, and the user is told", async () => {
     const { tasks, warnings } = await loadSet([await moveFifty(), await offerNothing()], {});
-    expect(tasks.map(it => it.id)).toEqual(["t-move"]);
+    expect([...openSharedTasks(tasks)].map(it => it.id)).toEqual(["t-move"]);
     expect(warnings[0]).toBe(
       "1 of 2 tasks cannot be attempted, and is left out: task t-renamed offers banking_teleport, which none of its servers has. To do: synthesize the task anew",
     );
@@ -180,7 +181,7 @@ describe("tasks that cannot be attempted", () => {
     });
     const of = crashingCatalog();
     const { tasks, warnings } = await loadSet([await moveFifty(), question], { of });
-    expect(tasks.map(it => it.id)).toEqual(["t-question"]);
+    expect([...openSharedTasks(tasks)].map(it => it.id)).toEqual(["t-question"]);
     expect(warnings[0]).toMatch(
       /^1 of 2 tasks cannot be attempted, .*goal 2, banking_transfer, is broken \(.*out of money\)/,
     );
@@ -192,7 +193,7 @@ describe("tasks that cannot be attempted", () => {
 
 test("before tasks that do not fit the student, the user is told how many do", async () => {
   const { tasks, warnings } = await loadSet([await moveFifty()], {});
-  expect(tasks).toHaveLength(1);
+  expect(openSharedTasks(tasks)).toHaveLength(1);
   expect(warnings).toEqual([
     "none of 1 tasks fit small: 1 on servers that it does not know. Attempts at those hardly ever succeed; --only-fitting leaves them out",
   ]);
