@@ -108,7 +108,6 @@ export const evaluate = defineCommand({
     const start = baseline === undefined ? undefined : await measure(baseline);
     const runs: Measured[] = [];
     for (const spec of options.policy) runs.push(await measure(spec));
-    if (failedFile !== undefined) writeFailed(failedFile, tasks, runs[0]!, printNote);
     const all = [...(start ? [start] : []), ...runs];
     const greedyRuns = runs.map(it => it.greedy.rows);
     const sampledRuns = runs.flatMap(it => (it.sampled ? [it.sampled.rows] : []));
@@ -140,6 +139,8 @@ export const evaluate = defineCommand({
         }
       }
     }
+    // last: what was measured is printed even if the file cannot be written
+    if (failedFile !== undefined) writeFailed(failedFile, tasks, runs[0]!, printNote);
     return all.every(it => it.greedy.metrics.attempts > it.greedy.metrics.unscorable) ? 0 : 1;
   },
 });
