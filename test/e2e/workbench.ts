@@ -483,6 +483,10 @@ export class Workbench {
     const problems: string[] = [];
     for (const theme of Object.keys(themes) as Theme[]) {
       await this.useTheme(theme);
+      // the toolkit gives its components the colors of the theme in the next frame
+      await frame.evaluate(
+        "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))",
+      );
       // in another theme, only the colors differ
       const options =
         theme === "light" ? {} : { runOnly: ["color-contrast", "link-in-text-block"] };
