@@ -57,7 +57,9 @@ export function checkMenus(
   if (!shortest) return;
   const format = (n: number) => n.toLocaleString("en");
   throw new UserError(
-    `the menu and the first turn of task ${shortest.task.id} take ${format(shortest.tokens)} tokens, and those of the other tasks at least as many; ${config.name} reads ${format(limits.context)} tokens, and ${format(limits.sampled)} of them are for its answers`,
+    `the menu and the first turn of task ${shortest.task.id} take ` +
+      `${format(shortest.tokens)} tokens, and those of the other tasks at least as many; ${config.name} reads ` +
+      `${format(limits.context)} tokens, and ${format(limits.sampled)} of them are for its answers`,
     config.architecture.context > limits.context
       ? `set a longer context with prove-rl model ${folder} --context N, or synthesize tasks with smaller menus`
       : "synthesize tasks with smaller menus, or choose a model that reads more tokens",

@@ -233,7 +233,7 @@ describe("evaluate", () => {
     expect(text.filter(it => /^ {2}success \+1\.000 .*: higher$/.test(it))).toHaveLength(2);
   });
 
-  test("writes the tasks at which the policy failed to a tasks file, and never over one", async () => {
+  test("writes the tasks at which a policy failed, and never over another file", async () => {
     const failed = join(cwd, "failed.tasks.jsonl");
     const read = (file: string) => readFileSync(file, "utf8").trim().split("\n");
     const evaluateFor = (policy: string, ...options: string[]) =>

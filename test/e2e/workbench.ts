@@ -483,7 +483,7 @@ export class Workbench {
     const problems: string[] = [];
     for (const theme of Object.keys(themes) as Theme[]) {
       await this.useTheme(theme);
-      // the toolkit gives its components the colors of the theme in the next frame
+      // the toolkit updates the colors of its components one frame after the theme of the page
       await frame.evaluate(
         "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))",
       );
