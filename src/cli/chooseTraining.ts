@@ -10,7 +10,7 @@ import { splits } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { commaList, countOf, existingPath, oneOf, positiveNumber, wholeNumber } from "./parsers.ts";
-import { findShippedModel } from "./resources.ts";
+import { findModel, findShippedModel } from "./resources.ts";
 
 export const trainingOptions = {
   tasks: option("--tasks <file>", "tasks file to train on; required, unless --config names one", {
@@ -18,10 +18,7 @@ export const trainingOptions = {
   }),
   from: option(
     "--from <model>",
-    "run or model folder to start from (default: the shipped student)",
-    {
-      parser: existingPath("a run or model folder"),
-    },
+    "run or model folder to start from, or the name of a shipped student: small (default) or careless",
   ),
   method: option(
     "--method <method>",
@@ -78,9 +75,10 @@ export interface ChosenTraining {
 
 /** Throws a `UserError` if there are no tasks, or the model cannot be used or trained so. */
 export async function chooseTraining(
-  { cwd, resources }: Pick<CliContext, "cwd" | "resources">,
+  context: Pick<CliContext, "cwd" | "resources">,
   { config, from, onlyFitting, tasks: givenTasks, ...given }: OptionValues<typeof trainingOptions>,
 ): Promise<ChosenTraining> {
+  const { cwd, resources } = context;
   const { model: startFolder, ...file } =
     config === undefined
       ? { model: findShippedModel(resources) }
@@ -91,7 +89,7 @@ export async function chooseTraining(
       "a training needs a tasks file",
       "name one with --tasks, or continue a run with train --resume",
     );
-  const model = findModelFolder(from === undefined ? startFolder : resolve(cwd, from));
+  const model = findModelFolder(from === undefined ? startFolder : findModel(from, context));
   const lora = chooseLora(file.lora, given);
   await checkModel(model, lora);
   const { method, split, seed, backend, workers } = given;

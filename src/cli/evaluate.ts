@@ -263,20 +263,30 @@ interface Selection {
   readonly limit: number;
 }
 
+/** Attempts are told apart by the ids of their tasks, so of tasks with the same id only one is read. */
 async function readSelectedTasks(
   { file, split, limit }: Selection,
-  onTorn: (remark: string) => void,
+  printNote: (remark: string) => void,
 ): Promise<Task[]> {
-  const tasks: Task[] = [];
+  const tasks = new Map<string, Task>();
   const counts = new Map<string, number>();
-  for await (const task of readTasks(file, { onTorn })) {
+  let repeated = 0;
+  for await (const task of readTasks(file, { onTorn: printNote })) {
     const isSelected = split === "heldout" ? task.split !== "train" : task.split === split;
     const count = counts.get(task.split) ?? 0;
     if (!isSelected || count >= limit) continue;
+    if (tasks.has(task.id)) {
+      repeated++;
+      continue;
+    }
     counts.set(task.split, count + 1);
-    tasks.push(task);
+    tasks.set(task.id, task);
   }
-  if (tasks.length > 0) return tasks;
+  if (repeated > 0)
+    printNote(
+      `${repeated} ${repeated === 1 ? "task has" : "tasks have"} the id of an earlier one in ${file}, and ${repeated === 1 ? "is" : "are"} left out`,
+    );
+  if (tasks.size > 0) return [...tasks.values()];
   const what = split === "heldout" ? "held-out tasks" : `tasks of the split ${split}`;
   throw new UserError(`${file} holds no ${what}`, "choose another split, or synthesize more tasks");
 }

@@ -102,7 +102,7 @@ export function formatStep(metrics: StepMetrics): string {
     return `step ${step}  loss ${loss.toFixed(3)}${validation === undefined ? "" : `  validation ${validation.toFixed(3)}`}`;
   }
   const { step, reward, paper, success, zeroVariance, kl, entropy } = metrics;
-  return `step ${step}  reward ${reward.mean.toFixed(3)}  paper ${paper.toFixed(3)}  success ${(100 * success).toFixed(0)}%  flat ${(100 * zeroVariance).toFixed(0)}%  kl ${kl.toFixed(3)}  entropy ${entropy.toFixed(3)}`;
+  return `step ${step}  reward ${reward.mean.toFixed(3)}  paper ${paper.toFixed(3)}  success ${(100 * success).toFixed(0)}%  flat ${(100 * zeroVariance).toFixed(0)}%  kl ${kl?.toFixed(3) ?? "-"}  entropy ${entropy.toFixed(3)}`;
 }
 
 const formatTime = (seconds: number) =>

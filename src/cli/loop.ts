@@ -4,7 +4,7 @@
  * time: one reads its teacher's conversations, one gets its rewards for attempts at random.
  */
 import { existsSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
 import type { GrpoSettings } from "../run/config.ts";
 import { chooseGrpoSettings } from "../run/startModel.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -18,8 +18,8 @@ import {
   type Start,
 } from "./experiment.ts";
 import type { FollowedTraining } from "./followTraining.ts";
-import { countOf, existingPath } from "./parsers.ts";
-import { findStartModel } from "./resources.ts";
+import { countOf } from "./parsers.ts";
+import { findModel, findStartModel } from "./resources.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
 
 const count = countOf("a whole number above zero");
@@ -47,9 +47,10 @@ const loopOptions = {
     default: 100,
   }),
   seed: seedOption,
-  model: option("--model <folder>", "model folder to start from (default: the shipped start)", {
-    parser: existingPath("a model folder"),
-  }),
+  model: option(
+    "--model <model>",
+    "model folder to start from, or the name of a shipped student: careless (default) or small",
+  ),
   json: jsonFlag,
 };
 
@@ -68,7 +69,9 @@ export const loop = defineCommand({
   async run(context, _positionals, options) {
     const { prove, print, printNote, cwd } = context;
     const start = await readStart(
-      options.model === undefined ? findStartModel(context.resources) : resolve(cwd, options.model),
+      options.model === undefined
+        ? findStartModel(context.resources)
+        : findModel(options.model, context),
     );
     const name = findFreeName(prove);
     const trainings = [ownAttempts, ...(options.controls ? controls : [])];

@@ -3,8 +3,6 @@
  * endpoint's model, or a scripted policy. Checks that the held-out tasks are held out for a
  * student.
  */
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { UserError } from "../userError.ts";
 import {
@@ -35,6 +33,7 @@ import {
   sentContent,
   type endpointOptions,
 } from "./endpoints.ts";
+import { lookUpModel } from "./resources.ts";
 
 export interface OpenedPolicy {
   readonly policy: Policy;
@@ -77,15 +76,9 @@ export async function openPolicy(
   return await openStudentModel(readStudent(folder), tasks, context, choice);
 }
 
-/** The folder of a run or a model, or that of the shipped student with that name. */
-function findStudentFolder(
-  spec: string,
-  { cwd, resources }: Pick<CliContext, "cwd" | "resources">,
-): string {
-  const folder = resolve(cwd, spec);
-  if (existsSync(folder)) return folder;
-  const shipped = join(resources, "models", spec);
-  if (/^[\w-]+$/.test(spec) && existsSync(shipped)) return shipped;
+function findStudentFolder(spec: string, context: Pick<CliContext, "cwd" | "resources">): string {
+  const folder = lookUpModel(spec, context);
+  if (folder !== undefined) return folder;
   throw new UserError(
     `there is no policy ${spec}`,
     "give a run folder, a model folder, the name of a shipped student (small or careless), endpoint:MODEL, scripted:teacher or scripted:idle",

@@ -1,6 +1,8 @@
 /** The models and fixtures that ship with the product, by their place in its resources. */
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { shippedStart } from "../run/startModel.ts";
+import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 
 /** The folders of fixtures, first the workspace's, then the shipped ones. */
@@ -21,3 +23,24 @@ export const findShippedModel = (resources: string): string => join(resources, "
  */
 export const findStartModel = (resources: string): string =>
   join(resources, "models", shippedStart);
+
+/** The folder of a run or a model, or that of the shipped student with that name, if there is one. */
+export function lookUpModel(
+  spec: string,
+  { cwd, resources }: Pick<CliContext, "cwd" | "resources">,
+): string | undefined {
+  const folder = resolve(cwd, spec);
+  if (existsSync(folder)) return folder;
+  const shipped = join(resources, "models", spec);
+  return /^[\w-]+$/.test(spec) && existsSync(shipped) ? shipped : undefined;
+}
+
+/** As `lookUpModel`, but throws a `UserError` if there is none. */
+export function findModel(spec: string, context: Pick<CliContext, "cwd" | "resources">): string {
+  const folder = lookUpModel(spec, context);
+  if (folder !== undefined) return folder;
+  throw new UserError(
+    `there is no model ${spec}`,
+    "give a run or model folder, or the name of a shipped student (small or careless)",
+  );
+}

@@ -13,7 +13,7 @@ import { startTrainer } from "../run/start.ts";
 import { defineCommand, option, type CliContext } from "./command.ts";
 import { followTraining, type FollowedTraining } from "./followTraining.ts";
 import { countOf, existingPath, outputPath, positiveNumber, share } from "./parsers.ts";
-import { findShippedModel, listFixtureFolders } from "./resources.ts";
+import { findModel, findShippedModel, listFixtureFolders } from "./resources.ts";
 import { seedOption } from "./sharedOptions.ts";
 
 /** A high rate and a loss on all tokens: the student learns to copy from what it reads sooner. */
@@ -56,9 +56,10 @@ export const warmStart = defineCommand({
     out: option("--out <folder>", "model folder to write (default: the product's own student)", {
       parser: outputPath("prove/models/small"),
     }),
-    from: option("--from <model>", "model folder to go on from (default: random weights)", {
-      parser: existingPath("a model folder"),
-    }),
+    from: option(
+      "--from <model>",
+      "model folder or shipped student to go on from (default: random weights)",
+    ),
     seconds: option("--seconds <n>", "seconds of training", {
       parser: positiveNumber,
       default: 3600,
@@ -98,7 +99,7 @@ export const warmStart = defineCommand({
         workers,
         seconds,
         sft: { careless, ...sft },
-        ...(paths.from === undefined ? {} : { from: resolve(cwd, paths.from) }),
+        ...(paths.from === undefined ? {} : { from: findModel(paths.from, context) }),
       },
       context,
     );

@@ -5,6 +5,21 @@ import type { PageContract } from "./pageChannel.ts";
 export type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
 export type { ScoredRows } from "../run/scoreInBatches.ts";
 
+/** The attempt that was selected to compare others with. */
+export interface SelectedAttempt {
+  /** Absent if the table does not list the attempt. */
+  readonly row?: SelectedRow | undefined;
+}
+
+/** What tells a row from the others of its table. */
+export interface SelectedRow {
+  /** The number of its line. */
+  readonly line?: number;
+  readonly step?: number;
+  /** Its number in its trajectory file. */
+  readonly attempt?: number;
+}
+
 export interface AttemptsView {
   /** What the table lists, as text; the page finds it by it after a reload. */
   readonly subject: string;
@@ -13,6 +28,7 @@ export interface AttemptsView {
   readonly profile: string;
   /** Totals are never below 0 under this profile. */
   readonly hasFloor: boolean;
+  readonly selected: SelectedAttempt | null;
 }
 
 /** How scoring ended. */
@@ -35,7 +51,7 @@ export interface AttemptsPage extends PageContract {
     /** Opens the attempt of a row, by its position among all rows. */
     open: { params: { row: number; view: AttemptView }; result: null };
     /** Selects the attempt of a row to compare, or compares it with the selected one. */
-    compare: { params: { row: number }; result: { isSelected: boolean } };
+    compare: { params: { row: number }; result: null };
     /** Shows the attempt of a row beside the others at its task, in the same step of its run. */
     openGroup: { params: { row: number }; result: null };
   };
@@ -44,5 +60,7 @@ export interface AttemptsPage extends PageContract {
     restarted: AttemptsView;
     rows: ScoredRows;
     ended: ScoringEnd;
+    /** Another attempt was selected to compare others with, or none. */
+    selected: SelectedAttempt | null;
   };
 }

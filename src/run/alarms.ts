@@ -75,19 +75,38 @@ function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
       "unknown-tools",
       `${formatShare(tool)} of the calls name a tool that is not offered: the student has lost the menu`,
     );
-  const kl = mean(it => it.kl);
+  const measured = recent.flatMap(it => it.kl ?? []);
+  const kl = measured.length === 0 ? 0 : computeMean(measured);
   if (kl > limits.kl)
     raise(
       "kl",
       `the KL divergence from the start is ${kl.toFixed(2)} per token: the student has moved far from the weights it started with, and the learning rate may be too high`,
     );
-  const fall = findFall(steps.map(it => it.success));
+  const fall = findFall(listSuccess(steps));
   if (fall !== undefined)
     raise(
       "success",
       `success is ${formatShare(fall)} below the first ${longWindow} steps, more than chance explains: the learning rate may be too high`,
     );
   return alarms;
+}
+
+/**
+ * The success of each step. A curriculum chooses tasks by their outcomes, so success can fall while
+ * the student stays as it is: then only tasks that were attempted for the first time count, and
+ * the result is empty from the step on that has none.
+ */
+function listSuccess(steps: readonly GrpoStep[]): number[] {
+  if (!steps.some(it => it.outcomes)) return steps.map(it => it.success);
+  const known = new Set<number>();
+  const success: number[] = [];
+  for (const { outcomes = [] } of steps) {
+    const fresh = outcomes.filter(it => it.attempts > 0 && !known.has(it.task));
+    if (fresh.length === 0) return [];
+    for (const it of outcomes) known.add(it.task);
+    success.push(computeMean(fresh.map(it => it.successes / it.attempts)));
+  }
+  return success;
 }
 
 const computeFaultShare = ({ attempts, faults }: GrpoStep): number =>
@@ -108,11 +127,9 @@ function findFall(values: readonly number[]): number | undefined {
 /** The loss of GRPO is near 0; the loss of supervised training falls. */
 function findLossAlarms(steps: readonly StepMetrics[]): Alarm[] {
   const recent = computeMean(steps.slice(-window).map(it => it.loss));
-  const lowest = Math.min(
-    ...steps
-      .slice(0, 1 - window)
-      .map((_, i) => computeMean(steps.slice(i, i + window).map(it => it.loss))),
-  );
+  let lowest = Infinity;
+  for (let i = 0; i + window <= steps.length; i++)
+    lowest = Math.min(lowest, computeMean(steps.slice(i, i + window).map(it => it.loss)));
   const isRising =
     steps.at(-1)!.method === "grpo" ? recent > lowest + 1 : recent > 1.5 * lowest + 0.1;
   return isRising
@@ -181,7 +198,7 @@ function holdsAt(
     case "unknown-tools":
       return errors.tool > limits.tool;
     case "kl":
-      return kl > limits.kl;
+      return (kl ?? 0) > limits.kl;
     default:
       return false;
   }

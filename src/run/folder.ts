@@ -165,12 +165,13 @@ export function extendRun(folder: string, limits: Pick<RunConfig, "steps" | "sec
   changeRun(folder, { steps: limits.steps, seconds: limits.seconds });
 }
 
-/** How long a run has been trained. */
+/** How long a run has been trained, up to its last checkpoint, from which it is resumed. */
 export function measureTraining(folder: string): {
   readonly steps: number;
   readonly seconds: number;
 } {
-  const { lines } = readMetrics(folder);
+  const { step } = findLatestCheckpoint(folder);
+  const lines = readMetrics(folder).lines.filter(it => it.step <= step);
   return { steps: lines.length, seconds: lines.reduce((sum, it) => sum + it.seconds.total, 0) };
 }
 

@@ -71,7 +71,7 @@ export const grpoStep = z.object({
   /** The share of groups whose attempts all have the same reward and so no gradient. */
   zeroVariance: share,
   /**
-   * How many groups there were, of those without a gradient, without a success, and attempted in
+   * How many groups there were, of those whose attempts all have the same reward, without a success, and attempted in
    * place of others; only with `grpo.resample` or `grpo.failedGroups`.
    */
   groups: z
@@ -92,8 +92,11 @@ export const grpoStep = z.object({
   tokensPerRollout: number,
   /** Attempts divided by the whole time of the step, learning included. */
   rolloutsPerSecond: number,
-  /** k3 estimate of the KL divergence from the starting weights, mean per token. */
-  kl: number,
+  /**
+   * k3 estimate of the KL divergence from the starting weights, mean per token. Absent if it was not
+   * measured: without a KL term, and in steps in which no group that it is measured on has a gradient.
+   */
+  kl: number.optional(),
   /** The share of tokens whose ratio was clipped. */
   clipShare: share,
   entropy: number,

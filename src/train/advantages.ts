@@ -54,17 +54,24 @@ export function assignAdvantages(
     shuffleAdvantages(groups.flat(), seed, step, replicas.rank);
 }
 
+/** Whether attempts at a task differ in reward. */
+export function hasVariance(
+  group: Group,
+  { overlong }: Pick<AdvantageSettings, "overlong">,
+  limits: SampledLimit,
+): boolean {
+  const { deviation } = describeRewards(group.map(it => computeReward(it, overlong, limits)));
+  return deviation >= smallest;
+}
+
 /** Whether attempts at a task give a gradient: they must differ in reward, and count. */
-export function givesGradient(
+export const givesGradient = (
   group: Group,
   settings: AdvantageSettings,
   limits: SampledLimit,
-): boolean {
-  const { deviation } = describeRewards(
-    group.map(it => computeReward(it, settings.overlong, limits)),
-  );
-  return deviation >= smallest && (settings.failedGroups > 0 || group.some(it => it.success));
-}
+): boolean =>
+  hasVariance(group, settings, limits) &&
+  (settings.failedGroups > 0 || group.some(it => it.success));
 
 /** The reward, less a punishment that grows over the last tokens before the limit to 1. */
 const computeReward = (

@@ -60,12 +60,25 @@ export async function readAdaptedDigest(start: StoredModel): Promise<{ readonly 
 export const countTrainable = ({ config: { architecture }, adapters }: StoredModel): number =>
   adapters ? countAdapterParameters(architecture, adapters.config) : countParameters(architecture);
 
-/** Writes a checkpoint to a run folder and returns the checkpoint's folder. */
-export function saveCheckpoint(
+/** What to do if metrics or weights are not numbers. */
+export const remedyOfInvalidNumbers =
+  "start a new run with a lower learning rate; the checkpoints before this step can still be used";
+
+/**
+ * Writes a checkpoint to a run folder and returns the checkpoint's folder. Throws a `UserError` if
+ * the weights are not all numbers.
+ */
+export async function saveCheckpoint(
   runFolder: string,
   { step, spent, weights, optimizer }: SaveMessage,
   model: StoredModel,
 ): Promise<string> {
+  const invalid = [...weights].find(([, it]) => !it.values.every(value => Number.isFinite(value)));
+  if (invalid)
+    throw new UserError(
+      `step ${step}: the weights ${invalid[0]} are not all numbers`,
+      remedyOfInvalidNumbers,
+    );
   const { config } = model;
   const training = config.training.toSpliced(-1, 1, {
     ...config.training.at(-1)!,

@@ -11,11 +11,11 @@ import { rollout, type Rollout } from "../policy/rollout.ts";
 import type { Profile } from "../reward/profiles.ts";
 import type { GrpoConfig } from "../run/config.ts";
 import type { TaskOutcome } from "../run/metrics.ts";
-import { groupFormat, type GroupLine } from "../run/group.ts";
+import type { GroupLine } from "../run/group.ts";
 import type { Task } from "../trajectory/task.ts";
-import { getEnd, type Trajectory } from "../trajectory/trajectory.ts";
+import { getEnd } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
-import { assignAdvantages, givesGradient } from "./advantages.ts";
+import { assignAdvantages, givesGradient, hasVariance } from "./advantages.ts";
 import {
   createTaskSelector,
   drawVariantSeed,
@@ -31,6 +31,7 @@ import {
 } from "./groupStep.ts";
 import type { TaskList } from "./sharedTasks.ts";
 import { sumByName, type ProcessGroup, type TrainingMethod } from "./trainingMethod.ts";
+import { createGroupLines } from "./groupLines.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
 import { createTrainingGroup, type TrainingGroup } from "./trainingGroup.ts";
@@ -191,6 +192,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     const minibatches = createMinibatches(replicas, grpo, step, stepGroups);
     const learningRate = computeLearningRate(grpo, step, progress);
     const totals = { loss: 0, norm: 0, tokens: 0, kl: 0, measured: 0, clipped: 0 };
+    let optimizerSteps = 0;
     const clippedTokens: ClippedTokens[] = [];
     const canUndo = minibatches.length > 1 && context.optimizer.canRemember;
     if (canUndo) context.optimizer.remember();
@@ -204,6 +206,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
       }
       for (const key of ["loss", "norm", "tokens", "kl", "measured", "clipped"] as const)
         totals[key] += result[key];
+      if (result.tokens > 0) optimizerSteps++;
       clippedTokens.push(...result.clippedTokens);
     }
     recordClippedTokens(stepGroups, replicas.exchange(clippedTokens).flat());
@@ -217,7 +220,8 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     };
     const resampled = stepGroups.filter(it => it.number >= grpo.prompts).length;
     const variants = stepGroups.filter(it => it.variant).length;
-    const counts = { faults, resampled, variants };
+    const flat = groups.filter(it => !hasVariance(it, grpo, chat.limits)).length;
+    const counts = { faults, flat, resampled, variants };
     const sums = sumByName(replicas, sumAttempts(groups, counts, seconds));
     if (sums.attempts === 0)
       throw new UserError(
@@ -233,7 +237,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
           ...totals,
           learningRate,
           count: replicas.count,
-          minibatches: grpo.minibatches,
+          optimizerSteps,
           hasGroupCounts: grpo.resample > 0 || grpo.failedGroups < 1 || grpo.variants,
         }),
         ...(outcomes ? { outcomes } : {}),
@@ -276,7 +280,9 @@ function createMinibatches(
     .filter(({ attempts }) => attempts.some(it => it.advantage !== 0))
     .map(({ attempts, number }) =>
       createTrainingGroup(attempts, { number, isMeasured: (number + step) % measuredEvery === 0 }),
-    );
+    )
+    // shuffled advantages can go to attempts without a sampled token
+    .filter(it => it.attempts.length > 0);
   const all = replicas
     .exchange(own)
     .flat()
@@ -365,34 +371,4 @@ async function untilInterrupted<T>(
   } finally {
     clearInterval(timer);
   }
-}
-
-const createGroupLines = (step: number, { attempts, variant }: StepGroup): GroupLine[] =>
-  attempts.map((it, attempt) => ({
-    format: groupFormat,
-    step,
-    task: it.task.id,
-    attempt,
-    advantage: it.advantage,
-    ...(it.credits ? { credits: [...it.credits] } : {}),
-    success: it.success,
-    paper: it.paper,
-    breakdown: it.breakdown,
-    clipped: it.clipped,
-    trajectory: stripTrajectory(it.trajectory),
-    ...(variant ? { variant } : {}),
-  }));
-
-/** Without patches, which a replay restores, and with log-probabilities to six digits. */
-function stripTrajectory({ header, events }: Trajectory): GroupLine["trajectory"] {
-  return {
-    header,
-    events: events.map(it => {
-      if (it.kind === "assistant" && it.logprobs)
-        return { ...it, logprobs: it.logprobs.map(lp => Number(lp.toPrecision(6))) };
-      if (it.kind !== "call") return it;
-      const { patches: _, ...rest } = it;
-      return rest;
-    }),
-  };
 }

@@ -46,6 +46,7 @@ function createVariantMaker(catalog: Catalog): MakeVariant {
       seed,
       preset: "student",
       count: 1,
+      keepsEdges: true,
       maxFailures: 30,
     } as const;
     for await (const it of synthesizeVariants(task, options)) return it;

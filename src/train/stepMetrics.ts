@@ -17,9 +17,10 @@ export function sumAttempts(
   groups: readonly (readonly ScoredAttempt[])[],
   {
     faults,
+    flat,
     resampled,
     variants,
-  }: { readonly faults: number; readonly resampled: number; readonly variants: number },
+  }: Readonly<Record<"faults" | "flat" | "resampled" | "variants", number>>,
   seconds: StepSeconds,
 ) {
   const all = groups.flat();
@@ -38,7 +39,7 @@ export function sumAttempts(
     resampled,
     variants,
     failed: groups.filter(group => !group.some(it => it.success)).length,
-    flat: groups.filter(group => group.every(it => it.advantage === 0)).length,
+    flat,
     reward: sum(all, it => it.breakdown.total),
     squared: sum(all, it => it.breakdown.total ** 2),
     paper: sum(all, it => it.paper),
@@ -76,7 +77,8 @@ interface LearningSums {
   readonly measured: number;
   readonly clipped: number;
   readonly learningRate: number;
-  readonly minibatches: number;
+  /** Optimizer steps: a minibatch without a gradient has none. */
+  readonly optimizerSteps: number;
   /** Whether the counts of groups are part of the metrics. */
   readonly hasGroupCounts: boolean;
   /** How many replicas there are. */
@@ -130,11 +132,11 @@ export function computeStepMetrics(
     faults: sums.faults,
     tokensPerRollout: perAttempt(sums.tokens),
     rolloutsPerSecond: divide(sums.attempts, sums.total / learning.count),
-    kl: divide(learning.kl, learning.measured),
+    ...(learning.measured > 0 ? { kl: learning.kl / learning.measured } : {}),
     clipShare: divide(learning.clipped, learning.tokens),
     entropy: divide(sums.surprise, sums.tokens),
-    loss: learning.loss / learning.minibatches,
-    gradientNorm: learning.norm / learning.minibatches,
+    loss: divide(learning.loss, learning.optimizerSteps),
+    gradientNorm: divide(learning.norm, learning.optimizerSteps),
     learningRate: learning.learningRate,
     seconds: {
       environment: sums.environment / learning.count,

@@ -45,6 +45,7 @@ import {
   createTrainedConfig,
   readAdaptedDigest,
   readSpentSeconds,
+  remedyOfInvalidNumbers,
   saveCheckpoint,
 } from "./checkpoint.ts";
 import type {
@@ -95,7 +96,8 @@ class Trainer {
   #socket: TrainerSocket | undefined;
   #releaseLock: (() => void) | undefined;
   #replicas: ReplicaGroup<ReplicaCommand> | undefined;
-  #isStopping = false;
+  /** Aborted when a stop is requested. */
+  readonly #stopping = new AbortController();
   #hasBegun = false;
   /** All steps of the run so far. */
   #steps: StepMetrics[] = [];
@@ -140,9 +142,14 @@ class Trainer {
   }
 
   async #train(config: RunConfig): Promise<RunEnd> {
-    const { setup, model } = await this.#prepare(config);
-    if (this.#isStopping) return { by: "stop", step: this.#step };
-    return await this.#runReplicas(setup, model);
+    try {
+      const { setup, model } = await this.#prepare(config);
+      this.#stopping.signal.throwIfAborted();
+      return await this.#runReplicas(setup, model);
+    } catch (error) {
+      if (error !== this.#stopping.signal.reason) throw error;
+      return { by: "stop", step: this.#step };
+    }
   }
 
   /** What the replicas start with, and the model that is trained, without its weights. */
@@ -157,17 +164,13 @@ class Trainer {
       StoredModel,
     ];
     checkBackend(start, config.backend, getBackendsFolder());
-    // only now: a folder that a newer version wrote is left as it is
-    removeUnfinishedFiles(this.#folder);
-    discardAfter(this.#folder, checkpoint.step);
-    this.#steps = [...readMetrics(this.#folder).lines];
     await checkTasksFile(this.#folder, config.tasks);
     this.#activity = "reading tasks";
     const { taskTopics, warnings, ...trainingSet } = await loadTrainingSet(
       config,
       this.#catalog,
       referenceModel,
-      count => this.#reportReadTasks(count),
+      { onTask: count => this.#reportReadTasks(count), signal: this.#stopping.signal },
     );
     for (const it of warnings) console.error(it);
     this.#warnings = warnings;
@@ -184,6 +187,10 @@ class Trainer {
         ...(await readAdaptedDigest(start)),
       },
     };
+    // only now: a run that cannot be resumed is left as it is
+    removeUnfinishedFiles(this.#folder);
+    discardAfter(this.#folder, checkpoint.step);
+    this.#steps = [...readMetrics(this.#folder).lines];
     const setup: ReplicaSetup = {
       config,
       programFolder: dirname(this.#program),
@@ -249,9 +256,13 @@ class Trainer {
       setup,
       onMessage,
     });
-    if (this.#isStopping) this.#handleRequest("stop");
-    await this.#replicas.done;
-    await lastWrite;
+    if (this.#stopping.signal.aborted) this.#handleRequest("stop");
+    const [ended] = await Promise.allSettled([this.#replicas.done]);
+    await lastWrite; // what was reported before a failure is kept
+    if (ended.status === "rejected") {
+      if (failure !== undefined) console.error(failure);
+      throw ended.reason;
+    }
     if (failure !== undefined) throw failure;
     return { by: output.by, step: this.#step };
   }
@@ -260,7 +271,7 @@ class Trainer {
     switch (message.kind) {
       case "ready":
         this.#hasBegun = true;
-        if (!this.#isStopping) this.#state = "training";
+        if (!this.#stopping.signal.aborted) this.#state = "training";
         for (const note of message.notes) console.error(note);
         writeTrainedWith(this.#folder, {
           backend: message.backend,
@@ -331,14 +342,6 @@ class Trainer {
   }
 
   async #saveCheckpoint(message: SaveMessage, model: StoredModel): Promise<void> {
-    const invalid = [...message.weights].find(
-      ([, it]) => !it.values.every(value => Number.isFinite(value)),
-    );
-    if (invalid)
-      throw new UserError(
-        `step ${message.step}: the weights ${invalid[0]} are not all numbers`,
-        remedyOfInvalidNumbers,
-      );
     const folder = await saveCheckpoint(this.#folder, message, model);
     this.#publish({ kind: "saved", step: message.step, folder });
   }
@@ -346,7 +349,7 @@ class Trainer {
   #handleRequest(request: TrainerRequest): void {
     if (request === "status") return;
     if (request !== "stop") return this.#replicas?.send(request);
-    this.#isStopping = true;
+    this.#stopping.abort(new Error("the training is stopped"));
     this.#state = "stopping";
     this.#replicas?.send("stop");
     this.#replicas?.interrupt();
@@ -378,9 +381,6 @@ class Trainer {
     this.#socket?.publish(event);
   }
 }
-
-const remedyOfInvalidNumbers =
-  "start a new run with a lower learning rate; the checkpoints before this step can still be used";
 
 /** What the messages of the replicas are collected in and written to. */
 interface RunOutput {

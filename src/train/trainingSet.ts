@@ -40,15 +40,22 @@ type Start = Pick<StoredModel, "config" | "chat">;
 /** The share of tasks that do not fit from which on the user is warned. */
 const misfitShare = 0.1;
 
+export interface LoadingOptions {
+  /** Called with the number of tasks read. */
+  readonly onTask: (count: number) => void;
+  /** Rejects with its reason if it is aborted. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Throws a `UserError` if the file has nothing to train on. `start` is the model that the run
- * starts from. `onTask` is called with the number of tasks read.
+ * starts from.
  */
 export async function loadTrainingSet(
   config: RunConfig,
   catalog: Catalog,
   start: Start,
-  onTask: (count: number) => void,
+  { onTask, signal }: LoadingOptions,
 ): Promise<TrainingSet> {
   // from conversations the student learns new servers, and those that are too long are left out
   const needsFit = config.onlyFitting || config.method === "grpo";
@@ -61,6 +68,7 @@ export async function loadTrainingSet(
   const taskTopics: TaskTopic[] = [];
   async function* selectTasks(): AsyncGenerator<Task> {
     for await (const task of readTasks(config.tasks, { onTorn: it => console.error(it) })) {
+      signal?.throwIfAborted();
       if (task.split !== config.split) continue;
       place++;
       const problem = findProblem(task, config, catalog);
@@ -181,15 +189,18 @@ const needsTeacher = (config: RunConfig): boolean =>
   config.method === "grpo" && (config.grpo.turns === "one" || config.grpo.variants);
 
 /**
- * Attempts at whole tasks do not need the teacher's trajectory, except that the user of a task with
- * rules agrees where the teacher's user did. Without it, a task takes about half the memory.
+ * Attempts at whole tasks need only the first turn of the teacher's trajectory, and the user's
+ * messages in a task with rules, whose user agrees where the teacher's user did. Without the rest, a
+ * task takes about half the memory.
  */
 const removeTeacher = (task: Task): Task => ({
   ...task,
   provenance: { ...task.provenance, log: [] },
   trajectory: {
     ...task.trajectory,
-    events: task.policy ? task.trajectory.events.filter(it => it.kind === "user") : [],
+    events: task.trajectory.events
+      .filter(it => it.kind === "user")
+      .slice(0, task.policy ? undefined : 1),
   },
 });
 

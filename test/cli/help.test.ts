@@ -195,11 +195,6 @@ describe("a command line that is not valid", () => {
       "give the path of a tasks file, such as prove-rl synthesize writes",
     ],
     [
-      "train --run r --from 3",
-      "--from: there is no file or folder 3",
-      "give the path of a run or model folder",
-    ],
-    [
       "evaluate --policy p --tasks nowhere.jsonl",
       "--tasks: there is no file or folder nowhere.jsonl",
       "give the path of a tasks file",

@@ -137,13 +137,13 @@ describe("warm-start", () => {
     const { code } = await runCommand(
       warmStart,
       [
-        "--from",
-        join(root, "resources/models/small"),
         "--tasks",
         tasks(),
         "--out",
         out,
-        ..."--run prove/warm-starts/careless --careless 0.9 --seconds 1 --workers 1".split(" "),
+        ..."--from small --run prove/warm-starts/careless --careless 0.9 --seconds 1 --workers 1".split(
+          " ",
+        ),
       ],
       { cwd },
     );
@@ -263,6 +263,19 @@ describe("evaluate", () => {
     );
   });
 
+  test("attempts a task once that is in the file several times", async () => {
+    const file = join(cwd, "repeated.tasks.jsonl");
+    const lines = readFileSync(tasks(), "utf8");
+    writeFileSync(file, lines.repeat(3));
+    const { out, notes } = await runCommand(
+      evaluate,
+      ["--tasks", file, "--policy", "small", "--json"],
+      { cwd },
+    );
+    expect(JSON.parse(out[0]!)).toMatchObject({ attempts: 12 });
+    expect(notes).toContain(`24 tasks have the id of an earlier one in ${file}, and are left out`);
+  });
+
   test("refuses held-out tasks that require tools that the student was trained on", async () => {
     const seen = join(cwd, "seen.tasks.jsonl");
     writeFileSync(
@@ -309,7 +322,7 @@ describe("train", () => {
       ["--run", "r", "--tasks", tasks(), "--backend", "abacus"],
       /backend cannot be used/,
     );
-    await check(["--run", "r", "--tasks", tasks(), "--from", "nowhere"], /nowhere/);
+    await check(["--run", "r", "--tasks", tasks(), "--from", "nowhere"], /no model nowhere/);
     expect(existsSync(join(cwd, "r", "run.json"))).toBe(false);
   });
 
@@ -366,9 +379,8 @@ describe("train", () => {
       .split("\n")
       .filter(it => it.includes('"split":"train"') && it.includes('"servers":[{"name":"shopping"'));
     writeFileSync(file, unknown.join("\n"));
-    const model = join(root, "resources/models/careless");
     const chosen = more.includes("--only-fitting") ? file : tasks();
-    const refused = ["--tasks", chosen, "--from", model, ...more];
+    const refused = ["--tasks", chosen, "--from", "careless", ...more];
     const parent = mkdtempSync(join(tmpdir(), "prove-refused-"));
     await check([...refused, "--run", join(parent, "runs/a/b")], reason);
     expect(readdirSync(parent)).toEqual([]);

@@ -208,6 +208,30 @@ test("the Test Explorer tells the task that does not succeed, at the end of its 
   await workbench.takePicture("test-explorer");
 });
 
+test("the attempt that is selected for compare is marked after its table was hidden", async () => {
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Show Attempts");
+  await workbench.answer("Which attempts to list", "two");
+  const page = workbench.webview();
+  const marked = page.getByRole("button", { pressed: true });
+  await page
+    .getByRole("button", { name: /^Select .* for compare$/ })
+    .first()
+    .click();
+  await checkVisible(marked);
+  await page
+    .getByRole("button", { name: /^Open the transcript of/ })
+    .last()
+    .click();
+  await checkVisible(workbench.tab(".transcript"));
+  await workbench.tab("Attempts: two").click();
+  await checkVisible(marked);
+  await marked.click();
+  await checkVisible(page.getByRole("button", { name: /^Select .* for compare$/ }).first());
+  await checkGone(marked);
+  await workbench.closeEditors();
+});
+
 test("the keyboard alone compares two attempts in the table", async () => {
   await workbench.closeEditors();
   const { keyboard } = workbench.page;

@@ -97,6 +97,42 @@ check(
   ["kl"],
 );
 check(
+  "a student that is far from its start, where that is not measured in each step",
+  steps(5, i => ({ kl: i % 2 ? undefined : 0.9 })),
+  ["kl"],
+);
+check(
+  "a student that is near its start, where that is not measured in each step",
+  steps(5, i => ({ kl: i % 2 ? undefined : 0.1 })),
+  [],
+);
+
+/** Eight tasks that are new, and eight that a curriculum chooses again after six steps. */
+const chosen = (i: number, ofNew: number, ofOld: number): Partial<GrpoStep> => ({
+  success: i < 6 ? ofNew : (ofNew + ofOld) / 2,
+  outcomes: Array.from({ length: 16 }, (_, n) => {
+    const isOld = i >= 6 && n >= 8;
+    const rate = (isOld ? ofOld : ofNew) + (i % 2 ? 0.05 : -0.05);
+    return { task: isOld ? n : i * 16 + n, attempts: 8, successes: 8 * rate };
+  }),
+});
+check(
+  "success that is lower because a curriculum chooses undecided tasks",
+  steps(40, i => chosen(i, 0.9, 0.5)),
+  [],
+);
+check(
+  "success that fell by far with a curriculum",
+  steps(40, i => chosen(i, i < 20 ? 0.9 : 0.6, 0.5)),
+  ["success"],
+);
+check(
+  "a curriculum in its second pass over the tasks, of which mastered ones are left out",
+  steps(40, i => ({ ...chosen(i % 20, i < 20 ? 0.9 : 0.6, 0.5) })),
+  [],
+);
+
+check(
   "success that fell by far",
   steps(20, i => varied(i < 10 ? 0.5 : 0.3, i)),
   ["success"],
@@ -125,6 +161,12 @@ test("a supervised loss that rises again", () => {
   });
   expect(findAlarms(list.slice(0, 8))).toEqual([]);
   expect(findAlarms(list).map(it => it.kind)).toEqual(["rising-loss"]);
+});
+
+test("the loss of a very long run is looked at, too", () => {
+  const { step: _, ...rest } = healthy;
+  const list = Array.from({ length: 200_000 }, (_, i) => ({ ...rest, step: i + 1 }));
+  expect(findAlarms(list)).toEqual([]);
 });
 
 test("what is not a number is named, and the line stays readable", () => {

@@ -275,6 +275,50 @@ describe("a tiny student", () => {
     );
   });
 
+  test("takes steps with shuffled advantages if a task is too long to attempt", async () => {
+    const long = structuredClone(tasks[0]!);
+    const word = `${long.turns[0]!.user} `;
+    for (const event of long.trajectory.events.filter(it => it.kind === "user"))
+      event.text = word.repeat(200);
+    long.turns[0]!.user = word.repeat(200);
+    const optimizer = createAdamW(startModel);
+    const grpo = openGrpo(
+      {
+        group: createSingleReplica(undefined),
+        model: startModel,
+        chat,
+        optimizer,
+        catalog,
+        tasks: [long, ...tasks.slice(1, 4)],
+        reference: startModel,
+        profile: provePlusProfile,
+      },
+      {
+        ...common,
+        method: "grpo",
+        grpo: {
+          ...defaultGrpoSettings,
+          prompts: 4,
+          group: 8,
+          learningRate: 1e-12,
+          advantages: "shuffled",
+        },
+      },
+    );
+    onTestFinished(() => (grpo.dispose(), optimizer.dispose()));
+    // the KL term is measured on one of the four groups of a step, at some time on the long one
+    const steps: GrpoStep[] = [];
+    for (let step = 1; step <= 12; step++)
+      steps.push((await grpo.step(step, 0))!.metrics as GrpoStep);
+    expect(steps.some(it => it.kl === undefined)).toBe(true);
+    expect(steps.some(it => it.kl !== undefined)).toBe(true);
+    for (const { zeroVariance, cut } of steps) {
+      expect(cut).toBeGreaterThanOrEqual(0.25);
+      // its attempts earn the same, also where their advantages are those of others
+      expect(zeroVariance).toBeGreaterThanOrEqual(0.25);
+    }
+  });
+
   test("does not get it with shuffled advantages", async () => {
     expect(rise(await trainGrpo("shuffled"))).toBeLessThan(0.1);
   });

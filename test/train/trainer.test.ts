@@ -518,6 +518,24 @@ describe("a trainer", () => {
     while (findProcessStart(pid) !== undefined) await sleep(20);
   });
 
+  test("stops while it reads tasks", async () => {
+    const file = join(root, "many.tasks.jsonl");
+    writeFileSync(file, readFileSync(tasks, "utf8").repeat(2000));
+    const folder = createRunFolder(grpo({ tasks: file }));
+    const attachment = await startOn(folder);
+    let status = await attachment.request("status");
+    while (!status.doing.startsWith("reading tasks: ")) {
+      await sleep(20);
+      status = await attachment.request("status");
+    }
+    await attachment.request("stop");
+    const events = await readEvents(attachment);
+    expect(events.at(-1)).toEqual({ kind: "finished", step: 0, by: "stop" });
+    const doing = events.flatMap(it => (it.kind === "status" ? it.status.doing : []));
+    expect(doing).not.toContain("reading tasks: 16000");
+    expect(readEnd(folder)).toEqual({ by: "stop", step: 0 });
+  });
+
   test("keeps a second trainer out of its folder until it is killed", async () => {
     const folder = createRunFolder(grpo({ steps: 100_000 }));
     const attachment = await startOn(folder);
@@ -561,6 +579,8 @@ describe("a run that cannot start fails with the reason", () => {
     writeFileSync(file, readFileSync(tasks));
     const folder = createRunFolder(sft({ tasks: file, steps: 2 }));
     await readEvents(await startOn(folder));
+    // resumed, it would take its steps again
+    rmSync(getCheckpointFolder(folder, 2), { recursive: true });
     const metrics = readFileSync(join(folder, "metrics.jsonl"), "utf8");
     writeFileSync(file, readFileSync(tasks, "utf8").split("\n").slice(1).join("\n"));
     await check(folder, /changed\.tasks\.jsonl has changed since the run in .* began/);

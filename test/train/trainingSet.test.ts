@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
+import { omitUndefined } from "../../src/environment/json.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
+import { createConversation } from "../../src/train/corpus.ts";
 import { openSharedTasks } from "../../src/train/sharedTasks.ts";
 import { loadTrainingSet, type TrainingSet } from "../../src/train/trainingSet.ts";
 import { readModelFolder } from "../../src/model/modelFolder.ts";
@@ -32,6 +34,8 @@ interface LoadOptions {
   readonly of?: Catalog;
   /** The tokens that the student reads. */
   readonly context?: number;
+  /** The tokens of menu and first turn, for a student that reads descriptions of tools. */
+  readonly prompt?: number;
 }
 
 async function load(tasks: readonly Task[], options: LoadOptions): Promise<readonly Task[]> {
@@ -40,7 +44,7 @@ async function load(tasks: readonly Task[], options: LoadOptions): Promise<reado
 
 async function loadSet(
   tasks: readonly Task[],
-  { method = "grpo", turns = "all", servers = [], of = catalog, context }: LoadOptions,
+  { method = "grpo", turns = "all", servers = [], of = catalog, context, prompt }: LoadOptions,
 ): Promise<TrainingSet> {
   const folder = mkdtempSync(join(tmpdir(), "prove-set-"));
   const file = join(folder, "t.tasks.jsonl");
@@ -53,11 +57,11 @@ async function loadSet(
     ...(servers.length > 0 ? { onlyFitting: true } : {}),
   });
   const saw = { ...student.config.saw, servers: Object.fromEntries(servers.map(it => [it, ""])) };
-  const limits = { ...student.chat.limits, ...(context === undefined ? {} : { context }) };
-  const chat = { ...student.chat, limits };
+  const limits = { ...student.chat.limits, ...omitUndefined({ context, prompt }) };
+  const chat = { ...student.chat, limits, describesTools: prompt !== undefined };
   const start = { config: { ...student.config, saw }, chat };
   try {
-    return await loadTrainingSet(config, of, start, () => {});
+    return await loadTrainingSet(config, of, start, { onTask() {} });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -217,4 +221,13 @@ test("before a supervised training, the user is told how many conversations are 
   expect(warnings).toEqual([
     "1 of 2 conversations are too long, and are left out: small reads 100 tokens, and may write 128 of them",
   ]);
+});
+
+test("a student that cannot read the menu with the first turn is told how long they are", async () => {
+  const task = await moveFifty();
+  const { opening } = student.chat.encode(createConversation(catalog, task, task.trajectory));
+  await expect(load([task], { prompt: opening - 1 })).rejects.toThrow(
+    `the menu and the first turn of task ${task.id} take ${opening} tokens`,
+  );
+  expect(await load([task], { prompt: opening })).toHaveLength(1);
 });

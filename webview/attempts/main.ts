@@ -6,6 +6,7 @@ import type {
   AttemptView,
   PartWeights,
   ScoringEnd,
+  SelectedAttempt,
 } from "../../src/protocol/attemptsPage.ts";
 import { openChannel } from "../channel.ts";
 import { registerControls } from "../controls.ts";
@@ -43,8 +44,8 @@ let end: ScoringEnd | undefined;
 let totals: (number | undefined)[] = [];
 /** The positions in `rows` of the rows that are shown. */
 let order: readonly number[] = [];
-/** The position in `rows` of the row that was selected to compare others with. */
-let selected: number | undefined;
+/** The attempt that was selected to compare others with, in this table or elsewhere. */
+let selected: SelectedAttempt | null = null;
 
 const title = element("h1");
 const status = element("p", { class: "quiet", role: "status" });
@@ -93,6 +94,10 @@ channel.on("ended", it => {
   end = it;
   scheduleUpdate();
 });
+channel.on("selected", it => {
+  selected = it;
+  scheduleUpdate(0);
+});
 channel.request("load", null).then(begin, (error: Error) => (problem.textContent = error.message));
 
 function begin(it: AttemptsView): void {
@@ -100,7 +105,7 @@ function begin(it: AttemptsView): void {
   rows = [];
   ownWeights = {};
   end = undefined;
-  selected = undefined;
+  selected = it.selected;
   title.textContent = `Attempts: ${escapeInvisible(it.title)}`;
   page.setAttribute("aria-busy", "false");
   save({ ...state, subject: it.subject });
@@ -195,18 +200,22 @@ const createActions = (position: number): HTMLElement => {
   const index = order[position]!;
   const row = rows[index]!;
   const name = describe(row);
+  const isThis = isSelected(row);
   const compare = element(
     "button",
     {
       class: "link",
       type: "button",
-      "aria-pressed": String(index === selected),
+      "aria-pressed": String(isThis),
       "aria-label":
-        selected === undefined ? `Select ${name} for compare` : `Compare ${name} with the selected`,
+        selected && !isThis ? `Compare ${name} with the selected` : `Select ${name} for compare`,
     },
-    index === selected ? "Selected" : "Compare",
+    isThis ? "Selected" : "Compare",
   );
-  compare.addEventListener("click", () => requestCompare(index));
+  // the first attempt is selected, and the second is compared with it; the editor shows errors
+  compare.addEventListener("click", () =>
+    channel.request("compare", { row: index }).catch(() => {}),
+  );
   const group = element(
     "button",
     { class: "link", type: "button", "aria-label": `Show the group of ${name}` },
@@ -232,14 +241,13 @@ function createButton(text: string, label: string, position: number, target: Att
   return button;
 }
 
-/** The first attempt is selected, and the second is compared with it. */
-function requestCompare(index: number): void {
-  channel.request("compare", { row: index }).then(
-    ({ isSelected }) => {
-      selected = isSelected ? index : undefined;
-      update();
-    },
-    () => {}, // the editor has shown the error
+function isSelected({ line, step, attempt }: AttemptRow): boolean {
+  const row = selected?.row;
+  return (
+    row !== undefined &&
+    (row.line ?? line.number) === line.number &&
+    (row.step ?? step) === step &&
+    (row.attempt ?? attempt) === attempt
   );
 }
 

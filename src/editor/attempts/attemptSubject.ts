@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { Uri } from "vscode";
 import { z } from "zod";
 import { readRun } from "../../run/folder.ts";
+import type { SelectedRow } from "../../protocol/attemptsPage.ts";
 import type { AttemptRow } from "../../run/attemptRow.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
@@ -10,6 +11,7 @@ import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import { createTranscriptUri } from "../trajectories/attemptLocation.ts";
+import { readLocation } from "../trajectories/storedLocation.ts";
 
 const subjectSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tasks"), path: z.string() }),
@@ -112,5 +114,29 @@ export function getRowUri(subject: AttemptSubject, row: AttemptRow): Uri {
       );
     default:
       throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
+  }
+}
+
+/** What tells the row of an attempt from others; undefined if the subject does not list it. */
+export function findRow(subject: AttemptSubject, uri: Uri): SelectedRow | undefined {
+  const { kind, path } = subject;
+  const location = readLocation(uri);
+  switch (location.kind) {
+    case "task":
+      return kind === "tasks" && location.file === path
+        ? { line: location.line.number }
+        : undefined;
+    case "file":
+      return kind === "trajectories" && location.file === path
+        ? { attempt: location.attempt ?? 0 }
+        : undefined;
+    case "group":
+      return kind === "run" && location.run === path && !location.isTeacher
+        ? { step: location.step, line: location.line.number }
+        : undefined;
+    case "rejected":
+      return undefined;
+    default:
+      throw new Error(`unknown location ${JSON.stringify(location satisfies never)}`);
   }
 }

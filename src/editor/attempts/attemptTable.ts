@@ -6,6 +6,7 @@ import type {
   AttemptsView,
   PartWeights,
   ScoringEnd,
+  SelectedAttempt,
 } from "../../protocol/attemptsPage.ts";
 import type { Profile } from "../../reward/profiles.ts";
 import type { ScoredRows, ScoringResult } from "../../run/scoreInBatches.ts";
@@ -28,6 +29,7 @@ export class AttemptTable {
   readonly subject: AttemptSubject;
   readonly #score: ScoreSubject;
   readonly #getProfile: () => Profile;
+  readonly #getSelected: () => SelectedAttempt | null;
   #page: Page<AttemptsPage> | undefined;
   #rows: AttemptRow[] = [];
   #weights: PartWeights = {};
@@ -37,10 +39,16 @@ export class AttemptTable {
   #sent: number | undefined;
   #isSending = false;
 
-  constructor(subject: AttemptSubject, score: ScoreSubject, getProfile: () => Profile) {
+  constructor(
+    subject: AttemptSubject,
+    score: ScoreSubject,
+    getProfile: () => Profile,
+    getSelected: () => SelectedAttempt | null,
+  ) {
     this.subject = subject;
     this.#score = score;
     this.#getProfile = getProfile;
+    this.#getSelected = getSelected;
   }
 
   /** Scores the attempts and sends them to the page once it has loaded. */
@@ -69,6 +77,11 @@ export class AttemptTable {
     this.#start();
   }
 
+  /** Tells the page which attempt is selected for compare now. */
+  sendSelected(): void {
+    this.#page?.sendEvent("selected", this.#getSelected());
+  }
+
   /** The row at a position. Throws a `UserError` if the table has begun again since. */
   getRow(position: number): AttemptRow {
     const row = this.#rows[position];
@@ -89,6 +102,7 @@ export class AttemptTable {
       title: getSubjectTitle(this.subject),
       profile: name,
       hasFloor: formula !== undefined,
+      selected: this.#getSelected(),
     };
   }
 

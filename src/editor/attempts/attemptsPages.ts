@@ -1,6 +1,6 @@
 /** The pages with tables of attempts: one per tasks file, run, step or trajectory file. */
 import { basename } from "node:path";
-import { window, workspace, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import { Disposable, window, workspace, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { AttemptsPage } from "../../protocol/attemptsPage.ts";
 import { icons } from "../shared/icons.ts";
@@ -18,6 +18,7 @@ import type { Transcripts } from "../trajectories/transcripts.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
 import {
   createRunSubject,
+  findRow,
   findSubject,
   getRowUri,
   getSubjectTitle,
@@ -50,10 +51,15 @@ export class AttemptsPages implements Disposable {
   constructor(dependencies: AttemptsDependencies) {
     this.#dependencies = dependencies;
     this.#pages = new PageCollection(dependencies.extensionUri, it => this.#createContent(it));
-    // a fixture or the profile has changed
-    this.#subscription = dependencies.transcripts.onDidRefresh(() => {
-      for (const it of this.#tables) it.restart();
-    });
+    this.#subscription = Disposable.from(
+      // a fixture or the profile has changed
+      dependencies.transcripts.onDidRefresh(() => {
+        for (const it of this.#tables) it.restart();
+      }),
+      dependencies.comparison.onDidSelect(() => {
+        for (const it of this.#tables) it.sendSelected();
+      }),
+    );
   }
 
   /** Shows the attempts of a node or a file, of the active editor, or what the user chooses. */
@@ -79,6 +85,7 @@ export class AttemptsPages implements Disposable {
 
   #createContent(text: string): PageContent<AttemptsPage> {
     const subject = JSON.parse(text) as AttemptSubject;
+    const { comparison, groups } = this.#dependencies;
     const table = new AttemptTable(
       subject,
       async (profile, send, signal) => {
@@ -87,6 +94,7 @@ export class AttemptsPages implements Disposable {
         return scoreTable({ sources, profile, send, signal }, this.#dependencies);
       },
       getRewardProfile,
+      () => (comparison.selected ? { row: findRow(subject, comparison.selected) } : null),
     );
     return {
       options: {
@@ -103,14 +111,13 @@ export class AttemptsPages implements Disposable {
         open: answer(rowParams.extend({ view: viewSchema }), ({ row, view }) =>
           openAttemptIn(getRowUri(subject, table.getRow(row)), view),
         ),
-        compare: answer(rowParams, async ({ row }) => ({
-          isSelected: await this.#dependencies.comparison.selectOrCompare(
-            getRowUri(subject, table.getRow(row)),
-          ),
-        })),
+        compare: answer(rowParams, async ({ row }) => {
+          await comparison.selectOrCompare(getRowUri(subject, table.getRow(row)));
+          return null;
+        }),
         openGroup: answer(rowParams, async ({ row }) => {
           const { step, task } = table.getRow(row);
-          await this.#dependencies.groups.open({ run: subject.path, step: step!, task });
+          await groups.open({ run: subject.path, step: step!, task });
           return null;
         }),
       },

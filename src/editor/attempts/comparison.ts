@@ -1,5 +1,5 @@
 /** Compares the transcripts of two attempts in the editor's own diff. */
-import { commands, type Uri } from "vscode";
+import { commands, EventEmitter, type Disposable, type Uri } from "vscode";
 import { UserError } from "../../userError.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
@@ -11,10 +11,14 @@ import {
 import { getTranscriptTitle, readLocation } from "../trajectories/storedLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 
-export class Comparison {
+export class Comparison implements Disposable {
   readonly #tasks: Pick<TasksTree, "findEntry">;
   readonly #transcripts: Pick<Transcripts, "read" | "resolveUri">;
+  readonly #changed = new EventEmitter<void>();
   #selected: Uri | undefined;
+
+  /** Another attempt was selected, or none. */
+  readonly onDidSelect = this.#changed.event;
 
   constructor(
     tasks: Pick<TasksTree, "findEntry">,
@@ -22,6 +26,11 @@ export class Comparison {
   ) {
     this.#tasks = tasks;
     this.#transcripts = transcripts;
+  }
+
+  /** The address of the selected attempt. */
+  get selected(): Uri | undefined {
+    return this.#selected;
   }
 
   /** Remembers an attempt, or that of the active transcript, to compare others with. */
@@ -44,17 +53,13 @@ export class Comparison {
 
   /**
    * Without a selected attempt, selects this one. With another one, compares them and selects none;
-   * with this one, selects none. Returns whether the attempt is selected now.
+   * with this one, selects none.
    */
-  async selectOrCompare(uri: Uri): Promise<boolean> {
+  async selectOrCompare(uri: Uri): Promise<void> {
     const selected = this.#selected;
-    if (!selected) {
-      await this.select(uri);
-      return true;
-    }
+    if (!selected) return this.select(uri);
     await this.#setSelected(undefined);
     if (selected.toString() !== uri.toString()) await openDiff(selected, uri);
-    return false;
   }
 
   /** Shows the teacher's attempt at the same task beside an attempt. */
@@ -63,9 +68,14 @@ export class Comparison {
     await openDiff(await this.#findTeacher(uri), uri);
   }
 
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
   /** Sets the selected attempt, and the context that the menus depend on. */
   async #setSelected(uri: Uri | undefined): Promise<void> {
     this.#selected = uri;
+    this.#changed.fire();
     await commands.executeCommand("setContext", "prove.isAttemptSelected", uri !== undefined);
   }
 

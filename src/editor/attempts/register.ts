@@ -24,6 +24,7 @@ export function registerAttempts(
     comparison,
   });
   context.subscriptions.push(
+    comparison,
     pages,
     groups,
     registerPageRestorer("attempts", (panel, state) => pages.restore(panel, state["subject"])),

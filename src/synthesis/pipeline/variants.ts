@@ -10,6 +10,7 @@ import {
   parseFixtureName,
 } from "../../environment/fixtureName.ts";
 import { UserError } from "../../userError.ts";
+import { listGoalEdges } from "../../trajectory/goalEdges.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
@@ -32,6 +33,11 @@ export interface VariantOptions {
   readonly count: number;
   /** The preset of the task. */
   readonly preset?: Preset["name"];
+  /**
+   * Whether values flow only along edges along which they flow in the task, too. A model that is
+   * trained on such variants sees no edge that is held out.
+   */
+  readonly keepsEdges?: boolean;
   /** Failed attempts in a row before the synthesis gives up. */
   readonly maxFailures?: number;
   readonly signal?: AbortSignal;
@@ -52,10 +58,11 @@ export async function* synthesizeVariants(
   task: Task,
   options: VariantOptions,
 ): AsyncGenerator<Task> {
-  const { count, maxFailures = 300, signal } = options;
+  const { count, keepsEdges = false, maxFailures = 300, signal } = options;
   const context = createVariantContext(task, options);
   const target = { home: task.servers[0]!.name, kind: task.kind };
   const shape = getTaskShape(task);
+  const edges = new Set(listGoalEdges(task.goals));
   let failures = 0;
   for (let n = 0, found = 0; found < count && failures < maxFailures; n++) {
     signal?.throwIfAborted();
@@ -63,6 +70,7 @@ export async function* synthesizeVariants(
     const isVariant =
       result.kind === "accepted" &&
       getTaskShape(result.task) === shape &&
+      (!keepsEdges || listGoalEdges(result.task.goals).every(it => edges.has(it))) &&
       context.duplicates.addIfNew(result.task);
     if (!isVariant) {
       failures++;

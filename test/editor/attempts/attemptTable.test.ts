@@ -1,6 +1,11 @@
 /** What the page of a table receives: all rows in order, the end, and new rows after a restart. */
 import { expect, test, vi } from "vitest";
-import type { AttemptRow, ScoredRows, ScoringEnd } from "../../../src/protocol/attemptsPage.ts";
+import type {
+  AttemptRow,
+  ScoredRows,
+  ScoringEnd,
+  SelectedAttempt,
+} from "../../../src/protocol/attemptsPage.ts";
 import { paperProfile } from "../../../src/reward/profiles.ts";
 import type { ScoringResult } from "../../../src/run/scoreInBatches.ts";
 import { UserError } from "../../../src/userError.ts";
@@ -29,11 +34,13 @@ function createTable() {
     readonly resolve: (result: ScoringResult) => void;
     readonly reject: (error: Error) => void;
   }[] = [];
+  const selection: { current: SelectedAttempt | null } = { current: null };
   const table = new AttemptTable(
     { kind: "tasks", path: "/w/prove/tasks/few.tasks.jsonl" },
     (_, send, signal) =>
       new Promise((resolve, reject) => runs.push({ send, signal, resolve, reject })),
     () => paperProfile,
+    () => selection.current,
   );
   const events: (readonly [name: string, body: unknown])[] = [];
   const page = { sendEvent: (...event: [string, unknown]) => void events.push(event) };
@@ -45,7 +52,7 @@ function createTable() {
       name === "rows" ? (body as ScoredRows).rows.map(it => it.task) : [],
     );
   const findEnd = () => events.findLast(([name]) => name === "ended")?.[1] as ScoringEnd;
-  return { table, runs, events, send, listTasks, findEnd };
+  return { table, selection, runs, events, send, listTasks, findEnd };
 }
 
 test("rows that are scored before and after the page has loaded arrive in order", async () => {
@@ -97,4 +104,13 @@ test("scoring that fails ends with what happened, and the rows so far stay", asy
 test("a row that is void says so", () => {
   const { table } = createTable();
   expect(() => table.getRow(0)).toThrow("the attempts are being scored again");
+});
+
+test("a page that is loaded again is told which attempt is selected", () => {
+  const { table, selection, events } = createTable();
+  expect(table.load().selected).toBeNull();
+  selection.current = { row: { line: 3 } };
+  table.sendSelected();
+  expect(events).toEqual([["selected", { row: { line: 3 } }]]);
+  expect(table.load().selected).toEqual({ row: { line: 3 } });
 });

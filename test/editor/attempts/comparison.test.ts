@@ -22,13 +22,15 @@ interface FakeAddress {
 /** The commands that were run, with their arguments. */
 const ran = vi.hoisted(() => [] as (readonly unknown[])[]);
 
-vi.mock("vscode", () => ({
+vi.mock("vscode", async () => ({
+  ...(await import("../fakeVscode.ts")).createVscode(),
   commands: { executeCommand: async (...call: unknown[]) => void ran.push(call) },
   Uri: {
     from: (it: FakeAddress) => ({ ...it, toString: () => `${it.scheme}:${it.path}?${it.query}` }),
   },
 }));
 
+const { findRow } = await import("../../../src/editor/attempts/attemptSubject.ts");
 const { createTranscriptUri } = await import("../../../src/editor/trajectories/attemptLocation.ts");
 
 const root = mkdtempSync(join(tmpdir(), "prove-compare-"));
@@ -96,16 +98,33 @@ test("an attempt is not compared with itself", async () => {
 });
 
 test("in a table, the first attempt is selected and the second compared with it", async () => {
-  expect(await comparison.selectOrCompare(ofTask)).toBe(true);
-  expect(await comparison.selectOrCompare(ofRun)).toBe(false);
+  const selected: (Uri | undefined)[] = [];
+  comparison.onDidSelect(() => selected.push(comparison.selected));
+  await comparison.selectOrCompare(ofTask);
+  await comparison.selectOrCompare(ofRun);
+  expect(selected).toEqual([ofTask, undefined]);
   expect(listDiffs()).toHaveLength(1);
   expect(ran.at(-2)).toEqual(["setContext", "prove.isAttemptSelected", false]);
 });
 
 test("in a table, choosing the selected attempt again selects none", async () => {
   await comparison.selectOrCompare(ofTask);
-  expect(await comparison.selectOrCompare(ofTask)).toBe(false);
+  await comparison.selectOrCompare(ofTask);
+  expect(comparison.selected).toBeUndefined();
   expect(listDiffs()).toEqual([]);
+});
+
+test("a table finds the row of the selected attempt, if it lists it", () => {
+  const step2 = { step: 2, line: 1 };
+  expect(findRow({ kind: "tasks", path: file }, ofTask)).toEqual({ line: 1 });
+  expect(findRow({ kind: "run", path: run }, ofRun)).toEqual(step2);
+  expect(findRow({ kind: "run", path: run, step: 2 }, ofRun)).toEqual(step2);
+  const second = address({ kind: "file", file: loose, attempt: 1 }, "loose attempt 2");
+  expect(findRow({ kind: "trajectories", path: loose }, second)).toEqual({ attempt: 1 });
+  const first = address({ kind: "file", file: loose }, "loose");
+  expect(findRow({ kind: "trajectories", path: loose }, first)).toEqual({ attempt: 0 });
+  const other = { kind: "tasks", path: join(root, "other.tasks.jsonl") } as const;
+  for (const uri of [ofTask, ofRun, first]) expect(findRow(other, uri)).toBeUndefined();
 });
 
 test("an attempt of a run is compared with the teacher's at its task", async () => {

@@ -1,6 +1,9 @@
 /** Variants of a task have its shape, with other entities and words. */
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
+import { readTasks } from "../../../src/trajectory/file.ts";
+import { listGoalEdges } from "../../../src/trajectory/goalEdges.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import { listOfferedItems, type Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
@@ -27,6 +30,21 @@ async function collectVariants(task: Task, count: number, seed = 1): Promise<Tas
     all.push(it);
   return all;
 }
+
+test("variants can be limited to the edges of the task", async () => {
+  const example = join(resources, "example/prove/tasks/example.tasks.jsonl");
+  let task: Task | undefined;
+  for await (const it of readTasks(example)) if (it.id === "maps-11-0") task = it;
+  const listEdges = async (keepsEdges: boolean) => {
+    const options = { catalog, resources, seed: 5, count: 3, keepsEdges };
+    const edges: string[] = [];
+    for await (const it of synthesizeVariants(task!, { ...options, preset: "student" }))
+      edges.push(...listGoalEdges(it.goals));
+    return new Set(edges);
+  };
+  expect(await listEdges(false)).toContain("maps_get_place > maps_geocode");
+  expect(await listEdges(true)).toEqual(new Set(listGoalEdges(task!.goals)));
+});
 
 /** The calls of each turn that a condition has ruled out. */
 const countConditional = ({ turns }: Task): number[] =>
