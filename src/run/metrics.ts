@@ -71,8 +71,9 @@ export const grpoStep = z.object({
   /** The share of groups whose attempts all have the same reward and so no gradient. */
   zeroVariance: share,
   /**
-   * How many groups there were, of those whose attempts all have the same reward, without a success, and attempted in
-   * place of others; only with `grpo.resample` or `grpo.failedGroups`.
+   * How many groups there were, of those whose attempts all have the same reward, without a
+   * success, and attempted in place of others; only with `grpo.resample`, `grpo.failedGroups` or
+   * `grpo.variants`.
    */
   groups: z
     .object({
@@ -93,8 +94,9 @@ export const grpoStep = z.object({
   /** Attempts divided by the whole time of the step, learning included. */
   rolloutsPerSecond: number,
   /**
-   * k3 estimate of the KL divergence from the starting weights, mean per token. Absent if it was not
-   * measured: without a KL term, and in steps in which no group that it is measured on has a gradient.
+   * k3 estimate of the KL divergence from the starting weights, mean per token. Absent if it was
+   * not measured: without a KL term, and in steps in which none of the groups that it is measured
+   * on has a gradient.
    */
   kl: number.optional(),
   /** The share of tokens whose ratio was clipped. */

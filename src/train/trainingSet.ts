@@ -190,8 +190,8 @@ const needsTeacher = (config: RunConfig): boolean =>
 
 /**
  * Attempts at whole tasks need only the first turn of the teacher's trajectory, and the user's
- * messages in a task with rules, whose user agrees where the teacher's user did. Without the rest, a
- * task takes about half the memory.
+ * messages in a task with rules, whose user agrees where the teacher's user did. Without the rest,
+ * a task takes about half the memory.
  */
 const removeTeacher = (task: Task): Task => ({
   ...task,

@@ -213,9 +213,9 @@ const createActions = (position: number): HTMLElement => {
     isThis ? "Selected" : "Compare",
   );
   // the first attempt is selected, and the second is compared with it; the editor shows errors
-  compare.addEventListener("click", () =>
-    channel.request("compare", { row: index }).catch(() => {}),
-  );
+  compare.addEventListener("click", () => {
+    channel.request("compare", { row: index }).catch(() => {});
+  });
   const group = element(
     "button",
     { class: "link", type: "button", "aria-label": `Show the group of ${name}` },

@@ -4,9 +4,10 @@
  * queue; it is kept in a file when the last one is closed.
  */
 import { basename, dirname } from "node:path";
-import { mkdirSync, watch, type FSWatcher } from "node:fs";
+import { existsSync, mkdirSync, watch, type FSWatcher } from "node:fs";
 import { workspace, type Disposable } from "vscode";
 import { z } from "zod";
+import { getRunFile } from "../../run/folder.ts";
 import { acquireLock } from "../../storage/fileLock.ts";
 import { UserError } from "../../userError.ts";
 import { showInformation, showWarning } from "../shared/notifications.ts";
@@ -136,15 +137,18 @@ export class TrainingQueue implements Disposable {
     this.#setPositions();
   }
 
-  /** Removes runs that are gone, and those that were resumed in a terminal or another window. */
+  /**
+   * Removes runs that are gone, and those that were resumed in a terminal or another window. A run
+   * that this window does not list, such as one of another PROVE folder, stays and waits.
+   */
   #removeUnusable(): void {
     if (this.#folders.length === 0) return;
-    const runs = new Map(this.#dependencies.runs.list().map(it => [it.folder, it]));
-    const left = this.#folders.filter(it => runs.get(it)?.isAttached === false);
+    const attached = new Set(this.#dependencies.runs.listAttached().map(it => it.folder));
+    const gone = this.#folders.filter(it => existsSync(dirname(it)) && !existsSync(getRunFile(it)));
+    const left = this.#folders.filter(it => !gone.includes(it) && !attached.has(it));
     if (left.length === this.#folders.length) return;
-    for (const it of this.#folders)
-      if (!runs.has(it))
-        void showWarning(`${basename(it)} was queued, but there is no such run any more.`);
+    for (const it of gone)
+      void showWarning(`${basename(it)} was queued, but there is no such run any more.`);
     this.#change(folders => folders.filter(it => left.includes(it) || !this.has(it)));
   }
 
@@ -159,7 +163,8 @@ export class TrainingQueue implements Disposable {
       if (this.#isDisposed || this.#isBusy || !this.#tryLock()) return;
       // another window may have started it meanwhile
       this.#reread();
-      const [folder] = this.#folders;
+      const listed = this.#dependencies.runs.list().map(it => it.folder);
+      const folder = this.#folders.find(it => listed.includes(it));
       if (folder === undefined) return;
       if (!isAnnounced) void showInformation(`${basename(folder)} was queued, and starts now.`);
       reportRejection(this.train(folder));

@@ -73,7 +73,7 @@ const checkFit = (
   );
 
 /** Where the tasks of an empty folder come from. */
-const listSources = ({ synthesis, tasks }: SettingsDependencies): readonly TasksSource[] => [
+const listSources = ({ synthesis }: SettingsDependencies): readonly TasksSource[] => [
   {
     label: studentTasks.label,
     description: studentTasks.description,
@@ -82,11 +82,6 @@ const listSources = ({ synthesis, tasks }: SettingsDependencies): readonly Tasks
   {
     label: "The example tasks",
     description: "copied into this folder",
-    async create() {
-      await synthesis.copyExample();
-      const [copy] = await tasks.listFiles();
-      if (!copy) throw new UserError("the example has no tasks", "synthesize some");
-      return copy;
-    },
+    create: () => synthesis.copyExample(),
   },
 ];

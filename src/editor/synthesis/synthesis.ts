@@ -77,20 +77,21 @@ export class Synthesis {
   }
 
   /**
-   * Copies the example's tasks, its run and its fixture into the workspace. A run or a fixture of
-   * its name is kept.
+   * Copies the example's tasks, its run and its fixture into the workspace, except those of which
+   * something with that name is there. Returns the file with tasks of all servers.
    */
-  async copyExample(): Promise<void> {
+  async copyExample(): Promise<Uri> {
     requireTrust("copying the example");
     const { folder, tasks } = this.#dependencies;
     const example = Uri.joinPath(folder.resources, "example", "prove");
     for (const part of ["tasks", "runs", "fixtures"] as const)
       for (const name of listExampleEntries(Uri.joinPath(example, part).fsPath, part)) {
         const target = Uri.joinPath(folder.getPart(part), name);
-        if (part !== "tasks" && existsSync(target.fsPath)) continue;
-        await workspace.fs.copy(Uri.joinPath(example, part, name), target, { overwrite: true });
+        if (existsSync(target.fsPath)) continue;
+        await workspace.fs.copy(Uri.joinPath(example, part, name), target, { overwrite: false });
       }
     tasks.refresh();
+    return Uri.joinPath(folder.getPart("tasks"), "example.tasks.jsonl");
   }
 
   /** The unfinished synthesis to resume, or undefined for a new one. */
