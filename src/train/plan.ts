@@ -64,7 +64,7 @@ export function estimateMemory(
   const trained = countTrained(model, run);
   const isAdapted = run.lora !== undefined;
   const parts = {
-    weights: 4 * countParameters(architecture),
+    weights: 4 * countParameters(architecture) * (hasReference(run) ? 2 : 1),
     // the sum and the gradients of one batch
     gradients: (run.method === "grpo" ? 2 : 1) * 4 * trained,
     optimizer: 8 * trained,
@@ -77,6 +77,10 @@ export function estimateMemory(
   const step = isWasm ? activations + sampling : Math.max(activations, sampling);
   return { ...parts, total: Object.values(others).reduce((sum, it) => sum + it, step) };
 }
+
+/** Whether the weights of the start are kept for the KL term. Adapters share those of the base. */
+const hasReference = (run: PlannedRun): boolean =>
+  run.method === "grpo" && run.grpo.kl > 0 && run.lora === undefined;
 
 /** The tokens of a batch that has as many groups or conversations of the average length as fit. */
 function countUsualBatch(run: PlannedRun, { opening, conversation, longest }: TaskLengths): number {

@@ -104,20 +104,15 @@ async function computeStep(
   let sum: Gradients | undefined;
   for (const batch of splitConversations(conversations)) {
     if (group.isInterrupted()) break;
-    const weights = Float32Array.from(
-      batch.flatMap(it =>
-        it.parts
-          .slice(1)
-          .filter(part => isTarget(part, given))
-          .map(part => (part === tokenPart.taught ? 1 : given)),
-      ),
-    );
+    const targets = batch.flatMap(it => it.parts.slice(1).filter(part => isTarget(part, given)));
+    const isTaught = targets.map(part => part === tokenPart.taught);
+    const weights = Float32Array.from(isTaught, it => (it ? 1 : given));
     const { logprobs, gradients } = await computeGradients(
       model,
       packGroups(batch.map(it => toPackedGroup(it, given))),
       lp => tf.neg(tf.div(tf.sum(tf.mul(lp, tf.tensor1d(weights))), taught)),
     );
-    lossSum -= logprobs.reduce((total, it, i) => (weights[i] === 1 ? total + it : total), 0);
+    lossSum -= logprobs.reduce((total, it, i) => (isTaught[i] ? total + it : total), 0);
     sum = sum ? addGradients(sum, gradients) : gradients;
   }
   if (group.anyOf(group.isInterrupted())) {
@@ -187,10 +182,9 @@ async function validate(
   let loss = 0;
   let tokens = 0;
   const isAbandoned = () => canBeAbandoned && group.isInterrupted();
-  for (let i = 0; i < own.length && !isAbandoned(); i += 16) {
-    const packed = packGroups(
-      own.slice(i, i + 16).map(index => toPackedGroup(getConversation(corpus, index), 0)),
-    );
+  for (const batch of splitConversations(own.map(it => getConversation(corpus, it)))) {
+    if (isAbandoned()) break;
+    const packed = packGroups(batch.map(it => toPackedGroup(it, 0)));
     for (const logprob of await computeLogProbabilities(model, packed)) loss -= logprob;
     tokens += packed.places.length;
   }

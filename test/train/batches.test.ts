@@ -6,12 +6,14 @@ import type { ChatFormat } from "../../src/model/chatFormat.ts";
 import { packGroups } from "../../src/model/packedBatch.ts";
 import {
   computeGradients,
+  computeLogProbabilities,
   disposeGradients,
   initializeModel,
   type Gradients,
   type Model,
 } from "../../src/model/transformer.ts";
 import type { GrpoConfig, SftConfig } from "../../src/run/config.ts";
+import type { SftStep } from "../../src/run/metrics.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { tokenPart, type Corpus } from "../../src/train/corpus.ts";
 import { trainOnGroups } from "../../src/train/groupStep.ts";
@@ -134,13 +136,24 @@ test("conversations that have more tokens than a batch are divided", async () =>
     trainingCount: count,
   };
   const common = { startedAt: new Date(0), tasks: "", method: "sft" } as const;
-  const sft = { conversations: count, given: 0 };
   const { context, steps } = createContext();
-  const config = createRunConfig({ ...common, sft }) as SftConfig;
-  const { metrics } = (await openSft(context, config, corpus).step(1, 0.1))!;
+  const takeStep = async (given: number, trainingCount = count, progress = 0.1) => {
+    const sft = { conversations: trainingCount, given };
+    const config = createRunConfig({ ...common, sft }) as SftConfig;
+    const method = openSft(context, config, { ...corpus, trainingCount });
+    return (await method.step(1, progress))!.metrics as SftStep;
+  };
+  const metrics = await takeStep(0);
   const branches = conversations.map(ids => ({ ids, mask: ids.map((_, i) => +isTaught(i)) }));
   const packed = packGroups(branches.map(it => ({ prefix: [], branches: [it] })));
   const result = await computeGradients(model, packed, lp => tf.neg(tf.mean(lp)));
   expect(metrics.loss).toBeCloseTo(result.loss, 5);
   await checkGradients(steps[0]!, result);
+  // the loss is that of what is taught, even if the rest has the same weight
+  expect((await takeStep(1)).loss).toBeCloseTo(result.loss, 5);
+  // validation is divided, too
+  const kept = branches.slice(1).map(it => ({ prefix: [], branches: [it] }));
+  const logprobs = await computeLogProbabilities(model, packGroups(kept));
+  const loss = -logprobs.reduce((sum, it) => sum + it, 0) / logprobs.length;
+  expect((await takeStep(0, 1, 1)).validation).toBeCloseTo(loss, 5);
 });

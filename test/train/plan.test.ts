@@ -43,7 +43,12 @@ test("memory: weights, gradients and optimizer follow from what is trained", () 
     optimizer: 8 * parameters,
     sampling: 0,
   });
+  // a KL term needs the weights of the start
+  expect(estimate(grpo).weights).toBe(8 * parameters);
+  const withoutKl = createRunConfig({ ...common, grpo: { kl: 0 } });
+  expect(estimate(withoutKl).weights).toBe(4 * parameters);
   const adapted = { ...grpo, lora };
+  expect(estimate(adapted).weights).toBe(4 * parameters);
   const trained = countTrained(model, adapted);
   expect(trained).toBe(tiny.layers * 2 * (tiny.width + tiny.heads * tiny.headWidth));
   const memory = estimate(adapted);

@@ -44,21 +44,20 @@ export function parseToolCalls(syntax: CallSyntax, message: string): MessageCont
 }
 
 /** Where each call of a message begins, in characters. */
-export const findCallStarts = (syntax: CallSyntax, message: string): number[] =>
-  [...message.matchAll(callStarts[syntax])].map(it => it.index);
-
-const callStarts: Readonly<Record<CallSyntax, RegExp>> = {
-  hermes: /<tool_call>/g,
-  granite: /\{\s*"name"/g,
-  llama: /\{\s*"(?:name|type)"/g,
-};
+export function findCallStarts(syntax: CallSyntax, message: string): number[] {
+  if (syntax === "hermes") return [...message.matchAll(/<tool_call>/g)].map(it => it.index);
+  const start = syntax === "granite" ? message.indexOf(graniteTag) : findThoughtEnd(message);
+  return start < 0 ? [] : findObjects(message, start).map(it => it.start);
+}
 
 const endOfThinking = "</think>";
 
 /** Models that think do so before an end tag. What they think is for nobody else. */
-function removeThinking(text: string): string {
+const removeThinking = (text: string): string => text.slice(findThoughtEnd(text));
+
+function findThoughtEnd(text: string): number {
   const end = text.lastIndexOf(endOfThinking);
-  return end < 0 ? text : text.slice(end + endOfThinking.length);
+  return end < 0 ? 0 : end + endOfThinking.length;
 }
 
 export const createUnparsedCall = (text: string): Call => ({
@@ -145,19 +144,31 @@ const toJsonLiteral = (text: string): string =>
 
 /** The JSON objects of a text, which semicolons, commas or space separate; else undefined. */
 function splitObjects(text: string): string[] | undefined {
-  const objects: string[] = [];
+  const objects = findObjects(text);
+  const gaps = [0, ...objects.map(it => it.end)].map((from, i) =>
+    text.slice(from, objects[i]?.start),
+  );
+  const isSplit =
+    objects.length > 0 &&
+    objects.at(-1)!.end !== Infinity &&
+    gaps.every(it => /^[\s;,]*$/.test(it));
+  return isSplit ? objects.map(it => text.slice(it.start, it.end)) : undefined;
+}
+
+/** The outermost objects of a text from a position on. One that is not closed has no end. */
+function findObjects(text: string, from = 0): { readonly start: number; readonly end: number }[] {
+  const objects: { start: number; end: number }[] = [];
   let [depth, start, isString] = [0, 0, false];
-  for (let i = 0; i < text.length; i++) {
+  for (let i = from; i < text.length; i++) {
     const character = text[i]!;
     if (isString) {
       if (character === "\\") i++;
       else if (character === '"') isString = false;
     } else if (character === '"') isString = true;
     else if (character === "{" && depth++ === 0) start = i;
-    else if (character === "}" && --depth === 0) objects.push(text.slice(start, i + 1));
-    if (depth === 0 && !/[\s;,}]/.test(character)) return undefined;
+    else if (character === "}" && depth > 0 && --depth === 0) objects.push({ start, end: i + 1 });
   }
-  return depth === 0 && objects.length > 0 ? objects : undefined;
+  return depth > 0 ? [...objects, { start, end: Infinity }] : objects;
 }
 
 function tryParseJson(text: string): Json | undefined {

@@ -1,7 +1,11 @@
 /** Calls are parsed in the syntax of each model family, with arguments as they were written. */
 import { expect, test } from "vitest";
 import type { Call } from "../../../src/policy/policy.ts";
-import { parseToolCalls, type CallSyntax } from "../../../src/model/huggingface/toolCalls.ts";
+import {
+  findCallStarts,
+  parseToolCalls,
+  type CallSyntax,
+} from "../../../src/model/huggingface/toolCalls.ts";
 
 const call = (name: string, args: object = {}): Call => ({ name, arguments: args as never });
 const unparsed = (text: string): Call => call("", { unparsed: text });
@@ -59,4 +63,22 @@ test("Llama", () => {
   ]);
   check("llama", "<|python_tag|>import os", [unparsed("import os")]);
   check("llama", '{"name": "a"', [unparsed('{"name": "a"')]);
+});
+
+test("calls begin where they are written, whatever their arguments are named", () => {
+  const checkStarts = (syntax: CallSyntax, before: string, calls: string[], between: string) => {
+    const starts = calls.map((_, i) => before.length + calls.slice(0, i).join("").length);
+    expect(findCallStarts(syntax, before + calls.join(between))).toEqual(
+      starts.map((it, i) => it + i * between.length),
+    );
+  };
+  const calls = [
+    '{"name": "create_folder", "parameters": {"name": "Taxes {", "type": {"name": "x"}}}',
+    '{"type": "function", "function": {"name": "move", "parameters": {"type": "all"}}}',
+  ];
+  checkStarts("llama", "<|python_tag|>", calls, "; ");
+  checkStarts("llama", "<think>{}</think>", [...calls, '{"name": "a"'], " ");
+  checkStarts("granite", "Let me {look}. <|tool_call|>[", calls, ", ");
+  checkStarts("hermes", "", ['<tool_call>{"name": "a"}</tool_call>', "<tool_call>{}"], "\n");
+  expect(findCallStarts("granite", "Done {}.")).toEqual([]);
 });
