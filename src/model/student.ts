@@ -5,7 +5,14 @@
  */
 import { runningBackend } from "../compute/runningBackend.ts";
 import { computeRandomKey, randomAt } from "../environment/random.ts";
-import type { AssistantMessage, Conversation, Decoding, Excess, Policy } from "../policy/policy.ts";
+import {
+  PolicyFault,
+  type AssistantMessage,
+  type Conversation,
+  type Decoding,
+  type Excess,
+  type Policy,
+} from "../policy/policy.ts";
 import { UserError } from "../userError.ts";
 import type { ChatFormat, EncodedChat, ReplyReader } from "./chatFormat.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
@@ -224,10 +231,19 @@ class BatchedStudent implements Student {
   async #step(): Promise<void> {
     const start = performance.now();
     const active = [...this.#active];
-    const pending = [...active, ...(await this.#admit())];
+    const pending: PendingMessage[] = [];
+    const feeds: Feed[] = [];
+    for (const it of [...active, ...(await this.#admit())])
+      try {
+        feeds.push(this.#createFeed(it));
+        pending.push(it);
+      } catch (error) {
+        // others go on
+        this.#active = this.#active.filter(other => other !== it);
+        it.reject(error);
+      }
     // every slot may belong to a conversation whose calls are being executed
     if (pending.length === 0) return;
-    const feeds = pending.map(it => this.#createFeed(it));
     for (const [i, chosen] of (await this.#decoder.feed(feeds)).entries())
       this.#acceptToken(pending[i]!, chosen);
     this.usage.seconds += (performance.now() - start) / 1000;
@@ -281,6 +297,7 @@ class BatchedStudent implements Student {
   #createFeed(pending: PendingMessage): Feed {
     const { conversation, chat, grammar, decoding, sampledBefore, sampledIds } = pending;
     const { ids } = chat;
+    const allowed = grammar && computeMask(grammar);
     const slot = this.#slots.get(conversation.header.id)!;
     const newIds = [
       ...ids.slice(slot.ids.length),
@@ -294,7 +311,6 @@ class BatchedStudent implements Student {
     const uniform = randomAt(key, sampledBefore + sampledIds.length);
     const { temperature = this.#options.temperature } = decoding;
     const { onMask } = this.#options;
-    const allowed = grammar?.computeMask();
     if (allowed) onMask?.(conversation.header.id, allowed);
     return { slot: slot.number, ids: newIds, choose: { temperature, uniform, allowed } };
   }
@@ -324,6 +340,19 @@ class BatchedStudent implements Student {
       ...(isCut ? { cut: true as const } : {}),
     });
   }
+}
+
+/** Throws a `PolicyFault` if the schemas of the offered tools cannot be followed. */
+function computeMask(grammar: MessageGrammar): TokenMask {
+  try {
+    const mask = grammar.computeMask();
+    if (mask.includes(1)) return mask;
+  } catch (cause) {
+    throw new PolicyFault(`the schema of an offered tool cannot be read: ${String(cause)}`, {
+      cause,
+    });
+  }
+  throw new PolicyFault("the schema of an offered tool has a required value that nothing can be");
 }
 
 const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));

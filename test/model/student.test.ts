@@ -132,6 +132,31 @@ describe("a student", () => {
     }
   });
 
+  test("with constrained decoding, a schema that cannot be followed ends only its own conversation", async () => {
+    const student = openStudent(model, createCompactFormat(tokenizer), {
+      name: "s",
+      temperature: 1,
+      seed: 5,
+      isConstrained: true,
+    });
+    students.push(student);
+    const offer = (id: string, mode: object) => {
+      const inputSchema = { type: "object", properties: { mode }, required: ["mode"] };
+      const tools = [{ name: "t", inputSchema }] as unknown as Conversation["tools"];
+      return { ...createConversation(id, "Hello"), tools };
+    };
+    const results = await Promise.allSettled([
+      student.next(offer("a", { type: "string", enum: [] }), undefined, { tool: "required" }),
+      student.next(offer("b", { enum: 7 }), undefined, { tool: "required" }),
+      student.next(offer("c", { type: "string", enum: ["x"] }), undefined, { tool: "required" }),
+    ]);
+    for (const it of results.slice(0, 2))
+      expect(it).toMatchObject({ reason: { name: "PolicyFault" } });
+    expect(results[2]).toMatchObject({
+      value: { calls: [{ name: "t", arguments: { mode: "x" } }] },
+    });
+  });
+
   test("writes the same with a cached conversation as without", async () => {
     const [first] = conversations as [Conversation];
     const student = open(0);
