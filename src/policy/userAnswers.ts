@@ -42,7 +42,9 @@ export function findUserAnswer(
       ? confirmation
       : undefined;
   if (question.kind === "confirmation")
-    return mentionsOtherNumbers(question.text, task, due, conversation) ? correction : confirmation;
+    return mentionsOtherNumbers(question.text, { task, turn, due }, conversation)
+      ? correction
+      : confirmation;
   const isAnsweredNext =
     turn + 1 < task.turns.length && findQuestion(task.turns[turn]!.reply) !== undefined;
   return isAnsweredNext ? undefined : ignorance;
@@ -75,6 +77,9 @@ interface Question {
 const permission =
   /\b(shall|should|may|can|could) (i|we)\b|\b(do|would) you (want|like)\b|\b(is|are) (that|this|it|these|those) (ok|okay|right|correct|fine|all right)\b|\b(is|are) (that|this|it|these|those) what you (want|mean)\b|\bare you sure\b|\bgo ahead\b|\bproceed\b|\bconfirm\b/i;
 const openWord = /\b(which|what|who|whom|whose|when|where|why|how)\b/i;
+/** Questions with a permission word that cannot be answered with yes. */
+const choice =
+  /\bconfirm (which|what|who|whom|whose|when|where|why|how)\b|\b(do|would) you (want|like)\b(?! (me|us|to)\b).*\bor\b(?! not\b)/i;
 const request = /\bplease (confirm|let me know|tell me)\b|\bconfirm (that|whether|if)\b/i;
 /** An offer of more help is not a question about what the user asked for. */
 const offer =
@@ -91,7 +96,8 @@ function findQuestion(text: string): Question | undefined {
   if (asked === undefined) return undefined;
   const permissionAt = asked.search(permission);
   const openAt = asked.search(openWord);
-  const isConfirmation = permissionAt >= 0 && (openAt < 0 || permissionAt < openAt);
+  const isConfirmation =
+    permissionAt >= 0 && (openAt < 0 || permissionAt < openAt) && !choice.test(asked);
   return { kind: isConfirmation ? "confirmation" : "open", text: asked };
 }
 
@@ -123,20 +129,29 @@ const feedsOwnTurn = (goals: readonly Goal[], g: number): boolean =>
       it.after.some(edge => edge.goal === g && edge.kind === "explicit"),
   );
 
-/** Whether a question has a number that neither the conversation nor what is due contains. */
+/**
+ * Whether a question has a number that neither the conversation nor what is due contains. The hour
+ * of a known time can also be written as one of twelve.
+ */
 function mentionsOtherNumbers(
   text: string,
-  { turns, policy }: Task,
-  due: readonly Goal[],
+  {
+    task: { turns, policy },
+    turn,
+    due,
+  }: { readonly task: Task; readonly turn: number; readonly due: readonly Goal[] },
   { events }: Pick<Conversation, "events">,
 ): boolean {
   const numbers = listNumbers(text);
   if (numbers.length === 0) return false;
   const known = new Set<number>();
   const learn = (value: Json) => {
-    for (const it of listNumbers(JSON.stringify(value))) known.add(it);
+    const json = JSON.stringify(value);
+    for (const it of listNumbers(json)) known.add(it);
+    for (const [, hour] of json.matchAll(/(?<!\d)(\d{1,2}):\d{2}/g))
+      known.add(Number(hour) % 12 || 12);
   };
-  for (const it of turns) learn(it.user);
+  for (const it of turns.slice(0, turn + 1)) learn(it.user);
   for (const { text, because } of policy?.rules ?? []) learn(`${text} ${because}`);
   for (const it of events) {
     if (it.kind === "user") learn(it.text);

@@ -58,9 +58,28 @@ describe("a question before the turn's requests are done", () => {
   });
   test("with a number that nobody has said is denied", () =>
     check("Shall I transfer 500 to Savings?", no));
+  test("with a number of a later turn is denied, and with a known hour of twelve confirmed", async () => {
+    const task = await taskOf({
+      id: "t-later",
+      users: ["Move 50 to Savings before 14:30.", "Make it 500."],
+      goals: [goal([transfer("acc_108", 50)]), goal([transfer("acc_108", 450)], [], 1)],
+      teacher: [
+        calling(transfer("acc_108", 50)),
+        saying("Done."),
+        calling(transfer("acc_108", 450)),
+        saying("Done."),
+      ],
+    });
+    const answer = async (question: string) => listAnswers(await attempt(task, [saying(question)]));
+    expect(await answer("Shall I transfer 500 to Savings?")).toEqual(no);
+    expect(await answer("Shall I transfer 50 before 2:30?")).toEqual(yes);
+  });
   test("about anything else has no answer", async () => {
     await check("From which account?", unknown);
     await check("Happy to help. Which “Savings” do you mean?", unknown);
+    await check("Could you confirm which account I should use?", unknown);
+    await check("Please confirm which of the two you mean.", unknown);
+    await check("Would you like the first or the second account?", unknown);
   });
   test("that offers more help, or a statement, is no question", async () => {
     await check("Is there anything else?", []);
