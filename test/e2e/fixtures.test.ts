@@ -174,13 +174,24 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   await keyboard.press("Control+W");
 });
 
-test("restoring deletes the copy", async () => {
-  await workbench.runCommand("PROVE: Restore Fixture");
-  await workbench.page
-    .locator(".monaco-dialog-box")
-    .getByRole("button", { name: "Restore" })
+test("restoring deletes the copy, also where it is not saved, and no other edits", async () => {
+  const { page } = workbench;
+  const edited = (title: string) => page.locator(".tab.dirty", { hasText: title });
+  await servers()
+    .filter({ hasText: /^small/ })
     .click();
+  await workbench.replaceLine(7, `    "customer": "Cy Moss",`);
+  await checkVisible(edited("small.fixture.json"));
+  await workbench.runCommand("Create: New Untitled Text File");
+  await page.keyboard.type("my notes");
+  await checkVisible(edited("Untitled-1"));
+  await workbench.clickAction(servers().filter({ hasText: /^small/ }), "Restore Fixture");
+  await page.locator(".monaco-dialog-box").getByRole("button", { name: "Restore" }).click();
   await checkVisible(servers().filter({ hasText: /^small.*shipped/ }));
+  await checkGone(edited("small.fixture.json"));
+  await checkVisible(edited("Untitled-1"));
+  await checkVisible(workbench.lines.filter({ hasText: "my notes" }));
+  await workbench.runCommand("View: Revert and Close Editor");
 });
 
 test("the sessions are still open after a reload", async () => {

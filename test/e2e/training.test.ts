@@ -102,6 +102,13 @@ test("a second training is queued behind the first one, and removed from it in a
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
 }, 120_000);
 
+test("after a reload, the training is followed again", async () => {
+  await workbench.page.reload({ waitUntil: "domcontentloaded" });
+  await checkVisible(workbench.notification("Training few-1"));
+  await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
+  await checkVisible(state("training"));
+});
+
 test("cancelling the notification stops the training and keeps its files", async () => {
   await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
   await checkVisible(state("stopped"));

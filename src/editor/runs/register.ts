@@ -88,6 +88,10 @@ export function registerRuns(
     sendRequest: (request, monitor) => training.request(request, monitor),
     showLog: monitor => engines.showLog(monitor),
   });
+  const goOn = () => {
+    reportRejection(training.followEarlier());
+    reportRejection(queue.resume());
+  };
   subscriptions.push(
     runs,
     tree,
@@ -100,7 +104,7 @@ export function registerRuns(
     folder.onDidChange(part => {
       if (part === "runs") runs.refresh();
     }),
-    workspace.onDidGrantWorkspaceTrust(() => reportRejection(queue.resume())),
+    workspace.onDidGrantWorkspaceTrust(goOn),
     registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"])),
   );
   registerCommands(context, {
@@ -127,6 +131,6 @@ export function registerRuns(
     installBackend: () => installBackend(extensionUri),
     removeBackend: () => removeBackend(extensionUri),
   });
-  reportRejection(queue.resume());
+  goOn();
   return runs;
 }

@@ -41,6 +41,9 @@ import {
   type SettingsWithTasks,
 } from "./trainingSettings.ts";
 
+/** In the state of the workspace: the folder of the training that this window started last. */
+const startedKey = "prove.startedTraining";
+
 /** The states in which each request is possible. */
 const requestStates: Readonly<Record<RunRequest, RunChoice["states"]>> = {
   pause: ["training"],
@@ -250,38 +253,57 @@ export class Training {
   }
 
   /**
-   * Starts the trainer on a run folder, shows its progress until it exits, evaluates it and
-   * announces its end. The result is false if there was no end to announce.
+   * Follows the training that this window had started before it was reloaded, if it still runs and
+   * no other window follows it, as if it had been started now.
+   */
+  async followEarlier(): Promise<void> {
+    const { runs, workspaceState, getQueue } = this.#dependencies;
+    const started = workspaceState.get<string>(startedKey);
+    const monitor = runs.list().find(it => it.folder === started);
+    if (monitor && workspace.isTrusted && (await monitor.attach()))
+      await getQueue().follow(monitor.folder);
+  }
+
+  /**
+   * Starts the trainer on a run folder if it does not run yet, shows its progress until it exits,
+   * evaluates it and announces its end. The result is false if there was no end to announce.
    */
   async train(runFolder: string): Promise<boolean> {
-    const { extensionUri, folder, runs, getPages } = this.#dependencies;
-    const node = await findNode(getSetting("node"));
+    const { runs, workspaceState, getPages } = this.#dependencies;
+    const monitor = runs.getMonitor(runFolder);
+    const isRunning = await monitor.attach();
+    await workspaceState.update(startedKey, runFolder);
     let end: "steps" | "time" | "stop" | undefined;
     await showProgress(`Training ${basename(runFolder)}`, async (progress, token) => {
       progress.report({ message: "starting", increment: 0 });
-      const connection = await startTrainer({
-        folder: runFolder,
-        program: Uri.joinPath(extensionUri, "dist", "trainer.js").fsPath,
-        fixtures: folder.fixtureFolders,
-        node: node.path,
-        env: createEnvironment(node),
-      });
-      // the monitor has its own connection
-      connection.close();
-      const monitor = runs.getMonitor(runFolder);
+      if (!isRunning) await this.#startTrainer(runFolder);
       const subscription = monitor.onChange(change => {
         if (change.kind === "finished") end = change.by;
       });
       try {
         await monitor.attach();
-        getPages().show(monitor);
+        if (!isRunning) getPages().show(monitor);
         await reportProgress(monitor, progress, token);
       } finally {
         subscription.dispose();
       }
     });
-    if (end) await this.#announceEnd(runs.getMonitor(runFolder), end);
+    if (end) await this.#announceEnd(monitor, end);
     return end !== undefined;
+  }
+
+  async #startTrainer(runFolder: string): Promise<void> {
+    const { extensionUri, folder } = this.#dependencies;
+    const node = await findNode(getSetting("node"));
+    const connection = await startTrainer({
+      folder: runFolder,
+      program: Uri.joinPath(extensionUri, "dist", "trainer.js").fsPath,
+      fixtures: folder.fixtureFolders,
+      node: node.path,
+      env: createEnvironment(node),
+    });
+    // the monitor has its own connection
+    connection.close();
   }
 
   /** Announces the end of a training. One that ran to its end is evaluated before. */

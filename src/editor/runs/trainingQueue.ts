@@ -112,6 +112,11 @@ export class TrainingQueue implements Disposable {
     }
   }
 
+  /** Like `train`, for a training that another window may be following already: then nothing. */
+  async follow(folder: string): Promise<void> {
+    if (this.#tryLock()) await this.train(folder);
+  }
+
   dispose(): void {
     this.#isDisposed = true;
     this.#subscription.dispose();

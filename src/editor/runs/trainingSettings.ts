@@ -3,7 +3,6 @@ import { Uri, type Memento } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import type { StartModel } from "../../run/startModel.ts";
 import type { TrainingSettings } from "../../run/trainingFile.ts";
-import { UserError } from "../../userError.ts";
 import { getOwnModels, type ProveFolder } from "../shared/proveFolder.ts";
 import { runCountedWork } from "../shared/work.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";

@@ -260,3 +260,28 @@ test("the window whose training has ended starts the next one, though its traine
   expect(other.trainings).toEqual([]);
   closeWindow(other);
 });
+
+test("a run that this window does not list stays in the queue and waits", async () => {
+  const elsewhere = join(root, "other/runs/fourth");
+  mkdirSync(elsewhere, { recursive: true });
+  writeFileSync(join(elsewhere, "run.json"), readFileSync(join(getFolder("first"), "run.json")));
+  void window.queue.train(getFolder("first"));
+  window.queue.add(elsewhere, "last");
+  queueAll("second");
+  window.runs.refresh();
+  window.trainings[0]!.end(true);
+  await checkStarted("first", "second");
+  expect(window.queue.has(elsewhere)).toBe(true);
+  expect(editor.messages).toEqual([]);
+});
+
+test("after a reload, one window follows the training that still runs", async () => {
+  const other = openWindow();
+  void window.queue.train(getFolder("first"));
+  await other.queue.follow(getFolder("first"));
+  expect(other.trainings).toEqual([]);
+  closeWindow(window);
+  void other.queue.follow(getFolder("first"));
+  expect(other.trainings.map(it => it.folder)).toEqual([getFolder("first")]);
+  closeWindow(other);
+});
