@@ -1,5 +1,5 @@
 /** The packaged extension in an empty workbench, and how long a person waits for what it does. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -56,6 +56,15 @@ test("transcripts open and steps move the highlight; the times are printed", asy
   printMeasure("time from a step's button to the highlighted line", describeTimes(steps));
   await workbench.debugButton("stop").click();
   await checkGone(workbench.debugButton("stop"));
+});
+
+test("copying the example keeps a tasks file of the same name", async () => {
+  const file = join(workbench.folder, "prove/tasks/student.tasks.jsonl");
+  const own = synthesizeTasks(3, "banking");
+  writeFileSync(file, own);
+  await workbench.runCommand("PROVE: Copy Example");
+  await checkVisible(workbench.rows("Tasks").filter({ hasText: /^\s*example\s/ }));
+  expect(readFileSync(file, "utf8")).toBe(own);
 });
 
 /** Milliseconds from the click on a task's row to the frame with its transcript. */
