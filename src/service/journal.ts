@@ -77,8 +77,16 @@ export class SessionJournal {
 
   /** Begins the file of a session. Throws a `UserError` if it cannot be written. */
   begin(header: JournalHeader, record: JournalRecord): void {
-    this.#takeSpareFile(header.session_id);
-    this.#append(header.session_id, { format, ...header, ...record });
+    const id = header.session_id;
+    // a writer would go on with the file that the spare one replaces
+    this.#writers.delete(id);
+    this.#takeSpareFile(id);
+    try {
+      this.#append(id, { format, ...header, ...record });
+    } catch (error) {
+      this.#writers.delete(id);
+      throw error;
+    }
   }
 
   /** Throws a `UserError` if the file cannot be written; it then ends with the line before. */

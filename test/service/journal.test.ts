@@ -136,17 +136,20 @@ test("a file of another version is left alone", async () => {
   expect(readFileSync(getFile(), "utf8")).toBe(text);
 });
 
+/** Bytes that fit on the disk. */
+let room = 0;
+const smallDisk: Disk = {
+  write(fd, bytes, position) {
+    const count = Math.min(bytes.length, room);
+    room -= count;
+    if (count === 0) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+    return writeSync(fd, bytes, 0, count, position);
+  },
+};
+
 test("on a full disk a request is undone, and executed once when there is room", async () => {
-  let room = 0;
-  const disk: Disk = {
-    write(fd, bytes, position) {
-      const count = Math.min(bytes.length, room);
-      room -= count;
-      if (count === 0) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
-      return writeSync(fd, bytes, 0, count, position);
-    },
-  };
-  await restart(disk);
+  room = 0;
+  await restart(smallDisk);
   const refused = await open();
   expect(refused.status).toBe(503);
   expect(refused.headers["retry-after"]).toBe("5");
@@ -165,4 +168,22 @@ test("on a full disk a request is undone, and executed once when there is room",
   expect(await getCounter()).toBe(start + 6);
   await restart();
   expect(await getCounter()).toBe(start + 6);
+});
+
+test("a session that is opened again after the disk was full is there after a restart", async () => {
+  room = 100_000;
+  await restart(smallDisk);
+  // the files of closed sessions take the place of new ones, one for each try to open the session
+  const closed = [createSessionId(), createSessionId()];
+  for (id of closed) await open();
+  for (id of closed) await sendRequest(at(""), "DELETE");
+  id = createSessionId();
+  room = 0;
+  expect((await open()).status).toBe(503);
+  room = 100_000;
+  expect((await open()).status).toBe(200);
+  const start = await getCounter();
+  expect((await add(1)).status).toBe(200);
+  await restart();
+  expect(await getCounter()).toBe(start + 1);
 });
