@@ -43,8 +43,8 @@ export interface HttpServerOptions {
   readonly port?: number;
   readonly token?: string | undefined;
   /**
-   * Names in the Host header under which other machines reach this one, besides its addresses and
-   * its own name.
+   * Names in the Host header under which clients reach this machine, besides loopback names and, on
+   * another host, its addresses and its own name.
    */
   readonly allowedHosts?: readonly string[];
   readonly capacity?: number;

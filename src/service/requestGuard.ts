@@ -26,7 +26,7 @@ export function createRequestGuard(
   token: string | undefined,
   allowedHosts: readonly string[] = [],
 ): RequestGuard {
-  const isOwnHost = isLoopbackHost(host) ? isLoopbackHost : createHostCheck(host, allowedHosts);
+  const isOwnHost = createHostCheck(host, allowedHosts);
   const tokenDigest = token === undefined ? undefined : computeDigest(`Bearer ${token}`);
   return ({ headers }) => {
     // a web page can make a browser send almost any request, but only with the page's own Host or
@@ -57,15 +57,17 @@ export function createRequestGuard(
 }
 
 /**
- * For a server that other machines can reach: accepts IP addresses and this machine's own names,
- * none of which can be the domain name of another site.
+ * Accepts the allowed names. For a server that other machines can reach, it also accepts IP
+ * addresses and this machine's own names, none of which can be the domain name of another site.
  */
 function createHostCheck(host: string, allowedHosts: readonly string[]): (name: string) => boolean {
-  const ownNames = new Set(
-    [host, hostname(), `${hostname()}.local`, ...allowedHosts].map(it => it.toLowerCase()),
-  );
+  const isLocal = isLoopbackHost(host);
+  const names = isLocal ? [] : [host, hostname(), `${hostname()}.local`];
+  const ownNames = new Set([...names, ...allowedHosts].map(it => it.toLowerCase()));
   return name =>
-    isLoopbackHost(name) || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || ownNames.has(name);
+    isLoopbackHost(name) ||
+    ownNames.has(name) ||
+    (!isLocal && isIP(name.replace(/^\[|\]$/g, "")) !== 0);
 }
 
 /** The name in a Host header, without the port; undefined if the header is not valid. */

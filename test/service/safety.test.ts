@@ -1,7 +1,7 @@
 /** Which requests the HTTP service refuses: by Host, Origin, token, content type, size and path. */
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
@@ -210,6 +210,19 @@ describe("on loopback without a token", () => {
         .headers["keep-alive"],
     ).toBe("timeout=620");
   });
+});
+
+test("on loopback behind a proxy answers for an allowed host, and for no other", async () => {
+  const serving = await startHttpServer({ catalog, allowedHosts: ["Prove.Example.com"] });
+  const getStatus = async (headers: Record<string, string>) =>
+    (await sendRequest(`${serving.url}/health`, "GET", { headers })).status;
+  for (const host of ["prove.example.com", "PROVE.example.com:8970", "localhost"])
+    expect(await getStatus({ host })).toBe(200);
+  expect(await getStatus({ origin: "https://prove.example.com" })).toBe(200);
+  for (const host of ["evil.example.com", "example.com", "192.168.7.7", `${hostname()}.local`])
+    expect(await getStatus({ host })).toBe(403);
+  expect(await getStatus({ origin: "https://evil.example.com" })).toBe(403);
+  await serving.close();
 });
 
 describe("with a token", () => {
