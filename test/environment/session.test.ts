@@ -1,7 +1,7 @@
 /** A session's state after opening, calls, failures, forking and restoring. */
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
-import { CallMemo } from "../../src/environment/callMemo.ts";
+import { CallMemo, maxMemoCalls } from "../../src/environment/callMemo.ts";
 import { parseFixture } from "../../src/environment/fixture.ts";
 import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
 import { canonicalJson, type Json } from "../../src/environment/json.ts";
@@ -166,6 +166,23 @@ describe("a session", () => {
     expect(openShared(["notes_read"]).call("notes_add", { text: "a" }).outcome.kind).toBe(
       "unknown-tool",
     );
+  });
+
+  test("executes calls again that came after the most that a memo keeps", () => {
+    const memo = new CallMemo();
+    const session = open();
+    let executed = 0;
+    const call = (number: number) =>
+      memo.getOrExecute(session.state, "notes_read", { number }, () => ({
+        result: { outcome: { kind: "ok", value: ++executed }, patches: [], digest: session.digest },
+        after: session.state,
+      })).result.outcome;
+    for (let i = 0; i < maxMemoCalls; i++) call(i);
+    expect(call(0)).toEqual({ kind: "ok", value: 1 });
+    expect(call(maxMemoCalls - 1)).toEqual({ kind: "ok", value: maxMemoCalls });
+    for (const count of [1, 2])
+      expect(call(maxMemoCalls)).toEqual({ kind: "ok", value: maxMemoCalls + count });
+    expect(call(1)).toEqual({ kind: "ok", value: 2 });
   });
 
   test("forks without a copy into two independent sessions", () => {
