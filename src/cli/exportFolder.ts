@@ -57,11 +57,15 @@ export class ExportFolder {
     writeFileAtomicallySync(join(this.#folder, "README.md"), card);
   }
 
-  /** Deletes what was written, so that no part of a data set is taken for the whole. */
+  /**
+   * Deletes what was written, so that no part of a data set is taken for the whole. Throws no
+   * errors, because the one that ended the export is the one to report.
+   */
   discard(): void {
-    this.#close();
-    for (const it of this.files.values()) rmSync(join(this.#folder, it), { force: true });
-    if (this.#isNew) rmSync(this.#folder, { recursive: true, force: true });
+    for (const it of this.#writers.values()) ignoreErrors(() => it.close());
+    for (const it of this.files.values())
+      ignoreErrors(() => rmSync(join(this.#folder, it), { force: true }));
+    if (this.#isNew) ignoreErrors(() => rmSync(this.#folder, { recursive: true, force: true }));
   }
 
   #openWriter(split: Split): RowWriter {
@@ -77,5 +81,13 @@ export class ExportFolder {
 
   #close(): void {
     for (const it of this.#writers.values()) it.close();
+  }
+}
+
+function ignoreErrors(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // an error before this one is reported
   }
 }

@@ -34,6 +34,7 @@ export class LineWriter {
   readonly #disk: Disk;
   #size: number;
   #lineCount = 0;
+  #isClosed = false;
 
   /** Opens the file, creating it and its folder if necessary, and cuts off a torn last line. */
   constructor(file: string, on: Disk = disk) {
@@ -66,7 +67,10 @@ export class LineWriter {
     this.#lineCount++;
   }
 
+  /** Closes the file. Has no effect the second time. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     closeSync(this.#fd);
   }
 

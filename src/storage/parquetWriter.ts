@@ -18,6 +18,7 @@ export class ParquetFile {
   readonly #columns: ParquetColumns;
   readonly #writer: ParquetWriter;
   #rows: Readonly<Record<string, unknown>>[] = [];
+  #isClosed = false;
 
   /** Creates the file, or empties it. */
   constructor(file: string, columns: ParquetColumns) {
@@ -35,7 +36,10 @@ export class ParquetFile {
     if (this.#rows.length === groupSize) this.#writeGroup();
   }
 
+  /** Writes what makes the file readable. Has no effect the second time, even after an error. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     if (this.#rows.length > 0) this.#writeGroup();
     // a writer of files returns no promises
     withWriteErrors(this.#file, () => void this.#writer.finish());

@@ -1,5 +1,5 @@
 /** `export`: the rows of each format, the dataset card, and files that are not as they should be. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exportTasks } from "../../src/cli/export.ts";
@@ -353,6 +353,25 @@ describe("what cannot be exported", () => {
     const from = write("broken.tasks.jsonl", [move, { ...move, id: 7 as unknown as string }]);
     await expect(run(from, out)).rejects.toThrow(/broken.tasks.jsonl:2/);
     expect(readdirSync(out)).toEqual([]);
+  });
+
+  test.each([
+    ["trl", "README.md"],
+    ["verl", "README.md"],
+    ["verl", "train.parquet"],
+  ])("what was written for %s is deleted if %s cannot be", async (to, name) => {
+    const out = join(emptyFolder(), "new");
+    const blocked = join(out, name);
+    const showProgress = () => {
+      rmSync(blocked, { recursive: true, force: true });
+      mkdirSync(blocked);
+    };
+    const args = ["--tasks", file, "--to", to, "--out", out];
+    const problem = expect.stringContaining(`${blocked} could not be written`) as string;
+    await expect(runCommand(exportTasks, args, { showProgress })).rejects.toMatchObject({
+      what: problem,
+    });
+    expect(existsSync(out)).toBe(false);
   });
 
   test("tasks of a changed fixture are exported with a note, others that are gone left out", async () => {
