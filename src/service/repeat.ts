@@ -15,8 +15,10 @@ export function createRepeat(table: SessionTable, sessions: SessionApi, attempts
     reset: (id, body) => sessions.reset(id, body),
     tools: (id, body) => sessions.tools(id, body),
     fork(id, body) {
-      const { key, owner } = body as ForkRecord;
-      table.forkInPlace(id, key, owner);
+      const { key, owner, ttl_ms: ttlMs } = body as ForkRecord;
+      // a journal of an older version does not have it
+      const own = ttlMs === undefined ? {} : { ttlMs: ttlMs ?? Infinity };
+      table.forkInPlace(id, key, { owner, ...own });
     },
   };
   return (id, { do: name, body, ms }) => actions[name]!(id, body, ms);

@@ -182,7 +182,7 @@ export class SessionApi {
     const open = this.#withConflictErrors(id, () => this.#table.findOpen(id, key));
     if (!open) {
       this.#withConflictErrors(id, () => this.#table.checkRoom());
-      keeper.addCopy(id, ttlMs, records, { do: "fork", body: { key, owner } });
+      keeper.addCopy(id, ttlMs, records, { do: "fork", body: { key, owner, ttl_ms: ttlMs } });
       await keeper.wake(id);
     }
     return createOkResponse(describeSession(this.get(id)));

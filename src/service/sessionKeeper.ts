@@ -183,4 +183,6 @@ export interface ForkRecord extends JsonObject {
   /** How the fork was opened, to tell a repeated request from a different one. */
   readonly key: string;
   readonly owner: string;
+  /** Null for a session that is never idle for too long; that of the source if absent. */
+  readonly ttl_ms?: number | null;
 }

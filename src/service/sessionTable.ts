@@ -166,9 +166,10 @@ export class SessionTable {
   }
 
   /** Begins a session anew as a fork of itself, as `fork` would have opened it. */
-  forkInPlace(id: string, key: string, owner: string): void {
+  forkInPlace(id: string, key: string, options: Omit<ForkOptions, "id">): void {
     const source = this.#sessions.get(id)!;
-    const { origin, initialState, initialTools, ttlMs } = source;
+    const { owner = source.owner, ttlMs = source.ttlMs } = options;
+    const { origin, initialState, initialTools } = source;
     this.#sessions.delete(id);
     this.#add({ id, key, owner, origin, ttlMs, initialState, initialTools }, () => source.fork());
   }

@@ -21,6 +21,8 @@ import { countingCatalog, sendRequest } from "./countingService.ts";
 let folder = "";
 let id = "";
 let serving: RunningHttpServer;
+/** Milliseconds by the service's clock. */
+let now = 0;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "prove-journal-"));
   id = createSessionId();
@@ -30,7 +32,7 @@ afterEach(() => serving.close());
 
 async function start(disk?: Disk): Promise<void> {
   const journal = new SessionJournal(folder, disk);
-  serving = await startHttpServer({ catalog: countingCatalog(), journal });
+  serving = await startHttpServer({ catalog: countingCatalog(), journal, clock: () => now });
 }
 
 async function restart(disk?: Disk): Promise<void> {
@@ -186,4 +188,32 @@ test("a session that is opened again after the disk was full is there after a re
   expect((await add(1)).status).toBe(200);
   await restart();
   expect(await getCounter()).toBe(start + 1);
+});
+
+test.each([
+  ["shorter than its source's", 60, 5, false],
+  ["longer than its source's", 5, 60, false],
+  ["shorter than its source's, after a restart", 60, 5, true],
+  ["longer than its source's, after a restart", 5, 60, true],
+])("a fork has a ttl_s of its own, %s", async (_, own, forked, restarts) => {
+  await sendRequest(at(""), "PUT", { body: { ttl_s: own } });
+  await add(1);
+  const forks = [createSessionId(), createSessionId(), createSessionId()] as const;
+  const fork = (source: string, session_id: string, options = {}) =>
+    sendRequest(`${serving.url}/v1/sessions/${source}/fork`, "POST", {
+      body: { session_id, ...options },
+    });
+  const getStatuses = () =>
+    Promise.all(
+      [id, ...forks].map(
+        async it => (await sendRequest(`${serving.url}/v1/sessions/${it}/state`, "GET")).status,
+      ),
+    );
+  await fork(id, forks[0], { ttl_s: forked });
+  await fork(id, forks[1]);
+  await fork(forks[0], forks[2]);
+  if (restarts) await restart();
+  expect(await getStatuses()).toEqual([200, 200, 200, 200]);
+  now += 6_000;
+  expect(await getStatuses()).toEqual(own < forked ? [404, 200, 404, 200] : [200, 404, 200, 404]);
 });
