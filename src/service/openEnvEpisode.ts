@@ -58,7 +58,7 @@ export class OpenEnvEpisode {
     this.#deleteSession();
     const taskId = data.task_id ?? this.#chooseTask(data.seed);
     const sessionId = this.#sessions.createId();
-    const session = await this.#attempts.open(sessionId, {
+    const options = {
       task_id: taskId,
       owner: "openenv",
       ...omitUndefined({
@@ -68,7 +68,8 @@ export class OpenEnvEpisode {
         policy: data.policy ?? undefined,
         max_messages: data.max_messages ?? undefined,
       }),
-    });
+    };
+    const session = await this.#sessions.withRoom(() => this.#attempts.open(sessionId, options));
     const open: OpenEpisode = {
       id: data.episode_id ?? sessionId,
       sessionId,

@@ -55,7 +55,7 @@ export class OpenEnvRpc {
     return this.#answerHere(body, own);
   }
 
-  #answerHere(body: unknown, own?: TableSession): JsonObject {
+  async #answerHere(body: unknown, own?: TableSession): Promise<JsonObject> {
     const parsed = request.safeParse(body);
     if (!parsed.success)
       return createError(null, codes.invalidRequest, "the request is not JSON-RPC 2.0");
@@ -63,7 +63,7 @@ export class OpenEnvRpc {
     const run = this.#methods[method];
     if (!run) return createError(id, codes.noMethod, `there is no method ${method}`);
     try {
-      return { jsonrpc: "2.0", id, result: run(params, own) as Json };
+      return { jsonrpc: "2.0", id, result: (await run(params, own)) as Json };
     } catch (error) {
       const known = toHttpError(error);
       if (!known) throw error;
@@ -73,14 +73,12 @@ export class OpenEnvRpc {
   }
 
   readonly #methods: Readonly<
-    Record<string, (params: Readonly<Record<string, unknown>>, own?: TableSession) => object>
+    Record<
+      string,
+      (params: Readonly<Record<string, unknown>>, own?: TableSession) => object | Promise<object>
+    >
   > = {
-    "openenv/session/create": (_, own) => {
-      if (own) return { session_id: own.id };
-      const sessionId = this.#sessions.createId();
-      this.#sessions.open(sessionId, { owner: "openenv" });
-      return { session_id: sessionId };
-    },
+    "openenv/session/create": async (_, own) => ({ session_id: own?.id ?? (await this.#open()) }),
     "openenv/session/close": ({ session_id: id }, own) => {
       const session = this.#find(id);
       if (!session || session === own)
@@ -104,14 +102,13 @@ export class OpenEnvRpc {
         }),
       };
     },
-    "tools/call": ({ session_id: id, name, arguments: args = {} }, own) => {
+    "tools/call": async ({ session_id: id, name, arguments: args = {} }, own) => {
       if (typeof name !== "string")
         throw new HttpError("INVALID_REQUEST", "name is missing", "send the name of the tool");
       const session = this.#find(id) ?? own;
       if (session) return this.#call(session, name, args);
       // as if the session had been created and closed around the call
-      const created = this.#sessions.createId();
-      this.#sessions.open(created, { owner: "openenv" });
+      const created = await this.#open();
       try {
         return this.#call(this.#sessions.get(created), name, args);
       } finally {
@@ -119,6 +116,13 @@ export class OpenEnvRpc {
       }
     },
   };
+
+  /** Opens a session of this process, and says its id. */
+  async #open(): Promise<string> {
+    const id = this.#sessions.createId();
+    await this.#sessions.withRoom(() => this.#sessions.open(id, { owner: "openenv" }));
+    return id;
+  }
 
   #call(session: TableSession, name: string, args: unknown): object {
     const { outcome } = this.#sessions.callDirectly(session, {

@@ -32,7 +32,7 @@ export function createSessionAnswers(sessions: SessionApi, attempts: TaskApi) {
     score: awake((id, body) => attempts.score(id, body)),
     trajectory: awake(id => attempts.trajectory(id)),
     state: awake((id, query) => sessions.state(id, query)),
-    fork: awake((id, body) => sessions.withRoom(() => sessions.fork(id, body))),
+    fork: awake((id, body) => sessions.fork(id, body)),
     restore: awake((id, body) => sessions.restore(id, body)),
     reset: awake((id, body) => sessions.reset(id, body)),
     tools: awake((id, body) => sessions.tools(id, body)),

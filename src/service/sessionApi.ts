@@ -90,14 +90,11 @@ export class SessionApi {
   }
 
   /** Opens a session once there is room for it, which other processes may have to give up. */
-  withRoom(open: () => JsonResponse | Promise<JsonResponse>): JsonResponse | Promise<JsonResponse> {
+  withRoom<T>(open: () => T | Promise<T>): T | Promise<T> {
     return this.#peers ? this.#withSharedRoom(open, this.#peers) : open();
   }
 
-  async #withSharedRoom(
-    open: () => JsonResponse | Promise<JsonResponse>,
-    peers: Peers,
-  ): Promise<JsonResponse> {
+  async #withSharedRoom<T>(open: () => T | Promise<T>, peers: Peers): Promise<T> {
     const table = this.#table;
     while (table.room <= 0) {
       table.closeIdle();
@@ -175,8 +172,12 @@ export class SessionApi {
     }).then(toJsonResponse);
   }
 
-  /** Opens a session that has executed what another one did. */
-  async adopt({ id, ttlMs, key, owner, records }: AdoptRequest): Promise<JsonResponse> {
+  /** Opens a session that has executed what another one did, once there is room for it. */
+  async adopt(request: AdoptRequest): Promise<JsonResponse> {
+    return this.withRoom(() => this.#adopt(request));
+  }
+
+  async #adopt({ id, ttlMs, key, owner, records }: AdoptRequest): Promise<JsonResponse> {
     const keeper = this.keeper!;
     await keeper.wake(id);
     const open = this.#withConflictErrors(id, () => this.#table.findOpen(id, key));

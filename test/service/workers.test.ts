@@ -1,11 +1,13 @@
 /** The service in two worker processes at one address, one of which is killed. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { findProcessIndex } from "../../src/service/peers.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { root } from "../contracts/transports.ts";
@@ -299,6 +301,60 @@ describe.skipIf(process.platform !== "linux")("when the processes are killed", (
 
 describe("the capacity", () => {
   const ids = Array.from({ length: capacity }, (_, i) => createIdOf(i < capacity - 2 ? 1 : 0));
+
+  /** Opens sessions until a worker has most of the capacity, and closes them. */
+  async function fill(worker: number): Promise<void> {
+    const own = Array.from({ length: capacity - 2 }, () => createIdOf(worker));
+    for (const it of own) expect((await open(it)).status).toBe(200);
+    for (const it of own) await close(it);
+  }
+
+  test("is that of all processes for forks", async () => {
+    await fill(1);
+    const source = createIdOf(1);
+    const forks = Array.from({ length: capacity - 1 }, () => createIdOf(0));
+    await open(source);
+    const fork = (session_id: string) =>
+      send("POST", `/v1/sessions/${source}/fork`, { session_id });
+    for (const it of forks) expect((await fork(it)).status).toBe(200);
+    expect((await fork(forks[0]!)).status).toBe(200);
+    expect((await fork(createIdOf(0))).json.error.code).toBe("CAPACITY_REACHED");
+    for (const it of [source, ...forks]) await close(it);
+  });
+
+  test.each([0, 1])("is that of all for OpenEnv if worker %i had most of it", async worker => {
+    await fill(worker);
+    const sockets: WebSocket[] = [];
+    const sessions: string[] = [];
+    // each connection is to another process than the one before
+    for (let i = 0; i < capacity / 2; i++) {
+      const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      sockets.push(socket);
+      await once(socket, "open");
+      socket.send(JSON.stringify({ type: "reset", data: { task_id: task } }));
+      const [answer] = (await once(socket, "message")) as [Buffer];
+      expect(JSON.parse(answer.toString())).toMatchObject({ type: "observation" });
+    }
+    const rpc = { jsonrpc: "2.0", id: 1 };
+    const { name, arguments: args } = transfer(1);
+    for (let i = 0; i < capacity / 2; i++) {
+      const alone = { connection: "close" };
+      const called = { ...rpc, method: "tools/call", params: { name, arguments: args } };
+      expect((await send("POST", "/mcp", called, alone)).json).toMatchObject({
+        result: { is_error: false },
+      });
+      const create = { ...rpc, method: "openenv/session/create" };
+      const { result } = (await send("POST", "/mcp", create, alone)).json;
+      sessions.push(result.session_id as string);
+    }
+    for (const it of sessions) await close(it);
+    for (const it of sockets) it.close();
+    await expect
+      .poll(async () => (await send("GET", "/health")).json as object)
+      .toMatchObject({ sessions: 0 });
+  });
 
   test("is that of all processes together", async () => {
     // one process gets far more than half of the sessions
