@@ -18,10 +18,13 @@ calls and messages are numbered, and the service executes a number once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import http.client
 import json
+import math
 import os
+import re
 import secrets
 import sys
 import threading
@@ -49,6 +52,9 @@ CONNECTION_ERRORS = (http.client.HTTPException, OSError)
 BUSY = 503
 PAGE = 1_000
 """The most tasks that the service lists in one response."""
+
+LONG_NUMBER = re.compile(r"\d{309}")
+"""As many digits as the largest number of the service has."""
 
 
 class ProveError(Exception):
@@ -162,7 +168,7 @@ class Client:
     def _request(
         self, method: str, path: str, body: Json | None = None, *, can_repeat: bool = True
     ) -> Json:
-        content = None if body is None else json.dumps(body).encode()
+        content = None if body is None else format_body(body).encode()
         deadline = time.monotonic() + self._patience
         for delay in create_delays():
             try:
@@ -397,6 +403,24 @@ def create_delays() -> Iterator[float]:
     while True:
         yield delay
         delay = min(2, delay * 2)
+
+
+def format_body(body: Json) -> str:
+    """A body as JSON, in which numbers that the service does not know are texts.
+
+    In the calls of a model, Python reads `NaN`, `1e999` and whole numbers of any length. As a
+    number, each makes the service refuse the request; as a text, it is a bad argument of the call.
+    """
+    with contextlib.suppress(ValueError):
+        text = json.dumps(body, allow_nan=False)
+        if not LONG_NUMBER.search(text):
+            return text
+    return json.dumps(json.loads(json.dumps(body), parse_constant=str, parse_int=parse_integer))
+
+
+def parse_integer(digits: str) -> int | str:
+    """A whole number, or its digits if it is larger than the largest number of the service."""
+    return digits if math.isinf(float(digits)) else int(digits)
 
 
 def parse_object(text: bytes) -> Json:

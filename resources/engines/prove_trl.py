@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from prove_client import BUSY, Client, Json, create_error, create_session_id
+from prove_client import BUSY, Client, Json, create_error, create_session_id, format_body
 from prove_groups import write_groups
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ def split_batches(
     batch: list[tuple[Environment, Json]] = []
     size = 0
     for environment, body in zip(environments, bodies, strict=True):
-        length = len(json.dumps(body))
+        length = len(format_body(body))
         if batch and (size + length > BATCH_BYTES or len(batch) == 1_000):
             yield batch
             batch, size = [], 0

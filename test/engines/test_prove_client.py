@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 import socket
 import subprocess
@@ -87,6 +88,32 @@ def test_a_fork_has_a_state_of_its_own(client: Client) -> None:
         assert not result["is_error"], result["text"]
         assert fork.state("banking")["digest"] != before
         assert session.state("banking")["digest"] == before
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "1" + "0" * 400])
+def test_a_number_that_the_service_does_not_know_is_a_bad_argument(
+    client: Client, number: str
+) -> None:
+    arguments = json.loads(f'{{"account_id": "acc_101", "amount": {number}}}')
+    with client.open_session(servers=["banking"]) as session:
+        result = session.call("banking_deposit", arguments)
+        assert json.loads(result["text"])["error_type"] == "invalid_params"
+    call = {"function": {"name": "banking_deposit", "arguments": arguments}}
+    message = {"role": "assistant", "content": "", "tool_calls": [call]}
+    with client.open("banking-11-1") as session:
+        (answer,) = session.message(message)
+        assert "error_type" in answer["content"]
+        assert session.score()["components"]["validity"] == 0
+        assert session.score(messages=[message])["components"]["validity"] == 0
+
+
+def test_other_values_of_a_request_stay_what_they_are() -> None:
+    largest = int(sys.float_info.max)
+    kept = {"whole": 2**60, "digits": "7" * 400, "long": largest, "none": None, "list": [0.1, True]}
+    assert prove_client.format_body(kept) == json.dumps(kept)
+    changed = {**kept, "list": [math.nan, {"x": -math.inf}], "more": -10 * largest}
+    expected = {**kept, "list": ["NaN", {"x": "-Infinity"}], "more": str(-10 * largest)}
+    assert json.loads(prove_client.format_body(changed)) == expected
 
 
 def test_a_refusal_has_a_code_and_says_what_to_do(client: Client) -> None:

@@ -163,6 +163,30 @@ def test_an_attempt_in_which_the_service_fails_is_not_scored(served: Served, row
     assert prove.reward_functions[0]([completion], [[7]], [environment]) == [None]
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "1" + "0" * 400])
+def test_a_number_that_is_no_json_costs_validity(served: Served, rows: Path, number: str) -> None:
+    prove = Prove(served.url, eos_token_id=7)
+    row = prove.load_rows(rows)[0]
+    environment: Any = prove.create_environment()
+    environment.reset(**row)
+    name = json.loads(row["menu"])[0]["function"]["name"]
+    arguments = {"amount": json.loads(number)}
+    text = getattr(environment, name)(**arguments)
+    assert "error_type" in text
+    call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    completion = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "name": name, "content": text},
+        {"role": "assistant", "content": "Sorry."},
+    ]
+    values = {
+        it.__name__: it([completion], [[1, 7]], [environment]) for it in prove.reward_functions
+    }
+    assert values["validity"] == [0]
+    assert values["reward"] != [None]
+    assert served.count_sessions() == 0
+
+
 def test_two_processes(served: Served, rows: Path, tmp_path: Path) -> None:
     """`accelerate launch` with two processes, each with its own sessions."""
     program = [str(Path(__file__).parent / "train_tiny.py"), served.url, str(rows), str(tmp_path)]

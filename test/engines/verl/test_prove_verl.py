@@ -1,6 +1,7 @@
 """prove_verl.py in verl's own worker for rollouts, with the service that `prove-rl serve` starts."""
 
 import json
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -169,8 +170,20 @@ def test_tools_are_shown_with_their_whole_schemas(worker: Any, served: Served) -
         write_call("banking_rob", {"all": True}),
         write_call("banking_get_account", "acc_101"),
         write_call("banking_get_account", {}),
+        write_call("banking_get_account", {"account_id": math.nan}),
+        write_call("banking_get_account", {"account_id": 0}).replace("0", "1e999"),
+        write_call("banking_get_account", {"account_id": 10**400}),
     ],
-    ids=["malformed", "no call", "unknown tool", "arguments that are no object", "missing"],
+    ids=[
+        "malformed",
+        "no call",
+        "unknown tool",
+        "arguments that are no object",
+        "missing",
+        "no number",
+        "infinite",
+        "too large",
+    ],
 )
 def test_calls_that_cannot_be_executed_cost_validity(worker: Any, text: str) -> None:
     output = attempt(worker, [LISTING + text, "Sorry."])
