@@ -28,7 +28,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from prove_client import BUSY, Client, Json, create_error, create_session_id, format_body
+from prove_client import (
+    BUSY,
+    Client,
+    Json,
+    ProveError,
+    create_delays,
+    create_error,
+    create_session_id,
+    format_body,
+)
 from prove_groups import write_groups
 
 if TYPE_CHECKING:
@@ -148,15 +157,38 @@ class Prove:
                 for completion, ids in zip(completions, completion_ids, strict=True)
             ]
             for batch in split_batches(environments, bodies):
-                results = self.client.batch(
-                    [it for environment, body in batch for it in environment._finish(body)]
-                )
-                for i, (environment, _) in enumerate(batch):
-                    # the results of open, score and delete
-                    environment._score = read_result(results[3 * i + 1])
+                self._score_batch(batch)
             for environment, completion in zip(environments, completions, strict=True):
                 environment._scored = completion
         return [it._score for it in environments]
+
+    def _score_batch(self, batch: list[tuple[Environment, Json]]) -> None:
+        """Score attempts, again while the service is full or a process of it has ended.
+
+        That is safe, because their messages are executed anew. Those for which it takes too long
+        have no score.
+        """
+        deadline = time.monotonic() + self._patience
+        for delay in create_delays():
+            results = self.client.batch(
+                [it for environment, body in batch for it in environment._finish(body)]
+            )
+            is_late = time.monotonic() + delay > deadline
+            others: list[tuple[Environment, Json]] = []
+            for i, (environment, body) in enumerate(batch):
+                opened, scored, deleted = results[3 * i : 3 * i + 3]
+                busy = [it for it in (opened, scored, deleted) if it["status"] == BUSY]
+                if busy and not is_late:
+                    others.append((environment, body))
+                elif busy and scored["status"] >= 300:
+                    environment._fault = str(create_result_error(busy[0]))
+                    environment._score = {}
+                else:
+                    environment._score = read_result(scored)
+            if not others:
+                return
+            batch = others
+            time.sleep(delay)
 
 
 class Environment:
@@ -393,8 +425,13 @@ def read_result(result: Json) -> Json:
     """The body of a batch's result. Raises a `ProveError` if the request was refused."""
     body: Json = result["body"]
     if result["status"] >= 300:
-        raise create_error(result["status"], json.dumps(body).encode())
+        raise create_result_error(result)
     return body
+
+
+def create_result_error(result: Json) -> ProveError:
+    """The error of a batch's result that was refused."""
+    return create_error(result["status"], json.dumps(result["body"]).encode())
 
 
 def find_menu(conversation: Sequence[Json]) -> str | None:

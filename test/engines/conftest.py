@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,21 @@ class Served:
 
 @pytest.fixture(scope="session", name="served")
 def serve_tasks() -> Iterator[Served]:
-    command = ["node", "dist/cli.js", "serve", "--port", "0", "--tasks", str(TASKS)]
+    with serve() as served:
+        yield served
+
+
+@contextmanager
+def serve(*options: str) -> Iterator[Served]:
+    command = ["node", "dist/cli.js", "serve", "--port", "0", "--tasks", str(TASKS), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
         assert first, "the service did not start; npm run build creates the program"
-        yield Served(json.loads(first)["url"], TASKS)
-        process.terminate()
+        try:
+            yield Served(json.loads(first)["url"], TASKS)
+        finally:
+            process.terminate()
         assert process.wait(10) == 0
 
 

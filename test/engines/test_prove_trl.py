@@ -5,15 +5,17 @@ import math
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 import torch
-from conftest import ROOT, Served
+from conftest import ROOT, Served, serve
 from prove_client import Client
-from prove_trl import Prove
+from prove_trl import Environment, Prove
 from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer, list_turns
 from trl import GRPOConfig, GRPOTrainer
 
@@ -182,9 +184,73 @@ def test_a_number_that_is_no_json_costs_validity(served: Served, rows: Path, num
     values = {
         it.__name__: it([completion], [[1, 7]], [environment]) for it in prove.reward_functions
     }
-    assert values["validity"] == [0]
+    assert 0 <= values["validity"][0] < 1
     assert values["reward"] != [None]
     assert served.count_sessions() == 0
+
+
+def test_scores_wait_for_a_service_that_is_full(rows: Path) -> None:
+    """TRL scores rollouts without calls, too, for which no session was opened before."""
+    with serve("--capacity", "1") as full:
+        other = Client(full.url).open("banking-11-1")
+        free = threading.Timer(0.5, other.close)
+        free.start()
+        prove = Prove(full.url, eos_token_id=7)
+        values = score_texts(prove, rows, [prove.create_environment() for _ in range(3)])
+        free.join()
+        assert None not in values["reward"]
+        assert full.count_sessions() == 0
+
+
+def test_an_attempt_is_left_out_if_the_service_stays_full(rows: Path) -> None:
+    with serve("--capacity", "1") as full:
+        prove = Prove(full.url, eos_token_id=7, patience=0.5)
+        environments = [prove.create_environment() for _ in range(2)]
+        with Client(full.url).open("banking-11-1"):
+            values = score_texts(prove, rows, environments)
+        assert values == {name: [None, None] for name in ["reward", *PARTS]}
+        # in the next step, the environments are used again
+        values = score_texts(prove, rows, environments)
+        assert all(None not in it for it in values.values())
+
+
+def test_only_attempts_whose_process_ended_are_scored_again(
+    served: Served, rows: Path, tmp_path: Path
+) -> None:
+    """The first of three attempts has a score at once, the second later, and the third never."""
+    prove = Prove(served.url, eos_token_id=7, record=tmp_path, patience=1)
+    run, sizes = prove.client.batch, []
+    ended = {"code": "UNAVAILABLE", "message": "the worker process of the session ended"}
+
+    def batch(requests: Sequence[Any]) -> list[Any]:
+        results = run(requests)
+        sizes.append(len(requests))
+        for it in results[-6:] if len(sizes) == 1 else results[-3:]:
+            it.update(status=503, body={"error": ended})
+        return results
+
+    with patch.object(prove.client, "batch", side_effect=batch):
+        values = score_texts(prove, rows, [prove.create_environment() for _ in range(3)])
+    assert sizes[:3] == [9, 6, 3]
+    for name in ["reward", *PARTS]:
+        assert [it is None for it in values[name]] == [False, False, True]
+    # the others are recorded
+    assert len((tmp_path / "1.jsonl").read_text().splitlines()) == 2
+    assert served.count_sessions() == 0
+
+
+def score_texts(
+    prove: Prove, rows: Path, environments: Sequence[Environment]
+) -> dict[str, list[float | None]]:
+    """The values of attempts whose only message is a text."""
+    for environment, row in zip(environments, prove.load_rows(rows), strict=False):
+        environment.reset(**row)
+    completions = [[{"role": "assistant", "content": "Done."}] for _ in environments]
+    ids = [[1, 7] for _ in environments]
+    return {
+        it.__name__: it(completions=completions, completion_ids=ids, environments=environments)
+        for it in prove.reward_functions
+    }
 
 
 def test_two_processes(served: Served, rows: Path, tmp_path: Path) -> None:
