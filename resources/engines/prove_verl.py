@@ -320,7 +320,7 @@ def parse_json(text: str) -> Any:
     """The value of a JSON text, or the text itself if it is none."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # of lists within thousands of others
         return text
 
 

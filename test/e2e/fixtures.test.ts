@@ -182,7 +182,7 @@ test("restoring deletes the copy, also where it is not saved, and no other edits
     .click();
   await workbench.replaceLine(7, `    "customer": "Cy Moss",`);
   await checkVisible(edited("small.fixture.json"));
-  await workbench.runCommand("Create: New Untitled Text File");
+  await workbench.runCommand("File: New Untitled Text File");
   await page.keyboard.type("my notes");
   await checkVisible(edited("Untitled-1"));
   await workbench.clickAction(servers().filter({ hasText: /^small/ }), "Restore Fixture");

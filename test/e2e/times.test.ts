@@ -1,5 +1,5 @@
 /** The packaged extension in an empty workbench, and how long a person waits for what it does. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -63,7 +63,11 @@ test("copying the example keeps a tasks file of the same name", async () => {
   const own = synthesizeTasks(3, "banking");
   writeFileSync(file, own);
   await workbench.runCommand("PROVE: Copy Example");
-  await checkVisible(workbench.rows("Tasks").filter({ hasText: /^\s*example\s/ }));
+  const example = join(workbench.folder, "prove/tasks/example.tasks.jsonl");
+  await vi.waitFor(() => expect(existsSync(example)).toBe(true), waitOptions);
+  // the run is copied after the tasks
+  const attempts = join(workbench.folder, "prove/runs");
+  await vi.waitFor(() => expect(existsSync(attempts)).toBe(true), waitOptions);
   expect(readFileSync(file, "utf8")).toBe(own);
 });
 

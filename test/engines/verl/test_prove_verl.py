@@ -167,6 +167,7 @@ def test_tools_are_shown_with_their_whole_schemas(worker: Any, served: Served) -
     [
         '<tool_call>\n{"name": "banking_list_accounts", "arguments": {\n</tool_call>',
         "<tool_call>\n[1]\n</tool_call>",
+        f"<tool_call>\n{'[' * 1_500}\n</tool_call>",
         write_call("banking_rob", {"all": True}),
         write_call("banking_get_account", "acc_101"),
         write_call("banking_get_account", {}),
@@ -177,6 +178,7 @@ def test_tools_are_shown_with_their_whole_schemas(worker: Any, served: Served) -
     ids=[
         "malformed",
         "no call",
+        "nested too deeply",
         "unknown tool",
         "arguments that are no object",
         "missing",
