@@ -69,7 +69,12 @@ test("a disposable server is started after the person confirms", async () => {
   await workbench.answer("observations: ", "likes tea");
   await workbench.type("leave empty", "");
   await workbench.takePicture("form-list");
-  await workbench.page.keyboard.press("Enter");
+  // on a busy machine, a key can be lost
+  const question = workbench.page.locator(".quick-input-widget", { hasText: "leave empty" });
+  await vi.waitFor(async () => {
+    await workbench.page.keyboard.press("Enter");
+    await question.waitFor({ state: "hidden", timeout: 5000 });
+  }, waitOptions);
   await workbench.choice("Done").click();
   await checkVisible(workbench.page.locator(".view-line", { hasText: "✓ create_entities(" }));
   expect(readFileSync(join(workbench.folder, "memory.jsonl"), "utf8")).toContain("likes tea");

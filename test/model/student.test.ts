@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as tf from "@tensorflow/tfjs-core";
 import { startBackend } from "../../src/compute/backend.ts";
 import { studentLimits } from "../../src/model/compactChat.ts";
-import { openStudent, type Student } from "../../src/model/student.ts";
+import { openStudent, type Student, type StudentOptions } from "../../src/model/student.ts";
 import { createCompactFormat } from "../../src/model/compactFormat.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
 import { initializeModel, type Model } from "../../src/model/transformer.ts";
@@ -34,12 +34,13 @@ const createConversation = (id: string, ...userTurns: string[]): Conversation =>
 describe("a student", () => {
   let model: Model;
   const students: Student[] = [];
-  const open = (temperature: number, slots = 8): Student => {
+  const open = (temperature: number, options: Partial<StudentOptions> = {}): Student => {
     const student = openStudent(model, createCompactFormat(tokenizer), {
       name: "s",
       temperature,
       seed: 5,
-      slots,
+      slots: 8,
+      ...options,
     });
     students.push(student);
     return student;
@@ -86,7 +87,7 @@ describe("a student", () => {
         student.release!(it);
       }
       expect(all.map(it => it.tokens)).toEqual(alone.map(it => it.tokens));
-      const withFewSlots = open(temperature, 2);
+      const withFewSlots = open(temperature, { slots: 2 });
       const inTurn = await Promise.all(
         conversations.map(async it => {
           const message = await withFewSlots.next(it);
@@ -99,13 +100,7 @@ describe("a student", () => {
   );
 
   test("with constrained decoding, even random weights call only offered tools", async () => {
-    const student = openStudent(model, createCompactFormat(tokenizer), {
-      name: "s",
-      temperature: 1,
-      seed: 5,
-      isConstrained: true,
-    });
-    students.push(student);
+    const student = open(1, { slots: 64, isConstrained: true });
     expect(student.decoding).toBe("constrained");
     const inputSchema = {
       type: "object",
@@ -133,13 +128,7 @@ describe("a student", () => {
   });
 
   test("with constrained decoding, a schema that cannot be followed ends only its own conversation", async () => {
-    const student = openStudent(model, createCompactFormat(tokenizer), {
-      name: "s",
-      temperature: 1,
-      seed: 5,
-      isConstrained: true,
-    });
-    students.push(student);
+    const student = open(1, { slots: 64, isConstrained: true });
     const offer = (id: string, mode: object) => {
       const inputSchema = { type: "object", properties: { mode }, required: ["mode"] };
       const tools = [{ name: "t", inputSchema }] as unknown as Conversation["tools"];

@@ -22,7 +22,7 @@ import {
 import type { GrpoStep, SftStep } from "../../src/run/metrics.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { buildCorpus } from "../../src/train/corpus.ts";
-import { openGrpo } from "../../src/train/grpo.ts";
+import { openGrpo, type GrpoContext } from "../../src/train/grpo.ts";
 import { createAdamW, type Optimizer } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
 import { openSft } from "../../src/train/sft.ts";
@@ -148,7 +148,11 @@ describe("a tiny student", () => {
   });
 
   /** Steps of four groups of eight, at a rate at which nothing moves. */
-  function openSteps(crashes: (call: number) => boolean) {
+  function openSteps(
+    crashes: (call: number) => boolean,
+    context: Partial<GrpoContext> = {},
+    settings: Partial<GrpoConfig["grpo"]> = { kl: 0 },
+  ) {
     const optimizer = createAdamW(startModel);
     const grpo = openGrpo(
       {
@@ -160,11 +164,12 @@ describe("a tiny student", () => {
         tasks,
         reference: undefined,
         profile: provePlusProfile,
+        ...context,
       },
       {
         ...common,
         method: "grpo",
-        grpo: { ...defaultGrpoSettings, prompts: 4, group: 8, learningRate: 1e-12, kl: 0 },
+        grpo: { ...defaultGrpoSettings, prompts: 4, group: 8, learningRate: 1e-12, ...settings },
       },
     );
     onTestFinished(() => (grpo.dispose(), optimizer.dispose()));
@@ -281,35 +286,14 @@ describe("a tiny student", () => {
     for (const event of long.trajectory.events.filter(it => it.kind === "user"))
       event.text = word.repeat(200);
     long.turns[0]!.user = word.repeat(200);
-    const optimizer = createAdamW(startModel);
-    const grpo = openGrpo(
-      {
-        group: createSingleReplica(undefined),
-        model: startModel,
-        chat,
-        optimizer,
-        catalog,
-        tasks: [long, ...tasks.slice(1, 4)],
-        reference: startModel,
-        profile: provePlusProfile,
-      },
-      {
-        ...common,
-        method: "grpo",
-        grpo: {
-          ...defaultGrpoSettings,
-          prompts: 4,
-          group: 8,
-          learningRate: 1e-12,
-          advantages: "shuffled",
-        },
-      },
+    const takeStep = openSteps(
+      () => false,
+      { tasks: [long, ...tasks.slice(1, 4)], reference: startModel },
+      { advantages: "shuffled" },
     );
-    onTestFinished(() => (grpo.dispose(), optimizer.dispose()));
     // the KL term is measured on one of the four groups of a step, at some time on the long one
     const steps: GrpoStep[] = [];
-    for (let step = 1; step <= 12; step++)
-      steps.push((await grpo.step(step, 0))!.metrics as GrpoStep);
+    for (let step = 1; step <= 12; step++) steps.push((await takeStep(step)).metrics as GrpoStep);
     expect(steps.some(it => it.kl === undefined)).toBe(true);
     expect(steps.some(it => it.kl !== undefined)).toBe(true);
     for (const { zeroVariance, cut } of steps) {
