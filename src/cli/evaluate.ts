@@ -263,7 +263,7 @@ interface Selection {
   readonly limit: number;
 }
 
-/** Attempts are told apart by the ids of their tasks, so of tasks with the same id only one is read. */
+/** Of tasks with the same id only the first is read: attempts are named by the ids of their tasks. */
 async function readSelectedTasks(
   { file, split, limit }: Selection,
   printNote: (remark: string) => void,
@@ -284,7 +284,9 @@ async function readSelectedTasks(
   }
   if (repeated > 0)
     printNote(
-      `${repeated} ${repeated === 1 ? "task has" : "tasks have"} the id of an earlier one in ${file}, and ${repeated === 1 ? "is" : "are"} left out`,
+      repeated === 1
+        ? `1 task has the id of an earlier one in ${file}, and is left out`
+        : `${repeated} tasks have the id of an earlier one in ${file}, and are left out`,
     );
   if (tasks.size > 0) return [...tasks.values()];
   const what = split === "heldout" ? "held-out tasks" : `tasks of the split ${split}`;

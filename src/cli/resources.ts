@@ -24,7 +24,7 @@ export const findShippedModel = (resources: string): string => join(resources, "
 export const findStartModel = (resources: string): string =>
   join(resources, "models", shippedStart);
 
-/** The folder of a run or a model, or that of the shipped student with that name, if there is one. */
+/** The folder of a run or a model, or of the shipped student with that name; else undefined. */
 export function lookUpModel(
   spec: string,
   { cwd, resources }: Pick<CliContext, "cwd" | "resources">,

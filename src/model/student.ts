@@ -352,7 +352,7 @@ function computeMask(grammar: MessageGrammar): TokenMask {
       cause,
     });
   }
-  throw new PolicyFault("the schema of an offered tool has a required value that nothing can be");
+  throw new PolicyFault("no value is allowed for a required argument of an offered tool");
 }
 
 const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));

@@ -117,7 +117,7 @@ export class OpenEnvRpc {
     },
   };
 
-  /** Opens a session of this process, and says its id. */
+  /** Opens a session of this process, and returns its id. */
   async #open(): Promise<string> {
     const id = this.#sessions.createId();
     await this.#sessions.withRoom(() => this.#sessions.open(id, { owner: "openenv" }));

@@ -77,8 +77,8 @@ export class Synthesis {
   }
 
   /**
-   * Copies the example's tasks, its run and its fixture into the workspace, except those of which
-   * something with that name is there. Returns the file with tasks of all servers.
+   * Copies the example's tasks, its run and its fixture into the workspace. What is already there
+   * is kept. Returns the file with tasks of all servers.
    */
   async copyExample(): Promise<Uri> {
     requireTrust("copying the example");
