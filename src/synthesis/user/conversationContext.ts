@@ -22,6 +22,11 @@ export interface ConversationContext extends ConversationDomain {
   readonly random: Random;
   /** Instances that results have shown or the user has named, by `getEntityKey`. */
   readonly known: ReadonlyMap<string, EntityInstance>;
+  /**
+   * Instances, by `getEntityKey`, that calls have made and whose ids the user has not been told:
+   * their ids are not said.
+   */
+  readonly untoldIds?: ReadonlySet<string>;
   /** Instances of the last intent: the next one may be about them. */
   readonly focus: readonly EntityInstance[];
   /**

@@ -19,13 +19,17 @@ export const pointingWords =
  */
 const odds = { pronoun: 0.7, position: 0.45, partialLabel: 0.12, partialId: 0.1 };
 
-/** Words for an entity, or undefined if there are none that tell it from others. */
+/**
+ * Words for an entity, or undefined if there are none that tell it from others. `isSpoken`: people
+ * say its id.
+ */
 export function mentionEntity(
   context: ConversationContext,
   instance: EntityInstance,
-  maySayId: boolean,
+  isSpoken: boolean,
 ): MentionText | undefined {
-  const { random, templates, known } = context;
+  const { random, templates, known, untoldIds } = context;
+  const maySayId = isSpoken && !untoldIds?.has(getEntityKey(instance));
   const wording = context.wordings?.get(getEntityKey(instance));
   if (wording) return wording;
   if (!templates.entities[instance.entity]) return undefined;

@@ -7,6 +7,7 @@ import { canonicalJson, type Json } from "../../environment/json.ts";
 import type { Call } from "../../policy/policy.ts";
 import { Knowledge } from "../../trajectory/knowledge.ts";
 import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
+import { listScalars } from "../../trajectory/scalars.ts";
 import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
 import { ChangeHistory, changesNothing } from "./changeHistory.ts";
@@ -243,7 +244,13 @@ export class FeasibilityChecker {
     const named = intent.mentions.map(
       ({ instance }) => shown.find(it => getEntityKey(it) === getEntityKey(instance)) ?? instance,
     );
-    this.#referents.addRequest({ named, made: shown.filter(isNew), shown });
+    const made = shown.filter(isNew);
+    const given = [...listScalars(intent.arguments)];
+    // a name that the request gave may be the end of a path
+    const untold = made.filter(
+      ({ id }) => !given.some(it => id === it || id.endsWith(`/${String(it)}`)),
+    );
+    this.#referents.addRequest({ named, made, untold, shown });
   }
 
   /** The instance of an entity in a result; a new label replaces the known one. */

@@ -7,13 +7,18 @@ import type { ConversationContext } from "./conversationContext.ts";
 import { getEntityKey, type EntityInstance } from "./entityInstance.ts";
 
 /** The part of the context that says what can be referred to. */
-type ReferentContext = Pick<ConversationContext, "known" | "focus" | "recent" | "listed">;
+type ReferentContext = Pick<
+  ConversationContext,
+  "known" | "untoldIds" | "focus" | "recent" | "listed"
+>;
 
 /** The instances of a request that was made. */
 export interface RequestInstances {
   readonly named: readonly EntityInstance[];
   /** Those of the result that did not exist before. */
   readonly made: readonly EntityInstance[];
+  /** Those made whose ids the request did not give. */
+  readonly untold: readonly EntityInstance[];
   /** All of the result. */
   readonly shown: readonly EntityInstance[];
 }
@@ -45,13 +50,14 @@ export class Referents {
   }
 
   /** Continues from a request: what it named or showed is known, and it is about these instances. */
-  addRequest({ named, made, shown }: RequestInstances): void {
-    const { known } = this.context;
+  addRequest({ named, made, untold, shown }: RequestInstances): void {
+    const { known, untoldIds = [] } = this.context;
     this.#current = listDistinct([...this.#current, ...named, ...made]);
     const entities = new Set(this.#current.map(it => it.entity));
     this.context = {
       ...this.context,
       known: new Map([...known, ...mapByKey([...named, ...shown])]),
+      untoldIds: new Set([...untoldIds, ...untold.map(getEntityKey)]),
       focus: listDistinct([...named, ...this.#selectDistinguishable(shown, named)]),
       recent: [...this.#current, ...this.#previous.filter(it => !entities.has(it.entity))],
     };
@@ -68,8 +74,12 @@ export class Referents {
     this.#previous = [...referable.values()];
     this.#current = [];
     this.#untold = [];
+    const { known, untoldIds = [] } = this.context;
     this.context = {
       ...this.context,
+      untoldIds: new Set(
+        [...untoldIds].filter(it => !this.#knowledge.isMentioned(known.get(it)!.id)),
+      ),
       focus: this.context.focus.filter(it => referable.has(getEntityKey(it))),
       recent: this.#previous,
     };
