@@ -5,7 +5,7 @@
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
-import { isReadOnly, getSuccess } from "../reward/success.ts";
+import { isAchieved, isReadOnly } from "../reward/success.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
@@ -71,7 +71,7 @@ export function measureAttempt(
     readOnly: isReadOnly(attempt),
     breakdowns: Object.fromEntries(results.filter(isScored).map(it => [it.profile, it])),
     ...(unscorable && !isScored(unscorable) ? { unscorable: unscorable.unscorable } : {}),
-    success: getSuccess(attempt).achieved,
+    success: isAchieved(attempt),
     calls: calls.length,
     budget: task.budget.calls,
     errors: countErrors(calls),

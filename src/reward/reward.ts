@@ -29,7 +29,7 @@ import { scoreEfficiency } from "./efficiency.ts";
 import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
 import { keepGoals, resolveGoals, selectTurnGoals, type Resolution } from "./resolveGoals.ts";
-import { getSuccess, isAchieved } from "./success.ts";
+import { isAchieved } from "./success.ts";
 import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
@@ -85,7 +85,7 @@ export function scoreCallsUntil(
       hasEnded,
     });
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
-  const isSuccess = hasEnded && getSuccess(attempt).achieved;
+  const isSuccess = hasEnded && isAchieved(attempt);
   const success = createPart(isSuccess ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
 }

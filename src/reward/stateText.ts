@@ -99,7 +99,8 @@ export function formatWorld(
 }
 
 const idPattern = /\b[A-Za-z]\w*_\d{4,}\b/g;
-const getPrefix = (id: string) => id.slice(0, id.lastIndexOf("_"));
+/** The part of an id that says what it identifies: `txn` of `txn_1098`. */
+export const getPrefix = (id: string) => id.slice(0, id.lastIndexOf("_"));
 
 interface IdContext {
   readonly id: string;
@@ -141,7 +142,7 @@ function visitIds(
  * something generated are sorted: their order is that of the calls, and independent goals may run
  * in any order.
  */
-function formatCanonical(
+export function formatCanonical(
   value: Json,
   names: TextNames,
   times: ReadonlySet<string>,
@@ -185,7 +186,7 @@ function getChild(value: Json | undefined, key: string): Json | undefined {
 }
 
 /** The minutes of a session, except those that a user or a goal mentions. */
-function listMinutes(
+export function listMinutes(
   from: string,
   to: string,
   mentionedWords: ReadonlySet<string>,

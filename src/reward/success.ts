@@ -5,7 +5,7 @@
  * reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
-import { isJsonObject, type Json } from "../environment/json.ts";
+import type { State } from "../environment/state.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
@@ -13,9 +13,9 @@ import { getEnd } from "../trajectory/trajectory.ts";
 import { getStateNames, listMentionedWords } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
 import { changesOtherParts } from "./changedParts.ts";
-import { formatWorld } from "./stateText.ts";
+import { formatWorld, listMinutes } from "./stateText.ts";
 import { listUnmadeCalls } from "./unmadeCalls.ts";
-import { areEqual } from "../trajectory/valueEquality.ts";
+import { describeDifference, shortenJson } from "./worldDifference.ts";
 
 export interface Success {
   readonly achieved: boolean;
@@ -30,6 +30,7 @@ export interface Success {
 }
 
 const successes = new WeakMap<Attempt, Success>();
+const achievements = new WeakMap<Attempt, boolean>();
 
 /**
  * The success of an attempt, which is computed once. On a task without goals, success is to make no
@@ -41,10 +42,17 @@ export function getSuccess(attempt: Attempt): Success {
   return success;
 }
 
-/** Whether an attempt succeeded. This costs much less than `getSuccess`, which says why not. */
+/**
+ * Whether an attempt succeeded, which is computed once. This costs much less than `getSuccess`,
+ * which says why not.
+ */
 export function isAchieved(attempt: Attempt): boolean {
-  const known = successes.get(attempt);
-  if (known) return known.achieved;
+  let achieved = successes.get(attempt)?.achieved ?? achievements.get(attempt);
+  if (achieved === undefined) achievements.set(attempt, (achieved = computeAchievement(attempt)));
+  return achieved;
+}
+
+function computeAchievement(attempt: Attempt): boolean {
   const { task, trajectory } = attempt;
   if (getEnd(trajectory).by !== "policy" || !hasKeptRules(attempt)) return false;
   if (task.goals.length === 0) return listOwnCalls(trajectory).length === 0;
@@ -92,11 +100,19 @@ export const isReadOnly = ({ task, tools }: Attempt): boolean =>
   task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
 
 function describeDifferences(attempt: Attempt): string[] {
-  const { goal, final } = attempt.states;
-  return listOtherServers(attempt).map(it => {
-    const place = findFirstDifference(goal[it]!.world, final[it]!.world, `/${it}/world`);
-    return place ?? `the world of ${it} is not the one the goals leave`;
-  });
+  const { start, goal, final } = attempt.states;
+  const names = getStateNames(attempt);
+  const mentionedWords = listMentionedWords(attempt.task);
+  const listTimes = (state: State, server: string) =>
+    listMinutes(start[server]!.clock, state[server]!.clock, mentionedWords);
+  return listOtherServers(attempt).map(
+    it =>
+      describeDifference(
+        { world: goal[it]!.world, names: names.goal, times: listTimes(goal, it) },
+        { world: final[it]!.world, names: names.reached, times: listTimes(final, it) },
+        `/${it}/world`,
+      ) ?? `the world of ${it} is not the one the goals leave`,
+  );
 }
 
 /** The servers that the attempt leaves in another state than the goals. */
@@ -111,32 +127,6 @@ export function listOtherServers(attempt: Attempt): string[] {
       formatWorld(final[it]!, start[it]!, names.reached, mentionedWords),
   );
 }
-
-/**
- * Describes the first place where two frozen values differ. Generated ids are compared literally.
- * Digests are cached, so that equal parts cost nothing.
- */
-function findFirstDifference(goal: Json, reached: Json, at: string): string | undefined {
-  if (isJsonObject(goal) && isJsonObject(reached)) {
-    if (computeDigest(goal) === computeDigest(reached)) return undefined;
-    for (const key of new Set([...Object.keys(goal), ...Object.keys(reached)])) {
-      const path = `${at}/${key}`;
-      if (!Object.hasOwn(reached, key)) return `${path} is missing`;
-      if (!Object.hasOwn(goal, key)) return `${path} should not be there`;
-      const inner = findFirstDifference(goal[key]!, reached[key]!, path);
-      if (inner) return inner;
-    }
-    return undefined;
-  }
-  return areEqual(goal, reached)
-    ? undefined
-    : `${at} is ${shortenJson(reached)}, not ${shortenJson(goal)}`;
-}
-
-const shortenJson = (value: Json) => {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-};
 
 /**
  * Finds the goal calls that must happen themselves and did not: reads that do not say what they are

@@ -6,7 +6,7 @@ import { isJsonObject } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { ScoredCall } from "./align.ts";
 import type { FormulaParts } from "./formulaParts.ts";
-import { getSuccess } from "./success.ts";
+import { isAchieved } from "./success.ts";
 
 /** What one call with wrong parameters costs of the tenth. */
 const mismatchCost = 0.25;
@@ -34,7 +34,7 @@ export function scoreTier(
     types: { score: score(misfits.length - incomplete), weight: 0.1 },
     execution: { score: Number(isExecuted), weight: 0.1 },
     answer: {
-      score: Number(isNamed && hasEnded && getSuccess(attempt).achieved),
+      score: Number(isNamed && hasEnded && isAchieved(attempt)),
       weight: 0.5,
     },
   };

@@ -5,7 +5,7 @@ import type { TokenMask } from "../model/textTokens.ts";
 import type { Rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
-import { getSuccess } from "../reward/success.ts";
+import { isAchieved } from "../reward/success.ts";
 import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import { createConversation } from "./corpus.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -81,7 +81,7 @@ export function createAttemptScorer({
       trajectory,
       breakdown,
       paper: paperBreakdown.total,
-      success: getSuccess(attempt).achieved,
+      success: isAchieved(attempt),
       opening,
       branch,
       logprobs,

@@ -402,6 +402,42 @@ test("ids that the sessions generated differently stand for the same entities", 
   );
 });
 
+describe("a wrong value in a record of another order", () => {
+  const plan = (amount: number) =>
+    call("schedule_transfer", {
+      from_account: "acc_101",
+      to_account: "acc_108",
+      amount,
+      date: "2026-03-20",
+    });
+  const addPayee = (name: string) => call("add_payee", { name, iban: "DE44500105175407" });
+  test.each([
+    [
+      [addPayee("Corner Shop"), plan(30)],
+      /^\S+payees\/pay_\d+\/name is "Corner Shop", not "Corner Bakery"$/,
+    ],
+    [[plan(31), addPayee("Corner Bakery")], /^\S+\/sch_\d+\/amount is 31, not 30$/],
+    [[addPayee("Corner Bakery")], /^\S+\/sch_\d+ is missing$/],
+    [
+      [addPayee("Corner Bakery"), plan(30), transfer("acc_108", 5)],
+      /^\S+accounts\/acc_\d+\/balance is [\d.]+, not [\d.]+$/,
+    ],
+    [[plan(30), plan(30), addPayee("Corner Bakery")], /^\S+\/sch_\d+ should not be there$/],
+  ])("is named by its place: %j", async (calls, reason) => {
+    const goals = [plan(30), addPayee("Corner Bakery")];
+    const task = await taskOf({
+      id: "t-order",
+      users: ["Plan 30 from acc_101 to Savings, and add the payee Corner Bakery."],
+      goals: goals.map(it => ({ calls: [toGoalCall(it)], after: [], turn: 0 })),
+      teacher: [...goals.map(it => calling(it)), done],
+    });
+    const { reasons } = getSuccess(
+      await attemptTask(task, [...calls.map(it => calling(it)), done]),
+    );
+    expect(reasons).toEqual([expect.stringMatching(reason)]);
+  });
+});
+
 describe("free text of a write", () => {
   const addPayee = (name: string) => call("add_payee", { name, iban: "DE44500105175407" });
   const addDictated = (more: Partial<GoalCall>) =>
