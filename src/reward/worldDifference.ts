@@ -1,7 +1,7 @@
 /** Describes where two worlds differ, apart from generated ids and times. */
 import { computeDigest } from "../environment/digest.ts";
-import { isJsonObject, type Json } from "../environment/json.ts";
-import { formatCanonical, getPrefix, replaceTexts, type TextNames } from "./stateText.ts";
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import { formatCanonical, getPrefix, noNames, replaceTexts, type TextNames } from "./stateText.ts";
 
 /** A world with what stands for its generated ids and free texts, and its generated times. */
 export interface NamedWorld {
@@ -11,87 +11,142 @@ export interface NamedWorld {
 }
 
 /**
- * Describes the first difference, or returns undefined if none can be named. Other values come
- * before mentions of generated ids, whose names depend on those values.
+ * Describes the first difference, or returns undefined if none can be named. Paths and ids are
+ * those of the reached world, as far as it has them. Other values come before mentions of generated
+ * ids, whose names depend on those values.
  */
 export function describeDifference(
   goal: NamedWorld,
   reached: NamedWorld,
   at: string,
 ): string | undefined {
-  const find = (showsIds: boolean) =>
-    findDifference(goal.world, reached.world, at, { goal, reached, showsIds });
-  return find(false) ?? find(true);
+  const comparison = new Comparison({ goal, reached });
+  const find = () => comparison.find(goal.world, reached.world, at);
+  return find() ?? (comparison.showIds(), find());
 }
 
-interface Comparison {
+interface Worlds {
   readonly goal: NamedWorld;
   readonly reached: NamedWorld;
-  /** Whether mentions of generated ids differ if the ids have different names. */
-  readonly showsIds: boolean;
 }
 
-function findDifference(
-  wanted: Json,
-  found: Json,
-  at: string,
-  comparison: Comparison,
-): string | undefined {
-  if (isJsonObject(wanted) && isJsonObject(found)) {
-    if (computeDigest(wanted) === computeDigest(found)) return undefined;
-    for (const [goalKey, key] of pairKeys(Object.keys(wanted), Object.keys(found), comparison)) {
-      if (key === undefined) return `${at}/${goalKey} is missing`;
+/** A key of the goals' world and the key of the reached world that stands for it. */
+type KeyPair = readonly [goalKey: string | undefined, key: string | undefined];
+
+class Comparison {
+  readonly #worlds: Worlds;
+  /** The worlds with the kind of each generated id instead of its name. */
+  readonly #withKinds: Worlds;
+  /** The ids of the reached world by those of the goals' world that they were paired with. */
+  readonly #ownIds = new Map<string, string>();
+  #showsIds = false;
+
+  constructor(worlds: Worlds) {
+    this.#worlds = worlds;
+    this.#withKinds = { goal: nameByKind(worlds.goal), reached: nameByKind(worlds.reached) };
+  }
+
+  /** From here on, mentions of generated ids differ if the ids have different names. */
+  showIds(): void {
+    this.#showsIds = true;
+  }
+
+  find(wanted: Json, found: Json, at: string): string | undefined {
+    if (isJsonObject(wanted) && isJsonObject(found)) return this.#findInObjects(wanted, found, at);
+    if (this.#areEqual(wanted, found)) return undefined;
+    return (
+      (isObjectList(wanted) && isObjectList(found)
+        ? this.#findInLists(wanted, found, at)
+        : undefined) ?? `${at} is ${shortenJson(found)}, not ${this.#describeWanted(wanted)}`
+    );
+  }
+
+  #findInObjects(wanted: JsonObject, found: JsonObject, at: string): string | undefined {
+    // the same ids may stand for different entities
+    if (!this.#showsIds && computeDigest(wanted) === computeDigest(found)) return undefined;
+    for (const [goalKey, key] of this.#pairKeys(wanted, found)) {
       if (goalKey === undefined) return `${at}/${key} should not be there`;
-      const inner = findDifference(wanted[goalKey]!, found[key]!, `${at}/${key}`, comparison);
+      if (key === undefined)
+        return this.#worlds.goal.names.ids.has(goalKey)
+          ? `${at} lacks ${this.#describeWanted(wanted[goalKey]!)}`
+          : `${at}/${goalKey} is missing`;
+      const inner = this.find(wanted[goalKey]!, found[key]!, `${at}/${key}`);
       if (inner) return inner;
     }
     return undefined;
   }
-  const { goal, reached, showsIds } = comparison;
-  return formatPart(wanted, goal, showsIds) === formatPart(found, reached, showsIds)
-    ? undefined
-    : `${at} is ${shortenJson(found)}, not ${shortenJson(wanted)}`;
+
+  #findInLists(
+    wanted: readonly JsonObject[],
+    found: readonly JsonObject[],
+    at: string,
+  ): string | undefined {
+    const missing = wanted.find(it => !found.some(other => this.#areEqual(it, other)));
+    const other = found.findIndex(it => !wanted.some(own => this.#areEqual(own, it)));
+    if (missing && other >= 0) return this.find(missing, found[other]!, `${at}/${other}`);
+    if (missing) return `${at} lacks ${this.#describeWanted(missing)}`;
+    return other < 0 ? undefined : `${at}/${other} should not be there`;
+  }
+
+  /**
+   * Pairs the keys of two objects: those of equal names, then generated ids of one kind, first
+   * those that hold the same and then the others in their order. A key without a partner is alone.
+   */
+  #pairKeys(wanted: JsonObject, found: JsonObject): readonly KeyPair[] {
+    const { goal, reached } = this.#worlds;
+    const left = new Map(Object.keys(found).map(it => [it, replaceTexts(it, reached.names)]));
+    const pairs = new Map<string, string>();
+    const pair = (isPartner: (goalKey: string, key: string, name: string) => boolean) => {
+      for (const goalKey of Object.keys(wanted).filter(it => !pairs.has(it)))
+        for (const [key, name] of left)
+          if (isPartner(goalKey, key, name)) {
+            pairs.set(goalKey, key);
+            left.delete(key);
+            break;
+          }
+    };
+    const goalNames = new Map(Object.keys(wanted).map(it => [it, replaceTexts(it, goal.names)]));
+    pair((goalKey, _, name) => goalNames.get(goalKey) === name);
+    const areAlike = (goalKey: string, key: string) =>
+      goal.names.ids.has(goalKey) &&
+      reached.names.ids.has(key) &&
+      getPrefix(goalKey) === getPrefix(key);
+    pair(
+      (goalKey, key) =>
+        areAlike(goalKey, key) && areEqual(wanted[goalKey]!, found[key]!, this.#withKinds),
+    );
+    pair(areAlike);
+    for (const [goalKey, key] of pairs)
+      if (reached.names.ids.has(key)) this.#ownIds.set(goalKey, key);
+    return [
+      ...Object.keys(wanted).map(it => [it, pairs.get(it)] as const),
+      ...[...left.keys()].map(it => [undefined, it] as const),
+    ];
+  }
+
+  #describeWanted(value: Json): string {
+    return shorten(
+      replaceTexts(JSON.stringify(value), { ids: this.#ownIds, aliases: noNames.aliases }),
+    );
+  }
+
+  #areEqual(wanted: Json, found: Json): boolean {
+    return areEqual(wanted, found, this.#showsIds ? this.#worlds : this.#withKinds);
+  }
 }
 
-function formatPart(value: Json, { names, times }: NamedWorld, showsIds: boolean): string {
-  const ids = showsIds ? names.ids : new Map([...names.ids.keys()].map(it => [it, getPrefix(it)]));
-  return formatCanonical(value, { ...names, ids }, times);
-}
+const areEqual = (wanted: Json, found: Json, { goal, reached }: Worlds): boolean =>
+  formatCanonical(wanted, goal.names, goal.times) ===
+  formatCanonical(found, reached.names, reached.times);
 
-/**
- * Pairs the keys of two objects: those of equal names, then generated ids of one kind in their
- * order. A key without a partner is alone.
- */
-function pairKeys(
-  goalKeys: readonly string[],
-  keys: readonly string[],
-  { goal, reached }: Comparison,
-): readonly (readonly [goalKey: string | undefined, key: string | undefined])[] {
-  const left = new Map(keys.map(it => [it, replaceTexts(it, reached.names)]));
-  const take = (isPartner: (key: string, name: string) => boolean) => {
-    for (const [key, name] of left)
-      if (isPartner(key, name)) {
-        left.delete(key);
-        return key;
-      }
-    return undefined;
-  };
-  const partners = goalKeys.map(it => {
-    const name = replaceTexts(it, goal.names);
-    return take((_, other) => other === name);
-  });
-  const pairs = goalKeys.map((goalKey, i) => {
-    const partner =
-      partners[i] ??
-      (goal.names.ids.has(goalKey)
-        ? take(key => reached.names.ids.has(key) && getPrefix(key) === getPrefix(goalKey))
-        : undefined);
-    return [goalKey, partner] as const;
-  });
-  return [...pairs, ...[...left.keys()].map(it => [undefined, it] as const)];
-}
+const nameByKind = ({ names, ...world }: NamedWorld): NamedWorld => ({
+  ...world,
+  names: { ...names, ids: new Map([...names.ids.keys()].map(it => [it, getPrefix(it)])) },
+});
 
-export const shortenJson = (value: Json): string => {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-};
+const isObjectList = (value: Json): value is readonly JsonObject[] & Json =>
+  Array.isArray(value) && value.every(isJsonObject);
+
+export const shortenJson = (value: Json): string => shorten(JSON.stringify(value));
+
+const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);

@@ -245,10 +245,10 @@ export class FeasibilityChecker {
       ({ instance }) => shown.find(it => getEntityKey(it) === getEntityKey(instance)) ?? instance,
     );
     const made = shown.filter(isNew);
-    const given = [...listScalars(intent.arguments)];
-    // a name that the request gave may be the end of a path
+    const given = [...listScalars(intent.arguments)].map(String);
+    // a name that the request gave, or that of a file it gave, may be the end of a path
     const untold = made.filter(
-      ({ id }) => !given.some(it => id === it || id.endsWith(`/${String(it)}`)),
+      ({ id }) => !given.some(it => id === it || id.endsWith(`/${it.split("/").at(-1)!}`)),
     );
     this.#referents.addRequest({ named, made, untold, shown });
   }

@@ -36,10 +36,10 @@ export class Referents {
   #untold: readonly EntityInstance[] = [];
 
   constructor(
-    { known, focus, recent, listed = [], declarations }: ConversationContext,
+    { known, untoldIds, focus, recent, listed = [], declarations }: ConversationContext,
     knowledge: Knowledge,
   ) {
-    this.context = { known, focus, recent, listed };
+    this.context = { known, ...(untoldIds ? { untoldIds } : {}), focus, recent, listed };
     this.#previous = recent;
     this.#knowledge = knowledge;
     this.#spokenEntities = new Set(

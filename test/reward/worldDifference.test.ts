@@ -1,0 +1,85 @@
+/** What is said of two worlds that differ: the first difference that matters. */
+import { describe, expect, test } from "vitest";
+import { deepFreeze } from "../../src/environment/digest.ts";
+import type { JsonObject } from "../../src/environment/json.ts";
+import { listMinutes, nameTexts } from "../../src/reward/stateText.ts";
+import { describeDifference, type NamedWorld } from "../../src/reward/worldDifference.ts";
+
+const [began, ended] = ["2026-03-09T09:00", "2026-03-09T09:05"] as const;
+
+function nameWorld(world: JsonObject): NamedWorld {
+  const start = deepFreeze({ test: { world: {}, clock: began, draws: 0 } });
+  const end = deepFreeze({ test: { world, clock: ended, draws: 4 } });
+  const names = nameTexts(start, end, new Set(), new Map());
+  return { world: end.test.world, names, times: listMinutes(began, ended, new Set()) };
+}
+
+const compare = (goal: JsonObject, reached: JsonObject) =>
+  describeDifference(nameWorld(goal), nameWorld(reached), "");
+
+describe("entities that calls have made", () => {
+  const events = { evt_1001: { title: "Lunch" }, evt_1002: { title: "Call" } };
+  const swapped = { evt_1001: { title: "Call" }, evt_1002: { title: "Lunch" } };
+
+  test("may have each other's ids", () => {
+    const goal = { events, reminders: { rem_1003: { event_id: "evt_1001" } } };
+    const reached = { events: swapped, reminders: { rem_1003: { event_id: "evt_1002" } } };
+    expect(compare(goal, reached)).toBeUndefined();
+  });
+
+  test("are told by their own ids where another one is mentioned", () => {
+    const goal = { events, reminders: { rem_1003: { event_id: "evt_1001" } } };
+    const reached = { events: swapped, reminders: { rem_1003: { event_id: "evt_1001" } } };
+    expect(compare(goal, reached)).toBe(
+      '/reminders/rem_1003/event_id is "evt_1001", not "evt_1002"',
+    );
+  });
+
+  test("are shown if they are missing", () => {
+    expect(compare({ events }, { events: { evt_1001: { title: "Call" } } })).toBe(
+      '/events lacks {"title":"Lunch"}',
+    );
+  });
+
+  test("are told by their wrong values", () => {
+    const reached = { events: { evt_1001: { title: "Call" }, evt_1002: { title: "Launch" } } };
+    expect(compare({ events }, reached)).toBe('/events/evt_1002/title is "Launch", not "Lunch"');
+  });
+});
+
+test("the time of a call does not matter, another one does", () => {
+  const at = (minute: string) => ({ card: { frozen_at: minute, limit: 5 } });
+  expect(compare(at(began), at(ended))).toBeUndefined();
+  expect(compare(at(began), { card: { frozen_at: ended, limit: 6 } })).toBe(
+    "/card/limit is 6, not 5",
+  );
+  expect(compare(at(began), at("2026-03-20T09:00"))).toBe(
+    `/card/frozen_at is "2026-03-20T09:00", not "${began}"`,
+  );
+});
+
+describe("lists of objects", () => {
+  const [bread, cake, tea] = [
+    { dish: "bread", count: 1 },
+    { dish: "cake", count: 2 },
+    { dish: "tea", count: 1 },
+  ];
+  test.each([
+    [[cake, { dish: "bread", count: 3 }], "/lines/1/count is 3, not 1"],
+    [[cake], '/lines lacks {"dish":"bread","count":1}'],
+    [[bread, cake, tea], "/lines/2 should not be there"],
+    [[], '/lines lacks {"dish":"bread","count":1}'],
+  ])("%j", (lines, difference) => {
+    expect(compare({ lines: [bread, cake] }, { lines })).toBe(difference);
+  });
+
+  test("in another order", () => {
+    expect(compare({ lines: [bread, cake] }, { lines: [cake, bread] })).toMatch(
+      /^\/lines is \[\{"dish":"cake".*, not \[\{"dish":"bread"/,
+    );
+  });
+});
+
+test("a list of values is shown as a whole", () => {
+  expect(compare({ tags: ["a", "b"] }, { tags: ["a"] })).toBe('/tags is ["a"], not ["a","b"]');
+});
