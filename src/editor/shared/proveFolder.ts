@@ -89,7 +89,7 @@ export class ProveFolder implements Disposable {
   /** Watches the new folder; every part may differ. */
   #changeFolder(): void {
     this.#watch();
-    for (const it of parts) this.#fireSoon(it);
+    for (const it of parts) this.noteChange(it);
   }
 
   #watch(): void {
@@ -99,7 +99,7 @@ export class ProveFolder implements Disposable {
       const watcher = workspace.createFileSystemWatcher(new RelativePattern(uri, "**"));
       const fireForFile = (file: Uri) => {
         const first = file.path.slice(uri.path.length + 1).split("/")[0];
-        for (const it of parts) if (first === it || first === "") this.#fireSoon(it);
+        for (const it of parts) if (first === it || first === "") this.noteChange(it);
       };
       this.#watchers = [
         watcher,
@@ -110,7 +110,11 @@ export class ProveFolder implements Disposable {
     }
   }
 
-  #fireSoon(part: FolderPart): void {
+  /**
+   * Fires `onDidChange` for a part. For what the extension itself has changed, because watchers
+   * miss changes on some file systems and on busy machines.
+   */
+  noteChange(part: FolderPart): void {
     if (this.#pending.has(part)) return;
     const timer = setTimeout(() => {
       this.#pending.delete(part);
