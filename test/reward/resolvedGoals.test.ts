@@ -182,6 +182,14 @@ const ask = (goalCall: GoalCall) =>
   });
 
 const planned = call("list_scheduled_transfers");
+const plan = (amount: number) =>
+  call("schedule_transfer", {
+    from_account: "acc_101",
+    to_account: "acc_108",
+    amount,
+    date: "2026-03-20",
+  });
+const addPayee = (name: string) => call("add_payee", { name, iban: "DE44500105175407" });
 const payee = (name: string) => call("list_payees", { name });
 const accounts = (name: string) => call("list_accounts", { name });
 const openBill = answers(payee("Clearwater"), [{ entity: "pay_305", field: "due", value: 41.8 }]);
@@ -368,13 +376,6 @@ describe("a fact that a write changes", () => {
 });
 
 test("ids that the sessions generated differently stand for the same entities", async () => {
-  const plan = (amount: number) =>
-    call("schedule_transfer", {
-      from_account: "acc_101",
-      to_account: "acc_108",
-      amount,
-      date: "2026-03-20",
-    });
   const blank = await taskOf({
     id: "t-plan",
     users: ["Plan transfers of 30 and of 40 to Savings.", "List what is planned."],
@@ -403,14 +404,6 @@ test("ids that the sessions generated differently stand for the same entities", 
 });
 
 describe("a wrong value in a record of another order", () => {
-  const plan = (amount: number) =>
-    call("schedule_transfer", {
-      from_account: "acc_101",
-      to_account: "acc_108",
-      amount,
-      date: "2026-03-20",
-    });
-  const addPayee = (name: string) => call("add_payee", { name, iban: "DE44500105175407" });
   test.each([
     [
       [addPayee("Corner Shop"), plan(30)],
@@ -439,7 +432,6 @@ describe("a wrong value in a record of another order", () => {
 });
 
 describe("free text of a write", () => {
-  const addPayee = (name: string) => call("add_payee", { name, iban: "DE44500105175407" });
   const addDictated = (more: Partial<GoalCall>) =>
     taskOf({
       id: "t-payee",
