@@ -99,6 +99,7 @@ export function formatWorld(
 }
 
 const idPattern = /\b[A-Za-z]\w*_\d{4,}\b/g;
+
 /** The part of an id that says what it identifies: `txn` of `txn_1098`. */
 export const getPrefix = (id: string) => id.slice(0, id.lastIndexOf("_"));
 

@@ -11,9 +11,9 @@ export interface NamedWorld {
 }
 
 /**
- * Describes the first difference, or returns undefined if none can be named. Paths and ids are
- * those of the reached world, as far as it has them. Other values come before mentions of generated
- * ids, whose names depend on those values.
+ * Describes the first difference, or returns undefined if none is found. Paths and ids are those of
+ * the reached world, as far as it has them. Mentions of generated ids are compared only if there is
+ * no other difference, because such an id has another name as soon as its entity differs.
  */
 export function describeDifference(
   goal: NamedWorld,
@@ -21,8 +21,10 @@ export function describeDifference(
   at: string,
 ): string | undefined {
   const comparison = new Comparison({ goal, reached });
-  const find = () => comparison.find(goal.world, reached.world, at);
-  return find() ?? (comparison.showIds(), find());
+  const difference = comparison.find(goal.world, reached.world, at);
+  if (difference !== undefined) return difference;
+  comparison.showIds();
+  return comparison.find(goal.world, reached.world, at);
 }
 
 interface Worlds {
@@ -62,7 +64,7 @@ class Comparison {
   }
 
   #findInObjects(wanted: JsonObject, found: JsonObject, at: string): string | undefined {
-    // the same ids may stand for different entities
+    // equal parts may mention different entities, whose ids are the same in the two worlds
     if (!this.#showsIds && computeDigest(wanted) === computeDigest(found)) return undefined;
     for (const [goalKey, key] of this.#pairKeys(wanted, found)) {
       if (goalKey === undefined) return `${at}/${key} should not be there`;

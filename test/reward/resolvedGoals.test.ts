@@ -403,7 +403,7 @@ test("ids that the sessions generated differently stand for the same entities", 
   );
 });
 
-describe("a wrong value in a record of another order", () => {
+describe("why an attempt failed", () => {
   test.each([
     [
       [addPayee("Corner Shop"), plan(30)],
@@ -416,7 +416,7 @@ describe("a wrong value in a record of another order", () => {
       /^\S+accounts\/acc_\d+\/balance is [\d.]+, not [\d.]+$/,
     ],
     [[plan(30), plan(30), addPayee("Corner Bakery")], /^\S+\/sch_\d+ should not be there$/],
-  ])("is named by its place: %j", async (calls, reason) => {
+  ])("is said by the first difference that matters: %j", async (calls, reason) => {
     const goals = [plan(30), addPayee("Corner Bakery")];
     const task = await taskOf({
       id: "t-order",

@@ -27,7 +27,7 @@ describe("entities that calls have made", () => {
     expect(compare(goal, reached)).toBeUndefined();
   });
 
-  test("are told by their own ids where another one is mentioned", () => {
+  test("a wrong one is mentioned: both are shown by their ids in the attempt", () => {
     const goal = { events, reminders: { rem_1003: { event_id: "evt_1001" } } };
     const reached = { events: swapped, reminders: { rem_1003: { event_id: "evt_1001" } } };
     expect(compare(goal, reached)).toBe(
@@ -41,7 +41,7 @@ describe("entities that calls have made", () => {
     );
   });
 
-  test("are told by their wrong values", () => {
+  test("are found by their ids if they hold a wrong value", () => {
     const reached = { events: { evt_1001: { title: "Call" }, evt_1002: { title: "Launch" } } };
     expect(compare({ events }, reached)).toBe('/events/evt_1002/title is "Launch", not "Lunch"');
   });

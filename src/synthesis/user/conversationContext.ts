@@ -23,8 +23,8 @@ export interface ConversationContext extends ConversationDomain {
   /** Instances that results have shown or the user has named, by `getEntityKey`. */
   readonly known: ReadonlyMap<string, EntityInstance>;
   /**
-   * Instances, by `getEntityKey`, that calls have made and whose ids the user has not been told:
-   * their ids are not said.
+   * Instances, by `getEntityKey`, that calls have made and whose ids the user has not been told.
+   * The user does not say these ids.
    */
   readonly untoldIds?: ReadonlySet<string>;
   /** Instances of the last intent: the next one may be about them. */

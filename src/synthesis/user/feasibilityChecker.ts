@@ -246,11 +246,11 @@ export class FeasibilityChecker {
     );
     const made = shown.filter(isNew);
     const given = [...listScalars(intent.arguments)].map(String);
-    // a name that the request gave, or that of a file it gave, may be the end of a path
-    const untold = made.filter(
+    // a new path may end with a name, or with the file name of a path, that the request gave
+    const unknown = made.filter(
       ({ id }) => !given.some(it => id === it || id.endsWith(`/${it.split("/").at(-1)!}`)),
     );
-    this.#referents.addRequest({ named, made, untold, shown });
+    this.#referents.addRequest({ named, made, unknown, shown });
   }
 
   /** The instance of an entity in a result; a new label replaces the known one. */

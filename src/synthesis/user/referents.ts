@@ -17,8 +17,8 @@ export interface RequestInstances {
   readonly named: readonly EntityInstance[];
   /** Those of the result that did not exist before. */
   readonly made: readonly EntityInstance[];
-  /** Those made whose ids the request did not give. */
-  readonly untold: readonly EntityInstance[];
+  /** Those made whose ids the user does not know, because the request did not give them. */
+  readonly unknown: readonly EntityInstance[];
   /** All of the result. */
   readonly shown: readonly EntityInstance[];
 }
@@ -50,14 +50,14 @@ export class Referents {
   }
 
   /** Continues from a request: what it named or showed is known, and it is about these instances. */
-  addRequest({ named, made, untold, shown }: RequestInstances): void {
+  addRequest({ named, made, unknown, shown }: RequestInstances): void {
     const { known, untoldIds = [] } = this.context;
     this.#current = listDistinct([...this.#current, ...named, ...made]);
     const entities = new Set(this.#current.map(it => it.entity));
     this.context = {
       ...this.context,
       known: new Map([...known, ...mapByKey([...named, ...shown])]),
-      untoldIds: new Set([...untoldIds, ...untold.map(getEntityKey)]),
+      untoldIds: new Set([...untoldIds, ...unknown.map(getEntityKey)]),
       focus: listDistinct([...named, ...this.#selectDistinguishable(shown, named)]),
       recent: [...this.#current, ...this.#previous.filter(it => !entities.has(it.entity))],
     };

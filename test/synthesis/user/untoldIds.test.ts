@@ -23,7 +23,7 @@ function listGuessedKeys({ id, servers, trajectory }: Task): string[] {
   return guessed.map(it => `${id} ${it}`);
 }
 
-test("an issue is not said by its key before the user can know it", async () => {
+test("users do not say the key of an issue before they can know it", async () => {
   const { tasks } = await synthesizeTasks(200, { servers: ["issue_tracker"], preset: "paper" });
   const made = tasks.filter(it => it.chain.some(name => /_create_(issue|subtask)$/.test(name)));
   expect(made.length).toBeGreaterThan(20);
