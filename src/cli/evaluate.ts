@@ -263,7 +263,7 @@ interface Selection {
   readonly limit: number;
 }
 
-/** Of tasks with the same id only the first is read: attempts are named by the ids of their tasks. */
+/** Of tasks with the same id, only the first is read: attempts are named by their tasks. */
 async function readSelectedTasks(
   { file, split, limit }: Selection,
   printNote: (remark: string) => void,

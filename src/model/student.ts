@@ -352,7 +352,7 @@ function computeMask(grammar: MessageGrammar): TokenMask {
       cause,
     });
   }
-  throw new PolicyFault("no value is allowed for a required argument of an offered tool");
+  throw new PolicyFault("the schema of an offered tool allows no value for a required argument");
 }
 
 const nextTick = () => new Promise<void>(resolve => void setImmediate(resolve));

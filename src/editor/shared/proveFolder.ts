@@ -81,6 +81,19 @@ export class ProveFolder implements Disposable {
     return Uri.joinPath(this.resources, "servers").fsPath;
   }
 
+  /**
+   * Fires `onDidChange` for a part soon. The extension calls it after its own changes, too, because
+   * a file watcher may miss them.
+   */
+  noteChange(part: FolderPart): void {
+    if (this.#pending.has(part)) return;
+    const timer = setTimeout(() => {
+      this.#pending.delete(part);
+      this.#changed.fire(part);
+    }, 250);
+    this.#pending.set(part, timer);
+  }
+
   dispose(): void {
     for (const it of [...this.#subscriptions, ...this.#watchers, this.#changed]) it.dispose();
     for (const it of this.#pending.values()) clearTimeout(it);
@@ -108,19 +121,6 @@ export class ProveFolder implements Disposable {
         watcher.onDidDelete(fireForFile),
       ];
     }
-  }
-
-  /**
-   * Fires `onDidChange` for a part. For what the extension itself has changed, because watchers
-   * miss changes on some file systems and on busy machines.
-   */
-  noteChange(part: FolderPart): void {
-    if (this.#pending.has(part)) return;
-    const timer = setTimeout(() => {
-      this.#pending.delete(part);
-      this.#changed.fire(part);
-    }, 250);
-    this.#pending.set(part, timer);
   }
 }
 
