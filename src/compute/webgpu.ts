@@ -96,8 +96,10 @@ async function registerWebgpu(folder: string | undefined): Promise<StartedWebgpu
     requiredFeatures: ["timestamp-query"].filter(it => adapter.features.has(it)),
     requiredLimits: Object.fromEntries(neededLimits.map(it => [it, adapter.limits[it]])),
   });
-  const { WebGPUBackend } = await import("./webgpuKernels.ts");
-  tf.registerBackend("webgpu", () => new WebGPUBackend(device as never, adapter.info as never), 0);
+  const { ShaderBackend } = await import("./webgpuBackend.ts");
+  const { registerShaderKernels } = await import("./webgpuShaders.ts");
+  tf.registerBackend("webgpu", () => new ShaderBackend(device as never, adapter.info as never), 0);
+  registerShaderKernels();
   return describe(adapter, collectErrors(device));
 }
 

@@ -2,6 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/runningBackend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
+import type { ShaderKernel } from "../compute/webgpuShaders.ts";
 import { getTrainable, type Gradients, type Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
@@ -85,7 +86,7 @@ export function createAdamW(model: Model, options: Partial<AdamWOptions> = {}): 
         const gradient = gradients.get(moment.name);
         if (!gradient) throw new Error(`no gradient for ${moment.name}`);
         if (memory) updateInPlace(memory, moment, gradient, update);
-        else tf.tidy(() => updateByOperations(moment, gradient, update));
+        else tf.tidy(() => assignUpdate(moment, gradient, update));
       }
       return { norm };
     },
@@ -195,8 +196,20 @@ function updateInPlace(
   );
 }
 
-/** The same in stock operations. The comment of the kernel has the formula. */
-function updateByOperations(
+/** The same in one kernel, if the backend has it, else in stock operations. */
+function assignUpdate(moments: Moments, gradient: tf.Tensor, update: Update): void {
+  if (!tf.getKernel("FusedAdamW" satisfies ShaderKernel, tf.getBackend()))
+    return assignByOperations(moments, gradient, update);
+  const { weight, first, second, hasDecay } = moments;
+  const numbers = { ...update, weightDecay: hasDecay ? update.weightDecay : 0 };
+  const updated: tf.Tensor[] = tf
+    .engine()
+    .runKernel("FusedAdamW", { weight, first, second, gradient }, numbers);
+  for (const [i, it] of [weight, first, second].entries()) it.assign(updated[i]!);
+}
+
+/** The comment of the WebAssembly kernel has the formula. */
+function assignByOperations(
   { weight, first, second, hasDecay }: Moments,
   gradient: tf.Tensor,
   update: Update,
@@ -219,15 +232,18 @@ function computeNormInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradi
 
 async function computeNorm(gradients: Gradients): Promise<number> {
   // one by one: WebGPU limits how many tensors a single operation can have
-  const sum = tf.tidy(() =>
-    [...gradients.values()]
-      .map(it => tf.sum(tf.square(it)))
-      .reduce((total, it) => tf.add(total, it)),
-  );
+  const sum = tf.tidy(() => [...gradients.values()].reduce(addSquares, tf.scalar(0)));
   const [squares] = await sum.data();
   runningBackend().check?.();
   sum.dispose();
   return Math.sqrt(squares!);
+}
+
+function addSquares(total: tf.Scalar, x: tf.Tensor): tf.Scalar {
+  if (!tf.getKernel("FusedAddSquares" satisfies ShaderKernel, tf.getBackend()))
+    return tf.add(total, tf.sum(tf.square(x)));
+  const [parts] = tf.engine().runKernel("FusedAddSquares", { x, total }) as tf.Tensor[];
+  return parts!.size === 1 ? tf.reshape(parts!, []) : tf.sum(parts!);
 }
 
 async function copyMoments(

@@ -3,10 +3,12 @@
  * table of the results: the self-test and the parity of the backend, the training of adapters of
  * SmolLM2 and of a model of the shape of Qwen3-0.6B beside PyTorch with PEFT, and a step of GRPO
  * beside TRL. With `-- --device cpu`, all steps are tried out on the processor, with small models.
+ * `--python` names a Python to use instead of the one in `.engines`, and `--models` a folder that
+ * keeps the two models.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BackendCheck } from "../../src/cli/backendCheck.ts";
 import {
@@ -17,7 +19,7 @@ import {
 } from "../../src/run/nativeBackends.ts";
 import { UserError } from "../../src/userError.ts";
 import { createEnvironment, installBackend, runProgram } from "../backends/installBackend.ts";
-import { installEnvironment, python } from "../engines/environment.ts";
+import { installEnvironment, python as installedPython } from "../engines/environment.ts";
 import { formatTable, type TableRow } from "./table.ts";
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -28,6 +30,13 @@ interface Target {
   readonly backend: NativeBackend;
   /** The variables that programs need to use the backend. */
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** What PROVE is measured beside, and the folder of the models. */
+interface Setup {
+  /** The program of a Python that has PyTorch, transformers, PEFT and TRL. */
+  readonly python: string;
+  readonly models: string;
 }
 
 interface Figure {
@@ -48,7 +57,7 @@ function prepareProcessor(backend: NativeBackend = "tensorflow"): Target {
 }
 
 /** A backend that computes on a graphics card. Throws an error that names all that is missing. */
-function findGpu(wanted: NativeBackend | undefined): Target {
+function findGpu(wanted: NativeBackend | undefined, python: string): Target {
   const root = getBackendsFolder();
   const installed = listInstalledBackends(root);
   const missing: string[] = [];
@@ -62,7 +71,7 @@ function findGpu(wanted: NativeBackend | undefined): Target {
     .trim()
     .split(" ");
   if (hasCuda !== "True")
-    missing.push(`PyTorch for CUDA: ${version} in .engines finds no graphics card`);
+    missing.push(`PyTorch for CUDA: ${version} of ${python} finds no graphics card`);
   const usable: NativeBackend[] = [];
   for (const name of wanted ? [wanted] : nativeBackends) {
     if (!installed.includes(name)) {
@@ -109,7 +118,7 @@ const readLines = (args: readonly string[], env: Target["env"]): string[] =>
     .split("\n")
     .filter(it => it.startsWith("{"));
 
-function measure(target: Target): void {
+function measure(target: Target, { python, models }: Setup): void {
   const { device, backend, env } = target;
   const rows: TableRow[] = [];
   say(`checking ${backend}`);
@@ -125,38 +134,49 @@ function measure(target: Target): void {
     other: "-",
   });
 
-  say("writing SmolLM2 and a model of the shape of Qwen3-0.6B");
-  const [smollm2, qwen3] = ["SmolLM2-135M", "Qwen3-0.6B-shape"].map(it => join(folder, it)) as [
+  const [smollm2, qwen3] = ["SmolLM2-135M", "Qwen3-0.6B-shape"].map(it => join(models, it)) as [
     string,
     string,
   ];
-  const program = "test/engines/gpu_models.py";
-  const small = device === "cpu" ? ["--small"] : [];
-  const pythonEnv = { HF_HUB_OFFLINE: "1", PYTHONPATH: "resources/engines" };
-  runProgram(python, [program, smollm2, qwen3, ...small], pythonEnv);
+  if (!existsSync(smollm2) || !existsSync(qwen3)) {
+    say("writing SmolLM2 and a model of the shape of Qwen3-0.6B");
+    const program = "test/engines/gpu_models.py";
+    const small = device === "cpu" ? ["--small"] : [];
+    const pythonEnv = { HF_HUB_OFFLINE: "1", PYTHONPATH: "resources/engines" };
+    runProgram(python, [program, smollm2, qwen3, ...small], pythonEnv);
+  }
   // little to compute: sequences of 2,000 tokens are left out, too
   const limits = device === "cpu" ? ["--context", "1500", "--answers", String(answers.cpu)] : [];
   for (const it of [smollm2, qwen3])
     runProgram("node", ["dist/cli.js", "model", it, ...limits], {}, { stdout: "pipe" });
 
-  const ofSmollm2 = measureModel(smollm2, target);
-  const stepSeconds = measureTrl(smollm2, target);
+  const ofSmollm2 = measureModel(smollm2, target, python);
+  const ofQwen3 = measureModel(qwen3, target, python);
+  const stepSeconds = measureTrl(smollm2, target, python);
   rows.push(...listRows("SmolLM2-135M", ofSmollm2, backend, stepSeconds));
-  rows.push(...listRows("shape of Qwen3-0.6B", measureModel(qwen3, target), backend));
+  rows.push(...listRows("shape of Qwen3-0.6B", ofQwen3, backend));
   say("");
   say(`${check.device}${device === "gpu" ? ` (${listGpus()})` : ", with small models"}`);
   for (const line of formatTable(rows)) say(line);
 }
 
-function measureModel(model: string, { backend, env }: Target): ReadonlyMap<string, Figure> {
+function measureModel(
+  model: string,
+  { backend, env }: Target,
+  python: string,
+): ReadonlyMap<string, Figure> {
   say(`measuring ${model}`);
   const options = ["--backend", backend, "--model", model, "--against", "torch"];
-  const lines = readLines(["bench", "training", ...options, "--python", python], env);
-  return new Map(lines.map(it => JSON.parse(it) as Figure).map(it => [it.name, it]));
+  const figures = readLines(["bench", "training", ...options, "--python", python], env).map(
+    it => JSON.parse(it) as Figure,
+  );
+  // the table comes last, and what follows may fail
+  for (const { name, value, unit } of figures) say(`  ${name} ${value} ${unit}`);
+  return new Map(figures.map(it => [it.name, it]));
 }
 
 /** Seconds of a step of TRL: as many attempts as in the step of `bench training`, and adapters. */
-function measureTrl(model: string, { device }: Target): number {
+function measureTrl(model: string, { device }: Target, python: string): number {
   say("training with TRL");
   const [tasks, out] = ["banking.tasks.jsonl", "trl"].map(it => join(folder, it)) as [
     string,
@@ -238,17 +258,23 @@ function listRows(
 
 try {
   const { values } = parseArgs({
-    options: { device: { type: "string", default: "gpu" }, backend: { type: "string" } },
+    options: {
+      device: { type: "string", default: "gpu" },
+      backend: { type: "string" },
+      python: { type: "string" },
+      models: { type: "string", default: folder },
+    },
   });
-  const { device, backend } = values;
+  const { device, backend, python = installedPython } = values;
   if (device !== "gpu" && device !== "cpu")
     throw new UserError(`there is no device ${device}`, "give gpu or cpu");
   const name = nativeBackends.find(it => it === backend);
   if (backend !== undefined && !name)
     throw new UserError(`there is no backend ${backend}`, `give ${nativeBackends.join(" or ")}`);
   runProgram("npm", ["run", "--silent", "build"]);
-  installEnvironment(say);
-  measure(device === "cpu" ? prepareProcessor(name) : findGpu(name));
+  if (python === installedPython) installEnvironment(say);
+  const target = device === "cpu" ? prepareProcessor(name) : findGpu(name, python);
+  measure(target, { python, models: resolve(values.models) });
 } catch (error) {
   if (!(error instanceof UserError)) throw error;
   process.stderr.write(`test:gpu: ${error.what}\n  ${error.remedy}\n`);

@@ -1,0 +1,84 @@
+/**
+ * The buffers of the WebGPU backend. That of TensorFlow.js keeps every buffer that was freed for
+ * the next tensor of exactly its size, for ever: a key-value cache, which grows by a token a step,
+ * leaves buffers of all its sizes behind. Here, freed buffers take no more memory than those in use
+ * or `minimumFree`, and those that were freed first are destroyed first.
+ */
+import { BufferManager } from "@tensorflow/tfjs-backend-webgpu/dist/buffer_manager";
+
+/** Bytes of freed buffers that are always kept. */
+const minimumFree = 2 ** 28;
+
+export class BoundedBuffers extends BufferManager {
+  readonly #device: GPUDevice;
+  /** Freed buffers by size and usage; the last one is used first. */
+  readonly #free = new Map<string, GPUBuffer[]>();
+  /** The same in the order in which they were freed. */
+  readonly #order = new Set<GPUBuffer>();
+  #usedCount = 0;
+
+  constructor(device: GPUDevice) {
+    super(device);
+    this.#device = device;
+  }
+
+  override acquireBuffer(
+    size: number,
+    usage: GPUBufferUsageFlags,
+    mappedAtCreation = false,
+    reuse = true,
+  ): GPUBuffer {
+    this.#usedCount++;
+    this.numBytesUsed += size;
+    const freed = reuse ? this.#free.get(getKey(size, usage))?.pop() : undefined;
+    if (freed) {
+      this.#order.delete(freed);
+      return freed;
+    }
+    this.numBytesAllocated += size;
+    return this.#device.createBuffer({ size, usage, mappedAtCreation });
+  }
+
+  override releaseBuffer(buffer: GPUBuffer, reuse = true): void {
+    this.#usedCount--;
+    this.numBytesUsed -= buffer.size;
+    if (!reuse) return this.#destroy(buffer);
+    const key = getKey(buffer.size, buffer.usage);
+    const same = this.#free.get(key);
+    if (same) same.push(buffer);
+    else this.#free.set(key, [buffer]);
+    this.#order.add(buffer);
+    const limit = Math.max(minimumFree, this.numBytesUsed);
+    for (const oldest of this.#order) {
+      if (this.numBytesAllocated - this.numBytesUsed <= limit) break;
+      this.#forget(oldest);
+      this.#destroy(oldest);
+    }
+  }
+
+  override getNumUsedBuffers = (): number => this.#usedCount;
+
+  override getNumFreeBuffers = (): number => this.#order.size;
+
+  override dispose(): void {
+    for (const it of this.#order) this.#destroy(it);
+    this.#order.clear();
+    this.#free.clear();
+  }
+
+  #forget(buffer: GPUBuffer): void {
+    this.#order.delete(buffer);
+    const key = getKey(buffer.size, buffer.usage);
+    const same = this.#free.get(key)!;
+    same.splice(same.indexOf(buffer), 1);
+    if (same.length === 0) this.#free.delete(key);
+  }
+
+  /** What the card still computes with it is not affected. */
+  #destroy(buffer: GPUBuffer): void {
+    this.numBytesAllocated -= buffer.size;
+    buffer.destroy();
+  }
+}
+
+const getKey = (size: number, usage: GPUBufferUsageFlags): string => `${size} ${usage}`;
