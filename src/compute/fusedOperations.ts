@@ -1,14 +1,14 @@
 /**
- * The operations of the transformer on the WebAssembly kernels, each a single node of the gradient
- * tape with a gradient kernel. stockOperations.ts defines what each computes.
+ * The operations of the transformer on kernels of our own, on WebAssembly or on shaders, each a
+ * single node of the gradient tape. stockOperations.ts defines what each computes.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { FusedKernel } from "./fusedKernels.ts";
+import { chooseAttention } from "./attentionCore.ts";
 import type { AttentionShape, HeadNorms } from "./attentionShape.ts";
+import { hasKernel, runKernel as run } from "./runKernel.ts";
 
 /** Whether the current backend has the kernels. */
-export const isAvailable = (): boolean =>
-  tf.getKernel("FusedRmsNorm" satisfies FusedKernel, tf.getBackend()) !== undefined;
+export const isAvailable = (): boolean => hasKernel("FusedRmsNorm");
 
 export function rmsNorm(x: tf.Tensor2D, weight: tf.Tensor1D, epsilon: number): tf.Tensor2D {
   return differentiable([x, weight], save => {
@@ -40,34 +40,33 @@ export function attention(
 ): tf.Tensor2D {
   const { heads, kvHeads, headWidth, epsilon, scale: factor, rope, layout } = shape;
   const sizes = { heads, kvHeads, headWidth, epsilon, factor, longest: layout.longest };
-  const { positions, segments } = layout;
-  return differentiable(norms ? [qkv, norms.query, norms.key] : [qkv], save => {
-    const [q, k, v, scale] = run(
+  const { positions } = layout;
+  const core = chooseAttention(layout, sizes);
+  const weights = norms ? [norms.query, norms.key] : [];
+  return differentiable([qkv, ...weights], save => {
+    const [q, k, v, ...scales] = run(
       "FusedSplitHeads",
-      { qkv, ...nameNorms(norms?.query, norms?.key), ...rope, positions },
+      { qkv, ...nameNorms(weights), ...rope, positions },
       sizes,
     );
-    // (N, heads · headWidth), (heads, N)
-    const [out, logSum] = run("FusedAttention", { q: q!, k: k!, v: v!, segments }, sizes);
-    const used = [qkv, q!, k!, v!, scale!, out!, logSum!];
-    save(norms ? used.concat(norms.query, norms.key) : used);
+    const { out, kept } = core.attend({ q: q!, k: k!, v: v! });
+    save([qkv, q!, k!, v!, ...kept, ...scales, ...weights]);
     return {
-      value: out as tf.Tensor2D,
+      value: out,
       gradFunc: (dout, saved) => {
-        const [qkv, q, k, v, scale, out, logSum, queryNorm, keyNorm] = saved as SavedTensors;
-        const [dq, dk, dv] = run(
-          "FusedAttentionGradient",
-          { q, k, v, segments, out, logSum, dout },
-          sizes,
-        );
+        const [qkv, q, k, v] = saved as [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor];
+        const rest = saved.slice(4);
+        const kept = rest.splice(0, rest.length - scales.length - weights.length);
+        const [scale] = rest.splice(0, scales.length);
+        const [dq, dk, dv] = core.gradient({ q, k, v }, kept, dout);
         const gradients = run(
           "FusedSplitHeadsGradient",
           {
             qkv,
-            ...nameNorms(queryNorm, keyNorm),
+            ...nameNorms(rest),
             ...rope,
             positions,
-            scale,
+            ...(scale ? { scale } : {}),
             dq: dq!,
             dk: dk!,
             dv: dv!,
@@ -81,20 +80,7 @@ export function attention(
   });
 }
 
-/** The tensors that attention saves for its gradient; the weights of norms if there are any. */
-type SavedTensors = [
-  tf.Tensor,
-  tf.Tensor,
-  tf.Tensor,
-  tf.Tensor,
-  tf.Tensor,
-  tf.Tensor,
-  tf.Tensor,
-  tf.Tensor?,
-  tf.Tensor?,
-];
-
-const nameNorms = (queryNorm: tf.Tensor | undefined, keyNorm: tf.Tensor | undefined) =>
+const nameNorms = ([queryNorm, keyNorm]: readonly tf.Tensor[]) =>
   queryNorm && keyNorm ? { queryNorm, keyNorm } : {};
 
 export function logProbabilities(logits: tf.Tensor2D, targets: tf.Tensor1D): tf.Tensor1D {
@@ -139,12 +125,3 @@ const differentiable = <T extends tf.Tensor>(
       },
     };
   })(...inputs);
-
-function run(
-  kernel: FusedKernel,
-  inputs: Record<string, tf.Tensor>,
-  attributes: Record<string, number> = {},
-): tf.Tensor[] {
-  const result: tf.Tensor | tf.Tensor[] = tf.engine().runKernel(kernel, inputs, attributes);
-  return Array.isArray(result) ? result : [result];
-}

@@ -97,9 +97,9 @@ async function registerWebgpu(folder: string | undefined): Promise<StartedWebgpu
     requiredLimits: Object.fromEntries(neededLimits.map(it => [it, adapter.limits[it]])),
   });
   const { ShaderBackend } = await import("./webgpuBackend.ts");
-  const { registerShaderKernels } = await import("./webgpuShaders.ts");
+  const { registerShaders } = await import("./shaders/registerShaders.ts");
   tf.registerBackend("webgpu", () => new ShaderBackend(device as never, adapter.info as never), 0);
-  registerShaderKernels();
+  registerShaders();
   return describe(adapter, collectErrors(device));
 }
 

@@ -2,7 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/runningBackend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
-import type { ShaderKernel } from "../compute/webgpuShaders.ts";
+import { hasKernel, runKernel } from "../compute/runKernel.ts";
 import { getTrainable, type Gradients, type Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
@@ -198,13 +198,10 @@ function updateInPlace(
 
 /** The same in one kernel, if the backend has it, else in stock operations. */
 function assignUpdate(moments: Moments, gradient: tf.Tensor, update: Update): void {
-  if (!tf.getKernel("FusedAdamW" satisfies ShaderKernel, tf.getBackend()))
-    return assignByOperations(moments, gradient, update);
+  if (!hasKernel("FusedAdamW")) return assignByOperations(moments, gradient, update);
   const { weight, first, second, hasDecay } = moments;
   const numbers = { ...update, weightDecay: hasDecay ? update.weightDecay : 0 };
-  const updated: tf.Tensor[] = tf
-    .engine()
-    .runKernel("FusedAdamW", { weight, first, second, gradient }, numbers);
+  const updated = runKernel("FusedAdamW", { weight, first, second, gradient }, numbers);
   for (const [i, it] of [weight, first, second].entries()) it.assign(updated[i]!);
 }
 
@@ -240,9 +237,8 @@ async function computeNorm(gradients: Gradients): Promise<number> {
 }
 
 function addSquares(total: tf.Scalar, x: tf.Tensor): tf.Scalar {
-  if (!tf.getKernel("FusedAddSquares" satisfies ShaderKernel, tf.getBackend()))
-    return tf.add(total, tf.sum(tf.square(x)));
-  const [parts] = tf.engine().runKernel("FusedAddSquares", { x, total }) as tf.Tensor[];
+  if (!hasKernel("FusedAddSquares")) return tf.add(total, tf.sum(tf.square(x)));
+  const [parts] = runKernel("FusedAddSquares", { x, total });
   return parts!.size === 1 ? tf.reshape(parts!, []) : tf.sum(parts!);
 }
 

@@ -1,0 +1,46 @@
+/**
+ * Registers the kernels on shaders in the kernel registry of TensorFlow.js. On a graphics card,
+ * small models take as long as their programs take to start: a kernel that is one program instead
+ * of ten is nearly ten times as fast. stockOperations.ts defines what those of a transformer
+ * compute; their names and inputs are those of the kernels on WebAssembly.
+ */
+import * as tf from "@tensorflow/tfjs-core";
+import type { ShaderBackend } from "../webgpuBackend.ts";
+import { FusedAddSquares, FusedAdamW } from "./adamW.ts";
+import { FusedSplitHeads, FusedSplitHeadsGradient } from "./heads.ts";
+import type { ShaderKernelFunction } from "./kernel.ts";
+import { FusedLogProbabilities, FusedLogProbabilitiesGradient } from "./logProbabilities.ts";
+import { FusedRmsNorm, FusedRmsNormGradient } from "./norm.ts";
+import { FusedSoftmax, FusedSoftmaxGradient } from "./softmax.ts";
+import { FusedSwiglu, FusedSwigluGradient } from "./swiglu.ts";
+
+const shaderKernels = {
+  FusedAddSquares,
+  FusedAdamW,
+  FusedLogProbabilities,
+  FusedLogProbabilitiesGradient,
+  FusedRmsNorm,
+  FusedRmsNormGradient,
+  FusedSoftmax,
+  FusedSoftmaxGradient,
+  FusedSplitHeads,
+  FusedSplitHeadsGradient,
+  FusedSwiglu,
+  FusedSwigluGradient,
+} satisfies Record<string, ShaderKernelFunction>;
+
+export type ShaderKernel = keyof typeof shaderKernels;
+
+export function registerShaders(): void {
+  for (const [kernelName, kernel] of Object.entries(shaderKernels))
+    tf.registerKernel({
+      kernelName,
+      backendName: "webgpu",
+      kernelFunc: ({ inputs, backend, attrs }) =>
+        kernel(
+          backend as ShaderBackend,
+          inputs as Record<string, tf.TensorInfo>,
+          attrs as Record<string, number>,
+        ),
+    });
+}
