@@ -4,6 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { AttentionLayout } from "./attentionLayout.ts";
+import type { Heads } from "./attentionShape.ts";
 import { hasKernel, runKernel } from "./runKernel.ts";
 
 /** (heads, N, headWidth), (kvHeads, N, headWidth) and (kvHeads, N, headWidth). */
@@ -52,12 +53,10 @@ function attendByProducts(
   // the queries that share keys and values follow each other
   const join = (x: tf.Tensor) => tf.reshape(x, [kvHeads, (heads / kvHeads) * n, headWidth]);
   return {
-    attend: ({ q, k, v }) => {
-      const scores = tf.matMul(join(q), k, false, true); // (kvHeads, heads / kvHeads · N, N)
-      const [weights] = runKernel("FusedSoftmax", { scores, mask }, { factor });
-      const mixed = tf.reshape(tf.matMul(weights!, v), [heads, n, headWidth]);
-      const out = tf.reshape(tf.transpose(mixed, [1, 0, 2]), [n, heads * headWidth]);
-      return { out: out as tf.Tensor2D, kept: [weights!] };
+    attend({ q, k, v }) {
+      const { mixed, weights } = mixValues({ q: join(q), k, v }, mask, factor);
+      const byRow = tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]);
+      return { out: tf.reshape(byRow, [n, heads * headWidth]), kept: [weights] };
     },
     gradient: ({ q, k, v }, [weights], dout) =>
       tf.tidy(() => {
@@ -70,4 +69,25 @@ function attendByProducts(
         return [dq, tf.matMul(dscores!, join(q), true), dv];
       }),
   };
+}
+
+/**
+ * The values mixed for each query, and their weights. q is (kvHeads, queries, headWidth), k and v
+ * are (kvHeads, M, headWidth); the rows of the mask, (N, M), repeat.
+ */
+function mixValues({ q, k, v }: SplitHeads, mask: tf.Tensor2D, factor: number) {
+  const scores = tf.matMul(q, k, false, true);
+  const [weights] = runKernel("FusedSoftmax", { scores, mask }, { factor });
+  return { mixed: tf.matMul(weights!, v), weights: weights! };
+}
+
+/** Attention without a gradient, if the backend has `FusedSoftmax`. */
+export function attendHeads(
+  { queries, keys, values }: Heads,
+  mask: tf.Tensor2D,
+  factor: number,
+): tf.Tensor4D {
+  const [kvHeads, groupSize, n, headWidth] = queries.shape;
+  const q = tf.reshape(queries, [kvHeads, groupSize * n, headWidth]);
+  return tf.reshape(mixValues({ q, k: keys, v: values }, mask, factor).mixed, queries.shape);
 }

@@ -24,3 +24,12 @@ export interface HeadShape {
 export interface AttentionShape extends HeadShape {
   readonly layout: AttentionLayout;
 }
+
+/** Heads of rows that are split. */
+export interface Heads {
+  /** (kvHeads, heads / kvHeads, N, headWidth) */
+  readonly queries: tf.Tensor4D;
+  /** (kvHeads, M, headWidth) */
+  readonly keys: tf.Tensor3D;
+  readonly values: tf.Tensor3D;
+}

@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { chooseAttention } from "./attentionCore.ts";
-import type { AttentionShape, HeadNorms } from "./attentionShape.ts";
+import type { AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionShape.ts";
 import { hasKernel, runKernel as run } from "./runKernel.ts";
 
 /** Whether the current backend has the kernels. */
@@ -78,6 +78,26 @@ export function attention(
       },
     };
   });
+}
+
+/** Without a gradient. */
+export function splitHeads(
+  qkv: tf.Tensor2D,
+  norms: HeadNorms | undefined,
+  { heads, kvHeads, headWidth, epsilon, rope }: HeadShape,
+  positions: tf.Tensor1D,
+): Heads {
+  const weights = norms ? [norms.query, norms.key] : [];
+  const [queries, keys, values] = run(
+    "FusedSplitHeads",
+    { qkv, ...nameNorms(weights), ...rope, positions },
+    { heads, kvHeads, headWidth, epsilon },
+  );
+  return {
+    queries: tf.reshape(queries!, [kvHeads, heads / kvHeads, qkv.shape[0], headWidth]),
+    keys: keys as tf.Tensor3D,
+    values: values as tf.Tensor3D,
+  };
 }
 
 const nameNorms = ([queryNorm, keyNorm]: readonly tf.Tensor[]) =>

@@ -3,9 +3,12 @@
  * stock operations of TensorFlow.js.
  */
 import * as tf from "@tensorflow/tfjs-core";
+import { attendHeads } from "./attentionCore.ts";
+import type { RopeTables } from "./attentionLayout.ts";
+import type { AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionShape.ts";
 import * as fused from "./fusedOperations.ts";
+import { hasKernel } from "./runKernel.ts";
 import * as stock from "./stockOperations.ts";
-import type { AttentionShape, HeadNorms } from "./attentionShape.ts";
 
 const getOperations = () => (fused.isAvailable() ? fused : stock);
 
@@ -25,6 +28,24 @@ export const attention = (
   norms: HeadNorms | undefined,
   shape: AttentionShape,
 ): tf.Tensor2D => getOperations().attention(qkv, norms, shape);
+
+/** Splits the joint projections of rows, without a gradient. */
+export type SplitHeads = (
+  qkv: tf.Tensor2D,
+  norms: HeadNorms | undefined,
+  shape: HeadShape,
+) => Heads;
+
+/** What splits rows at positions, (N), in any layer. */
+export function createSplit(rope: RopeTables, positions: tf.Tensor1D): SplitHeads {
+  if (fused.isAvailable()) return (...heads) => fused.splitHeads(...heads, positions);
+  const angles = stock.gatherAngles(rope, positions);
+  return (...heads) => stock.splitHeads(...heads, angles);
+}
+
+/** The mixed values of each query, shaped as the queries, without a gradient; the mask is (N, M). */
+export const attend = (heads: Heads, mask: tf.Tensor2D, scale: number): tf.Tensor4D =>
+  (hasKernel("FusedSoftmax") ? attendHeads : stock.attend)(heads, mask, scale);
 
 /** (M, vocabulary) and (M) to (M). */
 export const logProbabilities = (logits: tf.Tensor2D, targets: tf.Tensor1D): tf.Tensor1D =>

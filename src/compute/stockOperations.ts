@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { RopeTables } from "./attentionLayout.ts";
-import type { AttentionShape, HeadNorms, HeadShape } from "./attentionShape.ts";
+import type { AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionShape.ts";
 
 /** x · weight / root mean square of x, along the last axis. */
 export const rmsNorm = <T extends tf.Tensor>(x: T, weight: tf.Tensor1D, epsilon: number): T =>
@@ -40,14 +40,6 @@ export const gatherAngles = (rope: RopeTables, positions: tf.Tensor1D): RopeTabl
   cos: tf.gather(rope.cos, positions),
   sin: tf.gather(rope.sin, positions),
 });
-
-export interface Heads {
-  /** (kvHeads, heads / kvHeads, N, headWidth) */
-  readonly queries: tf.Tensor4D;
-  /** (kvHeads, M, headWidth) */
-  readonly keys: tf.Tensor3D;
-  readonly values: tf.Tensor3D;
-}
 
 /**
  * The queries, keys and values of rows: normalizes queries and keys if there are weights for that,

@@ -1,13 +1,13 @@
 /**
  * The buffers of the WebGPU backend. That of TensorFlow.js keeps every buffer that was freed for
  * the next tensor of exactly its size, for ever: a key-value cache, which grows by a token a step,
- * leaves buffers of all its sizes behind. Here, freed buffers take no more memory than those in use
- * or `minimumFree`, and those that were freed first are destroyed first.
+ * leaves buffers of all its sizes behind. Here, all buffers take at most a quarter more memory than
+ * those that were in use at one time, and `slack`; those that were freed first are destroyed first.
  */
 import { BufferManager } from "@tensorflow/tfjs-backend-webgpu/dist/buffer_manager";
 
-/** Bytes of freed buffers that are always kept. */
-const minimumFree = 2 ** 28;
+/** Bytes of freed buffers that are kept in any case. */
+const slack = 2 ** 28;
 
 export class BoundedBuffers extends BufferManager {
   readonly #device: GPUDevice;
@@ -16,6 +16,8 @@ export class BoundedBuffers extends BufferManager {
   /** The same in the order in which they were freed. */
   readonly #order = new Set<GPUBuffer>();
   #usedCount = 0;
+  /** The most bytes that were in use at one time. */
+  #peak = 0;
 
   constructor(device: GPUDevice) {
     super(device);
@@ -30,6 +32,7 @@ export class BoundedBuffers extends BufferManager {
   ): GPUBuffer {
     this.#usedCount++;
     this.numBytesUsed += size;
+    this.#peak = Math.max(this.#peak, this.numBytesUsed);
     const freed = reuse ? this.#free.get(getKey(size, usage))?.pop() : undefined;
     if (freed) {
       this.#order.delete(freed);
@@ -48,9 +51,8 @@ export class BoundedBuffers extends BufferManager {
     if (same) same.push(buffer);
     else this.#free.set(key, [buffer]);
     this.#order.add(buffer);
-    const limit = Math.max(minimumFree, this.numBytesUsed);
     for (const oldest of this.#order) {
-      if (this.numBytesAllocated - this.numBytesUsed <= limit) break;
+      if (this.numBytesAllocated <= 1.25 * this.#peak + slack) break;
       this.#forget(oldest);
       this.#destroy(oldest);
     }

@@ -5,14 +5,10 @@
  * slots is there once.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { maskedScore, type RopeTables } from "../compute/attentionLayout.ts";
-import {
-  attend,
-  gatherAngles,
-  joinHeads,
-  splitHeads,
-  type Heads,
-} from "../compute/stockOperations.ts";
+import { maskedScore } from "../compute/attentionLayout.ts";
+import type { Heads } from "../compute/attentionShape.ts";
+import { attend, createSplit, type SplitHeads } from "../compute/operations.ts";
+import { joinHeads } from "../compute/stockOperations.ts";
 import { mergeParameter } from "./adapters.ts";
 import type { DecoderCache } from "./decoderCache.ts";
 import { chooseToken, type ChosenToken } from "./decoderStep.ts";
@@ -120,12 +116,12 @@ async function runTile(
   const { layers, vocabulary } = weights.architecture;
   const logits = tf.tidy(() => {
     const parts = listParts(tile, poolOf);
-    const angles = gatherAngles(weights.rope, tf.tensor1d(positions, "int32"));
+    const split = createSplit(weights.rope, tf.tensor1d(positions, "int32"));
     // if no token is sampled, only the keys and values of the last layer are needed
     const rows = Int32Array.from(sampled.length > 0 ? sampled.map(it => it.row) : [0]);
     let x = embedTokens(weights, Int32Array.from(ids));
     for (let layer = 0; layer < layers; layer++) {
-      const attend = createAttend(parts, layer, angles);
+      const attend = createAttend(parts, layer, split);
       x = tf.tidy(() => applyBlock(weights, layer, x, { rows, attend }));
     }
     return sampled.length > 0 ? [computeOutput(weights, x)] : [];
@@ -189,9 +185,9 @@ function createMask(
 
 /** Attention to the columns of the pools, after those of the rows were added to them. */
 const createAttend =
-  (parts: readonly Part[], layer: number, angles: RopeTables): Attend =>
+  (parts: readonly Part[], layer: number, split: SplitHeads): Attend =>
   (qkv, norms, shape) => {
-    const heads = splitHeads(qkv, norms, shape, angles);
+    const heads = split(qkv, norms, shape);
     const mixed = splitRows(heads, parts).map(({ queries, ...added }, i) => {
       const { pool, columns, mask } = parts[i]!;
       const all = appendColumns(pool, layer, added);
