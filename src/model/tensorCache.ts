@@ -8,6 +8,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { maskedScore } from "../compute/attentionLayout.ts";
 import type { Heads } from "../compute/attentionShape.ts";
 import { attend, createSplit, type SplitHeads } from "../compute/operations.ts";
+import { hasKernel, runKernel } from "../compute/runKernel.ts";
 import { joinHeads } from "../compute/stockOperations.ts";
 import { mergeParameter } from "./adapters.ts";
 import type { DecoderCache } from "./decoderCache.ts";
@@ -113,7 +114,7 @@ async function runTile(
   poolOf: (slot: number) => Pool,
 ): Promise<ChosenToken[]> {
   const { ids, positions, sampled } = tile;
-  const { layers, vocabulary } = weights.architecture;
+  const { layers } = weights.architecture;
   const logits = tf.tidy(() => {
     const parts = listParts(tile, poolOf);
     const split = createSplit(weights.rope, tf.tensor1d(positions, "int32"));
@@ -127,7 +128,26 @@ async function runTile(
     return sampled.length > 0 ? [computeOutput(weights, x)] : [];
   });
   if (!logits[0]) return [];
-  const values = await readAndDispose(logits[0]); // (sampled, vocabulary)
+  return chooseTokens(logits[0], sampled);
+}
+
+/** Chooses a token for each row of logits, (sampled, vocabulary), and disposes of them. */
+async function chooseTokens(logits: tf.Tensor2D, sampled: Tile["sampled"]): Promise<ChosenToken[]> {
+  if (hasKernel("FusedChoose") && !sampled.some(it => it.allowed)) {
+    const chosen = tf.tidy(() => {
+      const choices = tf.tensor2d(sampled.map(it => [it.temperature, it.uniform]));
+      return runKernel("FusedChoose", { logits, choices })[0]!;
+    });
+    logits.dispose();
+    const values = await readAndDispose(chosen);
+    return sampled.map(({ slot }, i) => ({
+      slot,
+      id: values[2 * i]!,
+      logprob: values[2 * i + 1]!,
+    }));
+  }
+  const vocabulary = logits.shape[1];
+  const values = await readAndDispose(logits);
   return sampled.map((it, i) => ({
     slot: it.slot,
     ...chooseToken(values.subarray(i * vocabulary, (i + 1) * vocabulary), it),

@@ -46,7 +46,7 @@ async function compute(backend: BackendChoice, architecture: Architecture) {
   optimizer.remember();
   await optimizer.step(gradients, 0.1);
   optimizer.undo();
-  await optimizer.step(gradients, 0.01);
+  const { norm: gradientNorm } = await optimizer.step(gradients, 0.01);
   disposeGradients(gradients);
   const norm = await model.parameters.get("norm")!.data<"float32">();
   const decoder = openDecoder(model, { slots: 1 });
@@ -60,7 +60,7 @@ async function compute(backend: BackendChoice, architecture: Architecture) {
   decoder.dispose();
   optimizer.dispose();
   model.dispose();
-  return { logprobs, gradients: values, norm, tokens };
+  return { logprobs, gradients: values, gradientNorm, norm, tokens };
 }
 
 test("log-probabilities, gradients, a step after one that is undone, and the chosen tokens are those of wasm", async () => {
@@ -68,13 +68,14 @@ test("log-probabilities, gradients, a step after one that is undone, and the cho
   const actual = await compute(name, tiny);
   checkClose(actual.logprobs, expected.logprobs, 1e-5, "log-probabilities");
   for (const [key, it] of expected.gradients) checkClose(actual.gradients.get(key)!, it, 1e-4, key);
+  checkClose([actual.gradientNorm], [expected.gradientNorm], 1e-5, "norm of the gradient");
   checkClose(actual.norm, expected.norm, 1e-5, "norm after a step");
   expect(actual.tokens).toEqual(expected.tokens);
 });
 
 /**
- * The tokens that are chosen greedily in slots of different lengths, more than share tensors: some
- * begin with a common prompt, and some get a result in the middle.
+ * The tokens that are chosen in slots of different lengths, more than share tensors, in every other
+ * one greedily: some begin with a common prompt, and some get a result in the middle.
  */
 async function decode(backend: BackendChoice, load: () => Promise<Model>) {
   await startBackend(backend, { programs, backends });
@@ -87,8 +88,11 @@ async function decode(backend: BackendChoice, load: () => Promise<Model>) {
   const tokens: number[] = [];
   const logprobs: number[] = [];
   for (let step = 0; step < 4; step++) {
-    const choose = { temperature: 0, uniform: 0 };
-    const chosen = await decoder.feed(last.map(it => ({ ...it, choose })));
+    const choose = (slot: number) => ({
+      temperature: 0.7 * (slot % 2),
+      uniform: ((3 * slot + step) % 10) / 10 + 0.03,
+    });
+    const chosen = await decoder.feed(last.map(it => ({ ...it, choose: choose(it.slot) })));
     tokens.push(...chosen.map(it => it.id));
     logprobs.push(...chosen.map(it => it.logprob));
     const result = (slot: number) => (step === 1 && slot % 3 === 1 ? createTokens(6, slot) : []);

@@ -7,6 +7,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ["test/backends/*.test.ts"],
+      // other backends have no shaders
+      exclude: process.env["BACKEND"] === "webgpu" ? [] : ["test/backends/shaders.test.ts"],
       pool: "forks",
       maxWorkers: 1,
       // a software implementation of WebGPU compiles the programs of a model for minutes

@@ -7,6 +7,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { ShaderBackend } from "../webgpuBackend.ts";
 import { FusedAddSquares, FusedAdamW } from "./adamW.ts";
+import { FusedChoose } from "./choose.ts";
 import { FusedSplitHeads, FusedSplitHeadsGradient } from "./heads.ts";
 import type { ShaderKernelFunction } from "./kernel.ts";
 import { FusedLogProbabilities, FusedLogProbabilitiesGradient } from "./logProbabilities.ts";
@@ -17,6 +18,7 @@ import { FusedSwiglu, FusedSwigluGradient } from "./swiglu.ts";
 const shaderKernels = {
   FusedAddSquares,
   FusedAdamW,
+  FusedChoose,
   FusedLogProbabilities,
   FusedLogProbabilitiesGradient,
   FusedRmsNorm,
