@@ -28,7 +28,7 @@ type Operation = (...inputs: tf.Tensor[]) => tf.Tensor;
 async function compute(operation: Operation, inputs: tf.Tensor[]): Promise<Float32Array[]> {
   const y = operation(...inputs);
   const dy = tf.tensor(randomArray(y.size, 99), y.shape);
-  const gradients = tf.grads(operation as (...x: tf.Tensor[]) => tf.Tensor)(inputs, dy);
+  const gradients = tf.grads(operation)(inputs, dy);
   return Promise.all([y, ...gradients].map(it => it.data<"float32">()));
 }
 

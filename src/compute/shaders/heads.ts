@@ -3,7 +3,7 @@
  * head on shaders, normalizes queries and keys if there are weights for that, and rotates them by
  * the position of their row. A workgroup has one head of one row.
  */
-import * as tf from "@tensorflow/tfjs-core";
+import type * as tf from "@tensorflow/tfjs-core";
 import { workgroupSize, type Shader, type ShaderBackend } from "../webgpuBackend.ts";
 import {
   countWorkgroups,

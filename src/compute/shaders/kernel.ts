@@ -1,5 +1,5 @@
 /** What the kernels on shaders have in common. */
-import * as tf from "@tensorflow/tfjs-core";
+import type * as tf from "@tensorflow/tfjs-core";
 import { workgroupSize, type Shader, type ShaderBackend } from "../webgpuBackend.ts";
 
 /** A kernel: computes outputs from inputs by name. */
