@@ -25,7 +25,7 @@ export interface AttentionLayout {
   readonly longest: number;
   /**
    * (N, N): 0 where a row attends to a column, a large negative number elsewhere. Created at the
-   * first call, because the fused kernels do not use it.
+   * first call, because attention in one kernel does not use it.
    */
   mask(): tf.Tensor2D;
   dispose(): void;

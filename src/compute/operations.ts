@@ -43,7 +43,7 @@ export function createSplit(rope: RopeTables, positions: tf.Tensor1D): SplitHead
   return (...heads) => stock.splitHeads(...heads, angles);
 }
 
-/** The mixed values of each query, shaped as the queries, without a gradient; the mask is (N, M). */
+/** The mixed values of each query, shaped as they, without a gradient; the mask is (N, M). */
 export const attend = (heads: Heads, mask: tf.Tensor2D, scale: number): tf.Tensor4D =>
   (hasKernel("FusedSoftmax") ? attendHeads : stock.attend)(heads, mask, scale);
 

@@ -35,6 +35,7 @@ export interface ShaderRun {
   readonly inputs: readonly tf.TensorInfo[];
   /** The numbers in the order of the shader's. */
   readonly numbers: readonly number[];
+  /** At least 1: no output is empty. */
   readonly workgroups: number;
 }
 

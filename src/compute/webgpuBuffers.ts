@@ -39,6 +39,7 @@ export class BoundedBuffers extends BufferManager {
       return freed;
     }
     this.numBytesAllocated += size;
+    this.#trim();
     return this.#device.createBuffer({ size, usage, mappedAtCreation });
   }
 
@@ -51,21 +52,26 @@ export class BoundedBuffers extends BufferManager {
     if (same) same.push(buffer);
     else this.#free.set(key, [buffer]);
     this.#order.add(buffer);
-    for (const oldest of this.#order) {
-      if (this.numBytesAllocated <= 1.25 * this.#peak + slack) break;
-      this.#forget(oldest);
-      this.#destroy(oldest);
-    }
+    this.#trim();
   }
 
   override getNumUsedBuffers = (): number => this.#usedCount;
 
   override getNumFreeBuffers = (): number => this.#order.size;
 
+  /** Buffers in use are left to the device, which is destroyed with the backend. */
   override dispose(): void {
     for (const it of this.#order) this.#destroy(it);
     this.#order.clear();
     this.#free.clear();
+  }
+
+  #trim(): void {
+    for (const oldest of this.#order) {
+      if (this.numBytesAllocated <= 1.25 * this.#peak + slack) break;
+      this.#forget(oldest);
+      this.#destroy(oldest);
+    }
   }
 
   #forget(buffer: GPUBuffer): void {

@@ -138,7 +138,12 @@ function measure(target: Target, { python, models }: Setup): void {
     string,
     string,
   ];
-  if (!existsSync(smollm2) || !existsSync(qwen3)) {
+  if (existsSync(smollm2) !== existsSync(qwen3))
+    throw new UserError(
+      `${models} has only one of the models SmolLM2-135M and Qwen3-0.6B-shape`,
+      "give an empty folder, in which both are written, or one that has both",
+    );
+  if (!existsSync(smollm2)) {
     say("writing SmolLM2 and a model of the shape of Qwen3-0.6B");
     const program = "test/engines/gpu_models.py";
     const small = device === "cpu" ? ["--small"] : [];
@@ -268,6 +273,11 @@ try {
   const { device, backend, python = installedPython } = values;
   if (device !== "gpu" && device !== "cpu")
     throw new UserError(`there is no device ${device}`, "give gpu or cpu");
+  if (device === "cpu" && values.models !== folder)
+    throw new UserError(
+      "the processor measures small models, which are not kept",
+      "leave out --models",
+    );
   const name = nativeBackends.find(it => it === backend);
   if (backend !== undefined && !name)
     throw new UserError(`there is no backend ${backend}`, `give ${nativeBackends.join(" or ")}`);

@@ -61,6 +61,8 @@ fn weigh(i: u32, largest: f32, divisor: f32) -> f32 { return exp((logits[i] - la
     // rounding can leave a remainder after the last token
     var token = u.vocabulary;
     for (var it = 0u; it < ${workgroupSize}; it++) { token = min(token, firsts[it]); }
+    // if the logits are NaN, none is the largest
+    token = select(token, 0u, token == u.vocabulary);
     if (temperature > 0) {
       var left = remainder;
       var it = 0u;

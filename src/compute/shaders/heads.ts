@@ -1,7 +1,7 @@
 /**
  * Splits the joint projection (N, (heads + 2 kvHeads) · headWidth) into queries, keys and values by
  * head on shaders, normalizes queries and keys if there are weights for that, and rotates them by
- * the position of their row. A workgroup has one head of one row.
+ * the position of their row. Where nothing else is said, a workgroup has one head of one row.
  */
 import type * as tf from "@tensorflow/tfjs-core";
 import { workgroupSize, type Shader, type ShaderBackend } from "../webgpuBackend.ts";
@@ -22,7 +22,7 @@ const place = `
   let half = u.width / 2;
   let angles = u32(positions[row]) * half;`;
 
-/** 1, or 1 / root mean square of the head of \`qkv\`. */
+/** 1 / root mean square of a head of `qkv`. */
 const inverseRms = `
 fn inverseRms(lane: u32, start: u32) -> f32 {
   var squares = 0.0;

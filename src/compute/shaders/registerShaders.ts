@@ -2,7 +2,8 @@
  * Registers the kernels on shaders in the kernel registry of TensorFlow.js. On a graphics card,
  * small models take as long as their programs take to start: a kernel that is one program instead
  * of ten is nearly ten times as fast. stockOperations.ts defines what those of a transformer
- * compute; their names and inputs are those of the kernels on WebAssembly.
+ * compute. Kernels that `wasm` has, too, have the same names and inputs here; `FusedSplitHeads`
+ * returns no scales, because its gradient computes them again.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { ShaderBackend } from "../webgpuBackend.ts";
