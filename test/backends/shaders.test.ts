@@ -160,7 +160,7 @@ test("the choice of the first of the likeliest tokens", async () => {
 });
 
 test("tokens whose logits are not numbers", async () => {
-  const logits = tf.fill([2, 100], NaN);
+  const logits = tf.mul<tf.Tensor2D>(tf.ones([2, 100]), NaN);
   const [chosen] = runKernel("FusedChoose", {
     logits,
     choices: tf.tensor2d([
