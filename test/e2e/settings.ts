@@ -28,5 +28,7 @@ export const testSettings = {
   "debug.toolBarLocation": "docked",
   "debug.internalConsoleOptions": "neverOpen",
   "files.hotExit": "off",
+  // as in a desktop window: in a browser, files are saved by themselves after a second
+  "files.autoSave": "off",
   "files.simpleDialog.enable": true,
 };
