@@ -176,7 +176,8 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
 
 test("restoring deletes the copy, also where it is not saved, and no other edits", async () => {
   const { page } = workbench;
-  const edited = (title: string) => page.locator(".tab.dirty", { hasText: title });
+  // the table of the fixture is open in a tab of its own, and has the same edits
+  const edited = (title: string) => page.locator(".tab.dirty", { hasText: title }).first();
   await servers()
     .filter({ hasText: /^small/ })
     .click();
