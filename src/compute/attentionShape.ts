@@ -25,7 +25,7 @@ export interface AttentionShape extends HeadShape {
   readonly layout: AttentionLayout;
 }
 
-/** Heads of rows that are split. */
+/** The queries, keys and values of rows, by head. */
 export interface Heads {
   /** (kvHeads, heads / kvHeads, N, headWidth) */
   readonly queries: tf.Tensor4D;

@@ -80,7 +80,7 @@ export function attention(
   });
 }
 
-/** Without a gradient. */
+/** The heads of rows at positions, (N), without a gradient. */
 export function splitHeads(
   qkv: tf.Tensor2D,
   norms: HeadNorms | undefined,

@@ -29,21 +29,21 @@ export const attention = (
   shape: AttentionShape,
 ): tf.Tensor2D => getOperations().attention(qkv, norms, shape);
 
-/** Splits the joint projections of rows, without a gradient. */
-export type SplitHeads = (
+/** Splits the joint projections of rows into heads, without a gradient. */
+export type HeadSplitter = (
   qkv: tf.Tensor2D,
   norms: HeadNorms | undefined,
   shape: HeadShape,
 ) => Heads;
 
-/** What splits rows at positions, (N), in any layer. */
-export function createSplit(rope: RopeTables, positions: tf.Tensor1D): SplitHeads {
+/** The splitter of rows at positions, (N), for all layers. */
+export function createHeadSplitter(rope: RopeTables, positions: tf.Tensor1D): HeadSplitter {
   if (fused.isAvailable()) return (...heads) => fused.splitHeads(...heads, positions);
   const angles = stock.gatherAngles(rope, positions);
   return (...heads) => stock.splitHeads(...heads, angles);
 }
 
-/** The mixed values of each query, shaped as they, without a gradient; the mask is (N, M). */
+/** The mixed values, in the shape of the queries, without a gradient; the mask is (N, M). */
 export const attend = (heads: Heads, mask: tf.Tensor2D, scale: number): tf.Tensor4D =>
   (hasKernel("FusedSoftmax") ? attendHeads : stock.attend)(heads, mask, scale);
 

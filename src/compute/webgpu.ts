@@ -100,7 +100,7 @@ async function registerWebgpu(folder: string | undefined): Promise<StartedWebgpu
   const { registerShaders } = await import("./shaders/registerShaders.ts");
   tf.registerBackend("webgpu", () => new ShaderBackend(device as never, adapter.info as never), 0);
   registerShaders();
-  // a submission takes about as long as five programs
+  // by default, 15 programs; each submission takes time of its own
   tf.env().set("WEBGPU_DEFERRED_SUBMIT_BATCH_SIZE", 100);
   return describe(adapter, collectErrors(device));
 }

@@ -7,7 +7,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { maskedScore } from "../compute/attentionLayout.ts";
 import type { Heads } from "../compute/attentionShape.ts";
-import { attend, createSplit, type SplitHeads } from "../compute/operations.ts";
+import { attend, createHeadSplitter, type HeadSplitter } from "../compute/operations.ts";
 import { hasKernel, runKernel } from "../compute/runKernel.ts";
 import { joinHeads } from "../compute/stockOperations.ts";
 import { mergeParameter } from "./adapters.ts";
@@ -117,7 +117,7 @@ async function runTile(
   const { layers } = weights.architecture;
   const logits = tf.tidy(() => {
     const parts = listParts(tile, poolOf);
-    const split = createSplit(weights.rope, tf.tensor1d(positions, "int32"));
+    const split = createHeadSplitter(weights.rope, tf.tensor1d(positions, "int32"));
     // if no token is sampled, only the keys and values of the last layer are needed
     const rows = Int32Array.from(sampled.length > 0 ? sampled.map(it => it.row) : [0]);
     let x = embedTokens(weights, Int32Array.from(ids));
@@ -205,7 +205,7 @@ function createMask(
 
 /** Attention to the columns of the pools, after those of the rows were added to them. */
 const createAttend =
-  (parts: readonly Part[], layer: number, split: SplitHeads): Attend =>
+  (parts: readonly Part[], layer: number, split: HeadSplitter): Attend =>
   (qkv, norms, shape) => {
     const heads = split(qkv, norms, shape);
     const mixed = splitRows(heads, parts).map(({ queries, ...added }, i) => {

@@ -74,8 +74,9 @@ test("log-probabilities, gradients, a step after one that is undone, and the cho
 });
 
 /**
- * The tokens that are chosen in slots of different lengths, more than share tensors, in every other
- * one greedily: some begin with a common prompt, and some get a result in the middle.
+ * The tokens that are chosen in slots of different lengths, greedily in every other one. There are
+ * more slots than share tensors; some begin with a common prompt, and some get a result in the
+ * middle.
  */
 async function decode(backend: BackendChoice, load: () => Promise<Model>) {
   await startBackend(backend, { programs, backends });

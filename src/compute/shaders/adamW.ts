@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { workgroupSize, type Shader } from "../webgpuBackend.ts";
 import { countWorkgroups, reductions, type ShaderKernelFunction } from "./kernel.ts";
 
-/** The comment of the WebAssembly kernel has the formula. */
+/** `kernels/adamw.ts`, the kernel on WebAssembly, has the formula. */
 const adamW: Shader = {
   name: "adamW",
   outputs: ["newWeight", "newFirst", "newSecond"],

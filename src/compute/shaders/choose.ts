@@ -4,8 +4,9 @@ import { matrixSizes, reductions, type ShaderKernelFunction } from "./kernel.ts"
 
 /**
  * The token and its log-probability. At temperature 0 it is the first of the likeliest, else the
- * one at which the sum of exp, from the first token on, exceeds `uniform` · Σ. Each invocation adds
- * up a part of the tokens; then each adds up a part of the part that has the chosen one.
+ * one at which the sum of exp, from the first token on, exceeds `uniform` · Σ. The tokens are
+ * divided among the invocations, to find the range that has the chosen one, and then the tokens of
+ * that range.
  */
 const choose: Shader = {
   name: "choose",
@@ -17,7 +18,9 @@ var<workgroup> sums: array<f32, ${workgroupSize}>;
 var<workgroup> firsts: array<u32, ${workgroupSize}>;
 var<workgroup> found: u32;
 var<workgroup> remainder: f32;
-fn weigh(i: u32, largest: f32, divisor: f32) -> f32 { return exp((logits[i] - largest) / divisor); }`,
+fn weigh(i: u32, largest: f32, divisor: f32) -> f32 {
+  return exp((logits[i] - largest) / divisor);
+}`,
   code: `
   if (group >= u.rows) { return; }
   let start = group * u.vocabulary;

@@ -26,7 +26,9 @@ const place = `
 const inverseRms = `
 fn inverseRms(lane: u32, start: u32) -> f32 {
   var squares = 0.0;
-  for (var i = lane; i < u.width; i += ${workgroupSize}) { squares += qkv[start + i] * qkv[start + i]; }
+  for (var i = lane; i < u.width; i += ${workgroupSize}) {
+    squares += qkv[start + i] * qkv[start + i];
+  }
   return inverseSqrt(addAll(lane, squares) / f32(u.width) + u.epsilon);
 }`;
 

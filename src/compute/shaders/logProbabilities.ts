@@ -13,10 +13,14 @@ const logProbabilities: Shader = {
   if (group >= u.rows) { return; }
   let start = group * u.vocabulary;
   var largest = logits[start];
-  for (var i = lane; i < u.vocabulary; i += ${workgroupSize}) { largest = max(largest, logits[start + i]); }
+  for (var i = lane; i < u.vocabulary; i += ${workgroupSize}) {
+    largest = max(largest, logits[start + i]);
+  }
   largest = maxOfAll(lane, largest);
   var sum = 0.0;
-  for (var i = lane; i < u.vocabulary; i += ${workgroupSize}) { sum += exp(logits[start + i] - largest); }
+  for (var i = lane; i < u.vocabulary; i += ${workgroupSize}) {
+    sum += exp(logits[start + i] - largest);
+  }
   sum = addAll(lane, sum);
   if (lane == 0) {
     logSum[group] = largest + log(sum);

@@ -21,7 +21,9 @@ const rmsNorm: Shader = {
   var squares = 0.0;
   for (var i = lane; i < u.width; i += ${workgroupSize}) { squares += x[start + i] * x[start + i]; }
   let factor = inverseSqrt(addAll(lane, squares) / f32(u.width) + u.epsilon);
-  for (var i = lane; i < u.width; i += ${workgroupSize}) { y[start + i] = x[start + i] * factor * weight[i]; }
+  for (var i = lane; i < u.width; i += ${workgroupSize}) {
+    y[start + i] = x[start + i] * factor * weight[i];
+  }
   if (lane == 0) { scale[group] = factor; }`,
 };
 

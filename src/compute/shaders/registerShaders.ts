@@ -1,9 +1,9 @@
 /**
  * Registers the kernels on shaders in the kernel registry of TensorFlow.js. On a graphics card,
- * small models take as long as their programs take to start: a kernel that is one program instead
- * of ten is nearly ten times as fast. stockOperations.ts defines what those of a transformer
- * compute. Kernels that `wasm` has, too, have the same names and inputs here; `FusedSplitHeads`
- * returns no scales, because its gradient computes them again.
+ * starting programs takes most of the time of a small model, and these kernels need fewer programs
+ * than stock operations. stockOperations.ts defines what those of a transformer compute. Kernels
+ * that `wasm` has, too, have the same names and inputs here; `FusedSplitHeads` returns no scales,
+ * because its gradient computes them again.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { ShaderBackend } from "../webgpuBackend.ts";
