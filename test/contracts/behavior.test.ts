@@ -1,6 +1,6 @@
 /**
  * What each server publishes and how it behaves, as two hashes: its tools with their schemas, and
- * the outcomes and states of 2,000 random calls. A rewrite of a server that is meant to change
+ * the outcomes, changes and states of 2,000 random calls. A rewrite of a server that is meant to change
  * nothing keeps both; a change of a tool rewrites them with UPDATE=1.
  */
 import { createHash } from "node:crypto";
@@ -36,8 +36,8 @@ function hashCalls(server: Server): string {
     const calls = walk(server, openSessionByName(catalog, pins), callsInAWalk, seed);
     const session = openSessionByName(catalog, pins);
     for (const call of calls) {
-      const { outcome, digest } = session.call(call.name, call.arguments);
-      lines.push(canonicalJson(outcome), digest);
+      const { outcome, patches, digest } = session.call(call.name, call.arguments);
+      lines.push(JSON.stringify(outcome), canonicalJson(patches), digest);
     }
   }
   return hash(lines);
