@@ -112,7 +112,7 @@ export const contactTools = {
       phone: phone.optional().describe("Phone number"),
     },
     returns: getSchemas({ ...contactRow, ...firmFields }),
-    run(crm, { name, firm_id, email: address, job: work, phone: number }, { newId }) {
+    run(crm, { name, firm_id, email: address, job: work, phone: number }, { now, newId }) {
       firms.find(crm, firm_id);
       requireUnusedEmail(crm, address);
       const contact_id = newId("con");
@@ -124,7 +124,7 @@ export const contactTools = {
         status: "active",
         ...omitUndefined({ job: work, phone: number }),
       };
-      return contacts.show({ ...contactRow, ...firmFields }, crm, contact_id);
+      return contacts.show({ ...contactRow, ...firmFields }, crm, contact_id, now);
     },
   }),
   update_contact: tool({
@@ -143,7 +143,7 @@ export const contactTools = {
       owner: owner.describe("Colleague who takes the contact over, by full name or e-mail address"),
     },
     returns: { ...getSchemas(ownedRow), changed: z.array(z.string()) },
-    run(crm, { contact_id, owner: requestedOwner, ...values }) {
+    run(crm, { contact_id, owner: requestedOwner, ...values }, { now }) {
       const contact = contacts.find(crm, contact_id);
       requireOwnRecord(crm, `contact ${contact_id} (${contact.name})`, contact.owner);
       const changes = omitUndefined({
@@ -165,7 +165,7 @@ export const contactTools = {
       if (changedFields.includes("status") && changes.status === "left")
         requireNoOpenDeals(crm, contact_id);
       for (const key of changedFields) Object.assign(contact, { [key]: changes[key] });
-      return { ...contacts.show(ownedRow, crm, contact_id), changed: changedFields };
+      return { ...contacts.show(ownedRow, crm, contact_id, now), changed: changedFields };
     },
   }),
 };

@@ -121,7 +121,7 @@ export const dealTools = {
         opened: now.slice(0, 10),
         ...omitUndefined({ amount: dealAmount, closes }),
       };
-      return deals.show({ ...dealRow, ...firmFields }, crm, deal_id);
+      return deals.show({ ...dealRow, ...firmFields }, crm, deal_id, now);
     },
   }),
   update_deal_stage: tool({

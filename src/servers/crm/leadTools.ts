@@ -139,7 +139,7 @@ export const leadTools = {
         created: now.slice(0, 10),
         ...omitUndefined({ phone: number, estimate }),
       };
-      return leads.show(ownedRow, crm, lead_id);
+      return leads.show(ownedRow, crm, lead_id, now);
     },
   }),
   update_lead: tool({
@@ -162,7 +162,7 @@ export const leadTools = {
       owner: owner.describe("Colleague who takes it over, by full name or e-mail address"),
     },
     returns: { ...getSchemas(ownedRow), changed: z.array(z.string()) },
-    run(crm, { lead_id, status, reason, owner: requestedOwner, ...values }) {
+    run(crm, { lead_id, status, reason, owner: requestedOwner, ...values }, { now }) {
       const lead = leads.find(crm, lead_id);
       if (lead.status === "converted")
         refuse(
@@ -197,7 +197,7 @@ export const leadTools = {
         else delete lead.reason;
       }
       const changed = [...(isStep ? ["status"] : []), ...changedFields];
-      return { ...leads.show(ownedRow, crm, lead_id), changed };
+      return { ...leads.show(ownedRow, crm, lead_id, now), changed };
     },
   }),
 };
