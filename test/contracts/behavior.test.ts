@@ -1,7 +1,7 @@
 /**
  * What each server publishes and how it behaves, as two hashes: its tools with their schemas, and
- * the outcomes, changes and states of 2,000 random calls. A rewrite of a server that is meant to change
- * nothing keeps both; a change of a tool rewrites them with UPDATE=1.
+ * the outcomes, changes and states of 2,000 random calls. A rewrite of a server that is meant to
+ * change nothing keeps both; a change of a tool rewrites them with UPDATE=1.
  */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";

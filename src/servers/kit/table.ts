@@ -26,7 +26,7 @@ type ComputedField<World, R> = readonly [
 /** A field of a result: the row's own field of that name, or what is computed from the row. */
 type Field<World, R> = z.ZodType | ComputedField<World, R>;
 /** Fields of a result, by name. Those whose value is undefined are left out. */
-export type Fields<World, R> = Readonly<Record<string, Field<World, R>>>;
+type Fields<World, R> = Readonly<Record<string, Field<World, R>>>;
 
 /** A condition that an optional parameter of a list sets. */
 interface Filter<World, R> {
