@@ -1,5 +1,5 @@
 /** Fixtures in the editor: they are copied, edited, checked and restored. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
@@ -15,6 +15,40 @@ beforeAll(async () => {
   await workbench.expand(servers().filter({ hasText: "banking" }).first());
 });
 afterAll(() => workbench.close());
+
+test("without an open fixture, the commands on fixtures ask for one", async () => {
+  const { page } = workbench;
+  const choices = page.locator(".quick-input-list .monaco-list-row");
+  const getCopy = (server: string) =>
+    join(workbench.folder, `prove/fixtures/${server}/small.fixture.json`);
+  for (const title of ["Compare with Shipped", "Restore Fixture"]) {
+    await workbench.runCommand(`PROVE: ${title}`);
+    await checkVisible(workbench.notification("No fixture of this workspace replaces a shipped"));
+    await workbench.runCommand("Notifications: Clear All Notifications");
+  }
+  await workbench.runCommand("PROVE: Edit as Table");
+  await checkVisible(workbench.choice("banking · small").filter({ hasText: "shipped" }));
+  await workbench.takePicture("fixture-choice");
+  await workbench.choice("calendar · small").click();
+  await checkVisible(workbench.webview().getByRole("heading", { name: "calendar/small" }));
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Edit Fixture");
+  await workbench.choice("maps · small").click();
+  await checkVisible(page.locator(".monaco-breadcrumb-item", { hasText: /^maps$/ }));
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Compare with Shipped");
+  await checkVisible(workbench.choice("maps · small").filter({ hasText: "your copy" }));
+  expect(await choices.count()).toBe(2);
+  await workbench.choice("calendar · small").click();
+  await checkVisible(workbench.tab("calendar/small: shipped ↔ your copy"));
+  // of the fixture in the active editor, it is not asked
+  await workbench.runCommand("PROVE: Restore Fixture");
+  await vi.waitFor(() => expect(existsSync(getCopy("calendar"))).toBe(false), waitOptions);
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Restore Fixture");
+  await workbench.choice("maps · small").click();
+  await vi.waitFor(() => expect(existsSync(getCopy("maps"))).toBe(false), waitOptions);
+});
 
 test("a session opens on a fixture and shows its state", async () => {
   await workbench.runCommand("PROVE: Open Session…");
