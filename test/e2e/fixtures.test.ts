@@ -208,6 +208,53 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   await keyboard.press("Control+W");
 });
 
+test("in a text box of a page, keys that select all, undo and redo work before the next key", async () => {
+  const { keyboard } = workbench.page;
+  const table = workbench.webview();
+  const name = table.locator(`tr[data-row="pay_305"] > [data-field="name"]`);
+  const checkName = (text: string) => checkVisible(name.getByText(text, { exact: true }));
+  const filter = table.getByRole("searchbox", { name: "Filter rows" });
+  // whenever the editor answers a key, another one follows
+  const delays = [40, 80, 120, 160, 200];
+  for (const delay of delays) {
+    await name.dblclick();
+    await keyboard.press("Control+A");
+    await keyboard.type(`987.25 after ${delay}`, { delay });
+    await keyboard.press("Enter");
+    await checkName(`987.25 after ${delay}`);
+    await name.click();
+    await keyboard.press("Control+A");
+    await keyboard.type(`not edited ${delay}`, { delay });
+    await keyboard.press("Enter");
+    await checkName(`not edited ${delay}`);
+    await filter.fill("what was there");
+    await filter.press("Control+A");
+    await keyboard.type(`not edited ${delay}`, { delay });
+    expect(await filter.inputValue()).toBe(`not edited ${delay}`);
+  }
+  // each box has its own undo, and the file another
+  await filter.fill("");
+  await keyboard.type("edited");
+  await keyboard.press("Control+Z");
+  await keyboard.type("not", { delay: 120 });
+  expect(await filter.inputValue()).toBe("not");
+  await checkName("not edited 200");
+  await keyboard.press("Control+Z");
+  expect(await filter.inputValue()).toBe("");
+  await keyboard.press("Control+Y");
+  expect(await filter.inputValue()).toBe("not");
+  await name.dblclick();
+  await keyboard.type("x");
+  await keyboard.press("Control+Z");
+  expect(await name.getByRole("textbox").inputValue()).toBe("not edited 200");
+  await keyboard.press("Escape");
+  await keyboard.press("Control+Z");
+  await checkName("987.25 after 200");
+  await keyboard.press("Control+Y");
+  await checkName("not edited 200");
+  await filter.fill("");
+});
+
 test("restoring deletes the copy, also where it is not saved, and no other edits", async () => {
   const { page } = workbench;
   // the table of the fixture is open in a tab of its own, and has the same edits
