@@ -1,6 +1,7 @@
 /**
- * The keys that select all, undo and redo work at once in the text boxes of a page. The editor would
- * answer them with a command that arrives after the next keys, and applies to what these typed.
+ * The keys that select all, undo and redo work at once in the text boxes of a page. The editor
+ * would answer them with a command that arrives after the next keys, and applies to what these
+ * typed.
  */
 
 /** Answers these keys, for all controls of the page. */
