@@ -33,11 +33,11 @@ test("without an open fixture, the commands on fixtures ask for one", async () =
   await checkVisible(workbench.webview().getByRole("heading", { name: "calendar/small" }));
   await workbench.closeEditors();
   await workbench.runCommand("PROVE: Edit Fixture");
-  await workbench.choice("maps · small").click();
-  await checkVisible(page.locator(".monaco-breadcrumb-item", { hasText: /^maps$/ }));
+  await workbench.choice("email · small").click();
+  await checkVisible(page.locator(".monaco-breadcrumb-item", { hasText: /^email$/ }));
   await workbench.closeEditors();
   await workbench.runCommand("PROVE: Compare with Shipped");
-  await checkVisible(workbench.choice("maps · small").filter({ hasText: "your copy" }));
+  await checkVisible(workbench.choice("email · small").filter({ hasText: "your copy" }));
   expect(await choices.count()).toBe(2);
   await workbench.choice("calendar · small").click();
   await checkVisible(workbench.tab("calendar/small: shipped ↔ your copy"));
@@ -46,8 +46,8 @@ test("without an open fixture, the commands on fixtures ask for one", async () =
   await vi.waitFor(() => expect(existsSync(getCopy("calendar"))).toBe(false), waitOptions);
   await workbench.closeEditors();
   await workbench.runCommand("PROVE: Restore Fixture");
-  await workbench.choice("maps · small").click();
-  await vi.waitFor(() => expect(existsSync(getCopy("maps"))).toBe(false), waitOptions);
+  await workbench.choice("email · small").click();
+  await vi.waitFor(() => expect(existsSync(getCopy("email"))).toBe(false), waitOptions);
 });
 
 test("a session opens on a fixture and shows its state", async () => {
@@ -231,9 +231,11 @@ test("in a text box of a page, keys that select all, undo and redo work before t
     await filter.press("Control+A");
     await keyboard.type(`not edited ${delay}`, { delay });
     expect(await filter.inputValue()).toBe(`not edited ${delay}`);
+    await filter.fill("");
   }
   // each box has its own undo, and the file another
-  await filter.fill("");
+  await name.click();
+  await filter.click();
   await keyboard.type("edited");
   await keyboard.press("Control+Z");
   await keyboard.type("not", { delay: 120 });

@@ -62,6 +62,7 @@ test("a transcript has its lenses at once, also where the focus goes on to anoth
   await checkVisible(title.locator('[aria-label^="Step Through Trajectory"]'));
   await workbench.closeEditors();
   await workbench.collapseViews("Servers", "Runs");
+  await workbench.runCommand("PROVE: Focus on Tasks View");
   const tasks = workbench.rows("Tasks");
   await workbench.expand(tasks.filter({ hasText: "2 tasks" }).filter({ hasText: "student" }));
   await tasks.filter({ hasText: "Nothing dramatic" }).first().click({ button: "right" });
