@@ -4,7 +4,7 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/serverConnection.ts";
+import type { ConnectedTool } from "../../mcp/toolList.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import type { Connection, Connections } from "./connections.ts";

@@ -3,7 +3,7 @@
  * restart it, fork it and end it.
  */
 import { FileSystemError, window, workspace } from "vscode";
-import type { ConnectedTool } from "../../mcp/serverConnection.ts";
+import type { ConnectedTool } from "../../mcp/toolList.ts";
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { askArguments } from "./argumentPrompts.ts";

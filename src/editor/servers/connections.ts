@@ -13,8 +13,13 @@ import {
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
-import type { ConnectedTool } from "../../mcp/serverConnection.ts";
-import { readServerEntries, type ServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import type { ConnectedTool } from "../../mcp/toolList.ts";
+import {
+  noServerEntries,
+  readServerEntries,
+  type ServerEntries,
+  type ServerEntry,
+} from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { confirm, showProgress } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
@@ -56,9 +61,7 @@ export class Connections implements Disposable {
   /** Reads the entries of the file as it is saved now. Throws a `UserError` if it is not valid. */
   readEntries(): ServerEntries {
     const { file } = this;
-    return file
-      ? readServerEntries(file.fsPath, this.#folder.workspacePath)
-      : { entries: new Map(), errors: new Map() };
+    return file ? readServerEntries(file.fsPath, this.#folder.workspacePath) : noServerEntries;
   }
 
   listByEntry(entry: string): readonly Connection[] {
@@ -151,7 +154,9 @@ export class Connections implements Disposable {
 
   /** Asks for consent, once for each version of an entry. */
   async #requireConsent(entry: ServerEntry): Promise<void> {
-    const key = `disposable ${canonicalJson(entry)}`;
+    // keys without an effect do not change what is agreed to
+    const { ignoredKeys: _, ...decisive } = entry;
+    const key = `disposable ${canonicalJson(decisive)}`;
     if (!entry.isDisposable || this.#consents.get(key) === true) return;
     const isAllowed = await confirm({
       question: `Start ${entry.name} and let its tools make changes?`,
