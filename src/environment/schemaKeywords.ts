@@ -13,10 +13,17 @@ export function removeNull(schema: JsonSchema): JsonSchema {
 export const getKeyword = (schema: JsonSchema, keyword: string): string | undefined =>
   schema[keyword] as string | undefined;
 
+/** A schema as an object. `true`, and what is no schema, allow every value. */
+export const toSchema = (value: unknown): JsonSchema => (isJsonObject(value) ? value : {});
+
 export function listBranches(schema: JsonSchema): readonly JsonSchema[] {
   const branches = schema["anyOf"] ?? schema["oneOf"];
   return Array.isArray(branches) ? (branches as readonly JsonSchema[]) : [];
 }
+
+/** The keys that an object must have. */
+export const listRequired = ({ required }: JsonSchema): readonly string[] =>
+  Array.isArray(required) ? (required as readonly string[]) : [];
 
 export const getProperties = ({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   isJsonObject(properties) ? (properties as Readonly<Record<string, JsonSchema>>) : {};

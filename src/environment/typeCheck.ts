@@ -3,7 +3,7 @@
  * second check, of ranges, enums and formats, is the tool's full schema.
  */
 import { isJsonObject, type Json } from "./json.ts";
-import { getProperties, listBranches } from "./schemaKeywords.ts";
+import { getProperties, listBranches, listRequired } from "./schemaKeywords.ts";
 import type { JsonSchema } from "./server.ts";
 
 /**
@@ -44,9 +44,6 @@ export function findTypeMismatch(
   }
   return undefined;
 }
-
-const listRequired = ({ required }: JsonSchema): readonly string[] =>
-  Array.isArray(required) ? (required as readonly string[]) : [];
 
 const joinPath = (path: string, key: string) => (path ? `${path}.${key}` : key);
 const withArticle = (noun: string) => `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;

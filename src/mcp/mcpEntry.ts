@@ -51,13 +51,19 @@ const createKeys = <T extends z.ZodType>(keys: Iterable<PropertyKey>, schema: T)
   Object.fromEntries(Array.from(keys, it => [it, schema])) as Record<string, T>;
 
 /** Values with which a refused key says nothing. */
-const withoutEffect = z
-  .union([z.literal(false), z.literal(""), z.array(z.literal("*")).max(1)])
-  .nullish();
+const withoutEffect = z.union([
+  z.null(),
+  z.literal(false),
+  z.literal(""),
+  z.array(z.literal("*")).max(1),
+]);
+
+/** An editor accepts these keys, but does not suggest them. */
+const unsuggested = { doNotSuggest: true };
 
 export const entrySchema = z.strictObject({
-  ...createKeys(ignoredKeys, z.unknown().optional()),
-  ...createKeys(refusals.keys(), withoutEffect),
+  ...createKeys(ignoredKeys, z.unknown().meta(unsuggested).optional()),
+  ...createKeys(refusals.keys(), withoutEffect.meta(unsuggested).optional()),
   type: z
     .enum(["stdio", "local"])
     .nullish()
@@ -91,7 +97,7 @@ export const entrySchema = z.strictObject({
       "Keys of a result by which the server says that a call failed: success and ok by being false, any other by being there. Left out: success and error.",
     ),
   disabled: z.literal(false).nullish().describe("Whether to leave the server out."),
-  enabled: z.literal(true).nullish(),
+  enabled: z.literal(true).nullish().meta(unsuggested),
 });
 
 /** An entry that is left out. The rest of it is not read. */

@@ -194,7 +194,10 @@ function repeatInBranches(schema: JsonSchema, depth: number): JsonSchema {
   const pick = (isPicked: (key: string) => boolean) =>
     Object.fromEntries(keys.filter(isPicked).map(it => [it, schema[it]!]));
   const beside = pick(it => !isRemark(it));
-  return { ...pick(isRemark), [key]: branches.map(it => splitTypes(merge(it, beside))) };
+  const repeated = branches.map(it => splitTypes(merge(it, beside)));
+  return repeated.length === 1
+    ? { ...repeated[0]!, ...pick(isRemark) }
+    : { ...pick(isRemark), [key]: repeated };
 }
 
 /** A list of types as alternatives, so that a form can ask for one of them. */

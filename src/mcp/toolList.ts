@@ -31,6 +31,14 @@ const maxPages = 100;
 /** The code of the error by which a server says that it has no tools at all. */
 const methodNotFound = -32601;
 
+/** The deepest tool that is read. */
+const maxDepth = 200;
+
+const isNested = (value: Json, depth: number): boolean =>
+  value !== null &&
+  typeof value === "object" &&
+  (depth === 0 || Object.values(value).some((it: Json) => isNested(it, depth - 1)));
+
 /** Requests the page of a list that a cursor names, or else the first one. */
 type RequestPage = (params: JsonObject) => Promise<Json>;
 
@@ -40,8 +48,9 @@ type RequestPage = (params: JsonObject) => Promise<Json>;
  */
 export async function readToolList(server: string, requestPage: RequestPage): Promise<ToolList> {
   const tools = new Map<string, ConnectedTool>();
-  const omitted: OmittedTool[] = [];
-  const endEarly = (reason: string) => omitted.push({ name: "the rest of the list", reason });
+  const omitted = new Map<string, OmittedTool>();
+  const omit = (it: OmittedTool) => void omitted.set(it.name, it);
+  const endEarly = (reason: string) => omit({ name: "the rest of the list", reason });
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 1; page <= maxPages; page++) {
@@ -61,21 +70,20 @@ export async function readToolList(server: string, requestPage: RequestPage): Pr
       endEarly(`page ${page} has no list of tools`);
       break;
     }
-    const knownCount = tools.size + omitted.length;
+    const knownCount = tools.size + omitted.size;
     for (const [i, it] of (listed as readonly Json[]).entries()) {
       const tool = readTool(server, it, `tool ${i + 1} of page ${page}`);
-      const isKnown = tools.has(tool.name) || omitted.some(other => other.name === tool.name);
-      if (isKnown) continue;
-      if ("reason" in tool) omitted.push(tool);
+      if (tools.has(tool.name) || omitted.has(tool.name)) continue;
+      if ("reason" in tool) omit(tool);
       else tools.set(tool.name, tool);
     }
     const next = (result as JsonObject)["nextCursor"];
     if (typeof next !== "string" || next === "" || cursors.has(next)) break;
-    if (tools.size + omitted.length === knownCount) break;
+    if (tools.size + omitted.size === knownCount) break;
     cursors.add((cursor = next));
     if (page === maxPages) endEarly(`the list has more than ${maxPages} pages`);
   }
-  return { tools, omitted };
+  return { tools, omitted: [...omitted.values()] };
 }
 
 /**
@@ -86,6 +94,8 @@ function readTool(server: string, listed: Json, place: string): ConnectedTool | 
   if (!isJsonObject(listed)) return { name: place, reason: "it is not an object" };
   const { name, description, title, inputSchema, outputSchema } = listed;
   if (typeof name !== "string" || name === "") return { name: place, reason: "it has no name" };
+  if (isNested(listed, maxDepth))
+    return { name, reason: `it is nested more than ${maxDepth} deep` };
   const input = readInputSchema(inputSchema);
   if ("reason" in input) return { name, reason: input.reason };
   const annotations = isJsonObject(listed["annotations"]) ? listed["annotations"] : {};

@@ -13,7 +13,7 @@ import {
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
-import type { ConnectedTool } from "../../mcp/toolList.ts";
+import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import {
   noServerEntries,
   readServerEntries,
@@ -21,7 +21,8 @@ import {
   type ServerEntry,
 } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
-import { confirm, showProgress } from "../shared/notifications.ts";
+import { formatCount } from "../shared/count.ts";
+import { confirm, showProgress, showWarning } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
 import { describeStart } from "./consent.ts";
@@ -30,6 +31,12 @@ export interface Connection {
   readonly number: number;
   readonly entry: ServerEntry;
   readonly session: ConnectedSession;
+}
+
+/** What a server lists. */
+interface ListedTools {
+  readonly tools: readonly ConnectedTool[];
+  readonly omitted: readonly OmittedTool[];
 }
 
 interface OpenConnection extends Connection {
@@ -45,7 +52,7 @@ export class Connections implements Disposable {
   readonly onDidChange: Event<void> = this.#changed.event;
   readonly #connections = new Map<number, OpenConnection>();
   /** The tools that each server listed when it was last started, by the name of its entry. */
-  readonly #tools = new Map<string, readonly ConnectedTool[]>();
+  readonly #tools = new Map<string, ListedTools>();
   #startedCount = 0;
 
   constructor(folder: ProveFolder, consents: Memento) {
@@ -72,8 +79,8 @@ export class Connections implements Disposable {
     return this.#connections.get(number);
   }
 
-  listTools(entry: string): readonly ConnectedTool[] {
-    return this.#tools.get(entry) ?? [];
+  listTools(entry: string): ListedTools {
+    return this.#tools.get(entry) ?? { tools: [], omitted: [] };
   }
 
   /**
@@ -88,6 +95,11 @@ export class Connections implements Disposable {
     const session = await showStarting(entry.name, controller, () =>
       connectServer(entry, controller.signal),
     );
+    const { omittedTools } = session;
+    if (omittedTools.length > 0)
+      void showWarning(
+        `${entry.name} lists ${formatCount(omittedTools.length, "tool")} that cannot be offered. The Servers view says why.`,
+      );
     return this.#addConnection(session, controller);
   }
 
@@ -140,7 +152,10 @@ export class Connections implements Disposable {
   #addConnection(session: ConnectedSession, controller: AbortController): Connection {
     const connection = { number: ++this.#startedCount, entry: session.entry, session, controller };
     this.#connections.set(connection.number, connection);
-    this.#tools.set(session.entry.name, [...session.tools.values()]);
+    this.#tools.set(session.entry.name, {
+      tools: [...session.tools.values()],
+      omitted: session.omittedTools,
+    });
     this.#changed.fire();
     return connection;
   }
