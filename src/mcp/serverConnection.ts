@@ -160,16 +160,14 @@ function createStartError(
       `correct command and cwd in ${place}; on Windows a .cmd script is started by cmd with /c`,
       { cause },
     );
-  const said = formatStderr(process);
-  if (cause instanceof TimeoutError) {
-    const { skippedOutput } = process;
-    const written = skippedOutput ? ` (it wrote to stdout: ${skippedOutput})` : "";
+  const { skippedOutput } = process;
+  const said = `${formatStderr(process)}${skippedOutput ? ` (it wrote to stdout: ${skippedOutput})` : ""}`;
+  if (cause instanceof TimeoutError)
     return new UserError(
-      `${entry.name} did not answer within ${timeouts.start / 1000} s of its start${said}${written}`,
+      `${entry.name} did not answer within ${timeouts.start / 1000} s of its start${said}`,
       `check that ${place} starts an MCP server that speaks over stdin and stdout`,
       { cause },
     );
-  }
   const reason = exitReason ?? `is no MCP server that can be spoken to (${cause.message})`;
   return new UserError(`${entry.name} ${reason}${said}`, `correct ${place}`, { cause });
 }

@@ -149,6 +149,53 @@ test("a connected server is labelled by names, and a write that its entry does n
   expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
+test("consent on the command line does not make a server disposable, and says how it becomes so", async () => {
+  const { out, notes } = await runCommand(
+    graph,
+    ["--connect", "memory", "--trust-server", "--verify", "--json"],
+    { cwd },
+  );
+  expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
+    verified: "untried",
+    why: "delete_entities is not marked as read-only, and memory is not disposable",
+  });
+  const plan = notes.find(it => it.startsWith("--verify"))!;
+  expect(plan).toMatch(/not called, because they are not marked as read-only: .*delete_entities/);
+  expect(plan).toContain('write "disposable": true into its entry in prove/mcp.json');
+  expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
+});
+
+test("the calls are listed before they are made, and a person can refuse those that write", async () => {
+  const shown: string[] = [];
+  const stored = () => readFileSync(join(cwd, "play.jsonl"), "utf8");
+  const before = stored();
+  const asked: string[] = [];
+  const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], {
+    cwd,
+    printNote: line => void shown.push(line),
+    async confirm(question) {
+      asked.push(question);
+      if (asked.length === 1) return true;
+      // all that is about to be called is on the screen, and nothing is written yet
+      expect(shown.at(-1)).toMatch(/^--verify calls these tools of play \(.*server-memory/);
+      expect(shown.at(-1)).toContain(
+        'delete_entities, which may change or delete everything it can reach, for example with {"entityNames":["Ana"]}',
+      );
+      expect(stored()).toBe(before);
+      return false;
+    },
+  });
+  expect(shown).toContainEqual(
+    expect.stringMatching(/^graph calls these read-only tools of play \(.*\): read_graph$/),
+  );
+  expect(asked).toHaveLength(2);
+  expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
+    verified: "untried",
+    why: "delete_entities writes, which you did not allow",
+  });
+  expect(stored()).toBe(before);
+});
+
 test("if the entry is disposable, the write is run with the result of the read", async () => {
   const { out } = await runCommand(
     graph,

@@ -1,7 +1,7 @@
 /**
  * An MCP server that answers as a JSON file says: `pages` are its answers to tools/list, `calls`
  * those to tools/call by the name of the tool, `initialize` replaces keys of its first answer, and
- * `before` is written ahead of everything else. Its second argument is a file to which it appends
+ * `before` is written ahead of everything else, and `refusal` is an error in place of that answer. Its second argument is a file to which it appends
  * the names of the tools that are called.
  */
 import { appendFileSync, readFileSync } from "node:fs";
@@ -12,6 +12,7 @@ interface Script {
   readonly calls?: Readonly<Record<string, unknown>>;
   readonly initialize?: object;
   readonly before?: string;
+  readonly refusal?: string;
 }
 
 interface Request {
@@ -30,7 +31,8 @@ let listed = 0;
 createInterface({ input: process.stdin }).on("line", line => {
   const { id, method, params } = JSON.parse(line) as Request;
   if (id === undefined) return;
-  if (method === "initialize")
+  if (script.refusal !== undefined) reply(id, { error: { code: 1, message: script.refusal } });
+  else if (method === "initialize")
     reply(id, {
       result: {
         protocolVersion: params.protocolVersion,
