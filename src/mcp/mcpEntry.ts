@@ -121,8 +121,11 @@ export function findEntryFault(json: unknown): EntryFault | undefined {
     return { path: [], what: `it must be an object, not ${describe(json)}`, remedy: "correct it" };
   const { error } = entrySchema.safeParse(json);
   if (!error) return undefined;
-  // what makes it another kind of server explains more than a command that is missing
-  const issue = error.issues.find(it => refusals.has(it.path[0]!)) ?? error.issues[0]!;
+  // a key that is not known explains more than a command that is missing
+  const issue =
+    error.issues.find(it => refusals.has(it.path[0]!)) ??
+    error.issues.find(it => it.code === "unrecognized_keys") ??
+    error.issues[0]!;
   const { path } = issue;
   const refusal = refusals.get(path[0]!);
   if (refusal) return { path, ...refusal, what: `${String(path[0])} ${refusal.what}` };

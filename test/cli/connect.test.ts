@@ -4,10 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call } from "../../src/cli/call.ts";
-import { graph } from "../../src/cli/graph.ts";
 import { tools } from "../../src/cli/tools.ts";
 import { root } from "../contracts/transports.ts";
-import { chatServer, says } from "../policy/chatServer.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;
@@ -80,8 +78,6 @@ test("what a server lists but cannot offer, and keys without an effect, are note
     expect(notes[1]).toBe(
       "not all that io.example/odd lists can be offered:\n  odd␊name cannot be offered: its arguments are of type string, not object",
     );
-    const { url } = await chatServer(() => says('{"labels": []}'));
-    await runCommand(graph, [...args, "--by", "model", "--model", "m", "--base-url", url], { cwd });
   } finally {
     writeFileSync(file, before);
   }

@@ -1,5 +1,5 @@
 /** `graph` with labels of a model behind a real endpoint, and on connected servers. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -28,6 +28,7 @@ beforeAll(() => {
     JSON.stringify({
       servers: {
         memory: entry,
+        "io.example/../notes": entry,
         play: {
           ...entry,
           env: { MEMORY_FILE_PATH: "${workspaceFolder}/play.jsonl" },
@@ -205,6 +206,26 @@ test("if the entry is disposable, the write is run with the result of the read",
   expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
     verified: "works",
   });
+});
+
+test("the labels of a server with a slash in its name are stored in one folder with the others", async () => {
+  const { url, asked } = await chatServer(({ body }) =>
+    says(
+      labelOneEdge(body.messages[1]!.content, "read_graph", "open_nodes", {
+        output: "entities[].name",
+        input: "names",
+      }),
+    ),
+  );
+  const args = ["--by", "model", "--model", "m", "--base-url", url];
+  for (const _ of ["first", "stored"]) {
+    const { out } = await runCommand(graph, ["--connect", "io.example/../notes", ...args], { cwd });
+    expect(out[0]).toBe("io.example/../notes: 1 edges by model");
+  }
+  expect(asked).toHaveLength(2);
+  expect(readdirSync(join(cwd, "prove/graphs"))).toContainEqual(
+    expect.stringMatching(/^io\.example-\.\.-notes-[0-9a-f]{12}\.labels\.jsonl$/),
+  );
 });
 
 test("options that do not fit together are refused", async () => {
