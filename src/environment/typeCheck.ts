@@ -2,7 +2,7 @@
  * The first of the two checks of a call's arguments: required keys and JSON types, recursively. The
  * second check, of ranges, enums and formats, is the tool's full schema.
  */
-import { isJsonObject, type Json } from "./json.ts";
+import { isJsonObject } from "./json.ts";
 import { getProperties, listBranches, listRequired } from "./schemaKeywords.ts";
 import type { JsonSchema } from "./server.ts";
 

@@ -16,9 +16,24 @@ export interface EntryFault {
 
 /** Keys of other programs that make no difference here. */
 export const ignoredKeys: readonly string[] = [
-  ...["gallery", "version", "name", "title", "description", "icon", "icons", "source"],
-  ...["autoApprove", "alwaysAllow", "alwaysLoad", "autoStart", "trust"],
-  ...["timeout", "networkTimeout", "initTimeout", "dev", "watchPaths"],
+  "gallery",
+  "version",
+  "name",
+  "title",
+  "description",
+  "icon",
+  "icons",
+  "source",
+  "autoApprove",
+  "alwaysAllow",
+  "alwaysLoad",
+  "autoStart",
+  "trust",
+  "timeout",
+  "networkTimeout",
+  "initTimeout",
+  "dev",
+  "watchPaths",
 ];
 
 type Refusal = Pick<EntryFault, "what" | "remedy">;

@@ -17,12 +17,12 @@ export function readInputSchema(
   if (!isJsonObject(published))
     return { reason: `its inputSchema is ${describe(published)}, not a schema` };
   const schema = normalize(published);
-  const types = [schema["type"] ?? "object"].flat();
-  if (!types.includes("object"))
-    return { reason: `its arguments are of type ${types.join(" or ")}, not object` };
+  const names = [schema["type"] ?? "object"].flat() as readonly string[];
+  if (!names.includes("object"))
+    return { reason: `its arguments are of type ${names.join(" or ")}, not object` };
   const branches = listBranches(schema);
   if (branches.length === 0) return { schema: { ...schema, type: "object" } };
-  const records = branches.filter(it => [it["type"] ?? "object"].flat().includes("object"));
+  const records = branches.filter(it => (it["type"] ?? "object") === "object");
   if (records.length === 0) return { reason: "no alternative of its arguments is an object" };
   const own = isJsonObject(schema["properties"]) ? {} : joinBranches(records);
   return { schema: { ...schema, ...own, type: "object" } };
@@ -76,8 +76,17 @@ const numberKeywords =
   /^(?:m(?:in|ax)(?:Length|Items|Properties|imum|Contains)|exclusiveM(?:in|ax)imum|multipleOf)$/;
 const listKeywords = new Set(["enum", "examples"]);
 const schemaKeywords = new Set([
-  ...["items", "additionalItems", "contains", "unevaluatedItems", "not", "if", "then", "else"],
-  ...["additionalProperties", "propertyNames", "unevaluatedProperties"],
+  "items",
+  "additionalItems",
+  "contains",
+  "unevaluatedItems",
+  "additionalProperties",
+  "propertyNames",
+  "unevaluatedProperties",
+  "not",
+  "if",
+  "then",
+  "else",
 ]);
 const schemaMapKeywords = new Set(["properties", "patternProperties", "dependentSchemas"]);
 const schemaListKeywords = new Set(["anyOf", "oneOf", "prefixItems"]);
@@ -146,7 +155,7 @@ const readProperties = (properties: JsonObject, read: (it: unknown) => JsonSchem
 function readType(value: Json): [string, Json][] {
   const names = [value].flat();
   if (names.length === 0 || !names.every(it => types.has(it as string))) return [];
-  return [["type", names.length === 1 ? names[0]! : (names as Json)]];
+  return [["type", names.length === 1 ? names[0]! : names]];
 }
 
 /** The schema that a JSON pointer within the root leads to. */

@@ -13,7 +13,8 @@ export class ReplyError extends Error {
 
   constructor(error: Json) {
     const { message, code } = isJsonObject(error) ? error : {};
-    super(typeof message === "string" ? message : JSON.stringify(error));
+    const text = typeof error === "string" ? error : message;
+    super(typeof text === "string" ? text : "an error without a message");
     this.code = typeof code === "number" ? code : undefined;
   }
 }
@@ -65,7 +66,7 @@ export class RpcClient {
       return;
     }
     // some servers return the id as text
-    const pending = this.#pending.get(String(id));
+    const pending = isRequestId(id) ? this.#pending.get(String(id)) : undefined;
     if (error !== undefined && error !== null) pending?.reject(new ReplyError(error));
     else pending?.resolve(result ?? null);
   }

@@ -1,8 +1,8 @@
 /**
  * An MCP server that answers as a JSON file says: `pages` are its answers to tools/list, `calls`
- * those to tools/call by the name of the tool, `initialize` replaces keys of its first answer, and
- * `before` is written ahead of everything else, and `refusal` is an error in place of that answer. Its second argument is a file to which it appends
- * the names of the tools that are called.
+ * those to tools/call by the name of the tool, `initialize` replaces keys of its first answer,
+ * `before` is written ahead of everything else, and `refusal` is an error in place of any answer.
+ * Its second argument is a file to which it appends the names of the tools that are called.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
