@@ -2,7 +2,12 @@
  * Reads the beginning of a JSON text that is a value of a schema, without spaces between its parts,
  * as `JSON.stringify` writes it.
  */
-import { getProperties, listBranches } from "../environment/schemaKeywords.ts";
+import {
+  getProperties,
+  listBranches,
+  listRequired,
+  toSchema,
+} from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import type { Call } from "../policy/policy.ts";
 import type { JsonSchema } from "./valueText.ts";
@@ -27,7 +32,8 @@ interface Expected {
 }
 
 /** Reads a value from a position. The text is a string of bytes. */
-export function readJson(text: string, at: number, { schema, write }: Expected): ReadEnd {
+export function readJson(text: string, at: number, { schema: it, write }: Expected): ReadEnd {
+  const schema = toSchema(it);
   const branches = listBranches(schema);
   const type = schema["type"];
   const alternatives = branches.length
@@ -165,7 +171,7 @@ function readObject(text: string, at: number, { schema, write }: Expected): Read
       schema: it,
     })),
   );
-  const missing = new Set((schema["required"] ?? []) as readonly string[]);
+  const missing = new Set(listRequired(schema));
   const unused = new Set(properties);
   const hasAnyKey = properties.length === 0 && schema["additionalProperties"] !== false;
   const readMember = (position: number): ReadEnd => {

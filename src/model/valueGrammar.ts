@@ -4,7 +4,7 @@
  * bytes (one character each), because a token can end within a character.
  */
 import { isJsonObject } from "../environment/json.ts";
-import { getProperties, listBranches } from "../environment/schemaKeywords.ts";
+import { getProperties, listBranches, toSchema } from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import type { Call } from "../policy/policy.ts";
 import {
@@ -27,7 +27,8 @@ export interface ValueGrammar {
 }
 
 /** Derives the grammar of a schema. */
-export function createValueGrammar(schema: JsonSchema, write: WriteLiteral): ValueGrammar {
+export function createValueGrammar(published: JsonSchema, write: WriteLiteral): ValueGrammar {
+  const schema = toSchema(published);
   const grammars = listAlternatives(schema).map(it => createAlternative(it, schema, write));
   if (grammars.some(it => it.isFree)) return freeText;
   return { isFree: false, canContinue: text => grammars.some(it => it.canContinue(text)) };
@@ -38,7 +39,8 @@ export function isValueOf(schema: JsonSchema, value: Json): boolean {
   return findTypeMismatch(schema, value) === undefined && hasListedValues(schema, value);
 }
 
-function hasListedValues(schema: JsonSchema, value: Json): boolean {
+function hasListedValues(published: JsonSchema, value: Json): boolean {
+  const schema = toSchema(published);
   const branches = listBranches(schema);
   if (branches.length > 0) return branches.some(it => isValueOf(it, value));
   const listed = listLiterals(schema);
@@ -60,7 +62,7 @@ const freeText: ValueGrammar = { isFree: true, canContinue: () => true };
 /** The schema's branches, each with one type. */
 function listAlternatives(schema: JsonSchema): readonly JsonSchema[] {
   const branches = listBranches(schema);
-  if (branches.length > 0) return branches.flatMap(listAlternatives);
+  if (branches.length > 0) return branches.map(toSchema).flatMap(listAlternatives);
   const type = schema["type"];
   return Array.isArray(type) ? type.map(it => ({ ...schema, type: it })) : [schema];
 }

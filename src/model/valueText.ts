@@ -4,6 +4,7 @@
  * is parsed back exactly.
  */
 import { isJsonObject } from "../environment/json.ts";
+import { listBranches, toSchema } from "../environment/schemaKeywords.ts";
 import type { Call, Conversation } from "../policy/policy.ts";
 
 export type Tool = Conversation["tools"][number];
@@ -42,9 +43,9 @@ const formatBare = (value: Json): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
 function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
-  if (!schema) return new Set();
-  const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
-  if (branches) return new Set(branches.flatMap(it => [...typesOf(it)]));
+  if (!isJsonObject(schema)) return new Set();
+  const branches = listBranches(schema);
+  if (branches.length > 0) return new Set(branches.flatMap(it => [...typesOf(it)]));
   const type = schema["type"];
   if (typeof type === "string") return new Set([type]);
   if (Array.isArray(type)) return new Set(type as string[]);
@@ -54,8 +55,8 @@ function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
 }
 
 export function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
-  const branches = (schema?.["anyOf"] ?? schema?.["oneOf"]) as readonly JsonSchema[] | undefined;
-  return (branches?.find(it => "items" in it) ?? schema)?.["items"] as JsonSchema | undefined;
+  const branches = listBranches(toSchema(schema)).map(toSchema);
+  return (branches.find(it => "items" in it) ?? schema)?.["items"] as JsonSchema | undefined;
 }
 
 const typeOf = (value: Json): string =>

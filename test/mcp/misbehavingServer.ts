@@ -37,6 +37,7 @@ if (manner === "escapes") {
 process.stdout.write('welcome to the rude server\n{"not": "a message"}\n');
 
 let counted = 0;
+let listCount = 0;
 const tools: Record<string, (id: number, args: Record<string, unknown>) => void> = {
   count: id =>
     say({ id, result: text(JSON.stringify({ n: ++counted, of: process.pid === 0 ? 0 : 1 })) }),
@@ -48,7 +49,7 @@ const tools: Record<string, (id: number, args: Record<string, unknown>) => void>
   mutter: id => say({ id, result: text('{"error": "no such planet", "code": 4}') }),
   calm: id => say({ id, result: text('{"success": true, "error": null, "errors": []}') }),
   protest: id => say({ id, error: { code: -32602, message: "x must be even" } }),
-  nonsense: id => say({ id, result: { content: [{ type: "smell", of: "roses" }] } }),
+  nonsense: id => say({ id, result: { smell: "roses" } }),
   flood: () => process.stdout.write("x".repeat(11 * 1024 * 1024)),
 };
 const listed = Object.keys(tools).map(name => ({
@@ -80,7 +81,7 @@ createInterface({ input: process.stdin }).on("line", line => {
       id,
       result:
         manner === "endless"
-          ? { tools: [], nextCursor: "more" }
+          ? { tools: [{ ...silent, name: `t${++listCount}` }], nextCursor: `page ${listCount}` }
           : { tools: [...listed, ...listed, silent] },
     });
   } else if (method === "tools/call") tools[params.name]!(id, params.arguments);

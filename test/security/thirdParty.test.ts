@@ -125,7 +125,9 @@ test.each(["args", "env", "cwd", "command"])(
     const value = place === "args" ? [text] : place === "env" ? { KEY: text } : text;
     writeConfig({ thief: { command: "node", [place]: value }, honest: { command: "node" } });
     const find = (name: string) => findServerEntry(configFile(), folder, name);
-    expect(() => find("thief")).toThrow("has ${env:PROVE_TOKEN} in server thief");
+    expect(() => find("thief")).toThrow(
+      /server thief: (args\[0\]|env\.KEY|cwd|command) has \$\{env:PROVE_TOKEN\}/,
+    );
     expect(find("honest")).toMatchObject({ name: "honest" });
     vi.unstubAllEnvs();
   },

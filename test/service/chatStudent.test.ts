@@ -98,6 +98,21 @@ test("a choice of tools limits the tokens of a student", async () => {
     expect(it).toMatchObject({ function: { name: "banking_get_balance" } });
 });
 
+test("a schema that is none allows every value, and a type of another language, too", async () => {
+  for (const data of [true, false, null, { type: "float" }, { anyOf: [true, { type: "null" }] }]) {
+    const parameters = {
+      type: "object",
+      properties: { data, list: { type: "array", items: data } },
+      required: ["data"],
+    };
+    const tool = { type: "function" as const, function: { name: "send_event", parameters } };
+    // it may be cut off, but not fail
+    await ask({ tools: [tool], tool_choice: "required", max_tokens: 400 }).catch((error: unknown) =>
+      expect(error).toMatchObject({ status: 400, code: "tool_choice_not_followed" }),
+    );
+  }
+});
+
 test("a seed decides alone what is sampled, and max_tokens cuts", async () => {
   const read = async (fields: object) => {
     const { choices } = await ask({ temperature: 2, logprobs: true, n: 4, ...fields });
