@@ -60,6 +60,11 @@ test("a line that is not a task is listed with the reason, and the others are in
   ]);
 });
 
+test("a last line is called torn only if it was cut off", async () => {
+  const { skipped } = await indexTasks(writeTasks('{"format":"prove/task@1","id":"x"}'));
+  expect(skipped).toEqual([{ line: 1, reason: "it lacks a field that every task has" }]);
+});
+
 test("a task is indexed whatever the order of its keys", async () => {
   const { trajectory, ...rest } = JSON.parse(formatTaskLine(await moveFifty())) as Record<
     string,
