@@ -1,29 +1,28 @@
-/**
- * Measures how long work blocks the event loop, in milliseconds of this thread's CPU time, so that
- * waiting for a core does not count.
- */
-const readCpuTime = () => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-};
+/** Measures how much of some work is done before other work gets a turn of the event loop. */
 
-/** Runs the work and returns the longest time in which nothing else could run. */
-export async function measureLongestBlock<T>(
+/** Runs the work; `longest` is the most that `count` grew without a turn of other work. */
+export async function measureLongestRun<T>(
+  count: () => number,
   work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly block: number }> {
-  let last = readCpuTime();
-  let block = 0;
+): Promise<{ readonly result: T; readonly longest: number }> {
+  let last = count();
+  let longest = 0;
+  let isDone = false;
   const measure = () => {
-    const now = readCpuTime();
-    block = Math.max(block, now - last);
-    last = now;
+    longest = Math.max(longest, count() - last);
+    last = count();
   };
-  const timer = setInterval(measure, 1);
+  const takeTurn = () => {
+    if (isDone) return;
+    measure();
+    setImmediate(takeTurn);
+  };
+  setImmediate(takeTurn);
   try {
     const result = await work();
     measure();
-    return { result, block };
+    return { result, longest };
   } finally {
-    clearInterval(timer);
+    isDone = true;
   }
 }

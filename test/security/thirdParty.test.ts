@@ -156,9 +156,7 @@ describe.skipIf(process.platform === "win32")("a server leaves no process behind
     if (way === "abort") controller.abort(new Error("enough"));
     await session.close();
     // an orphan that has ended stays in the process table until it is reaped
-    await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false, false]), {
-      timeout: 30_000,
-    });
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false, false]);
   });
 });
 

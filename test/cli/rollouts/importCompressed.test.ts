@@ -104,7 +104,7 @@ function writeParquet(file: string, codec: keyof typeof compressors): string {
     compressors,
   });
   const input = "user\nHi\nassistant\n".repeat(100);
-  writer.write({
+  void writer.write({
     columnData: [
       { name: "input", data: [input, input, input, input] },
       { name: "output", data: ["one", "two", "three", "four"] },
