@@ -1,5 +1,6 @@
 """prove_trl.py in TRL's own `GRPOTrainer`, with the service that `prove-rl serve` starts."""
 
+import inspect
 import json
 import math
 import os
@@ -15,7 +16,7 @@ import pytest
 import torch
 from conftest import ROOT, Served, serve
 from prove_client import Client
-from prove_trl import Environment, Prove
+from prove_trl import Environment, Prove, create_environment_class
 from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer, list_turns
 from trl import GRPOConfig, GRPOTrainer
 
@@ -115,6 +116,46 @@ def test_prompts_show_the_menu_of_their_row(served: Served, rows: Path) -> None:
         assert [json.loads(it) for it in shown] == json.loads(row["menu"])
         assert row["prompt"][-1]["content"] in text
         assert '"menu"' not in text
+
+
+def test_methods_have_the_schemas_of_the_catalog(served: Served) -> None:
+    """transformers derives the same types, descriptions, enums and required keys from them."""
+    from transformers.utils import get_json_schema
+
+    prove = Prove(served.url, eos_token_id=0)
+    environment = prove.create_environment()
+    tools = [it["function"] for it in prove.client.catalog()["tools"]]
+    assert len(tools) == 343
+    for tool in tools:
+        derived = get_json_schema(getattr(environment, tool["name"]))["function"]
+        assert derived["description"] == tool["description"]
+        found, expected = derived["parameters"], tool["parameters"]
+        assert set(found.get("required", [])) == set(expected.get("required", []))
+        assert found["properties"].keys() == expected["properties"].keys()
+        for name, schema in expected["properties"].items():
+            kept = {key: schema[key] for key in ("type", "description", "enum") if key in schema}
+            assert found["properties"][name].items() >= kept.items()
+
+
+def test_types_of_other_schemas() -> None:
+    properties = {
+        "self": {"type": "string"},
+        "not-a-name": {"type": "string"},
+        "limit": {"type": ["integer", "null"], "description": "At most this many\nName: of rows"},
+        "from": {"anyOf": [{"type": "string"}, {"const": 7}]},
+        "rows": {"type": "array", "items": {"type": "object", "properties": {}}, "default": []},
+        "any": {},
+    }
+    parameters = {"type": "object", "properties": properties, "required": ["from", "rows"]}
+    tool = {"function": {"name": "find", "description": "Find rows.", "parameters": parameters}}
+    method: Any = create_environment_class([tool]).find  # type: ignore[attr-defined]
+    shown = str(inspect.signature(method)).replace("typing.", "")
+    assert shown == (
+        "(self, from: Union[str, Literal[7]], rows: list[dict[str, Any]] = [], "
+        "limit: Optional[int] = None, any: Any = None, /) -> str"
+    )
+    assert inspect.getdoc(method).splitlines()[0] == "Find rows."
+    assert "    limit: At most this many Name: of rows" in method.__doc__.splitlines()
 
 
 def test_scores_are_those_of_the_service(served: Served, rows: Path) -> None:
