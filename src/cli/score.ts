@@ -9,7 +9,7 @@ import {
   type Breakdown,
   type PartName,
 } from "../reward/breakdown.ts";
-import { profiles, type Profile } from "../reward/profiles.ts";
+import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
@@ -58,10 +58,11 @@ export const score = defineCommand({
     tasks: option("--tasks <file>", "tasks file with the tasks of the attempts", {
       parser: existingPath("a tasks file"),
     }),
-    profile: option("--profile <name>", "weights of the reward", {
-      parser: profileName,
-      default: "paper",
-    }),
+    profile: option(
+      "--profile <name>",
+      `reward profile (default: ${defaultProfile.name}, with --calls ${paperProfile.name})`,
+      { parser: profileName },
+    ),
     show: flag("--show", "print each attempt with what each call earned"),
     html: option("--html <folder>", "also write each attempt as an HTML page to this folder", {
       parser: outputPath("pages"),
@@ -76,7 +77,9 @@ export const score = defineCommand({
     "score --calls --json < attempts.jsonl",
   ],
   async run(context, [files], options) {
-    const profile = profiles.find(it => it.name === options.profile)!;
+    const profile =
+      profiles.find(it => it.name === options.profile) ??
+      (options.calls ? paperProfile : defaultProfile);
     if (options.calls) return scoreStdin(context, checkCallsProfile(profile), options.json);
     if (files.length > 0) return scoreFiles(context, files, { ...options, profile });
     throw new UserError(

@@ -3,13 +3,13 @@ import type { Attempt } from "../trajectory/attempt.ts";
 import { getEnd, listCalls } from "../trajectory/trajectory.ts";
 import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
 import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
-import { paperProfile, profiles } from "../reward/profiles.ts";
+import { defaultProfile, paperProfile, profiles } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { getSuccess } from "../reward/success.ts";
 import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
 
 export interface ScoreOptions {
-  /** The name of a profile; `paper` if absent. */
+  /** The name of a profile; the default one if absent. */
   readonly profile?: string | undefined;
   readonly evidence?: boolean | undefined;
   readonly prefix?: number | undefined;
@@ -32,7 +32,7 @@ export function createScore(
   notes: readonly string[] = [],
 ): Score {
   const { header } = attempt.trajectory;
-  const profile = profiles.find(it => it.name === name) ?? paperProfile;
+  const profile = profiles.find(it => it.name === name) ?? defaultProfile;
   const isPrefix = prefix !== undefined && prefix <= listCalls(attempt.trajectory).length;
   const result = isPrefix ? scorePrefix(attempt, profile, prefix) : scoreAttempt(attempt, profile);
   const isComplete = isScored(result);

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
+import { defaultProfile } from "../../reward/profiles.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
 import { listMisfitReasons } from "../../run/fitCounts.ts";
 import { getBackendsFolder, listInstalledBackends } from "../../run/nativeBackends.ts";
@@ -278,9 +279,9 @@ interface Preset {
 const presets: readonly Preset[] = [
   {
     label: "GRPO",
-    description: "the paper's objective · reward prove-plus: the paper's five parts and success",
+    description: `the paper's objective · reward ${defaultProfile.name}: the paper's five parts and success`,
     objective: "prove",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
   {
     label: "GRPO, the paper's reward",
@@ -290,21 +291,21 @@ const presets: readonly Preset[] = [
   },
   {
     label: "DAPO",
-    description: "resamples groups without a gradient, no KL term · reward prove-plus",
+    description: `resamples groups without a gradient, no KL term · reward ${defaultProfile.name}`,
     objective: "dapo",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
   {
     label: "Dr. GRPO",
-    description: "advantages that are not scaled, no KL term · reward prove-plus",
+    description: `advantages that are not scaled, no KL term · reward ${defaultProfile.name}`,
     objective: "dr-grpo",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
   {
     label: "GSPO",
-    description: "one importance ratio per attempt, no KL term · reward prove-plus",
+    description: `one importance ratio per attempt, no KL term · reward ${defaultProfile.name}`,
     objective: "gspo",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
 ];
 
