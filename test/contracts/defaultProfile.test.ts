@@ -6,6 +6,7 @@ import { engine } from "../../src/cli/engine.ts";
 import { score } from "../../src/cli/score.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { startHttpServer } from "../../src/service/httpServer.ts";
+import { scoresResponse } from "../../src/service/schemas.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { formatTrajectoryLine } from "../../src/trajectory/trajectoryLine.ts";
@@ -26,7 +27,7 @@ async function scoreOverHttp(): Promise<unknown> {
   const body = { trajectories: [formatTrajectoryLine(task.trajectory)] };
   const { json } = await sendRequest(`${serving.url}/v1/scores`, "POST", { body });
   await serving.close();
-  return (json as { scores: readonly { profile: unknown }[] }).scores[0]!.profile;
+  return scoresResponse.parse(json).scores.map(it => ("profile" in it ? it.profile : it))[0];
 }
 
 async function prepareFolder(): Promise<unknown> {
