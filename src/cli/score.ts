@@ -10,7 +10,7 @@ import {
   type PartName,
 } from "../reward/breakdown.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { scoreRecorded } from "../reward/scoreRecorded.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
@@ -20,7 +20,6 @@ import { readRecordedAttempts, type RecordedAttempt } from "../trajectory/record
 import { findChange } from "../trajectory/replay.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
-import { asFinished, explainImport } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import {
   defineCommand,
@@ -169,43 +168,38 @@ async function scoreFiles(
 function createScorer({ catalog }: CliContext, profile: Profile, tally: Tally) {
   const createAttempt = createAttemptFactory(catalog);
   return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
-    const finished = asFinished(trajectory);
-    const importedFrom = explainImport(trajectory.header);
-    if (importedFrom !== undefined) return { why: importedFrom };
-    if (!task)
-      return {
-        why: `its task ${trajectory.header.task} was not found: name its file with --tasks`,
-      };
-    if (!finished) return { why: "it never ended: the attempt was cut off" };
+    const score = scoreRecorded(createAttempt, trajectory, task, profile);
+    if ("unscorable" in score) {
+      const hint = task || trajectory.header.imported ? "" : ": name its file with --tasks";
+      return { why: `${score.unscorable}${hint}` };
+    }
     const change = findChange(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
-    try {
-      const attempt = createAttempt(task, finished);
-      const breakdown = scoreAttempt(attempt, profile);
-      return isScored(breakdown)
-        ? { breakdown, success: getSuccess(attempt) }
-        : { why: breakdown.unscorable };
-    } catch (error) {
-      // a task that can no longer be opened does not stop the others
-      if (error instanceof UserError) return { why: `${error.what}: ${error.remedy}` };
-      throw error;
-    }
+    return { breakdown: score.breakdown, success: getSuccess(score.attempt) };
   };
 }
 
 type ScoreResult =
   { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
 
-/** Reads tasks by id, without the teachers' events, which scoring other attempts does not need. */
+/**
+ * Reads tasks by id, the first of each, without the teachers' events where scoring other attempts
+ * does not need them.
+ */
 async function readTasksById(
   file: string,
   onTorn: (remark: string) => void,
 ): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>();
   for await (const task of readTasks(file, { onTorn }))
-    tasks.set(task.id, { ...task, trajectory: { header: task.trajectory.header, events: [] } });
+    if (!tasks.has(task.id)) tasks.set(task.id, task.policy ? task : omitEvents(task));
   return tasks;
 }
+
+const omitEvents = (task: Task): Task => ({
+  ...task,
+  trajectory: { header: task.trajectory.header, events: [] },
+});
 
 function toJson(
   { trajectory: { header } }: RecordedAttempt,

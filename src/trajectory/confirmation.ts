@@ -41,9 +41,14 @@ export function isAbout(
   call: ConfirmedCall,
   tools: Tools,
 ): boolean {
-  const own = listOwnWords(call.arguments, shown);
-  const actions = listActionWords(call, tools.get(call.name));
+  const tool = tools.get(call.name);
+  const kinds = listKinds(tool);
+  const own = listOwnWords(call.arguments, shown, kinds);
+  const actions = listActionWords(call, tool, kinds);
   const requestWords = new Set(listWords(request));
+  /** Whether a word that can negate does so here: it is not one of the call's or the user's. */
+  const isFree = (word: string): boolean =>
+    !own.has(word) && !actions.has(stem(word)) && !requestWords.has(word);
   const names = (clause: string): boolean => {
     const words = listWords(clause);
     return (
@@ -51,12 +56,13 @@ export function isAbout(
       new Set(words.filter(it => requestWords.has(it) && !isFunctionWord(it))).size > 1
     );
   };
-  const sentences = markValues(text.toLowerCase(), call.arguments).split(sentenceEnd);
+  const end = text.slice(-maxQuestionLength);
+  const sentences = markValues(end.toLowerCase(), call.arguments).split(sentenceEnd);
   const asked = Math.max(
     0,
     sentences.findLastIndex(it => it.includes("?")),
   );
-  const clauses = sentences.map(it => listClauses(it, [own, actions]));
+  const clauses = sentences.map(it => listClauses(it, isFree));
   const question = clauses[asked] ?? [];
   const isNegated = question.some(it => it.isNegated);
   if (
@@ -65,11 +71,13 @@ export function isAbout(
   )
     return false;
   if (!clauses.flat().some(it => names(it.affirmed))) return false;
-  if (listWords(text).some(it => own.has(it))) return true;
-  const others = [...listProperNames(text), ...listNames(text, shown, tools)];
+  if (listWords(end).some(it => own.has(it))) return true;
+  const others = [...listProperNames(end), ...listNames(end, shown, tools)];
   return others.length === 0 || others.some(words => words.some(it => requestWords.has(it)));
 }
 
+/** The end of a message that is read. */
+const maxQuestionLength = 4000;
 /** The parts of sentences. A dot inside a value, such as `report.txt`, ends none. */
 const sentenceEnd = /(?<=[.!?…]["”’')\]*_]*)\s+|\n+/;
 const clauseEnd =
@@ -78,8 +86,10 @@ const clauseEnd =
 const offersChoice = /\bor\b(?! (?:not|no)\b)/;
 
 /** What negates the words after it. */
-const negators =
-  /^(?:not|never|without|cannot|\p{L}+n['’]t|keep|leave|ignore|skip|avoid|refrain|stop|refuse)$/u;
+const negators = /^(?:not|never|without|cannot|\p{L}+n['’]t)$/u;
+/** Verbs that negate the words after them, unless the call or the user says them, too. */
+const omissions = /^(?:keep|leave|ignore|skip|avoid|refrain|stop|refuse)$/;
+const unchanged = /\b(?:as (?:it|is|they|things)|unchanged|untouched|alone|everything)\b/;
 /** What negates its whole clause. */
 const quantifiers = /^(?:nothing|none|nobody|neither|nor|no)$/;
 
@@ -100,18 +110,15 @@ function markValues(text: string, args: Json): string {
   return marked;
 }
 
-/** The clauses of a sentence in lower case. Words of the call itself negate nothing. */
-function listClauses(
-  sentence: string,
-  [own, actions]: readonly [own: ReadonlySet<string>, actions: ReadonlySet<string>],
-): Clause[] {
+/** The clauses of a sentence in lower case. */
+function listClauses(sentence: string, isFree: (word: string) => boolean): Clause[] {
   return sentence.split(clauseEnd).map(clause => {
     const words = clause.split(/\s+/);
-    const isFree = (word: string) => !own.has(word) && !actions.has(stem(word));
     const plain = words.map(it => it.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, ""));
-    if (plain.some(it => quantifiers.test(it) && isFree(it)))
-      return { affirmed: "", isNegated: true };
-    const at = plain.findIndex(it => negators.test(it) && isFree(it));
+    if (plain.some(it => quantifiers.test(it))) return { affirmed: "", isNegated: true };
+    const at = plain.findIndex(
+      it => negators.test(it) || (omissions.test(it) && (isFree(it) || unchanged.test(clause))),
+    );
     return at < 0
       ? { affirmed: clause, isNegated: false }
       : { affirmed: words.slice(0, at).join(" "), isNegated: true };
@@ -130,12 +137,16 @@ function listWords(text: string): readonly string[] {
 }
 
 /** The words that name the call's values, and those of what has such a value in a result. */
-function listOwnWords(args: Json, shown: readonly ShownResult[]): ReadonlySet<string> {
+function listOwnWords(
+  args: Json,
+  shown: readonly ShownResult[],
+  kinds: ReadonlySet<string>,
+): ReadonlySet<string> {
   const words = new Set<string>();
   const add = (scalar: string | number | boolean): void => {
     if (typeof scalar === "boolean") return;
     for (const it of typeof scalar === "number" ? listNumberWords(scalar) : listValueWords(scalar))
-      if (!isFunctionWord(it)) words.add(it);
+      if (!isFunctionWord(it) && !kinds.has(stem(it))) words.add(it);
   };
   const values = listScalars(args);
   for (const it of values) add(it);
@@ -175,17 +186,21 @@ function listValueWords(value: string): readonly string[] {
 
 const dateAndTime = /^(\d{4}-\d\d-\d\d)?T?(?:(\d\d):(\d\d))?$/;
 
-/** The stems of the words that say what a call does, without those of the kinds of its objects. */
-function listActionWords(
-  { name, rule }: ConfirmedCall,
-  tool: Tool | undefined,
-): ReadonlySet<string> {
-  const own = tool ? name.slice(tool.server.length + 1) : name;
-  const kinds = new Set(
+/** The stems of the words for the kinds of things that a tool takes, such as `account`. */
+const listKinds = (tool: Tool | undefined): ReadonlySet<string> =>
+  new Set(
     Object.values(getProperties(tool?.inputSchema ?? {})).flatMap(it =>
       listWords((getKeyword(it, "x-entity") ?? "").replaceAll("_", " ")).map(stem),
     ),
   );
+
+/** The stems of the words that say what a call does. */
+function listActionWords(
+  { name, rule }: ConfirmedCall,
+  tool: Tool | undefined,
+  kinds: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const own = tool ? name.slice(tool.server.length + 1) : name;
   const words = [...listWords(own.replaceAll("_", " ")), ...listWords(rule)]
     .filter(it => !isFunctionWord(it))
     .map(stem)

@@ -250,7 +250,7 @@ describe("score F", () => {
     expect(out.map(it => it.slice(0, 60))).toEqual(
       [
         "t-move/wrong  not scored: no answer within 10 s",
-        "t-read/scripted:idle  not scored: it never ended: the attempt was",
+        "t-read/scripted:idle  not scored: it has not ended",
         "t-read/scripted:idle  0.0000  validity 0.0000  coverage 0.00",
       ].map(it => it.slice(0, 60)),
     );

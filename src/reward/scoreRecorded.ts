@@ -1,0 +1,39 @@
+/**
+ * Scores an attempt as it is recorded, or says why it has no score. Tables, transcripts,
+ * `prove-rl score`, the service and the Test Explorer all use it, so that they agree.
+ */
+import type { Attempt, CreateAttempt } from "../trajectory/attempt.ts";
+import type { Task } from "../trajectory/task.ts";
+import { asFinished, type Trajectory } from "../trajectory/trajectory.ts";
+import { UserError } from "../userError.ts";
+import type { Breakdown } from "./breakdown.ts";
+import type { Profile } from "./profiles.ts";
+import { explainUnscorable, isScored, scoreAttempt, type Unscorable } from "./reward.ts";
+
+export interface RecordedScore {
+  readonly attempt: Attempt;
+  readonly breakdown: Breakdown;
+}
+
+/** The task is undefined if it was not found. */
+export function scoreRecorded(
+  createAttempt: CreateAttempt,
+  trajectory: Trajectory,
+  task: Task | undefined,
+  profile: Profile,
+): RecordedScore | Unscorable {
+  const unscorable = explainUnscorable(trajectory);
+  if (unscorable !== undefined) return { unscorable };
+  if (!task) return { unscorable: `its task ${trajectory.header.task} was not found` };
+  const finished = asFinished(trajectory);
+  if (!finished) return { unscorable: "it has not ended" };
+  try {
+    const attempt = createAttempt(task, finished);
+    const breakdown = scoreAttempt(attempt, profile);
+    return isScored(breakdown) ? { attempt, breakdown } : breakdown;
+  } catch (error) {
+    // a fixture or a tool has changed, which stops no other attempt and hides no transcript
+    if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
+    throw error;
+  }
+}
