@@ -10,7 +10,7 @@ import {
   type PartName,
 } from "../reward/breakdown.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
-import { scoreRecorded } from "../reward/scoreRecorded.ts";
+import { scoreRecorded } from "../run/scoreRecorded.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";

@@ -4,7 +4,7 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { scoreRecorded } from "../reward/scoreRecorded.ts";
+import { scoreRecorded } from "./scoreRecorded.ts";
 import { isAchieved } from "../reward/success.ts";
 import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
 import { readJsonAt, type LineRange } from "../storage/lineRange.ts";

@@ -4,7 +4,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
-import { scoreRecorded } from "../../reward/scoreRecorded.ts";
+import { scoreRecorded } from "../../run/scoreRecorded.ts";
 import { getSuccess } from "../../reward/success.ts";
 import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import { checkReplay, type ReplayedStep } from "../../trajectory/replay.ts";

@@ -14,7 +14,7 @@ import {
   type Profile,
 } from "../../reward/profiles.ts";
 import { isScored, scoreAttempt, type Unscorable } from "../../reward/reward.ts";
-import { scoreRecorded } from "../../reward/scoreRecorded.ts";
+import { scoreRecorded } from "../../run/scoreRecorded.ts";
 import { getSuccess, type Success } from "../../reward/success.ts";
 import { createAttemptFactory, type Attempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";

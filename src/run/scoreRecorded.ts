@@ -6,9 +6,9 @@ import type { Attempt, CreateAttempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished, type Trajectory } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
-import type { Breakdown } from "./breakdown.ts";
-import type { Profile } from "./profiles.ts";
-import { explainUnscorable, isScored, scoreAttempt, type Unscorable } from "./reward.ts";
+import type { Breakdown } from "../reward/breakdown.ts";
+import type { Profile } from "../reward/profiles.ts";
+import { explainUnscorable, isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
 
 export interface RecordedScore {
   readonly attempt: Attempt;
