@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
-import { profiles } from "./src/reward/profiles.ts";
+import { defaultProfile, profiles } from "./src/reward/profiles.ts";
 import { serverNames } from "./src/servers/catalog.ts";
 
 export const manifestFile = join(import.meta.dirname, "package.json");
@@ -46,6 +46,7 @@ interface Manifest {
       readonly properties: {
         readonly "prove.agentServers": { readonly items: { enum: readonly string[] } };
         readonly "prove.rewardProfile": {
+          default: string;
           enum: readonly string[];
           enumDescriptions: readonly string[];
         };
@@ -60,6 +61,7 @@ export function updateManifest(text: string): Promise<string> {
   const { contributes } = manifest;
   const { properties } = contributes.configuration;
   properties["prove.agentServers"].items.enum = serverNames;
+  properties["prove.rewardProfile"].default = defaultProfile.name;
   properties["prove.rewardProfile"].enum = profiles.map(it => it.name);
   properties["prove.rewardProfile"].enumDescriptions = profiles.map(it => it.summary);
   contributes.jsonValidation = [

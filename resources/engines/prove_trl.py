@@ -62,9 +62,9 @@ class Prove:
     """The service at a URL, as the parts that `GRPOTrainer` needs.
 
     With `record`, a folder, the attempts of each step are written to `<step>.jsonl` in it, as group
-    files, which PROVE opens. `eos_token_id` is the token that ends a message, or several such tokens: a completion without
-    it was cut off by the limit of tokens. `profile` names the weights of the reward, `paper` if
-    absent. `options` are those of `prove_client.Client`.
+    files, which PROVE opens. `eos_token_id` is the token that ends a message, or several such
+    tokens: a completion without it was cut off by the limit of tokens. `profile` names the reward
+    profile, the service's default if absent. `options` are those of `prove_client.Client`.
     """
 
     def __init__(

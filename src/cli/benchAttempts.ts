@@ -4,7 +4,7 @@ import type { StoredModel } from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
 import type { Model } from "../model/transformer.ts";
 import { rollout } from "../policy/rollout.ts";
-import { provePlusProfile } from "../reward/profiles.ts";
+import { defaultProfile } from "../reward/profiles.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import { createAttemptScorer } from "../train/scoredAttempt.ts";
 import { createTrainingGroup, type TrainingGroup } from "../train/trainingGroup.ts";
@@ -29,7 +29,7 @@ export async function recordAttempts(
   { catalog, signal }: Pick<CliContext, "catalog" | "signal">,
 ): Promise<TrainingGroup[]> {
   const student = openStudent(model, chat, { name: "student", temperature: 1, seed: 1 });
-  const scoreRollout = createAttemptScorer({ catalog, profile: provePlusProfile, chat });
+  const scoreRollout = createAttemptScorer({ catalog, profile: defaultProfile, chat });
   const groups = await Promise.all(
     tasks.map(task =>
       Promise.all(

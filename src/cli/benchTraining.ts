@@ -7,7 +7,7 @@
 import { startBackend } from "../compute/backend.ts";
 import { loadModel } from "../model/modelFolder.ts";
 import { computeGradients, disposeGradients, meanLoss, type Model } from "../model/transformer.ts";
-import { provePlusProfile } from "../reward/profiles.ts";
+import { defaultProfile } from "../reward/profiles.ts";
 import { defaultGrpoSettings, type GrpoConfig } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import type { GrpoStep } from "../run/metrics.ts";
@@ -111,7 +111,7 @@ async function* measureSteps(
       catalog,
       tasks,
       reference,
-      profile: provePlusProfile,
+      profile: defaultProfile,
     },
     config,
   );

@@ -2,7 +2,7 @@
 import { computeChange } from "../evaluation/compare.ts";
 import type { Interval } from "../evaluation/interval.ts";
 import { computeSlices } from "../evaluation/slices.ts";
-import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import type { Alarm } from "../run/metrics.ts";
 import type { Distance } from "../trajectory/seenTasks.ts";
 import {
@@ -43,7 +43,7 @@ const columns: readonly {
   },
   { title: "near", format: it => formatDistance(it, "near") },
   { title: "far", format: it => formatDistance(it, "far") },
-  { title: "reward", format: formatReward(provePlusProfile.name) },
+  { title: "reward", format: formatReward(defaultProfile.name) },
   { title: "paper", format: formatReward(paperProfile.name) },
   {
     title: "calls/budget",
@@ -104,7 +104,7 @@ export function compareEvaluations(rows: readonly MeasuredPolicy[]): string[] {
   return [
     `${greedy.rows.length} held-out tasks, one greedy attempt each; mean@${samples}, pass@${samples} and flat: ${samples} sampled attempts at each of ${sampledTasks} tasks`,
     ...table,
-    `far: success on tasks with a set of tools that no training task contains and a turn that none has; reward: ${provePlusProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone; flat: tasks at which all sampled attempts earn the same, which gives no gradient; rollouts/s: attempts of the training divided by its time, learning included`,
+    `far: success on tasks with a set of tools that no training task contains and a turn that none has; reward: ${defaultProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone; flat: tasks at which all sampled attempts earn the same, which gives no gradient; rollouts/s: attempts of the training divided by its time, learning included`,
     ...after.flatMap(it => [
       "",
       `${it.name}, differences from ${before!.name} (95% intervals: bootstrap over the ${sets} sets of tools that the tasks need)`,

@@ -1,6 +1,6 @@
 /** `engine`: writes a folder with all that a training in another engine needs. */
 import { join } from "node:path";
-import { profiles } from "../reward/profiles.ts";
+import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { argument, defineCommand, option } from "./command.ts";
 import { engineNames, prepareEngineFolder } from "./engineFolder.ts";
 import { countOf, existingPath, oneOf, outputPath, wholeNumber } from "./parsers.ts";
@@ -46,7 +46,7 @@ export const engine = defineCommand({
         profiles.map(it => it.name),
         "there is no profile",
       ),
-      default: "paper",
+      default: defaultProfile.name,
     }),
   },
   examples: [

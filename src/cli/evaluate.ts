@@ -10,7 +10,7 @@ import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
 import type { ComputedWith } from "../run/computedWith.ts";
 import { UserError } from "../userError.ts";
-import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { splits, type Task } from "../trajectory/task.ts";
@@ -323,7 +323,7 @@ export async function evaluatePolicy(
   const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
     catalog,
-    profiles: [provePlusProfile, paperProfile],
+    profiles: [defaultProfile, paperProfile],
     concurrency,
     samples,
     ...(seen ? { seen } : {}),

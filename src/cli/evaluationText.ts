@@ -6,7 +6,7 @@ import type { EvaluationMetrics } from "../evaluation/metrics.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
 import type { Slice } from "../evaluation/slices.ts";
 import { partNames } from "../reward/breakdown.ts";
-import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
+import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { formatComputedWith, type ComputedWith } from "../run/computedWith.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 
@@ -28,7 +28,7 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
   const faults = it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : "";
   return [
     formatRow(it.samples > 1 ? "attempts" : "tasks", `${attempts}${faults}`),
-    ...[paperProfile.name, provePlusProfile.name].map(name =>
+    ...[paperProfile.name, defaultProfile.name].map(name =>
       formatRow(
         `reward, ${name}`,
         `${formatNumber(it.reward[name] ?? 0)}${formatInterval(intervals.reward[name], formatNumber)}`,
@@ -108,7 +108,7 @@ export function alignColumns(rows: readonly (readonly string[])[], left: number)
 /** The metrics that two policies are compared by. */
 export const comparedMetrics: readonly { readonly name: string; readonly read: ReadMetric }[] = [
   { name: "success", read: it => Number(it.success) },
-  { name: "reward", read: it => it.breakdowns[provePlusProfile.name]!.total },
+  { name: "reward", read: it => it.breakdowns[defaultProfile.name]!.total },
   { name: "paper", read: it => it.breakdowns[paperProfile.name]!.total },
   ...partNames.map(part => ({
     name: part,

@@ -3,7 +3,7 @@ import type { StoredModel } from "../model/modelFolder.ts";
 import { groupByTask } from "../evaluation/compare.ts";
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
-import { provePlusProfile } from "../reward/profiles.ts";
+import { defaultProfile } from "../reward/profiles.ts";
 import { defaultGrpoSettings } from "../run/config.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext } from "./command.ts";
@@ -46,7 +46,7 @@ export async function measureStudent(
 
 function computeZeroVariance(rows: readonly EvaluationRow[]): number {
   const groups = [...groupByTask(rows).values()].map(attempts =>
-    attempts.map(it => it.breakdowns[provePlusProfile.name]!.total),
+    attempts.map(it => it.breakdowns[defaultProfile.name]!.total),
   );
   const flat = groups.filter(it => Math.max(...it) - Math.min(...it) < 1e-6);
   return groups.length === 0 ? 0 : flat.length / groups.length;

@@ -9,8 +9,8 @@ import {
   type Breakdown,
   type PartName,
 } from "../reward/breakdown.ts";
-import { profiles, type Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
+import { scoreRecorded } from "../run/scoreRecorded.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
@@ -20,7 +20,7 @@ import { readRecordedAttempts, type RecordedAttempt } from "../trajectory/record
 import { findChange } from "../trajectory/replay.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
-import { asFinished, explainImport, explainMissingTask, noTask } from "../trajectory/trajectory.ts";
+import { noTask } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import {
   defineCommand,
@@ -58,10 +58,11 @@ export const score = defineCommand({
     tasks: option("--tasks <file>", "tasks file with the tasks of the attempts", {
       parser: existingPath("a tasks file"),
     }),
-    profile: option("--profile <name>", "weights of the reward", {
-      parser: profileName,
-      default: "paper",
-    }),
+    profile: option(
+      "--profile <name>",
+      `reward profile (default: ${defaultProfile.name}, with --calls ${paperProfile.name})`,
+      { parser: profileName },
+    ),
     show: flag("--show", "print each attempt with what each call earned"),
     html: option("--html <folder>", "also write each attempt as an HTML page to this folder", {
       parser: outputPath("pages"),
@@ -76,7 +77,9 @@ export const score = defineCommand({
     "score --calls --json < attempts.jsonl",
   ],
   async run(context, [files], options) {
-    const profile = profiles.find(it => it.name === options.profile)!;
+    const profile =
+      profiles.find(it => it.name === options.profile) ??
+      (options.calls ? paperProfile : defaultProfile);
     if (options.calls) return scoreStdin(context, checkCallsProfile(profile), options.json);
     if (files.length > 0) return scoreFiles(context, files, { ...options, profile });
     throw new UserError(
@@ -166,46 +169,39 @@ async function scoreFiles(
 function createScorer({ catalog }: CliContext, profile: Profile, tally: Tally) {
   const createAttempt = createAttemptFactory(catalog);
   return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
-    const finished = asFinished(trajectory);
-    const importedFrom = explainImport(trajectory.header);
-    if (importedFrom !== undefined) return { why: importedFrom };
-    if (!task)
-      return {
-        why:
-          trajectory.header.task === noTask
-            ? explainMissingTask(trajectory.header)
-            : `its task ${trajectory.header.task} was not found: name its file with --tasks`,
-      };
-    if (!finished) return { why: "it never ended: the attempt was cut off" };
+    const score = scoreRecorded(createAttempt, trajectory, task, profile);
+    if ("unscorable" in score) {
+      const { imported, task: taskId } = trajectory.header;
+      const hint = task || imported || taskId === noTask ? "" : ": name its file with --tasks";
+      return { why: `${score.unscorable}${hint}` };
+    }
     const change = findChange(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
-    try {
-      const attempt = createAttempt(task, finished);
-      const breakdown = scoreAttempt(attempt, profile);
-      return isScored(breakdown)
-        ? { breakdown, success: getSuccess(attempt) }
-        : { why: breakdown.unscorable };
-    } catch (error) {
-      // a task that can no longer be opened does not stop the others
-      if (error instanceof UserError) return { why: `${error.what}: ${error.remedy}` };
-      throw error;
-    }
+    return { breakdown: score.breakdown, success: getSuccess(score.attempt) };
   };
 }
 
 type ScoreResult =
   { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
 
-/** Reads tasks by id, without the teachers' events, which scoring other attempts does not need. */
+/**
+ * Reads tasks by id, the first of each, without the teachers' events where scoring other attempts
+ * does not need them.
+ */
 async function readTasksById(
   file: string,
   onTorn: (remark: string) => void,
 ): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>();
   for await (const task of readTasks(file, { onTorn }))
-    tasks.set(task.id, { ...task, trajectory: { header: task.trajectory.header, events: [] } });
+    if (!tasks.has(task.id)) tasks.set(task.id, task.policy ? task : omitEvents(task));
   return tasks;
 }
+
+const omitEvents = (task: Task): Task => ({
+  ...task,
+  trajectory: { header: task.trajectory.header, events: [] },
+});
 
 function toJson(
   { trajectory: { header } }: RecordedAttempt,

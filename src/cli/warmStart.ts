@@ -145,7 +145,6 @@ export async function trainWarmStart(
     ...(workers === undefined ? {} : { workers }),
     seconds,
     saveEvery: 250,
-    profile: "paper",
     keepGroups: 0,
     sft: { ...(from === undefined ? warmStartSettings : continuedSettings), ...sft },
     ...(from === undefined ? {} : { from: readModelFolder(from).config.name }),

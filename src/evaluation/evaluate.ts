@@ -2,7 +2,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
-import { paperProfile, type Profile } from "../reward/profiles.ts";
+import type { Profile } from "../reward/profiles.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -12,8 +12,8 @@ import { measureAttempt, type EvaluationRow } from "./row.ts";
 
 export interface EvaluateOptions {
   readonly catalog: Catalog;
-  /** The reward profiles; the paper's if absent. Metrics contain the parts of the first one. */
-  readonly profiles?: readonly Profile[];
+  /** The reward profiles. Metrics contain the parts of the first one. */
+  readonly profiles: readonly Profile[];
   /** The number of attempts at each task; 1 if absent. */
   readonly samples?: number;
   /** The tasks that the policy was trained on, to tell near tasks from far ones. */
@@ -45,7 +45,7 @@ export async function evaluate(
   policy: Policy,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
-  const { catalog, profiles = [paperProfile], concurrency = 1, signal, clock } = options;
+  const { catalog, profiles, concurrency = 1, signal, clock } = options;
   const { samples = 1, seen, onRow } = options;
   const createAttempt = createAttemptFactory(catalog);
   const attempts = samples * tasks.length;

@@ -74,12 +74,15 @@ export const paperLiteralProfile: Profile = Object.freeze({
 export const provePlusProfile: Profile = Object.freeze({
   ...paperProfile,
   name: "prove-plus",
-  summary: "The five parts and success; the default for training",
+  summary: "The five parts and success; the default",
   success: 1,
   strictMessageOrder: true,
   coverageRequiresSuccess: true,
   answersInTime: true,
 });
+
+/** The profile wherever none is chosen, except for calls without a state. */
+export const defaultProfile = provePlusProfile;
 
 /** The ablations of the paper's Table 5: each leaves one part out. */
 const ablationProfiles: readonly Profile[] = [

@@ -5,7 +5,7 @@
 import type { Attempt } from "../trajectory/attempt.ts";
 import { countGivenCalls } from "../trajectory/oneTurn.ts";
 import { computeCallBudget } from "../trajectory/task.ts";
-import { listCalls, getEnd } from "../trajectory/trajectory.ts";
+import { explainImport, listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 import { scoreAbstention } from "./abstention.ts";
 import {
   alignCalls,
@@ -54,8 +54,9 @@ export function scoreCallsUntil(
   end: number | undefined,
 ): Breakdown | Unscorable {
   const { task, tools, trajectory } = attempt;
-  const allCalls = listScoredCalls(attempt);
-  if ("unscorable" in allCalls) return allCalls;
+  const unscorable = explainUnscorable(trajectory);
+  if (unscorable !== undefined) return { unscorable };
+  const allCalls = listScoredCalls(trajectory);
   const given = countGivenCalls(trajectory);
   const hasEnded = end === undefined;
   const calls = hasEnded ? allCalls : allCalls.slice(0, Math.max(given, end));
@@ -205,17 +206,29 @@ const createParts = (
   argument: createPart(scores.argument, weights.argument),
 });
 
-/** The calls to score, or why the attempt cannot be scored: a fault or a broken call. */
-function listScoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorable {
-  const end = getEnd(trajectory);
-  if (end.by === "fault") return { unscorable: end.fault ?? "the attempt ended by a fault" };
-  const calls: ScoredCall[] = [];
-  for (const { name, arguments: args, outcome, message } of listCalls(trajectory)) {
-    if (outcome.kind === "broken") return { unscorable: outcome.message ?? `${name} broke` };
-    calls.push({ name, arguments: args, outcome, message });
-  }
-  return calls;
+/**
+ * Why an attempt cannot be scored, whatever its task is: other software executed its calls, or it
+ * was cut off by a fault or a broken call.
+ */
+export function explainUnscorable(trajectory: Trajectory): string | undefined {
+  const importedFrom = explainImport(trajectory.header);
+  if (importedFrom !== undefined) return importedFrom;
+  const end = trajectory.events.at(-1);
+  if (end?.kind === "ended" && end.by === "fault")
+    return end.fault ?? "the attempt ended by a fault";
+  for (const { name, outcome } of listCalls(trajectory))
+    if (outcome.kind === "broken") return outcome.message ?? `${name} broke`;
+  return undefined;
 }
+
+const listScoredCalls = (trajectory: Trajectory): readonly ScoredCall[] =>
+  listCalls(trajectory).map(({ name, arguments: args, outcome, message }) => ({
+    name,
+    arguments: args,
+    // a broken call is never scored
+    outcome: outcome as ScoredCall["outcome"],
+    message,
+  }));
 
 function createCallEvidence(
   calls: readonly ScoredCall[],

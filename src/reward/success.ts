@@ -65,16 +65,14 @@ function computeAchievement(attempt: Attempt): boolean {
 }
 
 /** Whether no call of an attempt broke a rule of the task's policy. */
-export const hasKeptRules = ({ task, trajectory }: Attempt): boolean =>
-  !task.policy || findBrokenRules(task.policy, trajectory.events).length === 0;
+export const hasKeptRules = ({ task, trajectory, tools }: Attempt): boolean =>
+  findBrokenRules(task, trajectory.events, tools).length === 0;
 
 function computeSuccess(attempt: Attempt): Success {
-  const { task, trajectory } = attempt;
+  const { task, trajectory, tools } = attempt;
   const calls = listOwnCalls(trajectory);
   const cuts = getEnd(trajectory).by === "policy" ? [] : ["it was cut off before it ended"];
-  const broken = task.policy
-    ? findBrokenRules(task.policy, trajectory.events).map(describeBrokenRule)
-    : [];
+  const broken = findBrokenRules(task, trajectory.events, tools).map(describeBrokenRule);
   const rules = { hasKeptRules: broken.length === 0 };
   if (task.goals.length === 0) {
     const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];

@@ -3,7 +3,7 @@
  * file or the editor.
  */
 import { omitUndefined } from "../environment/json.ts";
-import { profiles } from "../reward/profiles.ts";
+import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import {
@@ -68,7 +68,7 @@ export function createRunConfig(options: RunOptions): RunConfig {
     workers: 2,
     saveEvery: 50,
     keepGroups: 1,
-    profile: "prove-plus",
+    profile: defaultProfile.name,
     ...(steps === undefined && seconds === undefined ? { steps: 200 } : {}),
     ...(steps === undefined ? {} : { steps }),
     ...(seconds === undefined ? {} : { seconds }),

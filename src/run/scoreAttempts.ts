@@ -4,7 +4,7 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { scoreRecorded } from "./scoreRecorded.ts";
 import { isAchieved } from "../reward/success.ts";
 import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
 import { readJsonAt, type LineRange } from "../storage/lineRange.ts";
@@ -12,7 +12,7 @@ import { checkRegularFile } from "../storage/regularFile.ts";
 import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { asFinished, explainMissingTask, type Trajectory } from "../trajectory/trajectory.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
 import {
   createAttemptRow,
@@ -74,16 +74,10 @@ export function computeReward(
   trajectory: Trajectory,
   task: Task | undefined,
 ): RowReward {
-  const finished = asFinished(trajectory);
-  if (!task) return { unscorable: explainMissingTask(trajectory.header) };
-  if (!finished) return { unscorable: "it has not ended" };
-  try {
-    const attempt = createAttempt(task, finished);
-    const breakdown = scoreAttempt(attempt, profile);
-    return isScored(breakdown) ? { breakdown, success: isAchieved(attempt) } : breakdown;
-  } catch (error) {
-    return { unscorable: describeUserError(error) };
-  }
+  const score = scoreRecorded(createAttempt, trajectory, task, profile);
+  return "unscorable" in score
+    ? score
+    : { breakdown: score.breakdown, success: isAchieved(score.attempt) };
 }
 
 /** Scores single attempts, and reports lines without one. */

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { profiles } from "../reward/profiles.ts";
+import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
 import { formatRelative } from "../storage/relativePath.ts";
 import { splits } from "../trajectory/task.ts";
@@ -46,7 +46,7 @@ export const trainingFileSchema = z.strictObject({
   profile: z
     .enum(profiles.map(it => it.name))
     .optional()
-    .describe("The reward profile. Default: prove-plus."),
+    .describe(`The reward profile. Default: ${defaultProfile.name}.`),
   steps: count
     .optional()
     .describe("Stop after this many steps. Default: 200, if there are no seconds."),

@@ -9,12 +9,13 @@ import type { JsonObject } from "../environment/json.ts";
 import { parseAssistantMessage } from "../policy/endpointFormat.ts";
 import type { AssistantMessage } from "../policy/policy.ts";
 import { TaskConversation } from "../policy/taskConversation.ts";
+import { explainUnscorable } from "../reward/reward.ts";
 import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Event, Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { HttpError } from "./httpError.ts";
 import type { openTaskBody, scoreBody } from "./schemas.ts";
-import { createScore, type Score, type ScoreOptions } from "./score.ts";
+import { createEmptyScore, createScore, type Score, type ScoreOptions } from "./score.ts";
 import { createServedHeader, replayMessages, type ServedAttempt } from "./servedAttempt.ts";
 import { createTtl, type SessionApi } from "./sessionApi.ts";
 import type { TableSession } from "./tableSession.ts";
@@ -114,6 +115,8 @@ export class Attempts {
 
   /** The score of a recorded attempt. Rejects with an `HttpError` if its task is not offered. */
   async scoreRecorded(trajectory: Finished<Trajectory>, options: ScoreOptions): Promise<Score> {
+    const unscorable = explainUnscorable(trajectory);
+    if (unscorable !== undefined) return createEmptyScore(trajectory, options, unscorable);
     const task = await this.findTask(trajectory.header.task);
     return createScore(this.#createAttempt(task, trajectory), options);
   }

@@ -5,6 +5,7 @@ import {
   cutOff,
   messageBody,
   printable,
+  profileDescription,
   profileName,
   progress,
   roleMessage,
@@ -29,7 +30,7 @@ export const resetOptions = z.looseObject({
   trajectory_id: printable.nullish(),
   policy: printable.nullish(),
   max_messages: z.int().min(1).max(1_000).nullish(),
-  profile: profileName.nullish().describe("weights of the reward; paper if absent"),
+  profile: profileName.nullish().describe(profileDescription),
 });
 
 const metadata = z.record(z.string(), z.unknown()).optional();

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { assistantMessageSchema } from "../policy/endpointFormat.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
-import { profiles } from "../reward/profiles.ts";
+import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { splits } from "../trajectory/task.ts";
 import { trajectoryLineSchema } from "../trajectory/trajectoryLine.ts";
 import { httpErrorCodes } from "./httpError.ts";
@@ -81,9 +81,10 @@ export const restoreBody = z.strictObject({ state: object });
 export const toolsBody = z.strictObject({ add: z.array(name).min(1).max(1_000) });
 export const emptyBody = z.strictObject({});
 
+export const profileDescription = `the reward profile; ${defaultProfile.name} if absent`;
 export const profileName = z.enum(profiles.map(it => it.name) as [string, ...string[]]);
 const scoreOptions = {
-  profile: profileName.describe("weights of the reward; paper if absent").optional(),
+  profile: profileName.describe(profileDescription).optional(),
   evidence: z.boolean().describe("add the breakdown with its evidence").optional(),
   prefix: z.int().min(0).describe("score the attempt after this number of calls").optional(),
   prefixes: z.boolean().describe("add the rewards after 0, 1, … calls and at the end").optional(),

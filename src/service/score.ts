@@ -1,15 +1,15 @@
 /** The score of an attempt as the service reports it. */
 import type { Attempt } from "../trajectory/attempt.ts";
-import { getEnd, listCalls } from "../trajectory/trajectory.ts";
+import { getEnd, listCalls, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
 import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
 import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
-import { paperProfile, profiles } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
+import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
 import { getSuccess } from "../reward/success.ts";
 import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
 
 export interface ScoreOptions {
-  /** The name of a profile; `paper` if absent. */
+  /** The name of a profile; the default one if absent. */
   readonly profile?: string | undefined;
   readonly evidence?: boolean | undefined;
   readonly prefix?: number | undefined;
@@ -31,24 +31,14 @@ export function createScore(
   { profile: name, evidence, prefix, prefixes, group }: ScoreOptions,
   notes: readonly string[] = [],
 ): Score {
-  const { header } = attempt.trajectory;
-  const profile = profiles.find(it => it.name === name) ?? paperProfile;
+  const profile = findProfile(name);
   const isPrefix = prefix !== undefined && prefix <= listCalls(attempt.trajectory).length;
   const result = isPrefix ? scorePrefix(attempt, profile, prefix) : scoreAttempt(attempt, profile);
   const isComplete = isScored(result);
   const success = isComplete && !isPrefix ? getSuccess(attempt) : undefined;
   const totals = prefixes ? listPrefixTotals(attempt, profile) : undefined;
   return {
-    task_id: header.task,
-    trajectory_id: header.id,
-    ended: getEnd(attempt.trajectory).by,
-    profile: profile.name,
-    reward: isComplete ? result.total : null,
-    unscorable: isComplete ? null : result.unscorable,
-    rule: isComplete ? result.rule : null,
-    components: Object.fromEntries(
-      partNames.map(it => [it, isComplete ? result.parts[it].score : null]),
-    ),
+    ...createTotals(attempt.trajectory, profile, result),
     success: success?.achieved ?? null,
     reasons: success?.reasons ?? [],
     notes,
@@ -57,6 +47,42 @@ export function createScore(
     ...(group && isComplete && success
       ? { group: createGroupFields(attempt, result, success.achieved) }
       : {}),
+  };
+}
+
+/** The score of a recorded attempt that cannot be scored, whatever its task is. */
+export const createEmptyScore = (
+  trajectory: Finished<Trajectory>,
+  { profile }: ScoreOptions,
+  unscorable: string,
+): Score => ({
+  ...createTotals(trajectory, findProfile(profile), { unscorable }),
+  success: null,
+  reasons: [],
+  notes: [],
+});
+
+const findProfile = (name: string | undefined): Profile =>
+  profiles.find(it => it.name === name) ?? defaultProfile;
+
+function createTotals(
+  trajectory: Finished<Trajectory>,
+  profile: Profile,
+  result: Breakdown | Unscorable,
+): Score {
+  const { header } = trajectory;
+  const isComplete = isScored(result);
+  return {
+    task_id: header.task,
+    trajectory_id: header.id,
+    ended: getEnd(trajectory).by,
+    profile: profile.name,
+    reward: isComplete ? result.total : null,
+    unscorable: isComplete ? null : result.unscorable,
+    rule: isComplete ? result.rule : null,
+    components: Object.fromEntries(
+      partNames.map(it => [it, isComplete ? result.parts[it].score : null]),
+    ),
   };
 }
 

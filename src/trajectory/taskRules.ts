@@ -4,8 +4,11 @@
  */
 import { z } from "zod";
 import { getWeekdayName, weekdays } from "../environment/time.ts";
-import { isJsonObject, type Json } from "../environment/json.ts";
-import type { CallEvent, Event } from "./trajectory.ts";
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import type { Tool } from "../environment/server.ts";
+import { isAbout, type AgreedQuestion } from "./confirmation.ts";
+import type { ShownResult } from "./knowledge.ts";
+import { startsTurn, type CallEvent, type Event, type Trajectory } from "./trajectory.ts";
 
 const timeOfDaySchema = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
@@ -85,24 +88,76 @@ export interface BrokenRule {
 
 /**
  * The calls of an attempt that break a rule, refused ones too. A confirmed call is one before which
- * the user, in the same turn, has agreed when asked.
+ * the user, in the same turn, has agreed to a question about it. What the teacher itself asked for
+ * a confirmation is such a question, whatever it names.
  */
 export function findBrokenRules(
-  { rules }: TaskPolicy,
+  {
+    policy,
+    trajectory: taught,
+  }: {
+    readonly policy?: TaskPolicy | undefined;
+    readonly trajectory: Pick<Trajectory, "events">;
+  },
   events: readonly Event[],
+  tools: ReadonlyMap<string, Tool>,
 ): readonly BrokenRule[] {
+  if (!policy) return [];
   const broken: BrokenRule[] = [];
-  let hasAgreed = false;
+  const taughtQuestions = new Set(listAgreedQuestions(taught.events).map(it => it.text));
+  const questions = listAgreedQuestions(events);
+  let start = 0;
   let index = -1;
-  for (const event of events) {
-    if (event.kind === "user")
-      hasAgreed = event.answers === true && (hasAgreed || isAgreement(event.text));
+  for (const [at, event] of events.entries()) {
+    if (startsTurn(event)) start = at;
     if (event.kind !== "call") continue;
     index++;
-    const rule = rules.find(it => appliesTo(it, event) && !(it.demands === "confirm" && hasAgreed));
+    const isConfirmed = ({ text, because }: TaskRule): boolean =>
+      questions.some(
+        it =>
+          it.answer > start &&
+          it.answer < at &&
+          (taughtQuestions.has(it.text) ||
+            isAbout(
+              it,
+              {
+                name: event.name,
+                arguments: event.arguments,
+                rule: `${text} ${because}`,
+              },
+              tools,
+            )),
+      );
+    const rule = policy.rules.find(
+      it => appliesTo(it, event) && !(it.demands === "confirm" && isConfirmed(it)),
+    );
     if (rule) broken.push({ rule, call: event, index });
   }
   return broken;
+}
+
+/** The messages to which the user agreed; `answer` is the position of the event that says so. */
+function listAgreedQuestions(
+  events: readonly Event[],
+): readonly (AgreedQuestion & { readonly answer: number })[] {
+  const questions: (AgreedQuestion & { readonly answer: number })[] = [];
+  const shown: ShownResult[] = [];
+  let request = "";
+  let message = "";
+  for (const [answer, event] of events.entries()) {
+    if (event.kind === "assistant") message = event.text;
+    if (event.kind === "call" && event.outcome.kind === "ok")
+      shown.push({
+        name: event.name,
+        arguments: event.arguments as JsonObject,
+        value: event.outcome.value,
+      });
+    if (event.kind !== "user") continue;
+    if (event.answers && isAgreement(event.text))
+      questions.push({ text: message, request, shown: shown.slice(), answer });
+    request = event.answers ? `${request}\n${event.text}` : event.text;
+  }
+  return questions;
 }
 
 /** Why a call breaks a rule, in one line. */

@@ -150,10 +150,6 @@ export function explainImport({ imported }: Header): string | undefined {
   return `it was imported (${format})${given}${why === undefined ? "" : `: ${why}`}`;
 }
 
-/** Why an attempt whose task is missing has no reward. */
-export const explainMissingTask = ({ task }: Header): string =>
-  task === noTask ? "it was made in a session, without a task" : "its task was not found";
-
 /** The calls, in order: the position in this list is the μ of the paper's equation (1). */
 export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>
   trajectory.events.filter(it => it.kind === "call");

@@ -112,7 +112,7 @@ test("a folder for verl has the data, the programs and the paper's settings", as
     "trainer.total_epochs": 351,
   });
   const loops = readFileSync(join(out, "agent_loops.yaml"), "utf8");
-  expect(loops).toContain("_target_: prove_verl.ProveAgentLoop\n  profile: paper\n");
+  expect(loops).toContain("_target_: prove_verl.ProveAgentLoop\n  profile: prove-plus\n");
   const [row] = await readParquetRows(join(out, "data/train.parquet"));
   expect(row).toHaveProperty("extra_info.task_id", "t-move");
   expect(readRun(out)).toMatchObject({ engine: "verl", steps: 350, grpo: { learningRate: 5e-8 } });

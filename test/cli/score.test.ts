@@ -186,16 +186,16 @@ describe("score F", () => {
       {
         id: "t-move/teacher",
         task: "t-move",
-        profile: "paper",
-        total: 1.3,
+        profile: "prove-plus",
+        total: 2.3,
         success: true,
         why: [],
       },
-      { id: "t-twice/teacher", total: 1.3, success: true },
-      { id: "t-read/teacher", total: 1.3, success: true },
+      { id: "t-twice/teacher", total: 2.3, success: true },
+      { id: "t-read/teacher", total: 2.3, success: true },
     ]);
     expect(notes).toEqual([
-      "3 scored by paper: mean 1.3000, 3 done as asked",
+      "3 scored by prove-plus: mean 2.3000, 3 done as asked",
       "  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 1.0000  without goals –",
     ]);
     expect(code).toBe(0);
@@ -206,12 +206,12 @@ describe("score F", () => {
       "t-move/wrong  1.2833  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 0.8333  no success: /banking/world/accounts/acc_108/balance is 3500, not 3550",
       't-read/scripted:idle  0.0000  validity 0.0000  coverage 0.0000  efficiency 0.0000  name 0.0000  argument 0.0000  no success: no banking_get_balance {"account_id":"acc_101"}',
     ]);
-    expect(notes[0]).toBe("2 scored by paper: mean 0.6417, 0 done as asked");
+    expect(notes[0]).toBe("2 scored by prove-plus: mean 0.6417, 0 done as asked");
   });
-  test("by a profile that counts success, with the evidence", async () => {
+  test("with the evidence", async () => {
     const { out } = await runCommand(
       score,
-      [attemptsFile, "--tasks", tasksFile, "--profile", "prove-plus", "--evidence", "--json"],
+      [attemptsFile, "--tasks", tasksFile, "--evidence", "--json"],
       inFolder,
     );
     expect(JSON.parse(out[0]!)).toMatchObject({
@@ -250,7 +250,7 @@ describe("score F", () => {
     expect(out.map(it => it.slice(0, 60))).toEqual(
       [
         "t-move/wrong  not scored: no answer within 10 s",
-        "t-read/scripted:idle  not scored: it never ended: the attempt was",
+        "t-read/scripted:idle  not scored: it has not ended",
         "t-read/scripted:idle  0.0000  validity 0.0000  coverage 0.00",
       ].map(it => it.slice(0, 60)),
     );
@@ -353,7 +353,7 @@ describe("files of all kinds", () => {
     expect(out).toContain(
       '    = valid 1 · serves goal 2 · 2 of 3 arguments (to_account should be "acc_108")',
     );
-    expect(out).toContain("reward by paper: 1.2833");
+    expect(out).toContain("reward by prove-plus: 1.2833");
     expect(out).toContain("goals");
   });
   test("--html writes a page for each attempt, also for those without a score", async () => {
@@ -375,7 +375,7 @@ describe("files of all kinds", () => {
       "t-twice-teacher.html",
     ]);
     const read = (name: string) => readFileSync(join(folder, "pages", name), "utf8");
-    expect(read("t-move-teacher.html")).toMatch(/1\.30*\b[\s\S]*banking_transfer/);
+    expect(read("t-move-teacher.html")).toMatch(/2\.30*\b[\s\S]*banking_transfer/);
     expect(read("t-move-wrong.html")).toContain("its task t-move was not found");
   });
 });

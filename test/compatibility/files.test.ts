@@ -29,7 +29,16 @@ test("every attempt replays", async () => {
 
 test("every attempt earns what it earned", async () => {
   const cwd = copyWorkspace();
-  const args = ["score", ...taskFiles, group, "--tasks", taskFiles[0]!, "--json"];
+  const args = [
+    "score",
+    ...taskFiles,
+    group,
+    "--tasks",
+    taskFiles[0]!,
+    "--profile",
+    "paper",
+    "--json",
+  ];
   const { stdout } = await run(args, { cwd });
   const parse = (text: string): unknown[] =>
     text

@@ -79,7 +79,7 @@ test("the table lists the attempts of all tasks, sorted and filtered, and opens 
   // half a minute of work for one core, which others share
   await checkVisible(page.locator("tr[data-position]").first());
   const firstRows = (performance.now() - begin) / 1000;
-  const finished = page.getByText("13,517 attempts · 0 failures · profile paper", exact);
+  const finished = page.getByText("13,517 attempts · 0 failures · profile prove-plus", exact);
   await finished.waitFor({ timeout: 600_000 });
   const seconds = (performance.now() - begin) / 1000;
   await page.getByRole("button", { name: "Reward", exact: true }).click();

@@ -171,7 +171,7 @@ test("the reward page shows each part, its weight, and the evidence of each call
   const page = workbench.webview();
   for (const part of ["validity", "coverage", "efficiency", "name", "argument"])
     await checkVisible(page.getByRole("row").filter({ hasText: part }).first());
-  await checkVisible(page.getByText("1.3000").first());
+  await checkVisible(page.getByText("2.3000").first());
   await checkVisible(page.getByText(task.goals[2]!.calls[0]!.name).first());
   await workbench.takePicture("reward");
   expect(await workbench.findAccessibilityProblems()).toEqual([]);
@@ -243,7 +243,9 @@ test("the keyboard alone compares two attempts in the table", async () => {
   await keyboard.press("ArrowDown");
   await keyboard.press("Enter");
   const page = workbench.webview();
-  await checkVisible(page.getByText("2 attempts · 1 failure · profile paper", { exact: true }));
+  await checkVisible(
+    page.getByText("2 attempts · 1 failure · profile prove-plus", { exact: true }),
+  );
   const focused = page.locator(":focus");
   const tabTo = async (name: RegExp) => {
     await vi.waitFor(async () => {

@@ -21,7 +21,7 @@ import {
   listMessages,
 } from "../../src/policy/scripted.ts";
 import { partNames } from "../../src/reward/breakdown.ts";
-import { paperProfile } from "../../src/reward/profiles.ts";
+import { defaultProfile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { getSuccess } from "../../src/reward/success.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
@@ -39,7 +39,7 @@ for await (const task of readTasks(file)) {
   for (const policy of createPolicies(task)) {
     const { trajectory, finalState } = await rollout(task, policy, catalog);
     const attempt = createAttemptFactory(catalog)(task, trajectory, finalState);
-    const breakdown = scoreAttempt(attempt, paperProfile);
+    const breakdown = scoreAttempt(attempt, defaultProfile);
     if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
     const messages = listMessages(trajectory.events);
     const line = {

@@ -23,6 +23,8 @@ import {
 
 const tasks = await Promise.all([moveFifty(), moveTwice(), readOnly(), abstain()]);
 
+const options = { catalog, profiles: [paperProfile] };
+
 /** Each task's own teacher, behind one policy. */
 const teacher: Policy = {
   name: "scripted:teacher",
@@ -66,7 +68,7 @@ test("the teacher: 1.3 on three tasks and 1 on the one without goals, (3·1.3 + 
 });
 
 test("a policy that does nothing: 0 on tasks with goals, 1/4 of all tasks done", async () => {
-  const { metrics } = await evaluate(tasks, idlePolicy, { catalog });
+  const { metrics } = await evaluate(tasks, idlePolicy, options);
   expect(metrics).toMatchObject({
     reward: { paper: 0.25 },
     goalSuccess: 0,
@@ -88,20 +90,22 @@ test("errors are shares of all calls, by kind", async () => {
     ),
     saying("?"),
   ]);
-  const { metrics, rows } = await evaluate(tasks.slice(0, 1), messy, { catalog });
+  const { metrics, rows } = await evaluate(tasks.slice(0, 1), messy, options);
   expect(metrics.errors).toEqual({ syntax: 0.2, tool: 0.2, arguments: 0.2, refused: 0.2 });
   expect(rows[0]).toMatchObject({ calls: 5, budget: 3 });
 });
 
 test("one wanted call and no more is lazy; asking again is repeating", async () => {
-  const lazy = await evaluate(tasks.slice(0, 2), createScriptedPolicy("lazy", [calling(lookUp)]), {
-    catalog,
-  });
+  const lazy = await evaluate(
+    tasks.slice(0, 2),
+    createScriptedPolicy("lazy", [calling(lookUp)]),
+    options,
+  );
   expect(lazy.metrics).toMatchObject({ lazy: 0.5, repeated: 0 });
   const again = await evaluate(
     tasks.slice(2, 3),
     createScriptedPolicy("again", [calling(balance, balance), calling(balance)]),
-    { catalog },
+    options,
   );
   expect(again.metrics.repeated).toBeCloseTo(2 / 3, 6);
 });
@@ -111,9 +115,12 @@ test("tokens are counted where the policy reports them, speed where a clock is g
     { ...saying("Hello there"), tokens: [1, 2, 3], mask: [1, 1, 1] },
   ]);
   let now = 0;
-  const { metrics } = await evaluate(tasks.slice(2), counted, { catalog, clock: () => (now += 4) });
+  const { metrics } = await evaluate(tasks.slice(2), counted, {
+    ...options,
+    clock: () => (now += 4),
+  });
   expect(metrics).toMatchObject({ tokensPerRollout: 3, attemptsPerSecond: 0.5 });
-  expect((await evaluate(tasks.slice(2), idlePolicy, { catalog })).metrics).not.toHaveProperty(
+  expect((await evaluate(tasks.slice(2), idlePolicy, options)).metrics).not.toHaveProperty(
     "tokensPerRollout",
   );
 });
@@ -126,7 +133,7 @@ test("what a fault cut off counts in no mean, and is said", async () => {
       return teacher.next(conversation);
     },
   };
-  const { metrics, rows } = await evaluate(tasks, failing, { catalog });
+  const { metrics, rows } = await evaluate(tasks, failing, options);
   expect(metrics).toMatchObject({
     attempts: 4,
     unscorable: 1,
@@ -153,21 +160,21 @@ test("rows stand in the tasks' order, however many attempts run at once", async 
       return teacher.next(conversation);
     },
   };
-  const { rows } = await evaluate(many, slow, { catalog, concurrency: 5 });
+  const { rows } = await evaluate(many, slow, { ...options, concurrency: 5 });
   expect(rows.map(it => it.task)).toEqual(many.map(it => it.id));
   expect(most).toBe(5);
 });
 
 test("an abort rejects", async () => {
   await expect(
-    evaluate(tasks, teacher, { catalog, signal: AbortSignal.abort(new Error("enough")) }),
+    evaluate(tasks, teacher, { ...options, signal: AbortSignal.abort(new Error("enough")) }),
   ).rejects.toThrow("enough");
 });
 
 describe("a change", () => {
   test("is paired by task: (1.3 + 1.3 + 1.3 + 0)/4 = .975 more than doing nothing", async () => {
-    const before = await evaluate(tasks, idlePolicy, { catalog });
-    const after = await evaluate(tasks.toReversed(), teacher, { catalog });
+    const before = await evaluate(tasks, idlePolicy, options);
+    const after = await evaluate(tasks.toReversed(), teacher, options);
     const interval = computeChange(before.rows, [after.rows], it => it.breakdowns["paper"]!.total);
     expect(interval).toMatchObject({ mean: expect.closeTo(0.975, 6), n: 4, clusters: 4, runs: 1 });
   });
@@ -183,7 +190,7 @@ describe("several attempts per task", () => {
           ? idlePolicy.next(conversation)
           : teacher.next(conversation),
     };
-    const { metrics, rows } = await evaluate(tasks, everySecond, { catalog, samples: 2 });
+    const { metrics, rows } = await evaluate(tasks, everySecond, { ...options, samples: 2 });
     expect(rows.map(it => it.task)).toEqual(tasks.flatMap(it => [it.id, it.id]));
     expect(metrics).toMatchObject({ attempts: 8, samples: 2, success: 5 / 8, pass: 1 });
     expect(metrics.intervals.pass).toMatchObject({ mean: 1, n: 4 });
@@ -192,14 +199,14 @@ describe("several attempts per task", () => {
 });
 
 test("an attempt that a limit cut off is no success, although the goals are met", async () => {
-  const { metrics, rows } = await evaluate(tasks.slice(2, 3), readsForever, { catalog });
+  const { metrics, rows } = await evaluate(tasks.slice(2, 3), readsForever, options);
   expect(rows[0]).toMatchObject({ isCut: true, success: false });
   expect(metrics).toMatchObject({ cut: 1, success: 0 });
 });
 
 test("slices have the attempts with the same split, server, calls, kind or knob", async () => {
   const { rows } = await evaluate(tasks, idlePolicy, {
-    catalog,
+    ...options,
     seen: createSeenTasks([listGoalTools(tasks[0])], []),
   });
   const slices = computeSlices(rows);

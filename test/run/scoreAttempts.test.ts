@@ -122,7 +122,7 @@ test("the attempts of a trajectory file find their tasks, and failures say their
   expect(rows).toMatchObject([
     { attempt: 0, success: false, calls: 0, kind: task.kind },
     { attempt: 1, error: `${name}: out of funds` },
-    { attempt: 2, task: "lost", unscorable: "its task was not found" },
+    { attempt: 2, task: "lost", unscorable: "its task lost was not found" },
     { attempt: 3, unscorable: "it was made in a session, without a task" },
   ]);
 });

@@ -271,7 +271,7 @@ test("recorded attempts are scored anew, and one that cannot be has an error in 
     },
     schemas.scoresResponse,
   );
-  const { breakdown: _, ...expected } = scoreHere(task, recorded[0]!, "paper");
+  const { breakdown: _, ...expected } = scoreHere(task, recorded[0]!, "prove-plus");
   expect(scores[0]).toMatchObject(expected);
   expect(scores[1]).toMatchObject({ task_id: other.id });
   expect(scores[2]).toMatchObject({ error: { code: "INVALID_REQUEST" } });
@@ -386,7 +386,7 @@ describe("the conversation", () => {
     const moved = transfer("acc_108", 50);
     await post(moved.name, moved.arguments as object);
     await send("POST", `${at}/user`, { seq: 1, assistant_text: "Moved." }, schemas.userResponse);
-    expect(await score(at)).toMatchObject({ success: true, reward: 1.3 });
+    expect(await score(at)).toMatchObject({ success: true, reward: 2.3 });
     const late = await post(moved.name, moved.arguments as object);
     expect(late.json).toMatchObject({ error: { message: expect.stringMatching(/has ended/) } });
   });

@@ -139,7 +139,7 @@ describe("an episode", () => {
       toMessage([moved]),
       { role: "assistant", content: "Moved." },
     ]);
-    expect(expected).toMatchObject({ reward: 1.3, success: true, ended: "policy" });
+    expect(expected).toMatchObject({ reward: 2.3, success: true, ended: "policy" });
     expect(last).toMatchObject({ reward: expected.reward, done: true });
     expect(last.observation["reward_breakdown"]).toEqual(expected);
     socket.send(JSON.stringify({ type: "close" }));
@@ -149,7 +149,7 @@ describe("an episode", () => {
 
   test("is scored from messages where these are given, and under the profile of the reset", async () => {
     const { reset, step } = await open();
-    await reset({ task_id: "t-move", profile: "prove-plus" });
+    await reset({ task_id: "t-move", profile: "paper" });
     await step(callTool(transfer("acc_108", 50)));
     const messages = [
       { role: "user", content: "ignored" },
@@ -160,7 +160,7 @@ describe("an episode", () => {
     const { observation, done } = await step({ type: "finish", messages });
     expect(done).toBe(true);
     expect(observation["reward_breakdown"]).toMatchObject({
-      profile: "prove-plus",
+      profile: "paper",
       success: true,
       notes: [expect.stringMatching(/not all the same/)],
     });
@@ -478,7 +478,7 @@ describe("over HTTP", () => {
     );
     const moved = transfer("acc_108", 50);
     for (const it of [lookUp, moved]) await rpc("tools/call", it);
-    expect(await step({ type: "finish", text: "Moved." })).toMatchObject({ reward: 1.3 });
+    expect(await step({ type: "finish", text: "Moved." })).toMatchObject({ reward: 2.3 });
     expect(
       await rpc("openenv/session/close", { session_id: serving.sessions.all[0]!.id }),
     ).toMatchObject({ error: { code: -32_602 } });

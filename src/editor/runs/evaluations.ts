@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Uri } from "vscode";
 import type { EvaluationResult } from "../../protocol/work.ts";
+import { defaultProfile } from "../../reward/profiles.ts";
 import { formatComputedWith } from "../../run/computedWith.ts";
 import { evaluationFormat, getTrend, type RunEvaluation } from "../../run/evaluation.ts";
 import { getCheckpointFolder } from "../../run/folder.ts";
@@ -101,7 +102,7 @@ export class Evaluations {
 
   async #evaluateStudent({ label, folder }: StudentChoice): Promise<void> {
     const tasks = await this.#pickTasks();
-    const work = { tasks, models: [folder], profile: "prove-plus" };
+    const work = { tasks, models: [folder], profile: defaultProfile.name };
     const { count, computedWith, measurements } = await this.#evaluate(label, work);
     const { success } = measurements[0]!;
     const where = `${formatCount(count, "held-out task")} in ${basename(tasks)}`;

@@ -1,4 +1,5 @@
 /** The objectives and rewards that a training can be started with, without settings of its own. */
+import { defaultProfile } from "../../reward/profiles.ts";
 import type { GrpoSettings } from "../../run/config.ts";
 
 export interface Preset {
@@ -11,9 +12,9 @@ export interface Preset {
 export const presets: readonly Preset[] = [
   {
     label: "GRPO",
-    description: "the paper's objective · reward prove-plus: the paper's five parts and success",
+    description: `the paper's objective · reward ${defaultProfile.name}: the paper's five parts and success`,
     objective: "prove",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
   {
     label: "GRPO, the paper's reward",
@@ -23,20 +24,20 @@ export const presets: readonly Preset[] = [
   },
   {
     label: "DAPO",
-    description: "resamples groups without a gradient, no KL term · reward prove-plus",
+    description: `resamples groups without a gradient, no KL term · reward ${defaultProfile.name}`,
     objective: "dapo",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
   {
     label: "Dr. GRPO",
-    description: "advantages that are not scaled, no KL term · reward prove-plus",
+    description: `advantages that are not scaled, no KL term · reward ${defaultProfile.name}`,
     objective: "dr-grpo",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
   {
     label: "GSPO",
-    description: "one importance ratio per attempt, no KL term · reward prove-plus",
+    description: `one importance ratio per attempt, no KL term · reward ${defaultProfile.name}`,
     objective: "gspo",
-    profile: "prove-plus",
+    profile: defaultProfile.name,
   },
 ];

@@ -1,12 +1,12 @@
 /** The reward profile under which everything on screen shows attempts: a setting. */
 import { ConfigurationTarget, workspace, type Disposable } from "vscode";
-import { paperProfile, profiles, type Profile } from "../../reward/profiles.ts";
+import { defaultProfile, profiles, type Profile } from "../../reward/profiles.ts";
 import { pickOne } from "./quickInput.ts";
 import { getSetting } from "./settings.ts";
 
-/** The profile of the setting; the paper's if a settings file names one that does not exist. */
+/** The profile of the setting; the default one if a settings file names one that does not exist. */
 export const getRewardProfile = (): Profile =>
-  profiles.find(it => it.name === getSetting("rewardProfile")) ?? paperProfile;
+  profiles.find(it => it.name === getSetting("rewardProfile")) ?? defaultProfile;
 
 /** Changes the setting, in the workspace if it is set there, otherwise for the user. */
 export async function setRewardProfile(name: string): Promise<void> {

@@ -3,11 +3,13 @@
  * result again, and whether the attempt succeeds.
  */
 import type { Catalog } from "../../environment/catalog.ts";
+import { defaultProfile } from "../../reward/profiles.ts";
+import { scoreRecorded } from "../../run/scoreRecorded.ts";
 import { getSuccess } from "../../reward/success.ts";
 import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import { checkReplay, type ReplayedStep } from "../../trajectory/replay.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { asFinished, type CallEvent, type Trajectory } from "../../trajectory/trajectory.ts";
+import type { CallEvent, Trajectory } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
 import { UserError } from "../../userError.ts";
 
@@ -49,15 +51,12 @@ export const checkResults: Check = (catalog, { trajectory }) =>
   });
 
 /** Whether the final state is right and everything asked for was shown. */
-export const checkSuccess: Check = (catalog, { trajectory, task }) =>
-  withUserErrors(() => {
-    const finished = asFinished(trajectory);
-    if (!task) return { kind: "errored", message: "its task was not found" };
-    if (!finished) return { kind: "errored", message: "it has not ended" };
-    const { achieved, reasons } = getSuccess(createAttemptFactory(catalog)(task, finished));
-    if (achieved) return { kind: "passed" };
-    return { kind: "failed", message: `no success: ${reasons.join("; ")}` };
-  });
+export const checkSuccess: Check = (catalog, { trajectory, task }) => {
+  const score = scoreRecorded(createAttemptFactory(catalog), trajectory, task, defaultProfile);
+  if ("unscorable" in score) return { kind: "errored", message: score.unscorable };
+  const { achieved, reasons } = getSuccess(score.attempt);
+  return achieved ? { kind: "passed" } : { kind: "failed", message: reasons.join("; ") };
+};
 
 /** A missing server, fixture or tool is a result of the check. */
 function withUserErrors(check: () => CheckResult): CheckResult {

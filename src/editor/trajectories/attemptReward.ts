@@ -7,23 +7,18 @@ import type { Breakdown } from "../../reward/breakdown.ts";
 import { describeTotals } from "../../reward/breakdownText.ts";
 import { countPrefix, listPrefixTotals, scorePrefix } from "../../reward/prefixReward.ts";
 import {
+  defaultProfile,
   paperLiteralProfile,
   paperProfile,
   shownProfiles,
   type Profile,
 } from "../../reward/profiles.ts";
 import { isScored, scoreAttempt, type Unscorable } from "../../reward/reward.ts";
+import { scoreRecorded } from "../../run/scoreRecorded.ts";
 import { getSuccess, type Success } from "../../reward/success.ts";
 import { createAttemptFactory, type Attempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
-import {
-  asFinished,
-  explainImport,
-  explainMissingTask,
-  type Event,
-  type Trajectory,
-} from "../../trajectory/trajectory.ts";
-import { UserError } from "../../userError.ts";
+import type { Event, Trajectory } from "../../trajectory/trajectory.ts";
 
 /** The reward of an attempt as the editor shows it. */
 export interface ShownReward {
@@ -42,31 +37,18 @@ export function computeReward(
   catalog: Catalog,
   task: Task | undefined,
   trajectory: Trajectory,
-  profile: Profile = paperProfile,
+  profile: Profile = defaultProfile,
 ): AttemptReward {
-  const finished = asFinished(trajectory);
-  const importedFrom = explainImport(trajectory.header);
-  if (importedFrom !== undefined) return { unscorable: importedFrom };
-  if (!task) return { unscorable: explainMissingTask(trajectory.header) };
-  if (!finished) return { unscorable: "it has not ended" };
-  try {
-    const attempt = createAttemptFactory(catalog)(task, finished);
-    const first = scoreAttempt(attempt, profile);
-    if (!isScored(first)) return first;
-    const others = shownProfiles.filter(
-      it => it.name !== profile.name && isOfInterest(attempt, it),
-    );
-    return {
-      attempt,
-      profiles: [profile, ...others],
-      breakdowns: [first, ...others.map(it => requireBreakdown(scoreAttempt(attempt, it)))],
-      success: getSuccess(attempt),
-    };
-  } catch (error) {
-    // a fixture or a tool has changed, but the transcript can still be shown
-    if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
-    throw error;
-  }
+  const score = scoreRecorded(createAttemptFactory(catalog), trajectory, task, profile);
+  if ("unscorable" in score) return score;
+  const { attempt, breakdown } = score;
+  const others = shownProfiles.filter(it => it.name !== profile.name && isOfInterest(attempt, it));
+  return {
+    attempt,
+    profiles: [profile, ...others],
+    breakdowns: [breakdown, ...others.map(it => requireBreakdown(scoreAttempt(attempt, it)))],
+    success: getSuccess(attempt),
+  };
 }
 
 /** Whether a profile says more than the paper's: the literal one does where its total differs. */

@@ -38,8 +38,9 @@ export class SolverRun {
   readonly #ownIds = new Map<string, string>();
 
   readonly #choice: number | undefined;
-  /** Whether the user has agreed to something in this turn. */
-  #hasAgreed = false;
+  /** The tools that the user was asked about last, and those it has agreed to in this turn. */
+  #asked: readonly string[] = [];
+  readonly #confirmed = new Set<string>();
   #tools: ReadonlyMap<string, Tool>;
 
   /** `choice` is the number of what the solver chooses; by the task's seed if absent. */
@@ -66,8 +67,9 @@ export class SolverRun {
   readEvents(events: readonly Event[], tools: readonly Tool[]): void {
     if (tools.length !== this.#tools.size) this.#tools = mapByName(tools);
     for (const it of events) {
-      if (it.kind === "user")
-        this.#hasAgreed = it.answers === true && (this.#hasAgreed || isAgreement(it.text));
+      if (it.kind === "user" && !it.answers) this.#confirmed.clear();
+      if (it.kind === "user" && it.answers && isAgreement(it.text))
+        for (const asked of this.#asked) this.#confirmed.add(asked);
       if (it.kind === "user") this.knowledge.learnUserText(it.text);
       if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
       const { name, arguments: args } = it;
@@ -82,8 +84,12 @@ export class SolverRun {
   /** Makes calls in one message, after asking the user where a rule demands it. */
   *call(...calls: readonly Call[]): Steps<readonly CallEvent[]> {
     if (calls.length === 0) return [];
-    if (!this.#hasAgreed && calls.some(it => this.needsConfirmation(it)))
-      yield { text: "Please confirm this: shall I do it?", calls: [] };
+    const ruled = calls.filter(it => this.needsConfirmation(it)).map(it => it.name);
+    this.#asked = [...new Set(ruled)].filter(it => !this.#confirmed.has(it));
+    if (this.#asked.length > 0) {
+      const actions = this.#asked.map(it => getBareName(it, this.tools).replaceAll("_", " "));
+      yield { text: `Please confirm this: shall I ${actions.join(" and ")}?`, calls: [] };
+    }
     return yield* this.callAtOnce(...calls);
   }
 
@@ -199,3 +205,7 @@ export class SolverRun {
 
 const mapByName = (tools: readonly Tool[]): ReadonlyMap<string, Tool> =>
   new Map(tools.map(it => [it.name, it]));
+
+/** The name of a tool without that of its server. */
+const getBareName = (name: string, tools: ReadonlyMap<string, Tool>): string =>
+  name.slice((tools.get(name)?.server.length ?? -1) + 1);

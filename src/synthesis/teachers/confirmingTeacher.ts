@@ -54,7 +54,7 @@ export class ConfirmingTeacher implements Teacher {
     if (!rule || this.#agreedIn === turn) return message;
     this.hasAsked = true;
     this.#pending = message;
-    return { text: this.#renderQuestion(rule, message), calls: [] };
+    return { text: this.#renderQuestion(message), calls: [] };
   }
 
   /** The user's answer to the question that was just asked; undefined if none was. */
@@ -71,16 +71,24 @@ export class ConfirmingTeacher implements Teacher {
     return this.#inner.listRecoveries(failed);
   }
 
-  #renderQuestion(rule: TaskRule, { calls }: AssistantMessage): string {
-    const { simulator, rules, texts, random } = this.#options;
+  /** The question about everything in the turn that has to be confirmed. */
+  #renderQuestion({ calls }: AssistantMessage): string {
+    const { simulator, texts, random } = this.#options;
+    const rules = this.#options.rules.filter(it => it.demands === "confirm");
     const isConfirmed = (call: Parameters<typeof appliesTo>[1]) =>
-      rules.some(it => it.demands === "confirm" && appliesTo(it, call));
+      rules.some(it => appliesTo(it, call));
     const intents = simulator.turn.intents.filter(({ tool, arguments: args, fallback }) => {
       const other = fallback && { name: fallback.tool.name, arguments: fallback.arguments };
       const isFallback = other && calls.some(it => it.name === other.name) && isConfirmed(other);
       return isFallback || isConfirmed({ name: tool.name, arguments: args });
     });
     const clauses = intents.map(it => (it.isContinued ? undefined : it.clause));
-    return renderConfirmation(rule.because, clauses, texts, random);
+    const asked = [
+      ...calls,
+      ...intents.map(it => ({ name: it.tool.name, arguments: it.arguments })),
+    ];
+    const reasons = rules.filter(it => asked.some(call => appliesTo(it, call)));
+    const because = reasons.map(it => it.because).join(", and ");
+    return renderConfirmation(because, clauses, texts, random);
   }
 }

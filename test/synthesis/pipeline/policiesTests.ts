@@ -10,8 +10,11 @@ import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { findBrokenRules } from "../../../src/trajectory/taskRules.ts";
-import { listCalls } from "../../../src/trajectory/trajectory.ts";
+import { listCalls, type Event } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
+
+const isAnswer = (event: Event | undefined): boolean =>
+  event?.kind === "user" && event.answers === true;
 
 /** Tests the tasks with rules among realistic tasks. */
 export function testPolicies(readTasks: () => readonly Task[]): void {
@@ -35,11 +38,28 @@ export function testPolicies(readTasks: () => readonly Task[]): void {
     test("have a teacher that keeps the rules, in the record and in a rollout", async () => {
       const createAttempt = createAttemptFactory(catalog);
       for (const task of tasks) {
-        expect(findBrokenRules(task.policy!, task.trajectory.events)).toEqual([]);
+        expect(findBrokenRules(task, task.trajectory.events, catalog.tools)).toEqual([]);
         const steps = listCalls(task.trajectory).length;
         expect(checkReplay(catalog, task.trajectory)).toEqual({ verdict: "same", steps });
         const attempt = await playTask(task, createTeacherPolicy(task), catalog, createAttempt);
         expect(getSuccess(attempt)).toMatchObject({ achieved: true, reasons: [] });
+      }
+    });
+
+    test.each([
+      "May I?",
+      "Would you like me to do nothing at all and keep everything as it is?",
+      "Shall I not do that?",
+      'Shall I go ahead with the "Quixotic Zebra Gala"?',
+    ])("are failed by an agreement to another question: %s", question => {
+      const asked = tasks.filter(it => it.knobs["policy"] === "confirm");
+      expect(asked.length).toBeGreaterThan(0);
+      for (const task of asked) {
+        const { events } = task.trajectory;
+        const changed = events.map((it, i) =>
+          it.kind === "assistant" && isAnswer(events[i + 1]) ? { ...it, text: question } : it,
+        );
+        expect(findBrokenRules(task, changed, catalog.tools), task.id).not.toEqual([]);
       }
     });
 
