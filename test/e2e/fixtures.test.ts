@@ -245,6 +245,7 @@ test("in a text box of a page, keys that select all, undo and redo work before t
   expect(await filter.inputValue()).not.toBe("not");
   await keyboard.press("Control+Y");
   expect(await filter.inputValue()).toBe("not");
+  await filter.fill("");
   await name.dblclick();
   await keyboard.type("x");
   await keyboard.press("Control+Z");
@@ -254,7 +255,6 @@ test("in a text box of a page, keys that select all, undo and redo work before t
   await checkName("987.25 after 200");
   await keyboard.press("Control+Y");
   await checkName("not edited 200");
-  await filter.fill("");
 });
 
 test("restoring deletes the copy, also where it is not saved, and no other edits", async () => {

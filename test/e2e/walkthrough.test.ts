@@ -46,6 +46,12 @@ test("a transcript has its lenses at once, also where the focus goes on to anoth
       .locator(".editor-group-container")
       .nth(group)
       .locator(".codelens-decoration a", { hasText: "Step Through Trajectory" });
+  // an editor waits for 250 ms before it asks for lenses, and on a slow machine for longer
+  const setTimeout = await page.evaluateHandle(() => window.setTimeout);
+  await page.evaluate(it => {
+    const slow = (run: () => void, ms = 0) => it(run, ms < 200 || ms > 1000 ? ms : ms + 3000);
+    window.setTimeout = slow as typeof window.setTimeout;
+  }, setTimeout);
   await workbench.runCommand("PROVE: Show Me a Failing Attempt");
   await checkVisible(workbench.webview().getByText("Reward after each call"));
   await checkVisible(lens(0));
@@ -63,6 +69,7 @@ test("a transcript has its lenses at once, also where the focus goes on to anoth
   await checkVisible(workbench.tab(/careless-1\.transcript/));
   await checkVisible(lens(0));
   await checkVisible(lens(1));
+  await page.evaluate(it => void (window.setTimeout = it), setTimeout);
   await workbench.closeEditors();
 });
 
