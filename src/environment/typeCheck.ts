@@ -52,9 +52,16 @@ function listTypes(schema: JsonSchema): readonly string[] {
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type as string[];
   if ("const" in schema) return [getJsonType(schema["const"])];
-  return Array.isArray(schema["enum"])
-    ? [...new Set((schema["enum"] as Json[]).map(getJsonType))]
-    : [];
+  return Array.isArray(schema["enum"]) ? listEnumTypes(schema["enum"] as Json[]) : [];
+}
+
+const keptEnumTypes = new WeakMap<readonly Json[], readonly string[]>();
+
+/** The types of an enum's values, which are listed once: each of many values may be checked. */
+function listEnumTypes(values: readonly Json[]): readonly string[] {
+  let types = keptEnumTypes.get(values);
+  if (!types) keptEnumTypes.set(values, (types = [...new Set(values.map(getJsonType))]));
+  return types;
 }
 
 function isOfType(type: string, value: unknown): boolean {

@@ -5,6 +5,7 @@
  */
 import { isJsonObject } from "../environment/json.ts";
 import type { Call, Conversation } from "../policy/policy.ts";
+import { isTooDeep } from "../storage/jsonDepth.ts";
 
 export type Tool = Conversation["tools"][number];
 export type JsonSchema = Tool["inputSchema"];
@@ -41,8 +42,17 @@ export function parseArgument(text: string, schema: JsonSchema | undefined): Jso
 const formatBare = (value: Json): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
+const keptTypes = new WeakMap<JsonSchema, ReadonlySet<string>>();
+
+/** The types of a schema's values, which are listed once: it may have a hundred thousand values. */
 function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
   if (!schema) return new Set();
+  let types = keptTypes.get(schema);
+  if (!types) keptTypes.set(schema, (types = listTypes(schema)));
+  return types;
+}
+
+function listTypes(schema: JsonSchema): ReadonlySet<string> {
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
   if (branches) return new Set(branches.flatMap(it => [...typesOf(it)]));
   const type = schema["type"];
@@ -63,7 +73,8 @@ const typeOf = (value: Json): string =>
 
 function tryParseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, "value") ? undefined : value;
   } catch {
     return undefined; // text that only begins like JSON
   }
