@@ -31,6 +31,8 @@ export interface LockOptions {
   /** The process that holds the lock; this one if absent. */
   readonly pid?: number;
   readonly address?: string;
+  /** Of the lock file. */
+  readonly mode?: number;
   /** The error for a lock that a running process holds. */
   readonly createConflict: (pid: number) => UserError;
 }
@@ -46,7 +48,7 @@ export function readLock(file: string): Lock | undefined {
 /** Takes a lock for a process and returns the function that releases it. */
 export function acquireLock(
   file: string,
-  { pid = process.pid, address, createConflict }: LockOptions,
+  { pid = process.pid, address, mode, createConflict }: LockOptions,
 ): () => void {
   const lock = {
     format: lockFormat,
@@ -57,7 +59,7 @@ export function acquireLock(
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.tmp`;
   try {
-    writeFileSync(draft, `${JSON.stringify(lock)}\n`);
+    writeFileSync(draft, `${JSON.stringify(lock)}\n`, { mode });
     if (!publishFile(draft, file)) takeOverStaleLock(draft, file, createConflict);
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
