@@ -31,7 +31,7 @@ export async function measureStudent(
   const measure = async (some: readonly Task[], choice: StudentChoice, samples: number) => {
     const opened = await openStudentModel(stored, some, context, choice);
     const label = samples > 1 ? `${name}, sampled: ` : `${name}: `;
-    const evaluation = await evaluatePolicy(opened, some, context, label, samples);
+    const evaluation = await evaluatePolicy(opened, some, context, { label, samples });
     opened.dispose();
     return evaluation;
   };
@@ -45,7 +45,7 @@ export async function measureStudent(
 
 function computeZeroVariance(rows: readonly EvaluationRow[]): number {
   const groups = [...groupByTask(rows).values()].map(attempts =>
-    attempts.map(it => it.breakdowns[provePlusProfile.name]!.total),
+    attempts.flatMap(it => it.breakdowns[provePlusProfile.name]?.total ?? []),
   );
   const flat = groups.filter(it => Math.max(...it) - Math.min(...it) < 1e-6);
   return groups.length === 0 ? 0 : flat.length / groups.length;

@@ -4,6 +4,7 @@
  */
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import {
+  createTooDeepFault,
   createUnknownToolFault,
   type CompletedCall,
   type Fault,
@@ -11,6 +12,7 @@ import {
 } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
+import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
 import {
   createBrokenFault,
@@ -127,7 +129,7 @@ export class ConnectedSession {
       this.#findFault(name, args) ??
       (await this.#connection?.call(name, args as JsonObject)) ??
       createBrokenFault(`${this.entry.name} is not running`);
-    this.#calls.push({ name, arguments: args as Json, outcome });
+    this.#calls.push({ name, arguments: replaceTooDeep(args as Json), outcome });
     return outcome;
   }
 
@@ -135,6 +137,7 @@ export class ConnectedSession {
   #findFault(name: string, args: unknown): Fault | undefined {
     const tool = this.#tools.get(name);
     if (!tool) return createUnknownToolFault(name);
+    if (replaceTooDeep(args) === tooDeepText) return createTooDeepFault();
     if (tool.effect === "write" && !this.entry.isDisposable)
       return {
         kind: "refused",

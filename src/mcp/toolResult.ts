@@ -6,10 +6,20 @@
 import { ErrorCode, type CallToolResult, type McpError } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { ErrorType, Fault, Outcome } from "../environment/outcome.ts";
+import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 
-/** A result is a fault if it is marked as an error, or if an error key in its value says so. */
+/**
+ * A result is a fault if it is marked as an error, or if an error key in its value says so. One
+ * that is nested too deeply is not used.
+ */
 export function createOutcome(result: CallToolResult, errorKeys: readonly string[]): Outcome {
   const value = parseResult(result);
+  if (isTooDeep(value, "value"))
+    return {
+      kind: "broken",
+      type: "internal",
+      message: `the result is ${describeTooDeep("value")}`,
+    };
   if (result.isError) return createRefusal(value);
   return isJsonObject(value) && errorKeys.some(key => indicatesError(key, value))
     ? createRefusal(value)

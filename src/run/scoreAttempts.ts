@@ -13,7 +13,7 @@ import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished, type Trajectory } from "../trajectory/trajectory.ts";
-import { UserError } from "../userError.ts";
+import { describeFailure, UserError } from "../userError.ts";
 import {
   createAttemptRow,
   listWeights,
@@ -82,7 +82,8 @@ export function computeReward(
     const breakdown = scoreAttempt(attempt, profile);
     return isScored(breakdown) ? { breakdown, success: isAchieved(attempt) } : breakdown;
   } catch (error) {
-    return { unscorable: describeUserError(error) };
+    // it does not stop the others
+    return { unscorable: describeFailure(error) };
   }
 }
 
@@ -123,7 +124,7 @@ class Scorer {
       const reason =
         error instanceof SyntaxError
           ? `the line is not JSON (${error.message})`
-          : describeUserError(error);
+          : describeFailure(error);
       this.options.onSkipped({ line: number, reason });
       return undefined;
     }
@@ -208,12 +209,6 @@ const createScored = (
 
 const pickRange = ({ number, offset, bytes }: Line): LineRange => ({ number, offset, bytes });
 
-/** A fixture or a tool that has changed is a property of the attempt, not an error of the table. */
-function describeUserError(error: unknown): string {
-  if (!(error instanceof UserError)) throw error;
-  return `${error.what}; ${error.remedy}`;
-}
-
 /** Finds tasks in files by their ids. The files are indexed when the first task is needed. */
 class TaskFinder {
   readonly #files: readonly string[];
@@ -238,7 +233,7 @@ class TaskFinder {
     try {
       return parseTask(await readJsonAt(file, line), { file, line: line.number });
     } catch (error) {
-      describeUserError(error);
+      if (!(error instanceof UserError)) throw error;
       return undefined;
     }
   }
@@ -253,7 +248,7 @@ class TaskFinder {
         }
       } catch (error) {
         // a file that is gone has no task
-        describeUserError(error);
+        if (!(error instanceof UserError)) throw error;
       }
     return places;
   }

@@ -5,6 +5,7 @@
 import { findNodeAtLocation, parseTree, type Node } from "jsonc-parser";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
+import { describeTooDeep } from "./jsonDepth.ts";
 import { maxLogBytes, readTextFile } from "./readTextFile.ts";
 
 export interface JsonElements {
@@ -12,6 +13,20 @@ export interface JsonElements {
   readonly elements: readonly { readonly json: unknown; readonly number: number }[];
   /** The line of the element that was cut off, or of the document's end if that is missing. */
   readonly tornLine?: number;
+}
+
+/** Throws a `UserError` for a document that is nested too deeply: the parser is recursive. */
+function parseDocument(file: string, text: string, errors: object[]): Node | undefined {
+  try {
+    return parseTree(text, errors as never[], { disallowComments: true });
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new UserError(
+      `${file} is ${describeTooDeep("document")}`,
+      "correct the file, or write it again",
+      { cause },
+    );
+  }
 }
 
 /**
@@ -22,7 +37,7 @@ export interface JsonElements {
 export function readJsonElements(file: string, key?: string): JsonElements {
   const text = withReadErrors(file, () => readTextFile(file, maxLogBytes));
   const errors: { readonly offset: number }[] = [];
-  const root = parseTree(text, errors as never[], { disallowComments: true });
+  const root = parseDocument(file, text, errors);
   const getLine = createLineCounter(text);
   if (!root) return { elements: [], tornLine: 1 };
   const list = findList(root, key);

@@ -22,7 +22,7 @@ import {
   type Event,
   type Trajectory,
 } from "../../trajectory/trajectory.ts";
-import { UserError } from "../../userError.ts";
+import { describeFailure } from "../../userError.ts";
 
 /** The reward of an attempt as the editor shows it. */
 export interface ShownReward {
@@ -63,8 +63,7 @@ export function computeReward(
     };
   } catch (error) {
     // a fixture or a tool has changed, but the transcript can still be shown
-    if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
-    throw error;
+    return { unscorable: describeFailure(error) };
   }
 }
 
