@@ -25,7 +25,7 @@ const modules = {
   channel: { packages: ["vscode-jsonrpc"] },
   environment: { packages: ["lru-cache"] },
   servers: { modules: ["environment"] },
-  mcp: { modules: ["environment"], packages: ["@modelcontextprotocol/sdk"] },
+  mcp: { modules: ["environment"], packages: ["@modelcontextprotocol/sdk", "jsonc-parser"] },
   trajectory: { modules: ["environment"] },
   policy: { modules: ["trajectory", "environment"] },
   synthesis: {

@@ -28,9 +28,10 @@ export default defineConfig({
     globalSetup: ["test/temporaryFolder.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    // these limits only end what hangs: a test may take long on a busy machine
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     server: { deps: { inline: [/@tensorflow/] } },
     // loading the modules takes longer than most tests: a worker keeps them for its next file,
     // except where a test replaces modules

@@ -31,7 +31,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const findTask = (id: string) => tasks.findTask(id);
 
   const { registerTrajectories } = await load(() => import("./editor/trajectories/register.ts"));
-  const { transcripts, trajectoryDebugger } = registerTrajectories(context, {
+  const { transcripts, trajectoryDebugger, rewardPages } = registerTrajectories(context, {
     folder,
     files,
     definitions,
@@ -56,6 +56,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     tasks,
     transcripts,
     trajectoryDebugger,
+    rewardPages,
     synthesis,
   });
 

@@ -57,15 +57,6 @@ describe.each(conventions)("$name", convention => {
   });
 });
 
-test("source files are short: median at most 120 lines, 90% at most 280", () => {
-  const lengths = sources
-    .filter(it => /^(src|webview)\/.*\.ts$/.test(it.path))
-    .map(it => it.text.trimEnd().split("\n").length)
-    .toSorted((a, b) => a - b);
-  expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(120);
-  expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(280);
-});
-
 test("the source files are found", () => {
   expect(files).toContain("src/environment/session.ts");
   expect(files).toContain("test/conventions.ts");

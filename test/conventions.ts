@@ -18,18 +18,7 @@ export interface Convention {
   readonly violations: readonly Source[];
 }
 
-const banned = [
-  "manager",
-  "helper",
-  "util",
-  "handler",
-  "service",
-  "wrapper",
-  "data",
-  "info",
-  "base",
-  "impl",
-];
+const banned = ["manager", "helper", "util", "wrapper", "impl"];
 const bannedFiles = /(^|\/)(utils?|common|helpers?|lib|types|index)(\.ts$|\/)/;
 
 const wordsOf = (name: string) =>
@@ -37,7 +26,7 @@ const wordsOf = (name: string) =>
 const isBanned = (word: string) => banned.includes(word.replace(/s$/, "")) || banned.includes(word);
 
 function findNameProblems({ path, text }: Source): readonly string[] {
-  const file = path.replace("src/service/", "").replace(/^(src|webview)\//, "");
+  const file = path.replace(/^(src|webview)\//, "");
   const inPath = wordsOf(file).filter(isBanned);
   const declared = [
     ...text.matchAll(
@@ -130,13 +119,13 @@ export const conventions: readonly Convention[] = [
     ],
   },
   {
-    name: "at most 400 lines",
+    name: "at most 600 lines",
     findProblems: ({ path, text }) => {
       const lines = text.trimEnd().split("\n").length;
-      return code.test(path) && lines > 400 ? [`has ${lines} lines`] : [];
+      return code.test(path) && lines > 600 ? [`has ${lines} lines`] : [];
     },
     violations: [
-      { path: "src/run/folder.ts", text: `/** A run's folder. */${"\n".repeat(400)}export {};` },
+      { path: "src/run/folder.ts", text: `/** A run's folder. */${"\n".repeat(600)}export {};` },
     ],
   },
   {

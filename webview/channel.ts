@@ -2,6 +2,7 @@
  * The page's end of the channel to the editor: it sends requests and receives events. The type of a
  * result follows from the name of the request.
  */
+import { handleEditingKeys } from "./editingKeys.ts";
 import type { EditorMessage, PageContract } from "../src/protocol/pageChannel.ts";
 
 declare function acquireVsCodeApi(): {
@@ -40,6 +41,7 @@ interface PendingRequest {
 
 /** Opens the channel; a page may do so only once. */
 export function openChannel<Contract extends PageContract>(): Channel<Contract> {
+  handleEditingKeys();
   const editor = acquireVsCodeApi();
   const pending = new Map<number, PendingRequest>();
   const listeners = new Map<string, (body: never) => void>();

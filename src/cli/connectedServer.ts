@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
 import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { describeOmission } from "../mcp/toolList.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { describeProgram } from "../trajectory/programText.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
@@ -26,6 +28,14 @@ export async function withConnectedServer<T>(
   printNote(describeStart(entry).join("\n"));
   if (entry.isDisposable && !options.trustServer) await requireConsent(context, entry);
   const session = await connectServer(entry, signal);
+  const omitted = session.omittedTools.map(it => `  ${escapeInvisible(describeOmission(it))}`);
+  if (omitted.length > 0)
+    printNote(
+      [
+        `not all that ${escapeInvisible(entry.name)} lists can be offered:`,
+        ...truncateList(omitted),
+      ].join("\n"),
+    );
   try {
     return await work(session);
   } finally {
@@ -39,6 +49,9 @@ function describeStart(entry: ServerEntry): string[] {
   return [
     `starting ${[program, ...args].join(" ")} in ${folder}`,
     `  with the environment variables ${variables.join(", ")}`,
+    ...(entry.ignoredKeys.length > 0
+      ? [`  keys of its entry without an effect here: ${entry.ignoredKeys.join(", ")}`]
+      : []),
     ...(entry.isDisposable
       ? [
           "  it is marked as disposable: all its tools may be called, and they may change or delete everything they can reach",
@@ -46,6 +59,13 @@ function describeStart(entry: ServerEntry): string[] {
       : []),
   ];
 }
+
+const maxListed = 20;
+
+const truncateList = (lines: readonly string[]): readonly string[] =>
+  lines.length > maxListed
+    ? [...lines.slice(0, maxListed), `  and ${lines.length - maxListed} more`]
+    : lines;
 
 async function requireConsent({ confirm }: CliContext, { name }: ServerEntry): Promise<void> {
   if (!confirm)

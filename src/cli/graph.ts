@@ -2,6 +2,7 @@
  * `graph`: lists the dependency edges between tools, as they are declared, or as names or a chat
  * model suggest them. Verifies edges on live sessions and compares labels with the declarations.
  */
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -24,7 +25,7 @@ import {
 import { labelByNames } from "../synthesis/graph/nameLabels.ts";
 import { LabelCache } from "../synthesis/graph/labelCache.ts";
 import { labelWithModel } from "../synthesis/graph/modelLabels.ts";
-import { observeServer, verifyObservedEdges } from "../synthesis/graph/observedServer.ts";
+import { listObservedTools, observeServer } from "../synthesis/graph/observedServer.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
@@ -38,6 +39,7 @@ import {
   type OptionValues,
 } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
+import { describeCalls, verifyConnectedEdges } from "./connectedVerification.ts";
 import {
   createEndpointChoice,
   endpointOptions,
@@ -223,12 +225,16 @@ function createConnectedGraph(
   options: GraphOptions,
 ): Promise<ServerGraph> {
   return withConnectedServer(context, { ...options, connect: name }, async session => {
+    const reads = listObservedTools(session);
+    if (reads.length > 0)
+      context.printNote(
+        `${describeCalls("graph calls these read-only tools", session.entry)}: ${reads.map(it => escapeInvisible(it.name)).join(", ")}`,
+      );
     const observed = await observeServer(session, context.signal);
     const edges = toEdges(await labelTools(by, name, observed.tools, context, options));
-    const verifications: EdgeVerification[] = [];
-    if (options.verify)
-      for await (const it of verifyObservedEdges(session, edges, observed, context.signal))
-        verifications.push(it);
+    const verifications = options.verify
+      ? await verifyConnectedEdges(context, session, edges, observed, options.trustServer)
+      : [];
     return { server: name, by, edges: addVerdicts(edges, verifications, new Map()) };
   });
 }
@@ -259,7 +265,7 @@ async function labelTools(
   return labelWithModel({
     tools,
     model: endpoint,
-    cache: new LabelCache(join(prove, "graphs", `${name}.labels.jsonl`)),
+    cache: new LabelCache(join(prove, "graphs", `${toFileName(name)}.labels.jsonl`)),
     concurrency,
     signal,
     onProgress: (done, total) => showProgress(`${name}: ${done} of ${total} pairs labelled`),
@@ -267,6 +273,12 @@ async function labelTools(
     throw toUserError(error);
   });
 }
+
+/** A name that cannot be the name of a file, such as one with a slash, becomes one of its own. */
+const toFileName = (name: string): string =>
+  /^[A-Za-z0-9][\w .-]{0,59}$/.test(name)
+    ? name
+    : `${name.replaceAll(/[^\w.-]+/g, "-").slice(0, 40)}-${createHash("sha256").update(name).digest("hex").slice(0, 12)}`;
 
 const toEdges = (labels: readonly Label[]): Edge[] =>
   labels.flatMap(({ a, b, label, via, confidence }): Edge[] =>

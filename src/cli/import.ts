@@ -3,7 +3,6 @@
  * and rollouts of other software to trajectories.
  */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { UserError } from "../userError.ts";
 import {
@@ -12,13 +11,14 @@ import {
   type ImportFormat,
   type SkipReason,
 } from "../synthesis/pipeline/importedTasks.ts";
-import { readJsonLines } from "../storage/jsonLines.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
 import { checkTrajectoryName, formatImport, importRollouts } from "./importRollouts.ts";
 import { countOf, existingPath, oneOf, outputPath } from "./parsers.ts";
+import { readRows } from "./rollouts/readRollouts.ts";
 import { rolloutFormats } from "./rollouts/rolloutFormats.ts";
+import { RowRemarks } from "./rollouts/rowRemarks.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
 const taskFormats = Object.keys(importFormats) as ImportFormat[];
@@ -27,7 +27,7 @@ const formats = [...taskFormats, ...rolloutFormats.map(it => it.name)];
 export const importTasks = defineCommand({
   name: "import",
   description:
-    "Convert rows of When2Call or xLAM-irrelevance to tasks without goals, and rollouts of other software to trajectories. Of the data sets, only rows whose right answer is no call are used; test rows become the split heldout-server. Rollouts at tasks of --tasks are executed again and scored; the others are shown as they are. Exits with 1 if a row was cut off.",
+    "Convert rows of When2Call or xLAM-irrelevance to tasks without goals, and rollouts of other software to trajectories. Of the data sets, only rows whose right answer is no call are used; test rows become the split heldout-server. Rollouts at tasks of --tasks are executed again and scored; the others are shown as they are. Rows that are not JSON are reported and skipped; the command then exits with 1.",
   arguments: [
     argument("<format>", "data set or software that the file is from", {
       parser: oneOf(formats, "there is no format"),
@@ -74,9 +74,12 @@ export const importTasks = defineCommand({
         context,
       );
       for (const it of json ? [JSON.stringify(report)] : formatImport(report)) print(it);
-      if (report.imported === 0 && report.torn === 0)
-        throw new UserError(`${from} holds no rollouts`, "check that the file is not empty");
-      return report.torn > 0 ? 1 : 0;
+      if (report.imported === 0 && report.skipped === 0)
+        throw new UserError(
+          `${from} holds no rollouts`,
+          `check that ${rollouts.writer} has written rollouts into it`,
+        );
+      return report.skipped > 0 ? 1 : 0;
     }
     const format = name as ImportFormat;
     const file = resolve(cwd, out);
@@ -94,7 +97,7 @@ export const importTasks = defineCommand({
           .map(([reason, n]) => `; ${n} skipped: ${reason}`)
           .join("")}`,
       );
-    return 0;
+    return report.skipped["not JSON"] ? 1 : 0;
   },
 });
 
@@ -110,14 +113,18 @@ async function importRows(
   { format, from, file, count }: ImportRequest,
   { printNote, showProgress, signal }: CliContext,
 ) {
-  const report = { file, imported: 0, skipped: {} as Partial<Record<SkipReason, number>> };
+  const skipped: Partial<Record<SkipReason | "not JSON", number>> = {};
+  const report = { file, imported: 0, skipped };
+  const remarks = new RowRemarks(printNote);
+  let number = 0;
   let writer: LineWriter | undefined;
   try {
-    for await (const { json, number } of readRows(from, printNote)) {
+    for await (const { json } of readRows(from, {}, remarks)) {
       signal.throwIfAborted();
+      number++;
       const row = importFormats[format](json);
       if (typeof row === "string") {
-        report.skipped[row] = (report.skipped[row] ?? 0) + 1;
+        skipped[row] = (skipped[row] ?? 0) + 1;
         continue;
       }
       writer ??= new LineWriter(file);
@@ -129,30 +136,7 @@ async function importRows(
   } finally {
     writer?.close();
   }
+  remarks.finish();
+  if (remarks.skipped > 0) skipped["not JSON"] = remarks.skipped;
   return report;
-}
-
-/** The rows of JSON Lines, or the elements of one JSON array. */
-async function* readRows(
-  file: string,
-  onTorn: (remark: string) => void,
-): AsyncGenerator<{ json: unknown; number: number }> {
-  const text = await readFile(file, "utf8").catch((cause: Error) => {
-    throw new UserError(`cannot read ${file} (${cause.message})`, "check the path", { cause });
-  });
-  if (!/^\s*\[/.test(text)) {
-    yield* readJsonLines(file, { onTorn });
-    return;
-  }
-  let rows: unknown;
-  try {
-    rows = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(
-      `${file} is neither JSON Lines nor a JSON array (${(cause as Error).message})`,
-      "download the file again",
-      { cause },
-    );
-  }
-  for (const [i, json] of (rows as unknown[]).entries()) yield { json, number: i + 1 };
 }

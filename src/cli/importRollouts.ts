@@ -13,6 +13,7 @@ import { executeRollout, KnownTasks } from "./rollouts/executeRollout.ts";
 import { readRollouts } from "./rollouts/readRollouts.ts";
 import { createShownTrajectory, type Rollout } from "./rollouts/rollout.ts";
 import type { RolloutFormat } from "./rollouts/rolloutFormat.ts";
+import { RowRemarks } from "./rollouts/rowRemarks.ts";
 
 export interface RolloutImport {
   readonly format: RolloutFormat;
@@ -31,8 +32,8 @@ export interface RolloutImport {
 export interface ImportReport {
   readonly file: string;
   readonly imported: number;
-  /** Rows that were cut off and skipped. */
-  readonly torn: number;
+  /** Rows that are not JSON, or were cut off. */
+  readonly skipped: number;
   readonly attempts: readonly ImportedAttempt[];
 }
 
@@ -59,14 +60,11 @@ export async function importRollouts(
   const known = await readKnownTasks(request.tasks, context);
   const importOne = createImporter(request, known, context);
   const attempts: ImportedAttempt[] = [];
-  let torn = 0;
-  const onTorn = (remark: string) => {
-    torn++;
-    printNote(escapeInvisible(remark));
-  };
+  const remarks = new RowRemarks(printNote);
   let writer: LineWriter | undefined;
   try {
-    for await (const rollout of readRollouts(from, format, { onTorn, signal })) {
+    for await (const rollout of readRollouts(from, format, remarks)) {
+      signal.throwIfAborted();
       const { trajectory, attempt } = importOne(rollout);
       writer ??= new LineWriter(file);
       writer.append(formatTrajectory(trajectory).trimEnd());
@@ -80,7 +78,8 @@ export async function importRollouts(
     if (writer) rmSync(file, { force: true });
     throw error;
   }
-  return { file, imported: attempts.length, torn, attempts };
+  remarks.finish();
+  return { file, imported: attempts.length, skipped: remarks.skipped, attempts };
 }
 
 async function readKnownTasks(
@@ -131,7 +130,12 @@ function createImporter(
 }
 
 /** What the terminal says about an import. */
-export function formatImport({ file, imported, torn, attempts }: ImportReport): readonly string[] {
+export function formatImport({
+  file,
+  imported,
+  skipped,
+  attempts,
+}: ImportReport): readonly string[] {
   const executed = attempts.filter(it => it.task !== null);
   const scored = executed.filter(it => it.reward !== null);
   const shown = imported - executed.length;
@@ -149,7 +153,7 @@ export function formatImport({ file, imported, torn, attempts }: ImportReport): 
     lines.push(escapeInvisible(`${it.id}: ${it.notes.join("; ")}`));
   if (noted.length > maxNotes)
     lines.push(`${noted.length - maxNotes} more differ from their file (--json lists them)`);
-  if (torn > 0) lines.push(`${torn} torn and skipped`);
+  if (skipped > 0) lines.push(`${skipped} not read`);
   return lines;
 }
 

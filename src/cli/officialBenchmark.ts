@@ -50,6 +50,7 @@ import {
 } from "./harness/tEvalHarness.ts";
 import { countOf, oneOf, outputPath } from "./parsers.ts";
 import { readRollouts } from "./rollouts/readRollouts.ts";
+import { RowRemarks } from "./rollouts/rowRemarks.ts";
 import { createShownTrajectory } from "./rollouts/rollout.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
@@ -314,10 +315,12 @@ async function writeAttempts(
   const file = join(folder, "attempts.trajectory.jsonl");
   const verdicts = new Map(entries.map(it => [it.id, it]));
   const lines: string[] = [];
+  const remarks = new RowRemarks(printNote);
   for (const { path, toAttempt, toEntries } of results) {
     const source = join(folder, path);
     if (!existsSync(source)) continue;
-    for await (const rollout of readRollouts(source, format, { onTorn: printNote, signal })) {
+    for await (const rollout of readRollouts(source, format, remarks)) {
+      signal.throwIfAborted();
       const id = toAttempt(rollout.id);
       const own = toEntries(id).flatMap(it => verdicts.get(it) ?? []);
       const why = own.map(explain).filter(it => it !== "");
@@ -333,6 +336,7 @@ async function writeAttempts(
       lines.push(formatTrajectory(createShownTrajectory(judged, names)));
     }
   }
+  remarks.finish();
   withWriteErrors(file, () => {
     rmSync(file, { force: true });
     writeFileSync(file, lines.join(""));

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import { mcpConfigSchema } from "../mcp/mcpConfig.ts";
+import { mcpConfigSchema } from "../mcp/mcpEntry.ts";
 import { trainingFileSchema } from "../run/trainingFile.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
@@ -67,6 +67,8 @@ export function createSchemaFiles(catalog: Catalog): Record<string, string> {
       "schemas/mcp.schema.json",
       mcpConfigSchema.meta({
         title: "PROVE connected servers",
+        allowComments: true,
+        allowTrailingCommas: true,
         description: "prove/mcp.json: third-party MCP servers to use as environments.",
       }),
     ],

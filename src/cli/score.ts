@@ -20,7 +20,7 @@ import { readRecordedAttempts, type RecordedAttempt } from "../trajectory/record
 import { findChange } from "../trajectory/replay.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
-import { asFinished, explainImport } from "../trajectory/trajectory.ts";
+import { asFinished, explainImport, explainMissingTask, noTask } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import {
   bugExitCode,
@@ -173,7 +173,10 @@ function createScorer({ catalog, printNote }: CliContext, profile: Profile, tall
     if (importedFrom !== undefined) return { why: importedFrom };
     if (!task)
       return {
-        why: `its task ${trajectory.header.task} was not found: name its file with --tasks`,
+        why:
+          trajectory.header.task === noTask
+            ? explainMissingTask(trajectory.header)
+            : `its task ${trajectory.header.task} was not found: name its file with --tasks`,
       };
     if (!finished) return { why: "it never ended: the attempt was cut off" };
     const change = findChange(catalog, trajectory.header);

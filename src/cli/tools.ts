@@ -1,6 +1,6 @@
 /** `tools`: lists tools, as signatures or as the function schemas that models receive. */
 import type { Tool } from "../environment/server.ts";
-import type { ConnectedTool } from "../mcp/serverConnection.ts";
+import type { ConnectedTool } from "../mcp/toolList.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, optionalArgument } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";

@@ -1,23 +1,18 @@
 /**
- * `world`: generates one fixture per server from a seed, which share people, companies, places and
- * money; or checks the fixtures of one name against each other.
+ * `world`: writes the fixtures of one generated world as files to edit, or checks the fixtures of
+ * one name against each other.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { openCatalog, type Catalog } from "../environment/catalog.ts";
-import { getFixtureFile, type Fixture } from "../environment/fixture.ts";
-import { loadGenerators } from "../servers/catalog.ts";
-import {
-  findInconsistencies,
-  formatFixture,
-  generateFixtures,
-} from "../servers/generateFixtures.ts";
-import { shippedSeed } from "../servers/shared/cast.ts";
-import type { FixtureSize } from "../servers/shared/generator.ts";
+import { openCatalog } from "../environment/catalog.ts";
+import { formatFixture, getFixtureFile, type Fixture } from "../environment/fixture.ts";
+import { parseFixtureName } from "../environment/fixtureName.ts";
+import { Cast, findDisagreements } from "../servers/worldChecks.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readIfExists } from "../storage/fileErrors.ts";
+import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, option, type CliContext, type Parser } from "./command.ts";
 import { oneOf, outputPath } from "./parsers.ts";
@@ -36,7 +31,7 @@ const fixtureName: Parser<string> = {
 export const world = defineCommand({
   name: "world",
   description:
-    "Generate one fixture for each server from a seed; all of them share the same people, companies, places and money. With --check, check the existing fixtures of one name against each other instead, and exit with 1 if they disagree.",
+    "Write one fixture for each server: the shipped ones in the world with the number of the seed, with other people, companies, places and dates, which all of them share. With --check, check the existing fixtures of one name against each other instead, and exit with 1 if they disagree.",
   arguments: [],
   options: {
     seed: seedOption,
@@ -44,7 +39,7 @@ export const world = defineCommand({
       parser: fixtureName,
     }),
     size: option("--size <size>", "size of each fixture", {
-      parser: oneOf<FixtureSize>(["full", "small"], "there is no size"),
+      parser: oneOf(["full", "small"], "there is no size"),
       default: "full",
     }),
     out: option("--out <folder>", "folder to write to (default: prove/fixtures)", {
@@ -55,14 +50,15 @@ export const world = defineCommand({
   examples: ["world --seed 7", "world --seed 7 --size small --out fixtures", "world --check full"],
   async run(context, _positionals, { seed, name = `world-${seed}`, size, out, check }) {
     if (check !== undefined) return checkFixtures(context, check, seed);
-    const { cwd, prove, print, signal } = context;
+    const { cwd, prove, print, signal, catalog, resources } = context;
     const folder = out === undefined ? join(prove, "fixtures") : resolve(cwd, out);
-    const readShipped = createShippedReader(context);
-    const options = { seed, size, name, readShipped };
-    for (const [server, fixture] of generateFixtures(await loadGenerators(), options)) {
+    // fixtures of the workspace may have the names of those that ship with the product
+    const shipped = openCatalog([...catalog.servers.values()], [join(resources, "servers")]);
+    for (const server of catalog.servers.keys()) {
       // lets an interruption be noticed
       await setImmediate();
       signal.throwIfAborted();
+      const fixture = { ...shipped.getFixture(server, `${size}@${seed}`), name };
       const file = getFixtureFile(folder, server, name);
       if (!containsFixture(file, fixture)) {
         mkdirSync(dirname(file), { recursive: true });
@@ -85,35 +81,30 @@ function containsFixture(file: string, fixture: Fixture): boolean {
   }
 }
 
-/** Reads fixtures that ship with the product, even if the workspace has some of the same name. */
-function createShippedReader({
-  catalog,
-  resources,
-}: CliContext): (server: string, size: FixtureSize) => ReturnType<Catalog["getFixture"]> {
-  const shipped = openCatalog([...catalog.servers.values()], [join(resources, "servers")]);
-  return (server, size) => shipped.getFixture(server, size);
-}
-
-async function checkFixtures(
-  { catalog, print, printNote }: CliContext,
+function checkFixtures(
+  { catalog, resources, print, printNote }: CliContext,
   name: string,
   seed: number,
-): Promise<number> {
-  const states = new Map(
-    [...catalog.servers.keys()].map(server => [server, catalog.getFixture(server, name).state]),
+): number {
+  const fixtures = new Map(
+    [...catalog.servers.keys()].map(server => [server, catalog.getFixture(server, name)]),
   );
-  // world-7 was generated from seed 7, unless another seed is given
-  const isNamedBySeed = /^world-\d+$/.test(name) && seed === shippedSeed;
-  const inconsistencies = findInconsistencies(
-    await loadGenerators(),
-    states,
-    isNamedBySeed ? Number(name.slice("world-".length)) : seed,
+  const file = join(resources, "servers/cast.json");
+  const cast = parseJson(Cast, readFileSync(file, "utf8"), { file });
+  // world-7 and full@7 are world 7 of the shipped fixtures, other names those of the seed
+  const world =
+    parseFixtureName(name).world ??
+    /^world-(\d+)$/.exec(name)?.[1] ??
+    (seed === seedOption.default ? undefined : seed);
+  const disagreements = findDisagreements(
+    fixtures,
+    world === undefined ? cast : catalog.localize(cast, `full@${world}`),
   );
-  for (const line of inconsistencies) print(line);
+  for (const it of disagreements) print(it);
   printNote(
-    inconsistencies.length === 0
-      ? `the ${states.size} fixtures ${name} agree`
-      : `${inconsistencies.length} disagreements`,
+    disagreements.length === 0
+      ? `the ${fixtures.size} fixtures ${name} agree`
+      : `${disagreements.length} disagreements`,
   );
-  return inconsistencies.length === 0 ? 0 : 1;
+  return disagreements.length === 0 ? 0 : 1;
 }

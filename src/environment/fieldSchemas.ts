@@ -24,6 +24,9 @@ export const label = (entity: string) => z.string().min(1).max(200).meta({ "x-la
 export const sensitive = <T extends z.ZodType>(schema: T): T =>
   schema.meta({ "x-sensitive": true });
 
+/** What a person writes, of that length and not only spaces. */
+export const phrase = (min: number, max: number) => z.string().min(min).max(max).regex(/\S/);
+
 /** The largest number of rows that a list returns. */
 export const rowLimit = (defaultCount: number, max = 50) =>
   z.int().min(1).max(max).optional().describe(`At most this many, ${defaultCount} if not given`);

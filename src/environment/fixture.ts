@@ -111,3 +111,35 @@ function getServerFolder(folder: string, server: string): string {
   const inner = join(folder, server, "fixtures");
   return existsSync(inner) ? inner : join(folder, server);
 }
+
+/**
+ * The text of a fixture file: tables have one row per line, so that a person can read and diff it.
+ */
+export const formatFixture = (fixture: Fixture): string => `${formatValue(fixture, 0)}\n`;
+
+const rowDepth = 3;
+const maxLineWidth = 110;
+
+function formatValue(value: unknown, depth: number): string {
+  const inline = formatInline(value);
+  const isInline = depth >= rowDepth || (depth > 0 && inline.length <= maxLineWidth);
+  if (value === null || typeof value !== "object" || isInline) return inline;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const items = Array.isArray(value)
+    ? value.map(it => formatValue(it, depth + 1))
+    : Object.entries(value).map(
+        ([key, it]) => `${JSON.stringify(key)}: ${formatValue(it, depth + 1)}`,
+      );
+  if (items.length === 0) return inline;
+  const margin = "  ".repeat(depth);
+  return `${open}\n${items.map(it => `${margin}  ${it}`).join(",\n")}\n${margin}${close}`;
+}
+
+/** JSON on one line, with a space after each colon and comma. */
+function formatInline(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatInline).join(", ")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, it]) => `${JSON.stringify(key)}: ${formatInline(it)}`)
+    .join(", ")}}`;
+}

@@ -1,5 +1,5 @@
 /** Reads JSON schemas of tools: their branches, and the keywords with which servers annotate them. */
-import type { Json } from "./json.ts";
+import { isJsonObject, type Json } from "./json.ts";
 import type { JsonSchema } from "./server.ts";
 
 /** A schema's first branch that is not `null`, with the keywords beside the branches. */
@@ -13,8 +13,17 @@ export function removeNull(schema: JsonSchema): JsonSchema {
 export const getKeyword = (schema: JsonSchema, keyword: string): string | undefined =>
   schema[keyword] as string | undefined;
 
-export const listBranches = (schema: JsonSchema): readonly JsonSchema[] =>
-  ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
+/** A schema as an object. `true`, and what is no schema, allow every value. */
+export const toSchema = (value: unknown): JsonSchema => (isJsonObject(value) ? value : {});
 
-export const getProperties = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
-  (schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
+export function listBranches(schema: JsonSchema): readonly JsonSchema[] {
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  return Array.isArray(branches) ? (branches as readonly JsonSchema[]) : [];
+}
+
+/** The keys that an object must have. */
+export const listRequired = ({ required }: JsonSchema): readonly string[] =>
+  Array.isArray(required) ? (required as readonly string[]) : [];
+
+export const getProperties = ({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> =>
+  isJsonObject(properties) ? (properties as Readonly<Record<string, JsonSchema>>) : {};

@@ -3,31 +3,33 @@
  * second check, of ranges, enums and formats, is the tool's full schema.
  */
 import { isJsonObject, type Json } from "./json.ts";
+import { getProperties, listBranches, listRequired } from "./schemaKeywords.ts";
 import type { JsonSchema } from "./server.ts";
 
 /**
  * Describes where and why a value does not match a schema's required keys and JSON types, or
  * returns undefined. Integers accept 3.0, numbers accept integers, strings are never coerced, null
  * matches only where the schema allows it, extra keys are allowed, and any branch of anyOf or oneOf
- * may match.
+ * may match. What is no schema, and a type that JSON does not have, match every value.
  */
 export function findTypeMismatch(
   schema: JsonSchema,
   value: unknown,
   path = "",
 ): string | undefined {
-  const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
-  if (branches) {
+  if (!isJsonObject(schema)) return undefined;
+  const branches = listBranches(schema);
+  if (branches.length > 0) {
     const mismatches = branches.map(it => findTypeMismatch(it, value, path));
-    return mismatches.includes(undefined) ? undefined : mismatches[0];
+    if (!mismatches.includes(undefined)) return mismatches[0];
   }
   const types = listTypes(schema);
   if (types.length > 0 && !types.some(it => isOfType(it, value)))
     return `${path || "arguments"} must be ${withArticle(types.join(" or "))}, not ${describeValue(value)}`;
   if (isJsonObject(value)) {
-    for (const key of (schema["required"] ?? []) as readonly string[])
+    for (const key of listRequired(schema))
       if (!Object.hasOwn(value, key)) return `missing required argument ${joinPath(path, key)}`;
-    const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
+    const properties = getProperties(schema);
     for (const key of Object.keys(properties)) {
       if (!Object.hasOwn(value, key)) continue;
       const mismatch = findTypeMismatch(properties[key]!, value[key], joinPath(path, key));
@@ -49,10 +51,11 @@ const withArticle = (noun: string) => `${/^[aeio]/.test(noun) ? "an" : "a"} ${no
 /** The JSON types that a schema allows; empty if it allows all. */
 function listTypes(schema: JsonSchema): readonly string[] {
   const type = schema["type"];
-  if (typeof type === "string") return [type];
-  if (Array.isArray(type)) return type as string[];
-  if ("const" in schema) return [getJsonType(schema["const"])];
-  return Array.isArray(schema["enum"]) ? listEnumTypes(schema["enum"] as Json[]) : [];
+  const names = (typeof type === "string" ? [type] : Array.isArray(type) ? type : []) as string[];
+  if (names.length > 0) return names.every(it => jsonTypes.has(it)) ? names : [];
+  const { const: constant, enum: listed } = schema;
+  if (constant !== undefined) return [getJsonType(constant)];
+  return Array.isArray(listed) ? listEnumTypes(listed as Json[]) : [];
 }
 
 const keptEnumTypes = new WeakMap<readonly Json[], readonly string[]>();
@@ -63,6 +66,8 @@ function listEnumTypes(values: readonly Json[]): readonly string[] {
   if (!types) keptEnumTypes.set(values, (types = [...new Set(values.map(getJsonType))]));
   return types;
 }
+
+const jsonTypes = new Set(["string", "number", "integer", "boolean", "null", "array", "object"]);
 
 function isOfType(type: string, value: unknown): boolean {
   switch (type) {

@@ -13,13 +13,14 @@ import {
 import type { JsonSchema } from "../environment/server.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
-import type { ServerEntry } from "./mcpConfig.ts";
+import { allowsTool, type ServerEntry } from "./mcpConfig.ts";
+import { createBrokenFault, ServerConnection, type Timeouts } from "./serverConnection.ts";
 import {
-  createBrokenFault,
-  ServerConnection,
+  describeOmission,
   type ConnectedTool,
-  type Timeouts,
-} from "./serverConnection.ts";
+  type OmittedTool,
+  type ToolList,
+} from "./toolList.ts";
 
 /** A call whose outcome changed when it was repeated. */
 export interface ReplayDifference {
@@ -50,7 +51,7 @@ export class ConnectedSession {
   readonly #signal: AbortSignal;
   readonly #timeouts: Timeouts;
   readonly #calls: CompletedCall[] = [];
-  #tools: ReadonlyMap<string, ConnectedTool> = new Map();
+  #list: ToolList = { tools: new Map(), omitted: [] };
   #connection: ServerConnection | undefined;
   /** Settles when all calls and restarts so far have. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -63,7 +64,12 @@ export class ConnectedSession {
 
   /** The tools that the server lists, in its order. */
   get tools(): ReadonlyMap<string, ConnectedTool> {
-    return this.#tools;
+    return this.#list.tools;
+  }
+
+  /** The tools that the server lists and that cannot be offered. */
+  get omittedTools(): readonly OmittedTool[] {
+    return this.#list.omitted;
   }
 
   /** The calls since the server was started, in order. */
@@ -87,7 +93,7 @@ export class ConnectedSession {
       this.#connection = undefined;
       this.#signal.throwIfAborted();
       this.#connection = await ServerConnection.open(this.entry, this.#signal, this.#timeouts);
-      this.#tools = this.#connection.tools;
+      this.#list = this.#connection.list;
       const differences: ReplayDifference[] = [];
       for (const call of calls) {
         const newOutcome = await this.#call(call.name, call.arguments);
@@ -135,10 +141,14 @@ export class ConnectedSession {
 
   /** The fault of a call that is refused without asking the server. */
   #findFault(name: string, args: unknown): Fault | undefined {
-    const tool = this.#tools.get(name);
-    if (!tool) return createUnknownToolFault(name);
+    const tool = this.tools.get(name);
+    if (!tool) {
+      const fault = createUnknownToolFault(name);
+      const omitted = this.omittedTools.find(it => it.name === name);
+      return omitted ? { ...fault, message: describeOmission(omitted) } : fault;
+    }
     if (replaceTooDeep(args) === tooDeepText) return createTooDeepFault();
-    if (tool.effect === "write" && !this.entry.isDisposable)
+    if (!allowsTool(this.entry, tool))
       return {
         kind: "refused",
         type: "permission_denied",

@@ -1,12 +1,31 @@
 /**
  * Reads a workspace's `prove/mcp.json`, which lists third-party MCP servers in the format of VS
- * Code's own `mcp.json`: how to start each server, and whether its tools may change things.
+ * Code's own `mcp.json`: how to start each server, and whether its tools may change things. A
+ * faulty entry has an error of its own, and the others can be used.
  */
-import { isAbsolute, resolve } from "node:path";
-import { z } from "zod";
-import { parseJson } from "../storage/parseJson.ts";
-import { UserError } from "../userError.ts";
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from "jsonc-parser";
+import { homedir } from "node:os";
+import { basename, isAbsolute, resolve } from "node:path";
+import type { z } from "zod";
+import type { Tool } from "../environment/server.ts";
+import { isMissing, toReadError } from "../storage/fileErrors.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
+import { UserError } from "../userError.ts";
+import {
+  disabledEntrySchema,
+  entrySchema,
+  findEntryFault,
+  formatPath,
+  ignoredKeys,
+  type EntryFault,
+} from "./mcpEntry.ts";
 
 /** One server of the file, with its defaults filled in. */
 export interface ServerEntry {
@@ -20,91 +39,57 @@ export interface ServerEntry {
   readonly isDisposable: boolean;
   /** Keys of a result that report a failed call, for servers that do not set MCP's `isError`. */
   readonly errorKeys: readonly string[];
+  /** Keys of the entry that have an effect in other programs only. */
+  readonly ignoredKeys: readonly string[];
 }
-
-const entrySchema = z.strictObject({
-  type: z
-    .literal("stdio")
-    .optional()
-    .describe("Servers are started here and spoken to over stdin and stdout."),
-  command: z.string().min(1).describe("The program that is the server, looked for on PATH."),
-  args: z
-    .array(z.string())
-    .optional()
-    .describe("Its arguments. ${workspaceFolder} stands for the folder that holds prove/."),
-  env: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("Its whole environment, beside PATH: nothing else is passed on."),
-  cwd: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("The folder it is started in; the workspace folder where this is left out."),
-  disposable: z
-    .boolean()
-    .optional()
-    .describe(
-      "Whether everything that the server can reach may be changed or lost. Without it only the tools that are marked as read-only are run.",
-    ),
-  errorKeys: z
-    .array(z.string().min(1))
-    .optional()
-    .describe(
-      "Keys of a result by which the server says that a call failed: success and ok by being false, any other by being there. Left out: success and error.",
-    ),
-});
-
-/** The schema of `prove/mcp.json`, which also gives the JSON Schema for the editor. */
-export const mcpConfigSchema = z.strictObject({
-  $schema: z.string().optional(),
-  servers: z.record(
-    z
-      .string()
-      .regex(
-        /^[A-Za-z0-9][\w .-]{0,59}$/,
-        "a server's name is made of letters, digits, spaces, dots and dashes",
-      ),
-    entrySchema,
-  ),
-});
 
 /** The servers of a file by name: the entry, or why the server cannot be started. */
 export interface ServerEntries {
   readonly entries: ReadonlyMap<string, ServerEntry>;
   readonly errors: ReadonlyMap<string, UserError>;
+  /** The names of the servers that the file leaves out. */
+  readonly disabled: ReadonlySet<string>;
 }
+
+export const noServerEntries: ServerEntries = {
+  entries: new Map(),
+  errors: new Map(),
+  disabled: new Set(),
+};
+
+/** Whether a server's tool may be called: a write only if its entry says that it is disposable. */
+export const allowsTool = (
+  { isDisposable }: ServerEntry,
+  { effect }: Pick<Tool, "effect">,
+): boolean => effect === "read" || isDisposable;
 
 /**
  * Reads the entries of a `prove/mcp.json` by name; a missing file has none. Relative paths in it
- * start at `workspace`. Throws a `UserError` that names the first value that does not fit.
+ * start at `workspace`. Throws a `UserError` for a file that cannot be read as a whole.
  */
 export function readServerEntries(file: string, workspace: string): ServerEntries {
   let text: string;
   try {
     text = readTextFile(file);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT")
-      return { entries: new Map(), errors: new Map() };
-    throw new UserError(
-      `cannot read ${file} (${(cause as Error).message})`,
-      "check the file's permissions",
-      { cause },
-    );
+    if (isMissing(cause)) return noServerEntries;
+    throw toReadError(file, cause);
   }
   return parseServerEntries(text, file, workspace);
 }
 
 /**
- * Reads the entry with that name. Throws a `UserError` that lists the names, or shows how to write
- * an entry, if there is none.
+ * Reads the entry with that name. Throws a `UserError` that says what is wrong with it, lists the
+ * names, or shows how to write an entry.
  */
 export function findServerEntry(file: string, workspace: string, name: string): ServerEntry {
-  const { entries, errors } = readServerEntries(file, workspace);
+  const { entries, errors, disabled } = readServerEntries(file, workspace);
   const entry = entries.get(name);
   if (entry) return entry;
   const error = errors.get(name);
   if (error) throw error;
+  if (disabled.has(name))
+    throw new UserError(`${name} is disabled in ${file}`, "enable it there to use it");
   const example = `{"servers": {"${name}": {"command": "npx", "args": ["-y", "<package>"]}}}`;
   throw new UserError(
     `${file} has no server ${name}`,
@@ -113,50 +98,167 @@ export function findServerEntry(file: string, workspace: string, name: string): 
 }
 
 export function parseServerEntries(text: string, file: string, workspace: string): ServerEntries {
-  const { servers } = parseJson(mcpConfigSchema, text, { file, noun: "a file of MCP servers" });
   const entries = new Map<string, ServerEntry>();
   const errors = new Map<string, UserError>();
-  for (const [name, it] of Object.entries(servers))
-    try {
-      entries.set(name, createEntry(name, it, file, workspace));
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      errors.set(name, error);
+  const disabled = new Set<string>();
+  const findLine = createLineFinder(text);
+  for (const { name, node } of listEntryNodes(text, file)) {
+    const json: unknown = getNodeValue(node);
+    if (disabledEntrySchema.safeParse(json).success) {
+      disabled.add(name);
+      continue;
     }
-  return { entries, errors };
+    const isRepeated = entries.delete(name) || errors.has(name);
+    const fault = isRepeated ? repeatedName : (findEntryFault(json) ?? findVariableFault(json));
+    if (fault)
+      errors.set(name, toError(fault, `${file}:${findLine(findOffset(node, fault))}`, name));
+    else entries.set(name, createEntry(name, entrySchema.parse(json), workspace));
+  }
+  return { entries, errors, disabled };
 }
 
-function createEntry(
-  name: string,
-  {
-    command,
-    args = [],
-    env = {},
-    cwd = ".",
-    disposable = false,
-    errorKeys = ["success", "error"],
-  }: z.output<typeof entrySchema>,
-  file: string,
-  workspace: string,
-): ServerEntry {
-  const substitute = (text: string) => {
-    // an environment variable may hold a key, which nobody meant to give to this server
-    const variable = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
-    if (variable)
-      throw new UserError(
-        `${file} has ${variable[0]} in server ${name}`,
-        "write the value itself; only ${workspaceFolder} is filled in",
-      );
-    return text.replaceAll("${workspaceFolder}", workspace);
+const repeatedName: EntryFault = {
+  path: [],
+  what: "the file has two servers of this name",
+  remedy: "rename one of them",
+};
+
+const toError = ({ what, remedy }: EntryFault, place: string, name: string) =>
+  new UserError(`${place}, server ${name}: ${what}`, remedy);
+
+/** The entries in the order of the file. */
+function listEntryNodes(text: string, file: string): { name: string; node: Node }[] {
+  const root = parseFile(text, file);
+  if (!root) return [];
+  const place = (node: Node) => `${file}:${createLineFinder(text)(node.offset)}`;
+  if (root.type !== "object")
+    throw new UserError(
+      `${place(root)} is not a file of MCP servers: it must be an object`,
+      `write {"servers": {}} into it`,
+    );
+  const properties = listProperties(root);
+  const lists = properties.filter(it => it.name === "servers" || it.name === "mcpServers");
+  const others = properties.filter(it => it.name !== "inputs" && it.name !== "$schema");
+  if (lists.length === 0 && others.length > 0)
+    throw new UserError(
+      `${file} has no servers, only ${others.map(it => it.name).join(", ")}`,
+      `name them under "servers"`,
+    );
+  return lists.flatMap(({ name, node }) => {
+    if (node.type === "null") return [];
+    if (node.type === "object") return listProperties(node);
+    throw new UserError(
+      `${place(node)} is not a file of MCP servers: ${name} must be an object`,
+      "write each server under its name",
+    );
+  });
+}
+
+/** The root of a file, or undefined if it is empty. */
+function parseFile(text: string, file: string): Node | undefined {
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  try {
+    // a byte order mark takes the place of a space
+    root = parseTree(text.replace(/^\ufeff/, " "), errors, {
+      allowTrailingComma: true,
+      allowEmptyContent: true,
+    });
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new UserError(`${file} is nested too deeply`, "correct the file", { cause });
+  }
+  const [error] = errors;
+  if (!error) return root;
+  const reason = printParseErrorCode(error.error).replaceAll(/\B[A-Z]/g, it => ` ${it}`);
+  throw new UserError(
+    `${file}:${createLineFinder(text)(error.offset)} is not JSON (${reason.toLowerCase()})`,
+    "correct the file",
+  );
+}
+
+const listProperties = ({ children = [] }: Node): { name: string; node: Node }[] =>
+  children.flatMap(({ children: [key, value] = [] }) =>
+    key && value ? [{ name: String(key.value), node: value }] : [],
+  );
+
+/** Where the value of a fault is, or the nearest value around it. */
+function findOffset(entry: Node, { path }: EntryFault): number {
+  const steps = path.map(it => (typeof it === "number" ? it : String(it)));
+  for (let depth = steps.length; depth > 0; depth--) {
+    const node = findNodeAtLocation(entry, steps.slice(0, depth));
+    if (node) return node.offset;
+  }
+  return entry.offset;
+}
+
+/** Finds the lines, from 1, of offsets that are asked for in ascending order. */
+function createLineFinder(text: string): (offset: number) => number {
+  let line = 1;
+  let position = 0;
+  return offset => {
+    for (; position < offset; position++) if (text[position] === "\n") line++;
+    return line;
   };
-  const folder = substitute(cwd);
+}
+
+type EntryJson = z.output<typeof entrySchema>;
+
+/** What is filled in. Variables of the environment are not: they may hold keys. */
+const createVariables = (workspace: string): Readonly<Record<string, string>> => ({
+  workspaceFolder: workspace,
+  workspaceFolderBasename: basename(workspace),
+  userHome: homedir(),
+});
+
+/** `${name}`, also if it is not closed; and a name of VS Code's variables without the dollar. */
+const variable =
+  /\$\{([^}]*)\}?|\{(?:workspaceFolder(?:Basename)?|userHome|(?:env|input):[^}]*)\}/g;
+
+/** Finds a variable that nothing is filled in for, which the server would get as it is written. */
+function findVariableFault(json: unknown): EntryFault | undefined {
+  const variables = createVariables("");
+  for (const [path, text] of listTexts(entrySchema.parse(json)))
+    for (const [whole, name] of text.matchAll(variable))
+      if (name === undefined || !whole.endsWith("}") || !Object.hasOwn(variables, name))
+        return {
+          path,
+          what: `${formatPath(path)} has ${whole}, which is not filled in`,
+          remedy:
+            "write the value itself; only ${workspaceFolder}, ${workspaceFolderBasename} and ${userHome} are filled in",
+        };
+  return undefined;
+}
+
+/** The texts that the server gets, with their places. */
+const listTexts = ({ command, args, env, cwd }: EntryJson): [(string | number)[], string][] => [
+  [["command"], command],
+  ...(args ?? []).map((it, i): [(string | number)[], string] => [["args", i], it]),
+  ...Object.entries(env ?? {}).flatMap(([key, value]): [string[], string][] => [
+    [["env", key], key],
+    [["env", key], value ?? ""],
+  ]),
+  [["cwd"], cwd ?? ""],
+];
+
+function createEntry(name: string, json: EntryJson, workspace: string): ServerEntry {
+  const { command, args, env, cwd, disposable, errorKeys } = json;
+  const variables = createVariables(workspace);
+  const fillIn = (text: string) => text.replaceAll(variable, (_, it: string) => variables[it]!);
+  const fillInPath = (text: string) => fillIn(text.replace(/^~(?=$|[/\\])/, "${userHome}"));
+  const folder = fillInPath(cwd ?? ".");
   return {
     name,
-    command: substitute(command),
-    args: args.map(substitute),
-    env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, substitute(value)])),
+    command: fillInPath(command),
+    args: (args ?? []).map(fillInPath),
+    env: Object.fromEntries(
+      Object.entries(env ?? {}).flatMap(([key, value]) =>
+        value === null ? [] : [[fillIn(key), fillIn(value)]],
+      ),
+    ),
     cwd: isAbsolute(folder) ? folder : resolve(workspace, folder),
-    isDisposable: disposable,
-    errorKeys,
+    isDisposable: disposable ?? false,
+    errorKeys: errorKeys ?? ["success", "error"],
+    ignoredKeys: ignoredKeys.filter(it => Object.hasOwn(json, it)),
   };
 }

@@ -2,25 +2,19 @@
  * The connection to one process of an MCP server: starts it, lists its tools and makes calls. After
  * a time-out or a crash every further call is `broken`; a new connection is needed.
  */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
-  CallToolResultSchema,
-  ErrorCode,
-  ListToolsResultSchema,
-  McpError,
-  type Tool as ListedTool,
+  LATEST_PROTOCOL_VERSION,
+  SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../environment/json.ts";
+import { isJsonObject, type JsonObject } from "../environment/json.ts";
 import type { Fault, Outcome } from "../environment/outcome.ts";
-import type { JsonSchema, Tool } from "../environment/server.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
+import { ReplyError, RpcClient, TimeoutError } from "./rpcClient.ts";
 import { ServerProcess } from "./serverProcess.ts";
+import { readToolList, type ToolList } from "./toolList.ts";
 import { createErrorFault, createOutcome } from "./toolResult.ts";
-
-/** A tool as its server lists it, without what is needed to run it and to check its results. */
-export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;
 
 /** How long to wait for a server to start, and for a call, in milliseconds. */
 export interface Timeouts {
@@ -29,10 +23,9 @@ export interface Timeouts {
 }
 
 export class ServerConnection {
-  /** The tools that the server lists, in its order. */
-  readonly tools: ReadonlyMap<string, ConnectedTool>;
+  readonly list: ToolList;
   readonly #entry: ServerEntry;
-  readonly #client: Client;
+  readonly #client: RpcClient;
   readonly #process: ServerProcess;
   readonly #timeouts: Timeouts;
   /** Why the server cannot answer calls any more. */
@@ -40,16 +33,16 @@ export class ServerConnection {
 
   private constructor(
     entry: ServerEntry,
-    client: Client,
+    client: RpcClient,
     process: ServerProcess,
     timeouts: Timeouts,
-    tools: ReadonlyMap<string, ConnectedTool>,
+    list: ToolList,
   ) {
     this.#entry = entry;
     this.#client = client;
     this.#process = process;
     this.#timeouts = timeouts;
-    this.tools = tools;
+    this.list = list;
   }
 
   /**
@@ -61,19 +54,22 @@ export class ServerConnection {
     signal: AbortSignal,
     timeouts: Timeouts,
   ): Promise<ServerConnection> {
+    signal.throwIfAborted();
     const process = new ServerProcess(entry);
-    const client = new Client({ name: "prove", version }, {});
+    const client = new RpcClient(process);
     const stop = () => void process.close();
     signal.addEventListener("abort", stop, { once: true });
-    client.onclose = () => signal.removeEventListener("abort", stop);
+    void process.exited.then(() => signal.removeEventListener("abort", stop));
     try {
-      await client.connect(process, { timeout: timeouts.start, signal });
-      const tools = await listTools(entry, client, timeouts);
-      return new ServerConnection(entry, client, process, timeouts, tools);
+      await process.start();
+      const list = await initialize(entry.name, client, timeouts.start);
+      signal.throwIfAborted();
+      return new ServerConnection(entry, client, process, timeouts, list);
     } catch (cause) {
+      const exitReason = process.getExitReason();
       await process.close();
       signal.throwIfAborted();
-      throw createStartError(entry, process, timeouts, cause as Error);
+      throw createStartError(entry, process, timeouts, cause as Error, exitReason);
     }
   }
 
@@ -85,11 +81,8 @@ export class ServerConnection {
         `${this.#entry.name} ${reason}, and answers nothing until it is started afresh`,
       );
     try {
-      const result = await this.#client.request(
-        { method: "tools/call", params: { name, arguments: args } },
-        CallToolResultSchema,
-        { timeout: this.#timeouts.call },
-      );
+      const params = { name, arguments: args };
+      const result = await this.#client.request("tools/call", params, this.#timeouts.call);
       return createOutcome(result, this.#entry.errorKeys);
     } catch (error) {
       return this.#createFault(name, error as Error);
@@ -108,11 +101,11 @@ export class ServerConnection {
       return createBrokenFault(
         `${server} ${exitReason} while it answered ${name}${formatStderr(this.#process)}`,
       );
-    if (!(error instanceof McpError))
+    if (error instanceof ReplyError) return createErrorFault(error);
+    if (!(error instanceof TimeoutError))
       return createBrokenFault(
         `${server} answered ${name} with what is no MCP result: ${error.message}`,
       );
-    if (error.code !== (ErrorCode.RequestTimeout as number)) return createErrorFault(error);
     // the next call could see what this one still does, so the process is not used again
     this.#brokenReason = `did not answer ${name} within ${this.#timeouts.call / 1000} s`;
     await this.#process.close();
@@ -126,6 +119,25 @@ export const createBrokenFault = (message: string): Fault => ({
   message,
 });
 
+/** Agrees on the protocol, and lists the tools. */
+async function initialize(server: string, client: RpcClient, timeout: number): Promise<ToolList> {
+  const params = {
+    protocolVersion: LATEST_PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: { name: "prove", version },
+  };
+  const result = await client.request("initialize", params, timeout);
+  if (!isJsonObject(result)) throw new Error("its answer to initialize is not an object");
+  const { protocolVersion, capabilities } = result;
+  if (typeof protocolVersion === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
+    throw new Error(`its version of the protocol is ${protocolVersion}`);
+  await client.notify("notifications/initialized");
+  // what the server has is written as an object, but null and PHP's list mean it, too
+  return isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools")
+    ? readToolList(server, it => client.request("tools/list", it, timeout))
+    : { tools: new Map(), omitted: [] };
+}
+
 /** The last lines that a server wrote to stderr, to append to a message. */
 function formatStderr({ stderrTail }: ServerProcess): string {
   const lines = stderrTail.trim().split("\n").slice(-3).join(" ⏎ ").slice(-300);
@@ -137,7 +149,9 @@ function createStartError(
   process: ServerProcess,
   timeouts: Timeouts,
   cause: Error,
+  exitReason: string | undefined,
 ): UserError {
+  if (cause instanceof UserError) return cause;
   const place = `entry ${entry.name} of prove/mcp.json`;
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === "ENOENT" || code === "EACCES" || code === "EINVAL")
@@ -146,63 +160,14 @@ function createStartError(
       `correct command and cwd in ${place}; on Windows a .cmd script is started by cmd with /c`,
       { cause },
     );
-  const stderr = formatStderr(process);
-  if (cause instanceof McpError && cause.code === (ErrorCode.RequestTimeout as number))
+  const { skippedOutput } = process;
+  const said = `${formatStderr(process)}${skippedOutput ? ` (it wrote to stdout: ${skippedOutput})` : ""}`;
+  if (cause instanceof TimeoutError)
     return new UserError(
-      `${entry.name} did not answer within ${timeouts.start / 1000} s of its start${stderr}`,
+      `${entry.name} did not answer within ${timeouts.start / 1000} s of its start${said}`,
       `check that ${place} starts an MCP server that speaks over stdin and stdout`,
       { cause },
     );
-  const reason =
-    cause instanceof McpError && cause.code === (ErrorCode.ConnectionClosed as number)
-      ? (process.getExitReason() ?? "ended")
-      : `is no MCP server that can be spoken to (${cause.message})`;
-  return new UserError(`${entry.name} ${reason}${stderr}`, `correct ${place}`, { cause });
-}
-
-/** A limit, so that a server whose list never ends does not block its start forever. */
-const maxPages = 100;
-
-async function listTools(
-  entry: ServerEntry,
-  client: Client,
-  timeouts: Timeouts,
-): Promise<ReadonlyMap<string, ConnectedTool>> {
-  const tools = new Map<string, ConnectedTool>();
-  if (!client.getServerCapabilities()?.tools) return tools;
-  let cursor: string | undefined;
-  for (let page = 0; page < maxPages; page++) {
-    const result = await client.request(
-      { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
-      ListToolsResultSchema,
-      { timeout: timeouts.start },
-    );
-    for (const it of result.tools)
-      if (!tools.has(it.name)) tools.set(it.name, createTool(entry, it));
-    if (result.nextCursor === undefined) return tools;
-    cursor = result.nextCursor;
-  }
-  throw new Error(`it lists more than ${maxPages} pages of tools`);
-}
-
-/**
- * A listed tool, with the defaults of the protocol: without annotations, a tool writes and its
- * effect cannot be undone.
- */
-function createTool(
-  { name: server }: ServerEntry,
-  { name, description, title, inputSchema, outputSchema, annotations = {} }: ListedTool,
-): ConnectedTool {
-  const isRead = annotations.readOnlyHint === true;
-  return {
-    name,
-    server,
-    effect: isRead ? "read" : "write",
-    summary: description ?? title ?? annotations.title ?? name,
-    destructive: !isRead && annotations.destructiveHint !== false,
-    idempotent: isRead || annotations.idempotentHint === true,
-    requires: [],
-    inputSchema: inputSchema as JsonSchema,
-    outputSchema: (outputSchema ?? {}) as JsonSchema,
-  };
+  const reason = exitReason ?? `is no MCP server that can be spoken to (${cause.message})`;
+  return new UserError(`${entry.name} ${reason}${said}`, `correct ${place}`, { cause });
 }

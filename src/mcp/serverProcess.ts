@@ -2,13 +2,14 @@
  * Runs an MCP server as a child process and exchanges messages over its stdin and stdout. The
  * process gets its own environment and is ended together with everything that it started.
  */
-import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isJsonObject, type JsonObject } from "../environment/json.ts";
 import { findProgram } from "../storage/findProgram.ts";
+import { parseMessageJson } from "../storage/jsonDepth.ts";
+import { UserError } from "../userError.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
 import { ProcessTree } from "./processTree.ts";
 
@@ -18,16 +19,18 @@ const gracePeriods = [300, 700] as const;
 /** The longest message that is accepted, in bytes. */
 const maxMessageBytes = 10 * 1024 * 1024;
 
-export class ServerProcess implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
+export class ServerProcess {
+  onMessage?: (message: JsonObject) => void;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
+  #resolveExited = () => {};
   readonly #entry: ServerEntry;
-  readonly #buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes });
+  /** The parts of a line whose end has not been read. */
+  #partialLine: Buffer[] = [];
+  #partialLength = 0;
+  #skippedLine = "";
   #process: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #tree: ProcessTree | undefined;
-  /** Resolves when the process has ended. */
-  #exited: Promise<void> = Promise.resolve();
   #exitReason: string | undefined;
   /** Why this program ended the process, if it did. */
   #stopReason: string | undefined;
@@ -35,6 +38,7 @@ export class ServerProcess implements Transport {
 
   constructor(entry: ServerEntry) {
     this.#entry = entry;
+    this.exited = new Promise(resolve => (this.#resolveExited = resolve));
   }
 
   /** How the process ended; undefined while it runs. */
@@ -47,9 +51,22 @@ export class ServerProcess implements Transport {
     return this.#stderrTail;
   }
 
+  /** The end of the last line on stdout that was no message, or of one that has not ended. */
+  get skippedOutput(): string {
+    const partialLine = Buffer.concat(this.#partialLine).toString().trim();
+    return (partialLine || this.#skippedLine).slice(-300);
+  }
+
   /** Resolves when the process runs, rejects if it cannot be started. */
   start(): Promise<void> {
-    const { command, args, env, cwd } = this.#entry;
+    const { name, command, args, env, cwd } = this.#entry;
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+      return Promise.reject(
+        new UserError(
+          `${name} cannot be started: there is no folder ${cwd}`,
+          `create the folder, or correct cwd in entry ${name} of prove/mcp.json`,
+        ),
+      );
     const program = findProgram(command, cwd);
     if (program === undefined)
       return Promise.reject(
@@ -74,29 +91,23 @@ export class ServerProcess implements Transport {
     runningProcesses.add(this);
     return new Promise((resolve, reject) => {
       child.once("spawn", resolve);
-      this.#exited = new Promise(resolveExited => {
-        child.once("error", error => {
-          this.#handleExit(error.message);
-          reject(error);
-          resolveExited();
-        });
-        child.once("exit", (code, signal) => {
-          this.#handleExit(signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
-          resolveExited();
-        });
+      child.once("error", error => {
+        this.#handleExit(error.message);
+        reject(error);
       });
+      child.once("exit", (code, signal) =>
+        this.#handleExit(signal ? `was killed by ${signal}` : `ended with exit code ${code}`),
+      );
     });
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  /** Sends the text of a message. */
+  async send(message: string): Promise<void> {
     const child = this.#process;
     if (!child || this.#exitReason !== undefined)
       throw new Error(`${this.#entry.name} ${this.#exitReason ?? "was not started"}`);
-    if (!child.stdin.write(serializeMessage(message)))
-      await Promise.race([
-        new Promise(resolve => child.stdin.once("drain", resolve)),
-        this.#exited,
-      ]);
+    if (!child.stdin.write(`${message}\n`))
+      await Promise.race([new Promise(resolve => child.stdin.once("drain", resolve)), this.exited]);
   }
 
   /**
@@ -111,11 +122,11 @@ export class ServerProcess implements Transport {
     this.#tree?.refresh();
     child.stdin.end();
     for (const [i, milliseconds] of gracePeriods.entries()) {
-      await Promise.race([this.#exited, sleep(milliseconds, undefined, { ref: false })]);
+      await Promise.race([this.exited, sleep(milliseconds, undefined, { ref: false })]);
       if (this.#exitReason !== undefined) return;
       this.kill(i === 0 ? "SIGTERM" : "SIGKILL");
     }
-    await this.#exited;
+    await this.exited;
   }
 
   /** Sends a signal to the process and everything that it started. */
@@ -124,26 +135,35 @@ export class ServerProcess implements Transport {
   }
 
   #readChunk(chunk: Buffer): void {
-    try {
-      this.#buffer.append(chunk);
-    } catch (error) {
-      this.onerror?.(error as Error);
-      this.#stopReason = `wrote a line of more than ${maxMessageBytes} bytes`;
-      this.kill("SIGKILL");
-      return;
+    let start = 0;
+    for (let end; (end = chunk.indexOf("\n", start)) !== -1; start = end + 1) {
+      if (!this.#addToLine(chunk.subarray(start, end))) return;
+      const line = Buffer.concat(this.#partialLine).toString().trim();
+      this.#partialLine = [];
+      this.#partialLength = 0;
+      this.#readLine(line);
     }
-    for (;;) {
-      let message: JSONRPCMessage | null;
-      try {
-        message = this.#buffer.readMessage();
-      } catch (error) {
-        // many servers print a greeting or log lines on stdout, which are skipped
-        this.onerror?.(error as Error);
-        continue;
-      }
-      if (message === null) return;
-      this.onmessage?.(message);
+    this.#addToLine(chunk.subarray(start));
+  }
+
+  /** Whether the line is not too long. A server that writes a longer one is ended. */
+  #addToLine(part: Buffer): boolean {
+    this.#partialLength += part.length;
+    if (this.#partialLength <= maxMessageBytes) {
+      if (part.length > 0) this.#partialLine.push(part);
+      return true;
     }
+    this.#partialLine = [];
+    this.#stopReason = `wrote a line of more than ${maxMessageBytes} bytes`;
+    this.kill("SIGKILL");
+    return false;
+  }
+
+  #readLine(line: string): void {
+    const messages = parseMessages(line);
+    // many servers print a greeting or log lines on stdout, which are skipped
+    if (messages.length === 0) this.#skippedLine = line || this.#skippedLine;
+    for (const it of messages) this.onMessage?.(it);
   }
 
   #handleExit(reason: string): void {
@@ -152,9 +172,37 @@ export class ServerProcess implements Transport {
     runningProcesses.delete(this);
     // ends what the server left behind
     this.kill("SIGKILL");
-    this.onclose?.();
+    this.#resolveExited();
   }
 }
+
+/**
+ * The messages in a line, of which a batch has several. A greeting without a line break may stand
+ * before the first reply.
+ */
+function parseMessages(line: string): readonly JsonObject[] {
+  const start = line.search(/\{\s*"(?:jsonrpc|id|result|error|method|params)"\s*:/);
+  if (start === -1) return [];
+  const whole = tryParse(line);
+  if (whole !== undefined) return [whole].flat().filter(isMessage);
+  // a log line may quote a request, which the server did not make
+  return [tryParse(line.slice(start))].filter(isMessage).filter(it => !("method" in it));
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseMessageJson(text);
+  } catch {
+    // the line is skipped
+    return undefined;
+  }
+}
+
+const isMessage = (value: unknown): value is JsonObject =>
+  isJsonObject(value) &&
+  (typeof value["method"] === "string"
+    ? value["jsonrpc"] === "2.0"
+    : "id" in value && ("result" in value || "error" in value));
 
 const isWindows = process.platform === "win32";
 

@@ -3,16 +3,17 @@
  * that a model can act on. Servers report failed calls in several ways, all of which are
  * recognized.
  */
-import { ErrorCode, type CallToolResult, type McpError } from "@modelcontextprotocol/sdk/types.js";
-import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import { isJsonObject, omitUndefined, type Json, type JsonObject } from "../environment/json.ts";
 import type { ErrorType, Fault, Outcome } from "../environment/outcome.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
+import type { ReplyError } from "./rpcClient.ts";
 
 /**
  * A result is a fault if it is marked as an error, or if an error key in its value says so. One
- * that is nested too deeply is not used.
+ * that is nested too deeply is not used. Throws an `Error` for what is no result.
  */
-export function createOutcome(result: CallToolResult, errorKeys: readonly string[]): Outcome {
+export function createOutcome(result: Json, errorKeys: readonly string[]): Outcome {
+  if (!isJsonObject(result)) throw new Error("it is not an object");
   const value = parseResult(result);
   if (isTooDeep(value, "value"))
     return {
@@ -20,18 +21,21 @@ export function createOutcome(result: CallToolResult, errorKeys: readonly string
       type: "internal",
       message: `the result is ${describeTooDeep("value")}`,
     };
-  if (result.isError) return createRefusal(value);
+  if (result["isError"] === true) return createRefusal(value);
   return isJsonObject(value) && errorKeys.some(key => indicatesError(key, value))
     ? createRefusal(value)
     : { kind: "ok", value };
 }
 
+/** The code of an error that the arguments of a call cause. */
+const invalidParams = -32602;
+
 /** The fault of a protocol error that the server sent instead of a result. */
-export function createErrorFault(error: McpError): Fault {
-  const type =
-    error.code === (ErrorCode.InvalidParams as number) ? "invalid_params" : "precondition_failed";
-  return { kind: "refused", type, message: removeErrorPrefix(error.message) };
-}
+export const createErrorFault = ({ code, message }: ReplyError): Fault => ({
+  kind: "refused",
+  type: code === invalidParams ? "invalid_params" : "precondition_failed",
+  message: removeErrorPrefix(message),
+});
 
 /** `success` and `ok` indicate an error if they are false, any other key if it is not empty. */
 function indicatesError(key: string, value: JsonObject): boolean {
@@ -41,37 +45,52 @@ function indicatesError(key: string, value: JsonObject): boolean {
   return it !== null && it !== false && it !== "" && !(Array.isArray(it) && it.length === 0);
 }
 
-/** The structured value; without one, the content: a single part as itself, several as a list. */
-function parseResult({ structuredContent, content }: CallToolResult): Json {
-  if (structuredContent) return structuredContent as JsonObject;
-  const parts = content.map(parsePart);
-  return parts.length === 1 ? parts[0]! : parts;
+/**
+ * The structured value, or the content: a single part as itself, several as a list. A structured
+ * value that is a single text or number says less than the content.
+ */
+function parseResult(result: JsonObject): Json {
+  const { structuredContent = null, content = null, toolResult } = result;
+  if (structuredContent !== null && typeof structuredContent === "object") return structuredContent;
+  const parts = (Array.isArray(content) ? content : [content]).flatMap(parsePart);
+  if (parts.length > 0) return parts.length === 1 ? parts[0]! : parts;
+  if (structuredContent !== null) return structuredContent;
+  // the result of the protocol's first version
+  if (toolResult !== undefined)
+    return typeof toolResult === "string" ? parseText(toolResult) : toolResult;
+  if ("content" in result || result["isError"] === true) return parts;
+  throw new Error("it has neither content nor structuredContent");
 }
 
-function parsePart(part: CallToolResult["content"][number]): Json {
-  switch (part.type) {
+/** The value of a part of the content; none if there is nothing in it. */
+function parsePart(part: Json): Json[] {
+  if (typeof part === "string") return [parseText(part)];
+  if (!isJsonObject(part)) return part === null ? [] : [part];
+  const { type, text, data, mimeType, uri, name } = part;
+  switch (type) {
     case "text":
-      return parseText(part.text);
+      return typeof text === "string" ? [parseText(text)] : [text ?? ""];
     case "image":
-    case "audio":
+    case "audio": {
       // the bytes themselves would be of no use to a model that reads text
-      return {
-        type: part.type,
-        mimeType: part.mimeType,
-        bytes: Math.floor((part.data.length * 3) / 4),
-      };
+      const bytes = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
+      return [omitNull({ type, mimeType, bytes })];
+    }
     case "resource_link":
-      return { type: part.type, uri: part.uri, name: part.name };
-    case "resource":
-      return {
-        type: part.type,
-        uri: part.resource.uri,
-        ...("text" in part.resource ? { text: part.resource.text } : {}),
-      };
+      return [omitNull({ type, uri, name })];
+    case "resource": {
+      const resource = isJsonObject(part["resource"]) ? part["resource"] : {};
+      return [omitNull({ type, uri: resource["uri"], text: resource["text"] })];
+    }
     default:
-      throw new Error(`unknown content ${JSON.stringify(part satisfies never)}`);
+      return [part];
   }
 }
+
+const omitNull = (value: Readonly<Record<string, Json | undefined>>): JsonObject =>
+  omitUndefined(
+    Object.fromEntries(Object.entries(value).map(([key, it]) => [key, it ?? undefined])),
+  );
 
 /** Parses text that is a JSON object or list. A bare word or number stays text. */
 function parseText(text: string): Json {

@@ -3,6 +3,7 @@
  * then the turns. The same conversation always has the same ids. parseChat.ts parses what the
  * student writes.
  */
+import { getProperties, listRequired, toSchema } from "../environment/schemaKeywords.ts";
 import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
 import { countGivenEvents } from "../trajectory/oneTurn.ts";
 import { listAddedTools } from "../trajectory/trajectory.ts";
@@ -142,10 +143,8 @@ const listCallsAfter = (events: readonly Event[], i: number): readonly Call[] =>
  * numbers, booleans and lists have a mark for their type.
  */
 function encodeToolCard(tokenizer: Tokenizer, tool: Tool): number[] {
-  const properties = Object.entries(
-    (tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>,
-  );
-  const required = new Set((tool.inputSchema["required"] ?? []) as readonly string[]);
+  const properties = Object.entries(getProperties(tool.inputSchema));
+  const required = new Set(listRequired(tool.inputSchema));
   const encodeKeys = (isRequired: boolean) =>
     properties
       .filter(([key]) => required.has(key) === isRequired)
@@ -161,15 +160,15 @@ function encodeToolCard(tokenizer: Tokenizer, tool: Tool): number[] {
   ];
 }
 
-const typeMarks: Readonly<Record<string, string>> = {
-  number: "#",
-  integer: "#",
-  boolean: "!",
-  array: "*",
-};
+const typeMarks: ReadonlyMap<unknown, string> = new Map([
+  ["number", "#"],
+  ["integer", "#"],
+  ["boolean", "!"],
+  ["array", "*"],
+]);
 
 const getTypeMark = (schema: Tool["inputSchema"]): string =>
-  typeMarks[schema["type"] as string] ?? "";
+  typeMarks.get(toSchema(schema)["type"]) ?? "";
 
 const encodeName = (tokenizer: Tokenizer, name: string): readonly number[] => {
   const id = tokenizer.nameId(name);

@@ -2,7 +2,12 @@
  * Reads the beginning of a JSON text that is a value of a schema, without spaces between its parts,
  * as `JSON.stringify` writes it.
  */
-import { getProperties, listBranches } from "../environment/schemaKeywords.ts";
+import {
+  getProperties,
+  listBranches,
+  listRequired,
+  toSchema,
+} from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import type { Call } from "../policy/policy.ts";
 import { LiteralTexts, type ReadEnd } from "./literalTexts.ts";
@@ -90,7 +95,7 @@ const getKeys = keepByWriter((schema, write) => {
   return {
     schemaByText,
     texts: new LiteralTexts(schemaByText.keys()),
-    required: new Set((schema["required"] ?? []) as readonly string[]),
+    required: new Set(listRequired(schema)),
   };
 });
 
@@ -209,12 +214,15 @@ export interface Alternatives {
   readonly literals: ReadonlySet<string>;
   /** The other branches, each with at most one type. */
   readonly others: readonly JsonSchema[];
+  /** What holds beside the branches; undefined if there are none. */
+  readonly beside: JsonSchema | undefined;
 }
 
 const keptAlternatives = new WeakMap<JsonSchema, Alternatives>();
 
 /** The alternatives of a schema, which are computed once. */
-export function listAlternatives(schema: JsonSchema): Alternatives {
+export function listAlternatives(published: JsonSchema): Alternatives {
+  const schema = toSchema(published);
   let alternatives = keptAlternatives.get(schema);
   if (!alternatives) {
     const [literals, others] = [new Set<string>(), [] as JsonSchema[]];
@@ -223,14 +231,16 @@ export function listAlternatives(schema: JsonSchema): Alternatives {
       if (values) for (const it of values) literals.add(JSON.stringify(it));
       else others.push(branch);
     }
-    keptAlternatives.set(schema, (alternatives = { literals, others }));
+    const { anyOf: _, oneOf: __, ...rest } = schema as Record<string, Json>;
+    const beside = listBranches(schema).length > 0 ? rest : undefined;
+    keptAlternatives.set(schema, (alternatives = { literals, others, beside }));
   }
   return alternatives;
 }
 
 function listLeaves(schema: JsonSchema): readonly JsonSchema[] {
   const branches = listBranches(schema);
-  if (branches.length > 0) return branches.flatMap(listLeaves);
+  if (branches.length > 0) return branches.map(toSchema).flatMap(listLeaves);
   const type = schema["type"];
   return Array.isArray(type) ? type.map(it => ({ ...schema, type: it })) : [schema];
 }

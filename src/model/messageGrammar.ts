@@ -4,7 +4,7 @@
  * every required key. Derived from the schemas of the menu; parseChat.ts parses every message that
  * it allows.
  */
-import { getProperties } from "../environment/schemaKeywords.ts";
+import { getProperties, listRequired } from "../environment/schemaKeywords.ts";
 import type { IdAliases } from "./idAliases.ts";
 import { toBytes } from "./jsonPrefix.ts";
 import { LiteralTexts } from "./literalTexts.ts";
@@ -237,7 +237,7 @@ class Message implements MessageGrammar {
 
 /** The keys of a tool that can be written, or undefined if a required one cannot. */
 function listKeys(tokenizer: Tokenizer, { inputSchema }: Tool): readonly Key[] | undefined {
-  const required = new Set((inputSchema["required"] ?? []) as readonly string[]);
+  const required = new Set(listRequired(inputSchema));
   const keys = Object.entries(getProperties(inputSchema)).map(([name, schema]) => ({
     name,
     id: tokenizer.keyId(name),

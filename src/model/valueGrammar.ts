@@ -4,7 +4,7 @@
  * bytes (one character each), because a token can end within a character.
  */
 import { isJsonObject } from "../environment/json.ts";
-import { getProperties } from "../environment/schemaKeywords.ts";
+import { getProperties, toSchema } from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import type { Call } from "../policy/policy.ts";
 import { listAlternatives, readJson, toBytes, type WriteLiteral } from "./jsonPrefix.ts";
@@ -21,7 +21,8 @@ export interface ValueGrammar {
 }
 
 /** Derives the grammar of a schema. */
-export function createValueGrammar(schema: JsonSchema, write: WriteLiteral): ValueGrammar {
+export function createValueGrammar(published: JsonSchema, write: WriteLiteral): ValueGrammar {
+  const schema = toSchema(published);
   const { literals, others } = listAlternatives(schema);
   const grammars = others.map(it => createAlternative(it, schema, write));
   if (grammars.some(it => it.isFree)) return freeText;
@@ -34,10 +35,11 @@ export function createValueGrammar(schema: JsonSchema, write: WriteLiteral): Val
 
 /** Whether a value has the types, enums and constants of a schema. */
 export function isValueOf(schema: JsonSchema, value: Json): boolean {
-  const { literals, others } = listAlternatives(schema);
+  const { literals, others, beside } = listAlternatives(schema);
   return (
-    (literals.size > 0 && literals.has(JSON.stringify(value))) ||
-    others.some(it => hasType(it, value) && hasParts(it, value))
+    (beside === undefined || findTypeMismatch(beside, value) === undefined) &&
+    ((literals.size > 0 && literals.has(JSON.stringify(value))) ||
+      others.some(it => hasType(it, value) && hasParts(it, value)))
   );
 }
 

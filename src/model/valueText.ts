@@ -4,6 +4,7 @@
  * is parsed back exactly.
  */
 import { isJsonObject } from "../environment/json.ts";
+import { listBranches, toSchema } from "../environment/schemaKeywords.ts";
 import type { Call, Conversation } from "../policy/policy.ts";
 import { isTooDeep } from "../storage/jsonDepth.ts";
 
@@ -46,15 +47,15 @@ const keptTypes = new WeakMap<JsonSchema, ReadonlySet<string>>();
 
 /** The types of a schema's values, which are listed once: it may have a hundred thousand values. */
 function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
-  if (!schema) return new Set();
+  if (!isJsonObject(schema)) return new Set();
   let types = keptTypes.get(schema);
   if (!types) keptTypes.set(schema, (types = listTypes(schema)));
   return types;
 }
 
 function listTypes(schema: JsonSchema): ReadonlySet<string> {
-  const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
-  if (branches) return new Set(branches.flatMap(it => [...typesOf(it)]));
+  const branches = listBranches(schema);
+  if (branches.length > 0) return new Set(branches.flatMap(it => [...typesOf(it)]));
   const type = schema["type"];
   if (typeof type === "string") return new Set([type]);
   if (Array.isArray(type)) return new Set(type as string[]);
@@ -64,8 +65,8 @@ function listTypes(schema: JsonSchema): ReadonlySet<string> {
 }
 
 export function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
-  const branches = (schema?.["anyOf"] ?? schema?.["oneOf"]) as readonly JsonSchema[] | undefined;
-  return (branches?.find(it => "items" in it) ?? schema)?.["items"] as JsonSchema | undefined;
+  const branches = listBranches(toSchema(schema)).map(toSchema);
+  return (branches.find(it => "items" in it) ?? schema)?.["items"] as JsonSchema | undefined;
 }
 
 const typeOf = (value: Json): string =>

@@ -12,7 +12,7 @@ import { checkRegularFile } from "../storage/regularFile.ts";
 import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { asFinished, type Trajectory } from "../trajectory/trajectory.ts";
+import { asFinished, explainMissingTask, type Trajectory } from "../trajectory/trajectory.ts";
 import { describeFailure, UserError } from "../userError.ts";
 import {
   createAttemptRow,
@@ -75,7 +75,7 @@ export function computeReward(
   task: Task | undefined,
 ): RowReward {
   const finished = asFinished(trajectory);
-  if (!task) return { unscorable: "its task was not found" };
+  if (!task) return { unscorable: explainMissingTask(trajectory.header) };
   if (!finished) return { unscorable: "it has not ended" };
   try {
     const attempt = createAttempt(task, finished);

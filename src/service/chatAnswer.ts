@@ -51,7 +51,7 @@ export async function answerChoice(
   }
   checkFits(answer, policy.model);
   const { text, calls } = splitCalls(answer);
-  checkToolChoice(calls, tool, policy.model);
+  checkToolChoice({ calls, cut: answer.cut ?? false }, tool, policy.model);
   return {
     choice: createChoice({ ...answer, text, calls }, request, index),
     usage: answer.usage ?? { read: 0, written: 0 },
@@ -83,8 +83,9 @@ function splitCalls({ text, calls }: ServedAnswer): Pick<ServedAnswer, "text" | 
   };
 }
 
+/** A message that was cut off may lack its call, but must not have another one. */
 function checkToolChoice(
-  calls: ServedAnswer["calls"],
+  { calls, cut }: Pick<ServedAnswer, "calls"> & { readonly cut: boolean },
   tool: Decoding["tool"],
   model: string,
 ): void {
@@ -92,7 +93,8 @@ function checkToolChoice(
     tool === undefined ||
     (tool === "none"
       ? calls.length === 0
-      : calls.length > 0 && (tool === "required" || calls.every(it => it.name === tool.name)));
+      : (cut || calls.length > 0) &&
+        (tool === "required" || calls.every(it => it.name === tool.name)));
   if (isKept) return;
   throw new ChatError(
     "INVALID_REQUEST",

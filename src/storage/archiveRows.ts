@@ -1,12 +1,12 @@
-/** Reads JSON files in zip archives, whose contents may be compressed with Zstandard. */
+/** Reads text files in zip archives, whose contents may be compressed with Deflate or Zstandard. */
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
-import * as zlib from "node:zlib";
 import { once } from "node:events";
 import { open, type Entry, type Options, type ZipFile } from "yauzl";
 import { UserError } from "../userError.ts";
 import { toReadError } from "./fileErrors.ts";
 import { megabyte } from "./regularFile.ts";
+import { decompressZstandard } from "./zstandard.ts";
 
 const openArchive = promisify<string, Options, ZipFile>(open);
 
@@ -14,14 +14,19 @@ const zstandard = 93;
 /** The most bytes of a file in an archive. */
 const maxBytes = 500 * megabyte;
 
+/** The text of a file in an archive, or why it could not be read. */
+export type ArchivedText = { readonly name: string } & (
+  { readonly text: string } | { readonly flaw: string }
+);
+
 /**
- * The JSON of the files in an archive whose names match, in their order. Throws a `UserError` for
- * an archive that was cut off, because its index is at its end.
+ * The files in an archive whose names match, in their order. Throws a `UserError` for an archive
+ * that was cut off, because its index is at its end.
  */
-export async function* readArchivedJson(
+export async function* readArchivedTexts(
   file: string,
   names: RegExp,
-): AsyncGenerator<{ readonly json: unknown; readonly name: string }> {
+): AsyncGenerator<ArchivedText> {
   const zip = await openArchive(file, { autoClose: false }).catch((cause: Error) => {
     const error = toReadError(file, cause);
     if (error instanceof UserError) throw error;
@@ -34,8 +39,7 @@ export async function* readArchivedJson(
       throw createArchiveError(file, cause);
     });
     for (const entry of entries)
-      if (names.test(entry.fileName))
-        yield { json: await readJson(zip, entry, file), name: entry.fileName };
+      if (names.test(entry.fileName)) yield await readEntry(zip, entry, file);
   } finally {
     zip.close();
   }
@@ -48,34 +52,26 @@ const createArchiveError = (file: string, cause: Error): UserError =>
     { cause },
   );
 
-async function readJson(zip: ZipFile, entry: Entry, file: string): Promise<unknown> {
-  const isZstandard = entry.compressionMethod === zstandard;
-  const place = `${file}: ${entry.fileName}`;
-  if (entry.uncompressedSize > maxBytes)
-    throw new UserError(`${place} has more than 500 MB`, "use a smaller file");
+async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<ArchivedText> {
+  const { fileName: name, uncompressedSize: size } = entry;
+  if (size > maxBytes)
+    throw new UserError(`${file}: ${name} has more than 500 MB`, "use a smaller file");
+  if (entry.isEncrypted()) return { name, flaw: "it is encrypted" };
   try {
-    const bytes = await new Promise<Buffer>((resolve, reject) =>
-      zip.openReadStream(entry, { decodeFileData: !isZstandard }, (error, stream) =>
-        error ? reject(error) : resolve(buffer(stream)),
-      ),
-    );
-    return JSON.parse((isZstandard ? decompress(bytes) : bytes).toString("utf8"));
-  } catch (cause) {
-    if (cause instanceof UserError) throw cause;
-    throw new UserError(
-      `${place} cannot be read (${(cause as Error).message})`,
-      "write the file again",
-      { cause },
-    );
+    return { name, text: (await readBytes(zip, entry)).toString("utf8") };
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    return { name, flaw: (error as Error).message };
   }
 }
 
-function decompress(bytes: Buffer): Buffer {
-  // absent before Node 22.15
-  const { zstdDecompressSync } = zlib as Partial<typeof zlib>;
-  if (zstdDecompressSync) return zstdDecompressSync(bytes, { maxOutputLength: maxBytes });
-  throw new UserError(
-    `Node ${process.versions.node} cannot decompress Zstandard`,
-    "use Node 22.15 or later, or give a log in JSON: inspect log convert --to json",
+async function readBytes(zip: ZipFile, entry: Entry): Promise<Buffer> {
+  const isZstandard = entry.compressionMethod === zstandard;
+  const bytes = await new Promise<Buffer>((resolve, reject) =>
+    // yauzl decompresses Deflate by itself, and only if the option is absent
+    zip.openReadStream(entry, isZstandard ? { decodeFileData: false } : {}, (error, stream) =>
+      error ? reject(error) : resolve(buffer(stream)),
+    ),
   );
+  return isZstandard ? decompressZstandard(bytes, entry.uncompressedSize) : bytes;
 }

@@ -1,24 +1,25 @@
 /**
- * Reads the elements of a list in a JSON document. Of a document that was cut off, the elements
- * before the cut are read.
+ * Reads the elements of a list in a JSON document that other software wrote. An element that is not
+ * JSON is left out, and of a document that was cut off, the elements before the cut are read.
  */
-import { findNodeAtLocation, parseTree, type Node } from "jsonc-parser";
+import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
 import { describeTooDeep } from "./jsonDepth.ts";
+import { formatDamage, isCutOff, tornReason, type SkippedLine } from "./jsonLines.ts";
+import { replaceNonFinite, type OnReplaced } from "./pythonJson.ts";
 import { maxLogBytes, readTextFile } from "./readTextFile.ts";
 
 export interface JsonElements {
   /** In their order, with the lines that they begin on. */
   readonly elements: readonly { readonly json: unknown; readonly number: number }[];
-  /** The line of the element that was cut off, or of the document's end if that is missing. */
-  readonly tornLine?: number;
+  readonly skipped: readonly SkippedLine[];
 }
 
 /** Throws a `UserError` for a document that is nested too deeply: the parser is recursive. */
-function parseDocument(file: string, text: string, errors: object[]): Node | undefined {
+function parseDocument(file: string, text: string, errors: ParseError[]): Node | undefined {
   try {
-    return parseTree(text, errors as never[], { disallowComments: true });
+    return parseTree(text, errors, { disallowComments: true });
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new UserError(
@@ -31,35 +32,44 @@ function parseDocument(file: string, text: string, errors: object[]): Node | und
 
 /**
  * The elements of a file's list: the document itself or, if it is an object, its value of `key`. An
- * object without that key is the only element. Throws a `UserError` where it is not JSON before its
- * end.
+ * object without that key is the only element.
  */
-export function readJsonElements(file: string, key?: string): JsonElements {
-  const text = withReadErrors(file, () => readTextFile(file, maxLogBytes));
-  const errors: { readonly offset: number }[] = [];
+export function readJsonElements(
+  file: string,
+  key: string | undefined,
+  onReplaced: OnReplaced,
+): JsonElements {
+  const read = withReadErrors(file, () => readTextFile(file, maxLogBytes));
+  const { text, count } = replaceNonFinite(read.replace(/^\uFEFF/, ""));
+  if (count > 0) onReplaced(count);
+  const errors: ParseError[] = [];
   const root = parseDocument(file, text, errors);
+  const nodes = root ? (findList(root, key)?.children ?? [root]) : [];
   const getLine = createLineCounter(text);
-  if (!root) return { elements: [], tornLine: 1 };
-  const list = findList(root, key);
-  const nodes = list ? (list.children ?? []) : [root];
   const elements: { readonly json: unknown; readonly number: number }[] = [];
-  for (const [i, node] of nodes.entries()) {
-    const number = getLine(node.offset);
+  const skipped: SkippedLine[] = [];
+  for (const [i, { offset, length }] of nodes.entries()) {
+    const line = getLine(offset);
+    const end = offset + length;
     try {
-      elements.push({
-        json: JSON.parse(text.slice(node.offset, node.offset + node.length)),
-        number,
-      });
-    } catch (cause) {
-      if (i === nodes.length - 1) return { elements, tornLine: number };
-      throw new UserError(
-        `${file}:${number} is not JSON (${(cause as Error).message})`,
-        "correct the file, or write it again",
-        { cause },
-      );
+      elements.push({ json: JSON.parse(text.slice(offset, end)), number: line });
+    } catch (error) {
+      const isLast = i === nodes.length - 1;
+      const reason =
+        isLast && isCutOff(text.slice(offset))
+          ? tornReason
+          : formatDamage(error, getLine(end) - line);
+      skipped.push({ line, reason });
     }
   }
-  return errors.length === 0 ? { elements } : { elements, tornLine: getLine(text.length) };
+  // outside of the elements, such as an end that is missing
+  if (errors[0] && skipped.length === 0)
+    skipped.push(
+      isCutOff(text)
+        ? { line: getLine(text.length), reason: tornReason }
+        : { line: createLineCounter(text)(errors[0].offset), reason: "is not JSON after its rows" },
+    );
+  return { elements, skipped };
 }
 
 function findList(root: Node, key: string | undefined): Node | undefined {

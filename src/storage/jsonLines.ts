@@ -32,7 +32,7 @@ export interface LinePosition {
 
 export const fileStart: LinePosition = { offset: 0, lines: 0 };
 
-/** A line that could not be read. */
+/** A line that could not be read, and perhaps lines after it. */
 export interface SkippedLine {
   /** From 1. */
   readonly line: number;
@@ -116,7 +116,7 @@ export async function* readLines(
 
 /**
  * The lines of a file as JSON, not checked any further. Throws a `UserError` with `file:line` where
- * a complete line is not JSON.
+ * a line is not JSON, unless it is the last one and torn.
  */
 export async function* readJsonLines(
   file: string,
@@ -128,7 +128,7 @@ export async function* readJsonLines(
     try {
       json = JSON.parse(text);
     } catch (cause) {
-      if (whole) throw notJson(`${file}:${number}`, cause as Error);
+      if (whole || !isCutOff(text)) throw notJson(`${file}:${number}`, cause as Error);
       onTorn?.(formatTornLine(file, number));
       continue;
     }
@@ -168,7 +168,7 @@ export function readStrictLog<T>(
 ): readonly T[] {
   const entries: T[] = [];
   for (const { line, text, whole } of readNumberedLines(file))
-    if (onTorn && !whole && !isJson(text)) onTorn(formatTornLine(file, line));
+    if (onTorn && !whole && isCutOff(text)) onTorn(formatTornLine(file, line));
     else entries.push(parseJson(schema, text, { ...source, file, line }));
   return entries;
 }
@@ -197,10 +197,37 @@ export function isJson(text: string): boolean {
   }
 }
 
+/**
+ * Whether a text is the beginning of JSON and nothing else: its write was cut off. Zeros at its end
+ * do not count, which a crash of the machine can leave.
+ */
+export function isCutOff(text: string): boolean {
+  let end = text.length;
+  while (text.codePointAt(end - 1) === 0) end--;
+  try {
+    JSON.parse(text.slice(0, end));
+    return false;
+  } catch (error) {
+    const { message } = error as Error;
+    const [, position] = /at position (\d+)/.exec(message) ?? [];
+    return message.startsWith("Unexpected end") || Number(position) >= end;
+  }
+}
+
+/** Completes "log.jsonl:3 …", as `formatDamage` does. */
+export const tornReason = "is torn (a write was cut off)";
+
+/** What is wrong in a line, and in the lines after it, that `JSON.parse` does not read. */
+export function formatDamage(error: unknown, linesAfter = 0): string {
+  // the error counts its lines from the one that was parsed
+  const message = (error as Error).message.replace(/ \(line \d+ column \d+\)$/, "");
+  return `is not JSON (${message})${linesAfter > 0 ? `, nor are the ${linesAfter} lines after it,` : ""}`;
+}
+
 const formatTornLine = (file: string, line: number): string =>
-  `${file}:${line} is torn (a write was cut off) and was skipped`;
+  `${file}:${line} ${tornReason} and was skipped`;
 
 const notJson = (place: string, cause: Error): UserError =>
-  new UserError(`${place} is not JSON (${cause.message})`, "correct or delete that line", {
+  new UserError(`${place} ${formatDamage(cause)}`, "correct or delete that line", {
     cause,
   });

@@ -6,7 +6,13 @@
 import { stat } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
 import { UserError } from "../userError.ts";
-import { fileStart, readLines, type LinePosition, type SkippedLine } from "./jsonLines.ts";
+import {
+  fileStart,
+  isCutOff,
+  readLines,
+  type LinePosition,
+  type SkippedLine,
+} from "./jsonLines.ts";
 import { readBytes, type LineRange } from "./lineRange.ts";
 import { checkRegularFile, megabyte } from "./regularFile.ts";
 
@@ -93,10 +99,13 @@ export class LineIndex<Entry extends LineRange> {
       this.#skipped = this.#skipped.slice(0, this.#settled.skipped);
     const start = this.#position.offset;
     for await (const line of readLines(this.#file, this.#position)) {
-      const { number, offset, bytes, whole } = line;
-      const entry = this.#parseEntry(line.text, { number, offset, bytes });
+      const { number, offset, bytes, whole, text } = line;
+      const entry = this.#parseEntry(text, { number, offset, bytes });
       if (typeof entry === "object") this.#entries.push(entry);
-      else this.#skipped.push({ line: number, reason: whole ? entry : tornReason });
+      else {
+        const reason = !whole && isCutOff(text) ? tornReason : entry;
+        this.#skipped.push({ line: number, reason });
+      }
       if (this.#skipped.length > maxSkippedLines)
         throw new UserError(
           `${this.#file} has more than ${maxSkippedLines} lines that cannot be read`,

@@ -81,9 +81,20 @@ export function checkJson<T>(
 
 /** The first thing that does not fit, with its JSON pointer. */
 export function formatIssue(issue: z.core.$ZodIssue): string {
-  // a key that does not fit says why in an issue of its own
-  const { message } = issue.code === "invalid_key" ? issue.issues[0]! : issue;
-  return `at /${issue.path.join("/")}: ${message}`;
+  const { path, message } = findCause(issue);
+  return `at /${path.join("/")}: ${message}`;
+}
+
+/** The issue inside an issue that says why a key, or the branch of a union that was meant, failed. */
+function findCause(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
+  if (issue.code === "invalid_key") return { path: issue.path, message: issue.issues[0]!.message };
+  if (issue.code !== "invalid_union") return issue;
+  const causes = issue.errors.flatMap(branch => branch.slice(0, 1).map(findCause));
+  // the branch that fits furthest, if there is one
+  const depth = Math.max(...causes.map(it => it.path.length));
+  const [cause, other] = causes.filter(it => it.path.length === depth);
+  if (!cause || other) return issue;
+  return { path: [...issue.path, ...cause.path], message: cause.message };
 }
 
 function checkFormat(json: unknown, expected: string, source: JsonSource): void {

@@ -9,6 +9,9 @@ import type { CallResult, Fault, Patch } from "../environment/outcome.ts";
 
 export const trajectoryFormat = "prove/trajectory@1";
 
+/** The task in the header of calls that were made in a session, without a task. */
+export const noTask = "session";
+
 /** What was attempted, and by which policy. */
 export const headerSchema = z.strictObject({
   kind: z.literal("header"),
@@ -142,6 +145,10 @@ export function explainImport({ imported }: Header): string | undefined {
   const given = score === undefined ? "" : `, with the score ${score}`;
   return `it was imported (${format})${given}${why === undefined ? "" : `: ${why}`}`;
 }
+
+/** Why an attempt whose task is missing has no reward. */
+export const explainMissingTask = ({ task }: Header): string =>
+  task === noTask ? "it was made in a session, without a task" : "its task was not found";
 
 /** The calls, in order: the position in this list is the μ of the paper's equation (1). */
 export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>

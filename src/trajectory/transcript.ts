@@ -4,8 +4,14 @@
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { Task } from "./task.ts";
-import type { CallEvent, EndedEvent, Event, Trajectory } from "./trajectory.ts";
 import { escapeInvisible, splitVisibleLines } from "./invisibleText.ts";
+import {
+  noTask,
+  type CallEvent,
+  type EndedEvent,
+  type Event,
+  type Trajectory,
+} from "./trajectory.ts";
 
 /** The first and last line of an event, counted from 0. */
 export interface LineRange {
@@ -95,7 +101,11 @@ function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
   const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
   const head = header.imported
     ? [`imported (${header.imported.format})`]
-    : [`task ${header.task}`, servers, `seed ${header.seed}`];
+    : [
+        header.task === noTask ? "session without a task" : `task ${header.task}`,
+        servers,
+        `seed ${header.seed}`,
+      ];
   if (task) head.push(task.kind, task.split, `budget ${task.budget.calls} calls`);
   const lines = [
     head.join(" · "),

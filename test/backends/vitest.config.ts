@@ -14,6 +14,7 @@ export default mergeConfig(
       // a software implementation of WebGPU compiles the programs of a model for minutes
       testTimeout: 600_000,
       hookTimeout: 600_000,
+      expect: { poll: { timeout: 120_000 } },
       server: { deps: { inline: [/@tensorflow/] } },
     },
   }),

@@ -38,7 +38,7 @@ let first: CommandOutput;
 
 beforeAll(async () => {
   first = await run("--heldout 8 --seeds 1");
-}, 480_000);
+});
 afterAll(async () => {
   for (const it of listRuns(join(out, "runs"))) await endTrainer(it);
   rmSync(cwd, { recursive: true, force: true });
@@ -51,7 +51,7 @@ test("says how long it will take before it starts", () => {
   );
 });
 
-test("started again, it trains only what is missing", { timeout: 480_000 }, async () => {
+test("started again, it trains only what is missing", async () => {
   const getTimes = () =>
     Object.fromEntries(readdirSync(out).map(it => [it, statSync(join(out, it)).mtimeMs] as const));
   rmSync(join(out, "paper-1.json"));

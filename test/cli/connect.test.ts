@@ -1,5 +1,5 @@
 /** `tools --connect` and `call --connect` on a third-party server. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,6 +46,41 @@ test("tools --connect --json gives function schemas", async () => {
     function: { name: "read_graph", parameters: { type: "object" } },
     effect: "read",
   });
+});
+
+test("what a server lists but cannot offer, and keys without an effect, are noted", async () => {
+  writeFileSync(
+    join(cwd, "script.json"),
+    JSON.stringify({
+      pages: [
+        {
+          tools: [
+            { name: "look", description: null, annotations: { readOnlyHint: true } },
+            { name: "odd\nname", inputSchema: { type: "string" } },
+          ],
+        },
+      ],
+    }),
+  );
+  const odd = {
+    command: process.execPath,
+    args: [join(root, "test/mcp/listedServer.ts"), "${workspaceFolder}/script.json"],
+    timeout: 60,
+  };
+  const file = join(cwd, "prove/mcp.json");
+  const before = readFileSync(file, "utf8");
+  writeFileSync(file, JSON.stringify({ servers: { "io.example/odd": odd } }));
+  try {
+    const args = ["--connect", "io.example/odd"];
+    const { out, notes } = await runCommand(tools, args, { cwd });
+    expect(out).toEqual(["look()  read", "    look"].map(it => expect.stringContaining(it.trim())));
+    expect(notes[0]).toContain("keys of its entry without an effect here: timeout");
+    expect(notes[1]).toBe(
+      "not all that io.example/odd lists can be offered:\n  odd␊name cannot be offered: its arguments are of type string, not object",
+    );
+  } finally {
+    writeFileSync(file, before);
+  }
 });
 
 describe("call --connect", () => {

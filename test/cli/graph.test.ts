@@ -1,5 +1,5 @@
 /** `graph` with labels of a model behind a real endpoint, and on connected servers. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -28,6 +28,7 @@ beforeAll(() => {
     JSON.stringify({
       servers: {
         memory: entry,
+        "io.example/../notes": entry,
         play: {
           ...entry,
           env: { MEMORY_FILE_PATH: "${workspaceFolder}/play.jsonl" },
@@ -149,6 +150,53 @@ test("a connected server is labelled by names, and a write that its entry does n
   expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
+test("consent on the command line does not make a server disposable, and says how it becomes so", async () => {
+  const { out, notes } = await runCommand(
+    graph,
+    ["--connect", "memory", "--trust-server", "--verify", "--json"],
+    { cwd },
+  );
+  expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
+    verified: "untried",
+    why: "delete_entities is not marked as read-only, and memory is not disposable",
+  });
+  const plan = notes.find(it => it.startsWith("--verify"))!;
+  expect(plan).toMatch(/not called, because they are not marked as read-only: .*delete_entities/);
+  expect(plan).toContain('write "disposable": true into its entry in prove/mcp.json');
+  expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
+});
+
+test("the calls are listed before they are made, and a person can refuse those that write", async () => {
+  const shown: string[] = [];
+  const stored = () => readFileSync(join(cwd, "play.jsonl"), "utf8");
+  const before = stored();
+  const asked: string[] = [];
+  const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], {
+    cwd,
+    printNote: line => void shown.push(line),
+    async confirm(question) {
+      asked.push(question);
+      if (asked.length === 1) return true;
+      // all that is about to be called is on the screen, and nothing is written yet
+      expect(shown.at(-1)).toMatch(/^--verify calls these tools of play \(.*server-memory/);
+      expect(shown.at(-1)).toContain(
+        'delete_entities, which may change or delete everything it can reach, for example with {"entityNames":["Ana"]}',
+      );
+      expect(stored()).toBe(before);
+      return false;
+    },
+  });
+  expect(shown).toContainEqual(
+    expect.stringMatching(/^graph calls these read-only tools of play \(.*\): read_graph$/),
+  );
+  expect(asked).toHaveLength(2);
+  expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
+    verified: "untried",
+    why: "delete_entities writes, which you did not allow",
+  });
+  expect(stored()).toBe(before);
+});
+
 test("if the entry is disposable, the write is run with the result of the read", async () => {
   const { out } = await runCommand(
     graph,
@@ -158,6 +206,26 @@ test("if the entry is disposable, the write is run with the result of the read",
   expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
     verified: "works",
   });
+});
+
+test("the labels of a server with a slash in its name are stored in one folder with the others", async () => {
+  const { url, asked } = await chatServer(({ body }) =>
+    says(
+      labelOneEdge(body.messages[1]!.content, "read_graph", "open_nodes", {
+        output: "entities[].name",
+        input: "names",
+      }),
+    ),
+  );
+  const args = ["--by", "model", "--model", "m", "--base-url", url];
+  for (const _ of ["first", "stored"]) {
+    const { out } = await runCommand(graph, ["--connect", "io.example/../notes", ...args], { cwd });
+    expect(out[0]).toBe("io.example/../notes: 1 edges by model");
+  }
+  expect(asked).toHaveLength(2);
+  expect(readdirSync(join(cwd, "prove/graphs"))).toContainEqual(
+    expect.stringMatching(/^io\.example-\.\.-notes-[0-9a-f]{12}\.labels\.jsonl$/),
+  );
 });
 
 test("options that do not fit together are refused", async () => {

@@ -171,7 +171,7 @@ test("files that cannot be imported are refused", async () => {
     "has no row of when2call whose right answer is no call",
   );
   await expect(run("when2call", "nowhere.jsonl", "--out", "d.tasks.jsonl")).rejects.toThrow(
-    "cannot read",
+    "there is no file",
   );
   await expect(run("when2call", "sft.jsonl", "--out", "a.tasks.jsonl")).rejects.toThrow(
     "exists already",

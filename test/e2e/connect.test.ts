@@ -16,11 +16,14 @@ const entry = {
 
 beforeAll(async () => {
   workbench = await Workbench.open({
-    "prove/mcp.json": JSON.stringify(
-      { servers: { notes: entry, play: { ...entry, disposable: true } } },
-      undefined,
-      2,
-    ),
+    "prove/mcp.json": `{
+      // as people write it
+      "servers": {
+        "notes": ${JSON.stringify(entry)},
+        "play": ${JSON.stringify({ ...entry, disposable: true })},
+        "remote": { "url": "https://example.com/mcp" },
+      },
+    }`,
   });
   await workbench.showContainer("PROVE");
   await workbench.collapseViews("Tasks", "Runs");
@@ -82,13 +85,12 @@ test("a disposable server is started after the person confirms", async () => {
   await checkGone(session);
 });
 
-test("an invalid file is reported in the tree", async () => {
-  writeFileSync(
-    join(workbench.folder, "prove/mcp.json"),
-    '{"servers": {"notes": {"comand": "node"}}}',
-  );
-  await checkVisible(
-    servers().filter({ hasText: /^mcp.json.*is not a file of MCP servers: at \/servers\/notes/ }),
-  );
+test("a faulty entry and an invalid file are reported in the tree", async () => {
+  await checkVisible(servers().filter({ hasText: /^remote.*url is for a remote server/ }));
+  const file = join(workbench.folder, "prove/mcp.json");
+  writeFileSync(file, '{"servers": {"notes": {"comand": "node"}}}');
+  await checkVisible(servers().filter({ hasText: /^notes.*the key comand is not known/ }));
+  writeFileSync(file, '{"servers": {');
+  await checkVisible(servers().filter({ hasText: /^mcp.json.*:1 is not JSON/ }));
   expect(await workbench.notification("PROVE failed").count()).toBe(0);
 });

@@ -1,5 +1,5 @@
 /** Fixtures in the editor: they are copied, edited, checked and restored. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { checkGone, checkVisible, waitOptions, Workbench } from "./workbench.ts";
@@ -15,6 +15,40 @@ beforeAll(async () => {
   await workbench.expand(servers().filter({ hasText: "banking" }).first());
 });
 afterAll(() => workbench.close());
+
+test("without an open fixture, the commands on fixtures ask for one", async () => {
+  const { page } = workbench;
+  const choices = page.locator(".quick-input-list .monaco-list-row");
+  const getCopy = (server: string) =>
+    join(workbench.folder, `prove/fixtures/${server}/small.fixture.json`);
+  for (const title of ["Compare with Shipped", "Restore Fixture"]) {
+    await workbench.runCommand(`PROVE: ${title}`);
+    await checkVisible(workbench.notification("No fixture of this workspace replaces a shipped"));
+    await workbench.runCommand("Notifications: Clear All Notifications");
+  }
+  await workbench.runCommand("PROVE: Edit as Table");
+  await checkVisible(workbench.choice("banking · small").filter({ hasText: "shipped" }));
+  await workbench.takePicture("fixture-choice");
+  await workbench.choice("calendar · small").click();
+  await checkVisible(workbench.webview().getByRole("heading", { name: "calendar/small" }));
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Edit Fixture");
+  await workbench.choice("email · small").click();
+  await checkVisible(page.locator(".monaco-breadcrumb-item", { hasText: /^email$/ }));
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Compare with Shipped");
+  await checkVisible(workbench.choice("email · small").filter({ hasText: "your copy" }));
+  expect(await choices.count()).toBe(2);
+  await workbench.choice("calendar · small").click();
+  await checkVisible(workbench.tab("calendar/small: shipped ↔ your copy"));
+  // of the fixture in the active editor, it is not asked
+  await workbench.runCommand("PROVE: Restore Fixture");
+  await vi.waitFor(() => expect(existsSync(getCopy("calendar"))).toBe(false), waitOptions);
+  await workbench.closeEditors();
+  await workbench.runCommand("PROVE: Restore Fixture");
+  await workbench.choice("email · small").click();
+  await vi.waitFor(() => expect(existsSync(getCopy("email"))).toBe(false), waitOptions);
+});
 
 test("a session opens on a fixture and shows its state", async () => {
   await workbench.runCommand("PROVE: Open Session…");
@@ -172,6 +206,55 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   await table.getByRole("button", { name: "Edit bill of pay_305 as text" }).click();
   await checkVisible(workbench.lines.filter({ hasText: `"pay_305"` }));
   await keyboard.press("Control+W");
+});
+
+test("in a text box of a page, keys that select all, undo and redo work before the next key", async () => {
+  const { keyboard } = workbench.page;
+  const table = workbench.webview();
+  const name = table.locator(`tr[data-row="pay_305"] > [data-field="name"]`);
+  const checkName = (text: string) => checkVisible(name.getByText(text, { exact: true }));
+  const filter = table.getByRole("searchbox", { name: "Filter rows" });
+  // whenever the editor answers a key, another one follows
+  const delays = [40, 80, 120, 160, 200];
+  for (const delay of delays) {
+    await name.dblclick();
+    await keyboard.press("Control+A");
+    await keyboard.type(`987.25 after ${delay}`, { delay });
+    await keyboard.press("Enter");
+    await checkName(`987.25 after ${delay}`);
+    await name.click();
+    await keyboard.press("Control+A");
+    await keyboard.type(`not edited ${delay}`, { delay });
+    await keyboard.press("Enter");
+    await checkName(`not edited ${delay}`);
+    await filter.fill("what was there");
+    await filter.press("Control+A");
+    await keyboard.type(`not edited ${delay}`, { delay });
+    expect(await filter.inputValue()).toBe(`not edited ${delay}`);
+    await filter.fill("");
+  }
+  // each box has its own undo, and the file another
+  await name.click();
+  await filter.click();
+  await keyboard.type("edited");
+  await keyboard.press("Control+Z");
+  await keyboard.type("not", { delay: 120 });
+  expect(await filter.inputValue()).toBe("not");
+  await checkName("not edited 200");
+  await keyboard.press("Control+Z");
+  expect(await filter.inputValue()).toBe("");
+  await keyboard.press("Control+Y");
+  expect(await filter.inputValue()).toBe("not");
+  await name.dblclick();
+  await keyboard.type("x");
+  await keyboard.press("Control+Z");
+  expect(await name.getByRole("textbox").inputValue()).toBe("not edited 200");
+  await keyboard.press("Escape");
+  await keyboard.press("Control+Z");
+  await checkName("987.25 after 200");
+  await keyboard.press("Control+Y");
+  await checkName("not edited 200");
+  await filter.fill("");
 });
 
 test("restoring deletes the copy, also where it is not saved, and no other edits", async () => {

@@ -1,4 +1,6 @@
 /** Sessions in the tree: opened, called with a form, compared, forked, reset and closed. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Locator } from "playwright-core";
 import { loadServers } from "../../src/servers/catalog.ts";
@@ -128,6 +130,29 @@ test("a fork starts from the current state, and a reset does not affect it", asy
   };
   expect(await balance(/^Session 1/)).toBe("3148.95");
   expect(await balance(/^Session 2/)).toBe("3136.45");
+});
+
+test("a session is saved as a trajectory beside the tasks, and opens as a transcript", async () => {
+  const save = async (path?: string) => {
+    await workbench.runCommand("PROVE: Save Session as Trajectory…");
+    await workbench.choice("Session 2 forked from 1").click();
+    const proposed = join(workbench.folder, "prove/tasks/session-2.trajectory.jsonl");
+    await workbench.saveAs("Save Session as Trajectory", proposed, path ?? proposed);
+  };
+  await save();
+  await checkVisible(workbench.tab(/^\s*session-2\.transcript/));
+  await checkVisible(workbench.lines.filter({ hasText: "session without a task" }));
+  await checkVisible(workbench.lines.filter({ hasText: "no reward: it was made in a session" }));
+  expect(await workbench.lines.filter({ hasText: "policy" }).count()).toBe(0);
+  await workbench.takePicture("session-saved");
+  // the dialog appends a part of the ending
+  await save(join(workbench.folder, "prove/tasks/savings"));
+  await checkVisible(workbench.tab(/^\s*savings\.transcript/));
+  expect(readdirSync(join(workbench.folder, "prove/tasks")).sort()).toEqual([
+    "savings.trajectory.jsonl",
+    "session-2.trajectory.jsonl",
+  ]);
+  await workbench.closeEditors();
 });
 
 test("closing leaves nothing behind", async () => {

@@ -47,6 +47,33 @@ test("a call of a live server shows what it changed", async () => {
   await workbench.closeEditors();
 });
 
+test("a transcript has its lenses at once, also where the focus goes on to another editor", async () => {
+  const { page } = workbench;
+  const lens = (group: number) =>
+    page
+      .locator(".editor-group-container")
+      .nth(group)
+      .locator(".codelens-decoration a", { hasText: "Step Through Trajectory" });
+  await workbench.runCommand("PROVE: Show Me a Failing Attempt");
+  await checkVisible(workbench.webview().getByText("Reward after each call"));
+  await checkVisible(lens(0));
+  // it has kept the focus, so that its title has its actions
+  const title = page.locator(".editor-group-container.active .editor-actions");
+  await checkVisible(title.locator('[aria-label^="Step Through Trajectory"]'));
+  await workbench.closeEditors();
+  await workbench.collapseViews("Servers", "Runs");
+  await workbench.runCommand("PROVE: Focus on Tasks View");
+  const tasks = workbench.rows("Tasks");
+  await workbench.expand(tasks.filter({ hasText: "2 tasks" }).filter({ hasText: "student" }));
+  await tasks.filter({ hasText: "Nothing dramatic" }).first().click({ button: "right" });
+  await workbench.chooseFromMenu("Try Student on This Task");
+  await workbench.choice("careless").click();
+  await checkVisible(workbench.tab(/careless-1\.transcript/));
+  await checkVisible(lens(0));
+  await checkVisible(lens(1));
+  await workbench.closeEditors();
+});
+
 test("a failing attempt is shown with its reward, and stepped through", async () => {
   await workbench.runCommand("View: Toggle Primary Side Bar Visibility");
   await workbench.runCommand("PROVE: Show Me a Failing Attempt");

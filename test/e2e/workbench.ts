@@ -12,7 +12,7 @@ import { openPage } from "./browser.ts";
 import { repository } from "./packaged.ts";
 
 /** Long enough for two busy cores. */
-export const waitOptions = { timeout: 60_000, interval: 100 };
+export const waitOptions = { timeout: 180_000, interval: 100 };
 
 /**
  * The color themes: the color scheme of the browser and the setting that select each, and the

@@ -56,7 +56,7 @@ tokenizer.save_pretrained(sys.argv[1])
 
 test(
   "a prepared run is trained to its end, stopped, and goes on",
-  { timeout: 600_000 },
+  { timeout: 900_000 },
   async () => {
     const cwd = emptyFolder();
     const run = (...args: string[]) =>
@@ -97,14 +97,11 @@ test(
     expect(shown).toEqual([monitor]);
     expect(readEngineLock(folder)).toBeTypeOf("number");
     await expect(training.start(monitor)).rejects.toThrow("is being trained already");
-    await vi.waitFor(() => expect(existsSync(join(folder, "metrics.jsonl"))).toBe(true), {
-      timeout: 240_000,
-      interval: 100,
-    });
+    await expect.poll(() => existsSync(join(folder, "metrics.jsonl"))).toBe(true);
     monitor.readFiles();
     expect(monitor.status.state).toBe("training");
     await training.request("stop", monitor);
-    await vi.waitFor(() => expect(monitor.status.state).toBe("stopped"));
+    await expect.poll(() => monitor.status.state).toBe("stopped");
     const stopped = readMetrics(folder).lines.length;
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
     expect(readEngineLock(folder)).toBeUndefined();
@@ -112,10 +109,7 @@ test(
     // it goes on from its last checkpoint
     setSettings({ max_steps: stopped + 2 });
     await training.request("resume", monitor);
-    await vi.waitFor(() => expect(monitor.status.state).toBe("finished"), {
-      timeout: 240_000,
-      interval: 100,
-    });
+    await expect.poll(() => monitor.status.state).toBe("finished");
     expect(readEnd(folder)).toMatchObject({ by: "steps" });
     const log = readFileSync(join(folder, "engine.log"), "utf8");
     expect(log.match(/launch\.py, /g)).toHaveLength(2);

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { findFreePort } from "../freePort.ts";
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
     ),
   );
   children.push(spawn("haproxy", ["-db", "-q", "-f", config], { stdio: "inherit" }));
-  await vi.waitFor(async () => expect((await fetch(`${url}/health`)).status).toBe(200), 20_000);
+  await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
 });
 afterAll(() => {
   for (const it of children) it.kill("SIGKILL");

@@ -107,13 +107,13 @@ def test_the_command_serves_and_the_probe_sees_when_it_drains(tmp_path: Path) ->
         token = {"authorization": f"Bearer {env['PROVE_TOKEN']}"}
         open_session(f"http://127.0.0.1:{port}", token)
         process.terminate()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 300
         while probe() == 0:
             assert time.monotonic() < deadline
         assert process.poll() is None
         # the second signal ends it at once
         process.terminate()
-        process.wait(20)
+        process.wait(120)
     assert probe() == 1
     # the session is there when the machine starts again
     assert len(list((tmp_path / "journal").glob("*.jsonl"))) == 1

@@ -225,8 +225,8 @@ class CuttingProxy:
                 client, _ = self._server.accept()
             except OSError:
                 return
-            client.settimeout(10)
-            with client, socket.create_connection(self._target, 10) as service:
+            client.settimeout(120)
+            with client, socket.create_connection(self._target, 120) as service:
                 service.sendall(read_message(client))
                 response = read_message(service)
                 if is_cut:

@@ -7,6 +7,9 @@ export default defineConfig({
     include: ["test/engines/*.test.ts"],
     pool: "forks",
     maxWorkers: 1,
-    testTimeout: 120_000,
+    // these limits only end what hangs: a test may take long on a busy machine
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 240_000 } },
   },
 });

@@ -38,6 +38,32 @@ const cases: [args: unknown, why: string | undefined][] = [
   [null, "arguments must be an object, not null"],
   [[], "arguments must be an object, not an array"],
 ];
+test("what is no schema, and a type that JSON does not have, leave the value to the server", () => {
+  const published = (x: Json) => ({ type: "object", properties: { x }, required: { x: true } });
+  const open: Json[] = [
+    true,
+    false,
+    null,
+    "text",
+    [],
+    { type: "float" },
+    { type: ["any", "null"] },
+  ];
+  open.push({ anyOf: [true, { type: "null" }] }, { anyOf: {} }, { enum: "abc" }, { items: true });
+  for (const x of open) expect(findTypeMismatch(published(x), { x: [1] })).toBe(undefined);
+});
+
+test("what stands beside alternatives is checked, too", () => {
+  const either = {
+    anyOf: [{ required: ["s"] }, { required: ["x"] }],
+    properties: schema.properties,
+  };
+  const find = (args: Json) => findTypeMismatch(either, args);
+  expect(find({ s: "a" })).toBe(undefined);
+  expect(find({})).toBe("missing required argument s");
+  expect(find({ x: "1" })).toBe("x must be a number, not a string");
+});
+
 for (const [args, why] of cases)
   test(`${JSON.stringify(args)} ${why === undefined ? "fits" : `does not: ${why}`}`, () =>
     expect(findTypeMismatch(schema as unknown as Record<string, Json>, args)).toBe(why));

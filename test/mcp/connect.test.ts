@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { connectServer, type ConnectedSession } from "../../src/mcp/connectedSession.ts";
 import type { Timeouts } from "../../src/mcp/serverConnection.ts";
-import { findServerEntry, parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig.ts";
+import { parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig.ts";
 
 const root = join(import.meta.dirname, "../..");
 let folder: string;
@@ -34,7 +34,9 @@ const misbehavingEntry = (manner = "", more: object = {}) =>
     args: [join(root, "test/mcp/misbehavingServer.ts"), manner, "${workspaceFolder}/pids"],
     ...more,
   });
-async function openSession(entry: ServerEntry, limits?: Timeouts): Promise<ConnectedSession> {
+/** For what answers in the end, however busy the machine is. */
+const generous: Timeouts = { start: 300_000, call: 300_000 };
+async function openSession(entry: ServerEntry, limits = generous): Promise<ConnectedSession> {
   const session = await connectServer(entry, stop.signal, limits);
   open.push(session);
   return session;
@@ -295,11 +297,11 @@ describe("a server that misbehaves", () => {
   });
 
   test("a time-out is broken, and so is every call until a restart", async () => {
-    const session = await openSession(misbehavingEntry(), { start: 30_000, call: 2000 });
+    const session = await openSession(misbehavingEntry(), { ...generous, call: 5000 });
     expect(await session.call("hang", {})).toEqual({
       kind: "broken",
       type: "internal",
-      message: "rude did not answer hang within 2 s",
+      message: "rude did not answer hang within 5 s",
     });
     expect(await session.call("count", {})).toMatchObject({
       kind: "broken",
@@ -348,15 +350,14 @@ describe("a server that misbehaves", () => {
   });
 
   const refusals: [manner: string, what: RegExp][] = [
-    ["mute", /^rude did not answer within 0.4 s of its start$/],
+    ["mute", /^rude did not answer within 0.4 s of its start/],
     ["dies", /^rude ended with exit code 7 \(it said: no licence found\)$/],
     ["ancient", /^rude is no MCP server that can be spoken to .*1999-01-01/],
-    ["endless", /^rude is no MCP server that can be spoken to .*100 pages/],
   ];
   test.each(refusals)(
     "a server that is %s is an error that names the entry",
     async (manner, what) => {
-      const limits = { start: manner === "mute" ? 400 : 30_000, call: 1000 };
+      const limits = manner === "mute" ? { ...generous, start: 400 } : generous;
       await expect(openSession(misbehavingEntry(manner), limits)).rejects.toMatchObject({
         name: "UserError",
         what: expect.stringMatching(what),
@@ -364,6 +365,14 @@ describe("a server that misbehaves", () => {
       });
     },
   );
+
+  test("a list without an end is read up to a limit", async () => {
+    const session = await openSession(misbehavingEntry("endless"));
+    expect(session.tools.size).toBe(100);
+    expect(session.omittedTools).toEqual([
+      { name: "the rest of the list", reason: "the list has more than 100 pages" },
+    ]);
+  });
 
   test("a server without tools has an empty list", async () => {
     expect((await openSession(misbehavingEntry("empty"))).tools.size).toBe(0);
@@ -376,18 +385,25 @@ describe("a server that misbehaves", () => {
       remedy: expect.stringContaining("correct command and cwd in entry rude"),
     });
   });
+
+  test("a folder that does not exist is an error that names the folder, not the program", async () => {
+    const cwd = join(folder, "gone");
+    await expect(openSession(misbehavingEntry("", { cwd }))).rejects.toMatchObject({
+      what: `rude cannot be started: there is no folder ${cwd}`,
+      remedy: "create the folder, or correct cwd in entry rude of prove/mcp.json",
+    });
+  });
 });
 
 describe("no process outlives its session", () => {
   // an orphan that has ended stays in the process table until it is reaped
-  const reaped = { timeout: 30_000, interval: 50 };
   const pids = () => readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
 
   test("closing ends the server and what it started", async () => {
     const session = await openSession(misbehavingEntry("parent"));
     expect(pids().map(isAlive)).toEqual([true, true]);
     await session.close();
-    await vi.waitFor(() => expect(pids().map(isAlive)).toEqual([false, false]), reaped);
+    await expect.poll(() => pids().map(isAlive)).toEqual([false, false]);
     expect(await session.call("count", {})).toMatchObject({ kind: "broken" });
   });
 
@@ -396,7 +412,7 @@ describe("no process outlives its session", () => {
     const hanging = session.call("hang", {});
     stop.abort(new Error("enough"));
     expect(await hanging).toMatchObject({ kind: "broken" });
-    await vi.waitFor(() => expect(pids().map(isAlive)).toEqual([false, false]), reaped);
+    await expect.poll(() => pids().map(isAlive)).toEqual([false, false]);
     stop = new AbortController();
     const starting = openSession(misbehavingEntry("mute"));
     stop.abort(new Error("enough"));
@@ -408,55 +424,5 @@ describe("no process outlives its session", () => {
     const { value: pid } = (await session.call("pid", {})) as { value: string };
     await session.close();
     expect(isAlive(Number(pid))).toBe(false);
-  });
-});
-
-describe("prove/mcp.json", () => {
-  const parse = (text: string) => () => parseServerEntries(text, "prove/mcp.json", folder);
-  const cases: [what: string, text: string, why: RegExp][] = [
-    ["no JSON", "{", /^prove\/mcp.json:1 is not JSON/],
-    [
-      "a key that is unknown",
-      '{"servers": {"a": {"command": "x", "disposabel": true}}}',
-      /at \/servers\/a: Unrecognized key: "disposabel"/,
-    ],
-    ["no command", '{"servers": {"a": {}}}', /at \/servers\/a\/command/],
-    [
-      "another transport",
-      '{"servers": {"a": {"type": "http", "url": "x"}}}',
-      /at \/servers\/a\/type/,
-    ],
-    [
-      "a name that could be no name",
-      '{"servers": {"__proto__x": {"command": "x"}}}',
-      /letters, digits, spaces, dots and dashes/,
-    ],
-  ];
-  test.each(cases)("%s is an error with its place", (_, text, why) =>
-    expect(parse(text)).toThrow(why),
-  );
-
-  test.each(["${input:key}", "${env:PROVE_TOKEN}", "${command:pick}", "${config:a.b}"])(
-    "%s makes its entry an error, and the others work",
-    variable => {
-      const text = JSON.stringify({
-        servers: { a: { command: "x", env: { KEY: variable } }, b: { command: "y" } },
-      });
-      const { entries, errors } = parseServerEntries(text, "prove/mcp.json", folder);
-      expect([...entries.keys()]).toEqual(["b"]);
-      expect([...errors.keys()]).toEqual(["a"]);
-      expect(errors.get("a")!.what).toBe(`prove/mcp.json has ${variable} in server a`);
-    },
-  );
-
-  test("a missing entry lists the others, or shows how to write one", () => {
-    const file = join(folder, "mcp.json");
-    expect(() => findServerEntry(file, folder, "memory")).toThrow(
-      /has no server memory: write {"servers": {"memory": {"command"/,
-    );
-    writeFileSync(file, '{"servers": {"a": {"command": "x"}, "b": {"command": "y"}}}');
-    expect(() => findServerEntry(file, folder, "memory")).toThrow(
-      /has no server memory: choose one of a, b/,
-    );
   });
 });

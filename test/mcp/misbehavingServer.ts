@@ -39,6 +39,7 @@ if (manner === "escapes") {
 process.stdout.write('welcome to the rude server\n{"not": "a message"}\n');
 
 let counted = 0;
+let listCount = 0;
 const tools: Record<string, (id: number, args: Record<string, unknown>) => void> = {
   count: id =>
     say({ id, result: text(JSON.stringify({ n: ++counted, of: process.pid === 0 ? 0 : 1 })) }),
@@ -54,7 +55,7 @@ const tools: Record<string, (id: number, args: Record<string, unknown>) => void>
     process.stdout.write(
       `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${nest(50_000)}}}\n`,
     ),
-  nonsense: id => say({ id, result: { content: [{ type: "smell", of: "roses" }] } }),
+  nonsense: id => say({ id, result: { smell: "roses" } }),
   sink: id => say({ id, result: text(nest(50_000)) }),
   flood: () => process.stdout.write("x".repeat(11 * 1024 * 1024)),
 };
@@ -87,7 +88,7 @@ createInterface({ input: process.stdin }).on("line", line => {
       id,
       result:
         manner === "endless"
-          ? { tools: [], nextCursor: "more" }
+          ? { tools: [{ ...silent, name: `t${++listCount}` }], nextCursor: `page ${listCount}` }
           : { tools: [...listed, ...listed, silent] },
     });
   } else if (method === "tools/call") tools[params.name]!(id, params.arguments);

@@ -15,7 +15,7 @@ import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import { asFinished, type Trajectory } from "../../src/trajectory/trajectory.ts";
+import { asFinished, noTask, type Trajectory } from "../../src/trajectory/trajectory.ts";
 import { formatTrajectory } from "../../src/trajectory/trajectoryLine.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -135,13 +135,15 @@ test("the attempts of a trajectory file find their tasks, and failures say their
     ),
   };
   const lost = { ...idle, header: { ...idle.header, task: "lost" } };
-  writeFileSync(file, [idle, refused, lost].map(it => formatTrajectory(it)).join(""));
+  const session = { ...idle, header: { ...idle.header, task: noTask } };
+  writeFileSync(file, [idle, refused, lost, session].map(it => formatTrajectory(it)).join(""));
   const { rows } = await score({ kind: "trajectories", file, tasks: [tasksFile] });
   const { name } = task.trajectory.events.find(it => it.kind === "call")!;
   expect(rows).toMatchObject([
     { attempt: 0, success: false, calls: 0, kind: task.kind },
     { attempt: 1, error: `${name}: out of funds` },
     { attempt: 2, task: "lost", unscorable: "its task was not found" },
+    { attempt: 3, unscorable: "it was made in a session, without a task" },
   ]);
 });
 

@@ -104,7 +104,7 @@ describe.skipIf(process.platform === "win32").each<[string, (file: string) => vo
     ["a transcript of a task", () => readUri({ kind: "task", file, line: range })],
     ["a transcript of a rejected attempt", () => readUri({ kind: "rejected", file, line: range })],
     ["a transcript of a trajectory", () => readUri({ kind: "file", file })],
-  ])("%s", { timeout: 3000 }, async (_name, read) => {
+  ])("%s", async (_name, read) => {
     await expect(read()).rejects.toThrow(/is not a regular file/);
   });
 

@@ -59,7 +59,6 @@ function run(...args: readonly string[]) {
 
 test.each(["replay", "score", "score --show", "replay --json", "score --json"])(
   "a tasks file does not control the terminal through %s",
-  { timeout: 60_000 },
   command => {
     const [name = "", ...options] = command.split(" ");
     const { stdout, stderr } = run(name, ...writePoisonedTasks(), ...options);

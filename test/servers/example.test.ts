@@ -7,12 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import {
-  findInconsistencies,
-  formatFixture,
-  generateFixtures,
-} from "../../src/servers/generateFixtures.ts";
-import type { FixtureSize } from "../../src/servers/shared/generator.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { getDependencyGraph } from "../../src/synthesis/graph/dependencyGraph.ts";
@@ -21,44 +15,12 @@ import { checkReplay } from "../../src/trajectory/replay.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { clientAt, root } from "../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
-import { generator } from "./example/plantCare/generate.ts";
 import { server } from "./example/plantCare/server.ts";
 
 const exampleFolder = join(import.meta.dirname, "example");
 const resourcesFolder = join(exampleFolder, "resources");
 const readExample = (path: string) => readFileSync(join(exampleFolder, path), "utf8");
 const catalog = openCatalog([server], [resourcesFolder]);
-
-describe("the generated fixtures", () => {
-  const generate = (seed: number, size: FixtureSize) =>
-    generateFixtures([generator], {
-      seed,
-      size,
-      name: size,
-      readShipped: (name, size) => catalog.getFixture(name, size),
-    }).get(server.name)!;
-
-  test("of seed 1 are the ones in the folder", () =>
-    expect(formatFixture(generate(1, "small"))).toBe(
-      readExample("resources/plant_care/fixtures/small.fixture.json"),
-    ));
-
-  test.each([1, 2, 77])("of seed %i are consistent, small and full", seed => {
-    for (const size of ["small", "full"] as const) {
-      const states = new Map([[server.name, generate(seed, size).state]]);
-      expect(findInconsistencies([generator], states, seed)).toEqual([]);
-    }
-  });
-
-  test("with another keeper are reported", () => {
-    const { state } = generate(2, "small");
-    expect(findInconsistencies([generator], new Map([[server.name, state]]), 1)).toContainEqual(
-      expect.stringMatching(
-        /^plant_care: plant_\d+ is looked after by .+, who is not on the staff$/,
-      ),
-    );
-  });
-});
 
 test("the dependency graph follows from the ids and from `requires`", () => {
   const { edges } = getDependencyGraph(server);
@@ -140,9 +102,10 @@ describe("the document", () => {
   test("shows every file of the example", () =>
     expect(new Set(snippets.map(it => it.path))).toEqual(
       new Set([
-        ...["state", "parameters", "plantTools", "server", "generate"].map(
+        ...["state", "parameters", "plantTools", "server"].map(
           it => `src/servers/plantCare/${it}.ts`,
         ),
+        "resources/servers/plant_care/fixtures/small.fixture.json",
         "resources/servers/plant_care/templates.json",
         "test/servers/plantCare.test.ts",
       ]),

@@ -1,30 +1,44 @@
-/** Generated worlds: the same fixtures with other people, places and dates. */
+/**
+ * The shipped fixtures and their generated worlds, which have other people, places and dates: they
+ * match the schemas and the rules of all servers, and the servers agree.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
-import { createFixtureSchema } from "../../src/environment/fixture.ts";
+import {
+  createFixtureSchema,
+  getFixtureFile,
+  type Fixture,
+} from "../../src/environment/fixture.ts";
 import { isHeldOutWorld } from "../../src/environment/fixtureName.ts";
 import { World } from "../../src/environment/world.ts";
 import { readWorldVocabulary } from "../../src/environment/worldVocabulary.ts";
-import { loadGenerators, loadServers } from "../../src/servers/catalog.ts";
-import { creators } from "../../src/servers/socialMedia/generateValues.ts";
-import { createCast, type SharedCast } from "../../src/servers/shared/cast.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
+import { Cast, findDisagreements } from "../../src/servers/worldChecks.ts";
 import { catalog, root } from "../contracts/transports.ts";
 
 const servers = await loadServers();
-const generators = await loadGenerators();
-const vocabulary = readWorldVocabulary([`${root}/resources/servers`]);
-const shippedCast = JSON.parse(JSON.stringify(createCast(1))) as SharedCast;
+const resources = join(root, "resources/servers");
+const vocabulary = readWorldVocabulary([resources]);
+const shippedCast = Cast.parse(JSON.parse(readFileSync(join(resources, "cast.json"), "utf8")));
 const shippedPeople = [...shippedCast.staff, ...shippedCast.friends].map(it => it.name);
 const getState = (server: string, name: string) => catalog.getFixture(server, name).state;
+const listFixtures = (name: string) =>
+  new Map(servers.map(it => [it.name, catalog.getFixture(it.name, name)]));
 
-function localizeCast(name: string): SharedCast {
-  const cast = catalog.localize(shippedCast, name);
-  return { ...cast, getPlace: role => cast.places.find(it => it.role === role)! };
-}
-
-/** The creators of the social network, who are no part of the cast. */
-const listCreators = (name: string) =>
-  catalog.localize({ creators }, name).creators.map(it => `${it[0]} is not in the shared cast`);
+for (const [size, shortest, longest] of [
+  ["small", 500, 8 * 1024],
+  ["full", 25_000, 60 * 1024],
+] as const)
+  test(`the shipped fixtures ${size} agree, and have the expected lengths`, () => {
+    expect(findDisagreements(listFixtures(size), shippedCast)).toEqual([]);
+    for (const { name } of servers) {
+      const { length } = readFileSync(getFixtureFile(resources, name, size), "utf8");
+      expect(length, name).toBeGreaterThan(shortest);
+      expect(length, name).toBeLessThan(longest);
+    }
+  });
 
 for (const name of ["small@1", "full@1", "full@2", "full@10", "small@57", "full@300", "full@4711"])
   describe(name, () => {
@@ -39,11 +53,8 @@ for (const name of ["small@1", "full@1", "full@2", "full@10", "small@57", "full@
     });
 
     test("is consistent between the servers", () => {
-      const states = new Map(servers.map(it => [it.name, getState(it.name, name)]));
-      const cast = localizeCast(name);
-      const known = listCreators(name);
-      const problems = generators.flatMap(it => it.findInconsistencies(states, cast));
-      expect(problems.filter(it => !known.includes(it))).toEqual([]);
+      const fixtures = listFixtures(name);
+      expect(findDisagreements(fixtures, catalog.localize(shippedCast, name))).toEqual([]);
       const clocks = servers.map(it => catalog.getFixture(it.name, name).now);
       expect(new Set(clocks).size).toBe(1);
     });
@@ -65,6 +76,62 @@ for (const name of ["small@1", "full@1", "full@2", "full@10", "small@57", "full@
       }
     });
   });
+
+/** Edits of the fixture `full` of one server, and what the servers then disagree on. */
+const edits: [server: string, from: string, to: string, disagreement: string | RegExp][] = [
+  [
+    "banking",
+    '"customer":"Ana Ruiz"',
+    '"customer":"Eve"',
+    "banking: the user is Eve, not Ana Ruiz",
+  ],
+  ["banking", '"kind":"salary"', '"kind":"gift"', /^budget: 2\d{3}-\d\d has an income of/],
+  ["banking", '"kind":"card"', '"kind":"cash"', /^budget: exp_\d+ is not in the bank's ledger/],
+  ["calendar", "@harbor.example", "@port.example", /^calendar: .+@port.example> is unknown$/],
+  ["video_meeting", '"event_id":"', '"event_id":"x', /^video_meeting: there is no meeting for/],
+  [
+    "video_meeting",
+    '"minutes":',
+    '"minutes":1',
+    /^video_meeting: .+ is not as .+ in the calendar$/,
+  ],
+  ["crm", '"status":"client"', '"status":"prospect"', /^crm: .+ is no client$/],
+  ["crm", '"phone":"+34', '"phone":"+35', /^crm: .+ is no contact with the phone number/],
+  ["email", '"bounces":', '"bounced":', /^email: .+ is left in the CRM, but mail to them arrives$/],
+  [
+    "filesystem",
+    "Invoice 3",
+    "Invoice 9",
+    /^payments: invoice 9\d+ in the file system is missing$/,
+  ],
+  ["filesystem", "Status: paid", "Status: open", /^payments: invoice \d+ differs from the file/],
+  ["payments", '"contact":"', '"contact":"Dr ', /^payments: the customer .+ is not a company with/],
+  [
+    "food_delivery",
+    '"address":"',
+    '"address":"1',
+    /^food_delivery: restaurant .+ is not in the town/,
+  ],
+  ["iot_devices", '"address":"', '"address":"1', /^iot_devices: the address is 1/],
+  ["maps", '"category":"museum"', '"category":"park"', /^maps: .+ is not on the map where/],
+  ["retail_chain", '"city":"', '"city":"New ', /^retail_chain: store .+, which is in no city$/],
+  ["social_media", '"name":"Ben', '"name":"Bob', /^social_media: Bob .+ is unknown$/],
+  ["travel_booking", '"city":"', '"city":"New ', /^travel_booking: .+ is not the airport of New/],
+  ["vehicle", '"latitude":4', '"latitude":5', /^vehicle: .+ is not at /],
+];
+test.each(edits)("%s with %s as %s: %s", (server, from, to, disagreement) => {
+  const fixtures = new Map(listFixtures("full"));
+  const text = JSON.stringify(fixtures.get(server));
+  expect(text.includes(from)).toBe(true);
+  fixtures.set(server, JSON.parse(text.replaceAll(from, to)) as Fixture);
+  const found = findDisagreements(fixtures, shippedCast);
+  if (disagreement === "") expect(found).toEqual([]);
+  else
+    expect(
+      found.filter(it => it.match(disagreement)),
+      found.join("\n"),
+    ).not.toEqual([]);
+});
 
 test("a thousand worlds have another user each, and no two people of the same name", () => {
   const users = new Set<string>();

@@ -55,7 +55,7 @@ beforeAll(async () => {
   const file = join(mkdtempSync(join(tmpdir(), "prove-rl-")), "some.tasks.jsonl");
   writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
   serving = await startHttpServer({ catalog, tasks: await openTaskStore([file]) });
-}, 60_000);
+});
 afterAll(() => serving.close());
 
 async function send<T>(
@@ -233,7 +233,7 @@ test("a recorded attempt that is nested too deeply has an error in its place", a
 });
 
 describe("an attempt has the same score as in this process, with", () => {
-  test.each(Object.keys(ways))("%s", { timeout: 60_000 }, async name => {
+  test.each(Object.keys(ways))("%s", async name => {
     for (const [i, task] of tasks.entries()) {
       const profile = i % 2 === 0 ? "paper" : "prove-plus";
       const policies = [

@@ -1,6 +1,7 @@
 /** The shipped student behind `/v1/chat/completions` does what it does without HTTP. */
 import { join } from "node:path";
 import OpenAI from "openai";
+import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
@@ -96,6 +97,38 @@ test("a choice of tools limits the tokens of a student", async () => {
   expect(required.choices[0]!.message.tool_calls).not.toHaveLength(0);
   for (const it of named.choices[0]!.message.tool_calls!)
     expect(it).toMatchObject({ function: { name: "banking_get_balance" } });
+});
+
+test("a schema that is none allows every value, and a type of another language, too", async () => {
+  for (const data of [true, false, null, { type: "float" }, { anyOf: [true, { type: "null" }] }]) {
+    const parameters = {
+      type: "object",
+      properties: { data, list: { type: "array", items: data } },
+      required: ["data"],
+    };
+    const tool = { type: "function" as const, function: { name: "send_event", parameters } };
+    const { choices } = await ask({ tools: [tool], tool_choice: "required", max_tokens: 400 });
+    expect(choices).toHaveLength(1);
+  }
+});
+
+test("a call that was cut off is answered with what was written of it", async () => {
+  const named = { type: "function" as const, function: { name: "banking_get_balance" } };
+  for (const tool_choice of ["required", named] as const) {
+    const { choices, usage } = await ask({ tool_choice, max_tokens: 2, n: 2 });
+    for (const it of choices) {
+      expect(it.finish_reason).toBe("length");
+      expect(it.message.tool_calls).toBeUndefined();
+      expect(it.message.content).toMatch(/./);
+    }
+    expect(usage!.completion_tokens).toBe(4);
+    const events = await ask({ tool_choice, max_tokens: 2, stream: true });
+    const parts = [];
+    for await (const { choices: deltas } of events as unknown as AsyncIterable<ChatCompletionChunk>)
+      parts.push(...deltas);
+    expect(parts.map(it => it.delta.content ?? "").join("")).toBe(choices[0]!.message.content);
+    expect(parts.at(-1)!.finish_reason).toBe("length");
+  }
 });
 
 test("a seed decides alone what is sampled, and max_tokens cuts", async () => {

@@ -58,9 +58,25 @@ describe("streamed JSON", () => {
     expect(lines).toEqual([{ json: 1, number: 1 }]);
     expect(remarks).toEqual([`${file}:2 is torn (a write was cut off) and was skipped`]);
   });
-  test("stops at another line that is not JSON, with its place", async () => {
-    const file = writeFile('1\n{"b":\n3\n');
-    await expect(collect(readJsonLines(file))).rejects.toThrow(`${file}:2 is not JSON`);
+  test.each(['{"b":\n3\n', '{"b":NaN}', '{"b":1,}', "none"])(
+    "stops at another line that is not JSON, with its place: %j",
+    async rest => {
+      const file = writeFile(`1\n${rest}`);
+      const reading = collect(readJsonLines(file, { onTorn: () => {} }));
+      await expect(reading).rejects.toThrow(`${file}:2 is not JSON (`);
+    },
+  );
+  test("takes a line for torn wherever it was cut off, and if a crash left zeros", async () => {
+    const line = JSON.stringify({ a: [1.5e-7, -2, true, null, 'é\n\u0001"', {}, []], "b c": "d" });
+    const files = Array.from({ length: line.length - 1 }, (_, i) => line.slice(0, i + 1));
+    for (const cut of [...files, '{"a":"b\0\0\0']) {
+      const remarks: string[] = [];
+      const file = writeFile(`1\n${cut}`);
+      expect(await collect(readJsonLines(file, { onTorn: it => remarks.push(it) }))).toHaveLength(
+        1,
+      );
+      expect(remarks).toEqual([expect.stringContaining(":2 is torn")]);
+    }
   });
   test("of a missing file is an error", async () => {
     await expect(collect(readJsonLines(join(folder, "none")))).rejects.toThrow(

@@ -10,9 +10,9 @@ const file = () => join(emptyFolder(), "rows.parquet");
 test("columns may be lists and structures, and their values may be missing", async () => {
   const path = file();
   const rows = [
-    { id: "a", n: 2 ** 40, said: [{ role: "user" }, { role: "tool", calls: ["é", ""] }] },
-    { id: "", said: [], at: { n: -1 } },
-    {},
+    { id: "a", n: 2 ** 40, said: [{ role: "user" }, { role: "tool", calls: ["é", ""] }], at: null },
+    { id: "", n: null, said: [], at: { n: -1 } },
+    { id: null, n: null, said: null, at: null },
   ];
   const writer = new ParquetFile(path, {
     id: "string",

@@ -25,6 +25,18 @@ test("a value that does not fit is named with its line", () =>
     /^F:5 is not a service: at \/servers\/1\/port: .*: correct the file$/,
   ));
 
+test("of a union, the value that does not fit in the branch that fits furthest is named", () => {
+  const union = z.union([
+    z.object({ kind: z.literal("a"), calls: z.array(z.object({ arguments: z.object({}) })) }),
+    z.object({ kind: z.literal("b"), text: z.string() }),
+  ]);
+  const read = (text: string) => () => parseJson(z.array(union), text, { file: "F" });
+  expect(read('[{"kind":"a","calls":[{"arguments":null}]}]')).toThrow(
+    "F:1 is not valid: at /0/calls/0/arguments: Invalid input: expected object, received null",
+  );
+  expect(read("[5]")).toThrow("at /0: Invalid input");
+});
+
 test("of a value that is missing, the line of its object is named", () =>
   check('{"servers":\n [\n  {}]}', /^F:1 is not a service: at \/name: /));
 

@@ -1,7 +1,7 @@
 /** The samples of Inspect AI's logs, in its JSON format and in archives (`.eval`). */
 import { z } from "zod";
 import type { RolloutMessage } from "./rollout.ts";
-import { taskColumns, type RolloutFormat } from "./rolloutFormat.ts";
+import { numberSchema, taskColumns, toNumber, type RolloutFormat } from "./rolloutFormat.ts";
 
 const contentSchema = z.union([
   z.string(),
@@ -36,7 +36,7 @@ type Message = z.infer<typeof messageSchema>;
 
 const sampleSchema = z.looseObject({
   id: z.union([z.string(), z.number()]),
-  epoch: z.number(),
+  epoch: z.preprocess(toNumber, z.number()),
   messages: z.array(messageSchema),
   scores: z
     .record(z.string(), z.looseObject({ value: z.json(), explanation: z.string().nullish() }))
@@ -54,6 +54,8 @@ export const inspect: RolloutFormat = {
   listKey: "samples",
   archivedRows: /^samples\/.*\.json$/,
   parseRow(json, check) {
+    // the heading of a log without samples
+    if (json !== null && typeof json === "object" && "eval" in json) return undefined;
     const sample = check(sampleSchema, json);
     const { id, epoch, messages, metadata, error, limit } = sample;
     const [score] = Object.values(sample.scores ?? {});
@@ -66,7 +68,7 @@ export const inspect: RolloutFormat = {
       completion: createMessages(messages, sample.attachments ?? {}),
       ...(error ? { end: { kind: "ended", by: "fault", fault: error.message } } : {}),
       ...(limit ? { end: { kind: "ended", by: "limit" } } : {}),
-      score: toNumber(score?.value),
+      score: parseGrade(score?.value),
       why: score?.explanation ?? undefined,
     };
   },
@@ -75,10 +77,10 @@ export const inspect: RolloutFormat = {
 /** Inspect's grades are letters: correct, partially correct, incorrect, no answer. */
 const grades: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
 
-function toNumber(value: unknown): number | undefined {
-  if (typeof value === "number" && Number.isFinite(value)) return value;
+function parseGrade(value: unknown): number | undefined {
   if (typeof value === "boolean") return Number(value);
-  return typeof value === "string" ? grades[value] : undefined;
+  if (typeof value === "string" && Object.hasOwn(grades, value)) return grades[value];
+  return numberSchema.safeParse(value).data ?? undefined;
 }
 
 function createMessages(

@@ -1,20 +1,23 @@
-/** Reads the rows of files with rollouts: JSON Lines, JSON documents and Parquet. */
+/** Reads the rows of files with rollouts: JSON Lines, JSON documents, archives and Parquet. */
 import { readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { readArchivedJson } from "../../storage/archiveRows.ts";
+import { readArchivedTexts } from "../../storage/archiveRows.ts";
 import { readJsonElements } from "../../storage/jsonElements.ts";
-import { readJsonLines, readLines, isJson } from "../../storage/jsonLines.ts";
+import {
+  formatDamage,
+  isCutOff,
+  isJson,
+  readLines,
+  tornReason,
+  type Line,
+} from "../../storage/jsonLines.ts";
 import { readParquetRows } from "../../storage/parquet.ts";
 import { checkJson } from "../../storage/parseJson.ts";
+import { parsePythonJson, replaceNonFinite } from "../../storage/pythonJson.ts";
 import { UserError } from "../../userError.ts";
 import type { Rollout } from "./rollout.ts";
 import type { RolloutFormat } from "./rolloutFormat.ts";
-
-export interface ReadRolloutsOptions {
-  /** Receives a remark about a row that was cut off, which is skipped. */
-  readonly onTorn: (remark: string) => void;
-  readonly signal: AbortSignal;
-}
+import type { RowRemarks } from "./rowRemarks.ts";
 
 interface Row {
   readonly json: unknown;
@@ -29,12 +32,11 @@ interface Row {
 export async function* readRollouts(
   path: string,
   format: RolloutFormat,
-  options: ReadRolloutsOptions,
+  remarks: RowRemarks,
 ): AsyncGenerator<Rollout> {
   const ids = new Map<string, number>();
   for (const { file, name } of await listFiles(path))
-    for await (const { json, number } of readRows(file, format, options)) {
-      options.signal.throwIfAborted();
+    for await (const { json, number } of readRows(file, format, remarks)) {
       const { noun } = format;
       const rollout = format.parseRow(json, (schema, it) =>
         checkJson(schema, it, {
@@ -52,44 +54,82 @@ export async function* readRollouts(
     }
 }
 
-async function* readRows(
+/** The rows of a file that other software wrote. A row that is not JSON is reported and skipped. */
+export async function* readRows(
   file: string,
-  { listKey, archivedRows }: RolloutFormat,
-  { onTorn, signal }: ReadRolloutsOptions,
+  { listKey, archivedRows }: Pick<RolloutFormat, "listKey" | "archivedRows">,
+  remarks: RowRemarks,
 ): AsyncGenerator<Row> {
   if (extname(file) === ".parquet") {
-    for (const [i, json] of (await readParquetRows(file)).entries()) yield { json, number: i + 1 };
+    const rows = await readParquetRows(file, remarks.countReplaced);
+    yield* rows.map((json, i) => ({ json, number: i + 1 }));
     return;
   }
   if (archivedRows && extname(file) === ".eval") {
     let number = 0;
-    for await (const { json } of readArchivedJson(file, archivedRows))
-      yield { json, number: ++number };
+    for await (const it of readArchivedTexts(file, archivedRows)) {
+      number++;
+      const place = `${file}: ${it.name}`;
+      if ("text" in it) yield* parseRow({ text: it.text, number, whole: true }, place, remarks);
+      else remarks.reportSkipped(`${place} cannot be read (${it.flaw})`);
+    }
     return;
   }
   if (await hasLines(file, listKey)) {
-    yield* readJsonLines(file, { onTorn, signal });
+    for await (const line of readLines(file))
+      yield* parseRow(line, `${file}:${line.number}`, remarks);
     return;
   }
-  const { elements, tornLine } = readJsonElements(file, listKey);
+  const { elements, skipped } = readJsonElements(file, listKey, remarks.countReplaced);
   // one list of messages is one row
   if (elements.length > 0 && elements.every(it => isMessage(it.json)))
     yield { json: elements.map(it => it.json), number: 1 };
   else yield* elements;
-  if (tornLine !== undefined)
-    onTorn(`${file}:${tornLine} is torn (a write was cut off) and was skipped`);
+  for (const { line, reason } of skipped) remarks.reportSkipped(`${file}:${line} ${reason}`);
 }
 
-/** Whether it is JSON Lines: the first line is a row by itself, and not the only list of rows. */
-async function hasLines(file: string, listKey: string | undefined): Promise<boolean> {
-  for await (const { text } of readLines(file)) {
-    if (!isJson(text)) return false;
-    const json = JSON.parse(text) as unknown;
-    if (Array.isArray(json)) return json.every(isMessage);
-    return listKey === undefined || !Array.isArray((json as Record<string, unknown>)[listKey]);
+function* parseRow(
+  { text, number, whole }: Pick<Line, "text" | "number" | "whole">,
+  place: string,
+  remarks: RowRemarks,
+): Generator<Row> {
+  try {
+    yield { json: parsePythonJson(text, remarks.countReplaced), number };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const isTorn = !whole && isCutOff(replaceNonFinite(text).text);
+    remarks.reportSkipped(`${place} ${isTorn ? tornReason : formatDamage(error)}`);
   }
-  return true;
 }
+
+/** Whether it is JSON Lines: its first line is a row, whole or damaged, and no list of rows. */
+async function hasLines(file: string, listKey: string | undefined): Promise<boolean> {
+  let first: string | undefined;
+  for await (const line of readLines(file)) {
+    const { text } = replaceNonFinite(line.text);
+    if (first !== undefined) return !isContinued(first, text);
+    if (isJson(text)) return !isListOfRows(JSON.parse(text), listKey);
+    first = text;
+  }
+  return first === undefined || !isCutOff(first);
+}
+
+function isListOfRows(json: unknown, listKey: string | undefined): boolean {
+  if (Array.isArray(json)) return !json.every(isMessage);
+  const list =
+    listKey === undefined ? undefined : (json as Record<string, unknown> | null)?.[listKey];
+  return Array.isArray(list);
+}
+
+/** Whether two lines begin a document. A row may have been cut off where another could follow. */
+function isContinued(first: string, second: string): boolean {
+  const both = `${first}\n${second}`;
+  if (isJson(second) && getStart(first) === getStart(second)) return false;
+  return isJson(both) || isCutOff(both);
+}
+
+/** The brackets and the first key of a row, which all rows of a file have. */
+const getStart = (row: string): string => row.slice(0, row.indexOf(":"));
 
 const isMessage = (json: unknown): boolean =>
   json !== null && typeof json === "object" && "role" in json;

@@ -22,14 +22,26 @@ export interface RolloutFormat {
   readonly parseRow: (json: unknown, check: CheckRow) => ParsedRollout | undefined;
 }
 
+/**
+ * A number as Python software writes it, perhaps as a text. Null stands for no number, as do the
+ * texts of Python for NaN and infinity.
+ */
+export function toNumber(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (/^\s*([+-]?(nan|inf(inity)?))?\s*$/i.test(value)) return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
+}
+
+export const numberSchema = z.preprocess(toNumber, z.number().nullish()).nullish();
+
 /** The columns of our exports that name the attempted task. */
 export const taskColumns = {
   task_id: z.string().nullish(),
   trajectory_id: z.string().nullish(),
   // -1 stands for the whole task
   turn: z
-    .int()
-    .min(-1)
+    .preprocess(toNumber, z.int().min(-1).nullish())
     .nullish()
     .transform(it => (it === -1 ? undefined : it)),
 };

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { parseToolMessages } from "./tau2Messages.ts";
-import type { RolloutFormat } from "./rolloutFormat.ts";
+import { numberSchema, type RolloutFormat } from "./rolloutFormat.ts";
 
 const simulationSchema = z.looseObject({
   id: z.string(),
@@ -14,8 +14,8 @@ const simulationSchema = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string() })),
   reward_info: z
     .looseObject({
-      reward: z.number(),
-      reward_breakdown: z.record(z.string(), z.number()).nullish(),
+      reward: numberSchema,
+      reward_breakdown: z.record(z.string(), numberSchema).nullish(),
     })
     .nullish(),
 });
@@ -32,7 +32,7 @@ export const tau2: RolloutFormat = {
   parseRow(json, check) {
     const { task_id, trial, termination_reason: reason, ...row } = check(simulationSchema, json);
     const broken = Object.entries(row.reward_info?.reward_breakdown ?? {}).flatMap(([key, it]) =>
-      it < 1 ? [`${key} ${it}`] : [],
+      it != null && it < 1 ? [`${key} ${it}`] : [],
     );
     return {
       id: `${task_id}/trial-${trial ?? 0}`,
@@ -43,7 +43,7 @@ export const tau2: RolloutFormat = {
         : limits.has(reason)
           ? { kind: "ended", by: "limit" }
           : { kind: "ended", by: "fault", fault: reason },
-      score: row.reward_info?.reward,
+      score: row.reward_info?.reward ?? undefined,
       ...(broken.length === 0 ? {} : { why: broken.join(", ") }),
     };
   },

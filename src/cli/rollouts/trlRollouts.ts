@@ -1,21 +1,21 @@
 /**
  * The completions that TRL's `GRPOTrainer` logs to Parquet files (`log_completions`), and rows of
  * our export `trl`, which have no completion yet. The columns between completion and advantage are
- * the rewards, named after the reward functions, and what these log with `log_extra`.
+ * the rewards, named after the reward functions and in their order, and then what these log with
+ * `log_extra`.
  */
 import { z } from "zod";
 import { chatMessageSchema, parseChatMessages, toolsSchema } from "./chatMessages.ts";
 import { parseToolCallText } from "./hermesText.ts";
 import type { RolloutMessage } from "./rollout.ts";
-import { taskColumns, type RolloutFormat } from "./rolloutFormat.ts";
+import { numberSchema, taskColumns, type RolloutFormat } from "./rolloutFormat.ts";
 
 const textOrMessages = z.union([z.string(), z.array(chatMessageSchema)]);
 
 const rowSchema = z.looseObject({
   prompt: textOrMessages,
-  completion: textOrMessages.optional(),
-  step: z.number().nullish(),
-  advantage: z.number().nullish(),
+  completion: textOrMessages.nullish(),
+  step: numberSchema,
   menu: toolsSchema,
   ...taskColumns,
 });
@@ -35,8 +35,8 @@ export const trl: RolloutFormat = {
       menu: row.menu,
       prompt: parseSide(row.prompt, text => ({ role: "user", text })),
       completion: parseSide(row.completion ?? [], parseToolCallText),
-      ...(row.completion === undefined ? { end: { kind: "ended", by: "limit" } } : {}),
-      score: findReward(row),
+      ...(row.completion == null ? { end: { kind: "ended", by: "limit" } } : {}),
+      score: findReward(json as Readonly<Record<string, unknown>>),
     };
   },
 };
@@ -47,10 +47,13 @@ const parseSide = (
 ): readonly RolloutMessage[] =>
   typeof side === "string" ? [parseText(side)] : parseChatMessages(side);
 
-/** The first reward: TRL writes the rewards in the order of the reward functions. */
+/**
+ * The column `reward`, or TRL's first reward. Null stands for no score. The row is the one of the
+ * file, because a schema changes the order of its columns.
+ */
 function findReward(row: Readonly<Record<string, unknown>>): number | undefined {
-  const known = new Set(["prompt", "completion", "step", "advantage", "turn", "seed"]);
-  for (const [key, value] of Object.entries(row))
-    if (!known.has(key) && typeof value === "number" && Number.isFinite(value)) return value;
-  return undefined;
+  const columns = Object.keys(row);
+  const rewards = columns.slice(columns.indexOf("completion") + 1, columns.indexOf("advantage"));
+  const column = "reward" in row ? "reward" : "advantage" in row ? rewards[0] : undefined;
+  return column === undefined ? undefined : (numberSchema.safeParse(row[column]).data ?? undefined);
 }

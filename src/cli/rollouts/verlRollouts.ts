@@ -4,13 +4,13 @@
  */
 import { z } from "zod";
 import { parseHermesText } from "./hermesText.ts";
-import { taskColumns, type RolloutFormat } from "./rolloutFormat.ts";
+import { numberSchema, taskColumns, type RolloutFormat } from "./rolloutFormat.ts";
 
 const rowSchema = z.looseObject({
   input: z.string(),
   output: z.string(),
-  score: z.number().nullish(),
-  step: z.number().nullish(),
+  score: numberSchema,
+  step: numberSchema,
   ...taskColumns,
 });
 

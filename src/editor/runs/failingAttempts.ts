@@ -1,10 +1,11 @@
 /** Finds an attempt that fails and is worth a look, and shows it with its reward. */
-import { commands, type Uri } from "vscode";
+import type { Uri } from "vscode";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { listFiles, requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import type { RewardPages } from "../trajectories/rewardPages.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { indexGroups, type Group, type GroupEntry } from "./groupIndex.ts";
 import type { Runs } from "./runs.ts";
@@ -14,6 +15,7 @@ export interface FailingAttemptDependencies {
   readonly folder: ProveFolder;
   readonly runs: Runs;
   readonly transcripts: Transcripts;
+  readonly rewardPages: RewardPages;
   readonly synthesis: Synthesis;
 }
 
@@ -32,7 +34,7 @@ export class FailingAttempts {
    * without either, the example is copied first.
    */
   async show(): Promise<void> {
-    const { transcripts, synthesis } = this.#dependencies;
+    const { transcripts, rewardPages, synthesis } = this.#dependencies;
     let attempt = await this.#find();
     if (!attempt) {
       requireTrust("copying the example");
@@ -41,7 +43,8 @@ export class FailingAttempts {
     }
     if (!attempt) throw new UserError("no attempt fails", "train a student first");
     await transcripts.open(attempt);
-    await commands.executeCommand("prove.showReward", attempt);
+    // the actions in the title of the transcript are shown while its group is active
+    await rewardPages.open(attempt, { preserveFocus: true });
   }
 
   async #find(): Promise<AttemptNode | Uri | undefined> {

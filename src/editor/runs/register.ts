@@ -13,6 +13,7 @@ import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import type { RewardPages } from "../trajectories/rewardPages.ts";
 import type { TrajectoryDebugger } from "../trajectories/trajectoryDebugger.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { AttemptForks } from "./attemptForks.ts";
@@ -37,12 +38,21 @@ export interface RunDependencies {
   readonly tasks: TasksTree;
   readonly transcripts: Transcripts;
   readonly trajectoryDebugger: TrajectoryDebugger;
+  readonly rewardPages: RewardPages;
   readonly synthesis: Synthesis;
 }
 
 export function registerRuns(
   context: ExtensionContext,
-  { folder, files, tasks, transcripts, trajectoryDebugger, synthesis }: RunDependencies,
+  {
+    folder,
+    files,
+    tasks,
+    transcripts,
+    trajectoryDebugger,
+    rewardPages,
+    synthesis,
+  }: RunDependencies,
 ): Runs {
   const { extensionUri, subscriptions, workspaceState } = context;
   const runs = new Runs(folder);
@@ -53,7 +63,13 @@ export function registerRuns(
   const attempts = new StudentAttempts(attemptDependencies);
   const keys = new EndpointKeys(context.secrets, context.globalState);
   const forks = new AttemptForks({ ...attemptDependencies, trajectoryDebugger, keys });
-  const failingAttempts = new FailingAttempts({ folder, runs, transcripts, synthesis });
+  const failingAttempts = new FailingAttempts({
+    folder,
+    runs,
+    transcripts,
+    rewardPages,
+    synthesis,
+  });
   const engines = new EngineTraining({
     extensionUri,
     folder,

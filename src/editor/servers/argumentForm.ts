@@ -136,10 +136,7 @@ function readKind({ key, schema, description }: FieldProperties, validators: Par
     };
   switch (schema["type"]) {
     case "string":
-      return {
-        kind:
-          ({ date: "day", "date-time": "minute" } as const)[schema["format"] as string] ?? "text",
-      };
+      return { kind: textKinds.get(schema["format"]) ?? "text" };
     case "number":
     case "integer":
       return { kind: "number" };
@@ -160,6 +157,11 @@ function readKind({ key, schema, description }: FieldProperties, validators: Par
       return { kind: "json" };
   }
 }
+
+const textKinds: ReadonlyMap<unknown, "day" | "minute"> = new Map([
+  ["date", "day"],
+  ["date-time", "minute"],
+]);
 
 function readChoices(schema: JsonSchema): readonly Json[] | undefined {
   if (Array.isArray(schema["enum"])) return schema["enum"] as Json[];

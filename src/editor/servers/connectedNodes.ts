@@ -4,8 +4,8 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import type { ConnectedTool } from "../../mcp/serverConnection.ts";
-import type { ServerEntry } from "../../mcp/mcpConfig.ts";
+import { allowsTool, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import { UserError } from "../../userError.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { formatCount } from "../shared/count.ts";
@@ -14,11 +14,17 @@ import { createTreeItem, formatParameters } from "../shared/treeItem.ts";
 
 export type ConnectedNode =
   | { readonly kind: "connection"; readonly entry: ServerEntry }
-  | { readonly kind: "connectionFault"; readonly why: string }
+  | { readonly kind: "connectionFault"; readonly name: string; readonly why: string }
   | {
       readonly kind: "connectedTools";
       readonly entry: ServerEntry;
       readonly tools: readonly ConnectedTool[];
+      readonly omitted: readonly OmittedTool[];
+    }
+  | {
+      readonly kind: "connectedToolFault";
+      readonly entry: ServerEntry;
+      readonly omitted: OmittedTool;
     }
   | { readonly kind: "connectedTool"; readonly entry: ServerEntry; readonly tool: ConnectedTool }
   | { readonly kind: "connected"; readonly live: Connection }
@@ -41,10 +47,15 @@ export function listConnections(connections: Connections): readonly ConnectedNod
     const { entries, errors } = connections.readEntries();
     return [
       ...[...entries.values()].map(entry => ({ kind: "connection" as const, entry })),
-      ...[...errors.values()].map(it => ({ kind: "connectionFault" as const, why: it.message })),
+      ...Array.from(errors, ([name, { message }]) => ({
+        kind: "connectionFault" as const,
+        name,
+        why: message,
+      })),
     ];
   } catch (error) {
-    if (error instanceof UserError) return [{ kind: "connectionFault", why: error.message }];
+    if (error instanceof UserError)
+      return [{ kind: "connectionFault", name: "mcp.json", why: error.message }];
     throw error;
   }
 }
@@ -56,14 +67,23 @@ export function listConnectedChildren(
   switch (node.kind) {
     case "connection": {
       const { entry } = node;
-      const tools = connections.listTools(entry.name);
+      const { tools, omitted } = connections.listTools(entry.name);
       return [
         ...connections.listByEntry(entry.name).map(live => ({ kind: "connected" as const, live })),
-        ...(tools.length ? [{ kind: "connectedTools" as const, entry, tools }] : []),
+        ...(tools.length + omitted.length > 0
+          ? [{ kind: "connectedTools" as const, entry, tools, omitted }]
+          : []),
       ];
     }
     case "connectedTools":
-      return node.tools.map(tool => ({ kind: "connectedTool", entry: node.entry, tool }));
+      return [
+        ...node.tools.map(tool => ({ kind: "connectedTool" as const, entry: node.entry, tool })),
+        ...node.omitted.map(omitted => ({
+          kind: "connectedToolFault" as const,
+          entry: node.entry,
+          omitted,
+        })),
+      ];
     case "connected":
       return node.live.session.calls
         .map((call, i) => ({
@@ -75,6 +95,7 @@ export function listConnectedChildren(
         .toReversed();
     case "connectionFault":
     case "connectedTool":
+    case "connectedToolFault":
     case "connectedCall":
       return [];
     default:
@@ -90,14 +111,24 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
     case "connection":
       return createConnectionItem(node.entry);
     case "connectionFault":
-      return createFaultItem(node.why);
+      return createFaultItem(node);
     case "connectedTools":
       return createTreeItem("Tools", Collapsed, {
-        description: String(node.tools.length),
+        description:
+          node.omitted.length > 0
+            ? `${node.tools.length} · ${node.omitted.length} left out`
+            : String(node.tools.length),
         context: "connectedTools",
       });
     case "connectedTool":
       return createToolItem(node);
+    case "connectedToolFault":
+      return createTreeItem(node.omitted.name, None, {
+        icon: icons.warning,
+        description: node.omitted.reason,
+        context: "connectedToolFault",
+        tooltip: `It cannot be offered: ${node.omitted.reason}.`,
+      });
     case "connected": {
       const n = node.live.session.calls.length;
       return createTreeItem(`Session ${node.live.number}`, Expanded, {
@@ -114,35 +145,43 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
   }
 }
 
-function createConnectionItem({ name, command, args, cwd, isDisposable }: ServerEntry): TreeItem {
+function createConnectionItem(entry: ServerEntry): TreeItem {
+  const { name, command, args, cwd, isDisposable } = entry;
   const commandLine = [command, ...args].join(" ");
   const permission = isDisposable
     ? "All its tools may be called."
     : "Only its read-only tools may be called.";
+  const ignored = entry.ignoredKeys.length
+    ? ` Keys without an effect here: ${entry.ignoredKeys.join(", ")}.`
+    : "";
   return createTreeItem(name, Collapsed, {
     icon: icons.connection,
     description: isDisposable ? "connected · disposable" : "connected · read-only",
     context: "connection",
-    tooltip: `${commandLine} in ${cwd}. ${permission}`,
+    tooltip: `${commandLine} in ${cwd}. ${permission}${ignored}`,
   });
 }
 
-function createFaultItem(message: string): TreeItem {
-  const item = createTreeItem("mcp.json", None, {
+function createFaultItem({
+  name,
+  why,
+}: Extract<ConnectedNode, { kind: "connectionFault" }>): TreeItem {
+  const item = createTreeItem(name, None, {
     icon: icons.warning,
-    description: message,
+    description: why,
     context: "connectionFault",
-    tooltip: message,
+    tooltip: why,
   });
   item.command = { command: "prove.connectServer", title: "Connect Server…" };
   return item;
 }
 
 function createToolItem({
-  tool: { name, effect, summary, inputSchema },
+  tool,
   entry,
 }: Extract<ConnectedNode, { kind: "connectedTool" }>): TreeItem {
-  const isAllowed = effect === "read" || entry.isDisposable;
+  const { name, effect, summary, inputSchema } = tool;
+  const isAllowed = allowsTool(entry, tool);
   const effectText =
     effect === "read"
       ? "Reads."
@@ -172,14 +211,17 @@ function createCallItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>)
 
 /** Returns an id that stays the same when the tree is refreshed. */
 export function getConnectedNodeId(node: ConnectedNode): string {
+  const join = (...names: readonly string[]) => `${node.kind}/${JSON.stringify(names)}`;
   switch (node.kind) {
     case "connection":
     case "connectedTools":
-      return `${node.kind}/${node.entry.name}`;
+      return join(node.entry.name);
     case "connectionFault":
-      return `connectionFault/${node.why}`;
+      return join(node.name, node.why);
     case "connectedTool":
-      return `connectedTool/${node.entry.name}/${node.tool.name}`;
+      return join(node.entry.name, node.tool.name);
+    case "connectedToolFault":
+      return join(node.entry.name, node.omitted.name);
     case "connected":
       return `connected/${node.live.number}`;
     case "connectedCall":

@@ -3,8 +3,8 @@
  * restart it, fork it and end it.
  */
 import { FileSystemError, window, workspace } from "vscode";
-import type { ConnectedTool } from "../../mcp/serverConnection.ts";
-import type { ServerEntry } from "../../mcp/mcpConfig.ts";
+import type { ConnectedTool } from "../../mcp/toolList.ts";
+import { allowsTool, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { isConnectedNode } from "./connectedNodes.ts";
@@ -118,9 +118,7 @@ export class ConnectionCommands {
 
 /** Asks for a tool among those that may be called. */
 async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> {
-  const allowed = [...session.tools.values()].filter(
-    it => it.effect === "read" || entry.isDisposable,
-  );
+  const allowed = [...session.tools.values()].filter(it => allowsTool(entry, it));
   if (allowed.length === 0)
     throw new UserError(
       `${entry.name} has no read-only tool`,

@@ -13,10 +13,16 @@ import {
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
-import type { ConnectedTool } from "../../mcp/serverConnection.ts";
-import { readServerEntries, type ServerEntries, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
+import {
+  noServerEntries,
+  readServerEntries,
+  type ServerEntries,
+  type ServerEntry,
+} from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
-import { confirm, showProgress } from "../shared/notifications.ts";
+import { formatCount } from "../shared/count.ts";
+import { confirm, showProgress, showWarning } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
 import { describeStart } from "./consent.ts";
@@ -25,6 +31,12 @@ export interface Connection {
   readonly number: number;
   readonly entry: ServerEntry;
   readonly session: ConnectedSession;
+}
+
+/** What a server lists. */
+interface ListedTools {
+  readonly tools: readonly ConnectedTool[];
+  readonly omitted: readonly OmittedTool[];
 }
 
 interface OpenConnection extends Connection {
@@ -40,7 +52,7 @@ export class Connections implements Disposable {
   readonly onDidChange: Event<void> = this.#changed.event;
   readonly #connections = new Map<number, OpenConnection>();
   /** The tools that each server listed when it was last started, by the name of its entry. */
-  readonly #tools = new Map<string, readonly ConnectedTool[]>();
+  readonly #tools = new Map<string, ListedTools>();
   #startedCount = 0;
 
   constructor(folder: ProveFolder, consents: Memento) {
@@ -56,9 +68,7 @@ export class Connections implements Disposable {
   /** Reads the entries of the file as it is saved now. Throws a `UserError` if it is not valid. */
   readEntries(): ServerEntries {
     const { file } = this;
-    return file
-      ? readServerEntries(file.fsPath, this.#folder.workspacePath)
-      : { entries: new Map(), errors: new Map() };
+    return file ? readServerEntries(file.fsPath, this.#folder.workspacePath) : noServerEntries;
   }
 
   listByEntry(entry: string): readonly Connection[] {
@@ -69,8 +79,8 @@ export class Connections implements Disposable {
     return this.#connections.get(number);
   }
 
-  listTools(entry: string): readonly ConnectedTool[] {
-    return this.#tools.get(entry) ?? [];
+  listTools(entry: string): ListedTools {
+    return this.#tools.get(entry) ?? { tools: [], omitted: [] };
   }
 
   /**
@@ -85,6 +95,11 @@ export class Connections implements Disposable {
     const session = await showStarting(entry.name, controller, () =>
       connectServer(entry, controller.signal),
     );
+    const { omittedTools } = session;
+    if (omittedTools.length > 0)
+      void showWarning(
+        `${entry.name} lists ${formatCount(omittedTools.length, "tool")} that cannot be offered. The Servers view says why.`,
+      );
     return this.#addConnection(session, controller);
   }
 
@@ -137,7 +152,10 @@ export class Connections implements Disposable {
   #addConnection(session: ConnectedSession, controller: AbortController): Connection {
     const connection = { number: ++this.#startedCount, entry: session.entry, session, controller };
     this.#connections.set(connection.number, connection);
-    this.#tools.set(session.entry.name, [...session.tools.values()]);
+    this.#tools.set(session.entry.name, {
+      tools: [...session.tools.values()],
+      omitted: session.omittedTools,
+    });
     this.#changed.fire();
     return connection;
   }
@@ -151,7 +169,9 @@ export class Connections implements Disposable {
 
   /** Asks for consent, once for each version of an entry. */
   async #requireConsent(entry: ServerEntry): Promise<void> {
-    const key = `disposable ${canonicalJson(entry)}`;
+    // keys without an effect do not change what is agreed to
+    const { ignoredKeys: _, ...decisive } = entry;
+    const key = `disposable ${canonicalJson(decisive)}`;
     if (!entry.isDisposable || this.#consents.get(key) === true) return;
     const isAllowed = await confirm({
       question: `Start ${entry.name} and let its tools make changes?`,

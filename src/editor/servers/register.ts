@@ -55,6 +55,7 @@ export function registerServers(
     return live && formatCallList(`Session ${number} on ${live.entry.name}`, live.session.calls);
   });
   const sessionCommands = new SessionCommands({
+    folder,
     definitions,
     fixtures,
     sessions,

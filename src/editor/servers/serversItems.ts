@@ -2,6 +2,7 @@
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { Server, Tool } from "../../environment/server.ts";
 import type { FixtureFile } from "../fixtures/fixtureFiles.ts";
+import { originTexts } from "../fixtures/fixtureNames.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
 import { getSetting } from "../shared/settings.ts";
 import { createTreeItem, formatParameters } from "../shared/treeItem.ts";
@@ -68,10 +69,9 @@ function createServerItem({ name, tools, category, summary }: Server): TreeItem 
 }
 
 function createFixtureItem(file: FixtureFile): TreeItem {
-  const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.origin];
   const item = createTreeItem(file.name, None, {
     icon: icons.fixture,
-    description,
+    description: originTexts[file.origin],
     context: `fixture.${file.origin}`,
     tooltip: file.uri.fsPath,
   });

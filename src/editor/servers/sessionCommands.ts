@@ -2,6 +2,8 @@
  * The commands on live sessions: open one, call a tool in it, show the result of a call and its
  * changes as read-only documents, fork it, reset it and close it.
  */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { Uri, commands, window, workspace, type TextDocumentShowOptions } from "vscode";
 import type { Tool } from "../../environment/server.ts";
 import { writeTrajectory } from "../../trajectory/file.ts";
@@ -12,6 +14,7 @@ import type { CallDocuments } from "./callDocuments.ts";
 import { listEntities } from "./entities.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
+import { pickFixture } from "../fixtures/pickFixture.ts";
 import { icons } from "../shared/icons.ts";
 import {
   describeSession,
@@ -19,12 +22,14 @@ import {
   type LiveSession,
   type LiveSessions,
 } from "./liveSessions.ts";
-import { requireTrust } from "../shared/proveFolder.ts";
+import { confirm } from "../shared/notifications.ts";
+import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversNode.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";
 
 export interface SessionDependencies {
+  readonly folder: ProveFolder;
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
   readonly sessions: LiveSessions;
@@ -81,15 +86,12 @@ export class SessionCommands {
   async save(node: ServersNode | undefined): Promise<void> {
     const live = await this.#chooseSession(node);
     const trajectory = await this.#dependencies.sessions.createTrajectory(live);
-    const root = workspace.workspaceFolders?.[0]?.uri;
     const name = `${trajectory.header.task}-${live.number}`.replace(/[^\w.-]+/g, "-");
-    const file = await window.showSaveDialog({
-      title: "Save Session as Trajectory",
-      filters: { "PROVE Trajectory": ["trajectory.jsonl"] },
-      ...(root ? { defaultUri: Uri.joinPath(root, `${name}.trajectory.jsonl`) } : {}),
-    });
+    const { folder } = this.#dependencies;
+    const file = await askTrajectoryFile(folder, name);
     if (!file) return;
     await writeTrajectory(file.fsPath, trajectory);
+    folder.noteChange("tasks");
     await commands.executeCommand("prove.openTranscript", file);
   }
 
@@ -164,20 +166,34 @@ export class SessionCommands {
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {
     const { definitions, fixtures } = this.#dependencies;
     const servers = server ? [server] : (await definitions.loadServers()).map(it => it.name);
-    const items = servers
-      .flatMap(name => fixtures.list(name).listed)
-      .map(file => ({
-        label: server ? file.name : `${file.server} · ${file.name}`,
-        description: file.origin === "shipped" ? "shipped" : "yours",
-        iconPath: icons.fixture,
-        file,
-      }));
-    if (items.length === 0)
+    const files = servers.flatMap(name => fixtures.list(name).listed);
+    if (files.length === 0)
       throw new UserError(`${server ?? "no server"} has no fixture`, "add one in prove/fixtures");
-    return items.length === 1
-      ? items[0]!.file
-      : (await pickOne(items, "Which fixture to start from")).file;
+    return files.length === 1
+      ? files[0]!
+      : pickFixture(files, "Which fixture to start from", server);
   }
+}
+
+const ending = ".trajectory.jsonl";
+
+/** Asks where to save a trajectory, and proposes the folder of tasks. */
+async function askTrajectoryFile(folder: ProveFolder, name: string): Promise<Uri | undefined> {
+  const tasks = folder.uri && folder.getPart("tasks");
+  // the dialog of a remote window lists the folder that it proposes
+  if (tasks) await workspace.fs.createDirectory(tasks);
+  const chosen = await window.showSaveDialog({
+    title: "Save Session as Trajectory",
+    // VS Code's own dialog appends it unless it is the last extension of the name
+    filters: { "PROVE Trajectory": ["jsonl"] },
+    ...(tasks ? { defaultUri: Uri.joinPath(tasks, `${name}${ending}`) } : {}),
+  });
+  if (!chosen || chosen.path.endsWith(ending)) return chosen;
+  const file = chosen.with({ path: chosen.path.replace(/(\.jsonl)?$/, ending) });
+  const replaced = existsSync(file.fsPath);
+  const question = `Replace ${basename(file.fsPath)}?`;
+  const detail = `Trajectory files end in ${ending}. ${file.fsPath} exists.`;
+  return !replaced || (await confirm({ question, detail, button: "Replace" })) ? file : undefined;
 }
 
 /** The name of the server that a node belongs to, if it determines one. */

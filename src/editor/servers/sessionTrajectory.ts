@@ -4,6 +4,7 @@ import { computeDigest } from "../../environment/digest.ts";
 import { canonicalJson } from "../../environment/json.ts";
 import {
   createCallEvent,
+  noTask,
   trajectoryFormat,
   type Event,
   type Header,
@@ -20,9 +21,6 @@ export interface SessionRecord {
   readonly history: readonly MadeCall[] | undefined;
   readonly attempt?: AttemptPosition;
 }
-
-/** The task of sessions that are not forked from an attempt. */
-const noTask = "session";
 
 /**
  * Creates the trajectory of a session. It begins with the events of the attempt that the session
@@ -56,7 +54,8 @@ export function createSessionTrajectory(catalog: Catalog, live: SessionRecord): 
       `${cause} its fixture or tools have changed since it was opened`,
       "reset it and make the calls again",
     );
-  events.push({ kind: "ended", by: "policy" });
+  // without a task, nothing says that the calls are complete
+  if (attempt) events.push({ kind: "ended", by: "policy" });
   const task = attempt?.header.task ?? noTask;
   const header: Header = {
     kind: "header",

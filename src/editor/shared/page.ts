@@ -18,6 +18,8 @@ export interface PageOptions {
   readonly icon: string;
   /** Opens beside the active editor instead of in its group. */
   readonly isBeside?: true;
+  /** Leaves the focus in the active editor. */
+  readonly preserveFocus?: boolean;
 }
 
 /** An open page. */
@@ -37,7 +39,7 @@ export function openPage<Contract extends PageContract>(
 ): Page<Contract> {
   const panel = window.createWebviewPanel(`prove.${options.name}`, toPlainLine(options.title), {
     viewColumn: options.isBeside ? ViewColumn.Beside : ViewColumn.Active,
-    preserveFocus: false,
+    preserveFocus: options.preserveFocus ?? false,
   });
   return servePage(extensionUri, panel, options, answers);
 }

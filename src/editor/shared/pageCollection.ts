@@ -32,11 +32,12 @@ export class PageCollection<Contract extends PageContract> implements Disposable
   }
 
   /** Reveals the page of a subject, or opens it. */
-  show(subject: string): void {
+  show(subject: string, { preserveFocus = false }: Pick<PageOptions, "preserveFocus"> = {}): void {
     const open = this.#pages.get(subject);
-    if (open) return open.panel.reveal();
+    if (open) return open.panel.reveal(undefined, preserveFocus);
     const content = this.#createContent(subject);
-    this.#add(subject, content, openPage(this.#extensionUri, content.options, content.answers));
+    const options = { ...content.options, preserveFocus };
+    this.#add(subject, content, openPage(this.#extensionUri, options, content.answers));
   }
 
   /** Fills a panel that was restored after the window was reloaded. */

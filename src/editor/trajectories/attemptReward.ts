@@ -19,6 +19,7 @@ import type { Task } from "../../trajectory/task.ts";
 import {
   asFinished,
   explainImport,
+  explainMissingTask,
   type Event,
   type Trajectory,
 } from "../../trajectory/trajectory.ts";
@@ -46,7 +47,7 @@ export function computeReward(
   const finished = asFinished(trajectory);
   const importedFrom = explainImport(trajectory.header);
   if (importedFrom !== undefined) return { unscorable: importedFrom };
-  if (!task) return { unscorable: "its task was not found" };
+  if (!task) return { unscorable: explainMissingTask(trajectory.header) };
   if (!finished) return { unscorable: "it has not ended" };
   try {
     const attempt = createAttemptFactory(catalog)(task, finished);

@@ -34,6 +34,7 @@ export interface TrajectoryDependencies {
 export interface TrajectoriesFeature {
   readonly transcripts: Transcripts;
   readonly trajectoryDebugger: TrajectoryDebugger;
+  readonly rewardPages: RewardPages;
 }
 
 export function registerTrajectories(
@@ -67,10 +68,12 @@ export function registerTrajectories(
     // the context menu of the text gives the address only
     stepToHere: (place?: LinePlace | Uri) =>
       trajectoryDebugger.stepTo(place instanceof Uri ? undefined : place),
-    showReward: (attempt?: AttemptNode | Uri, call?: unknown) => rewardPages.open(attempt, call),
+    // a menu passes other arguments after the attempt
+    showReward: (attempt?: AttemptNode | Uri, call?: unknown) =>
+      rewardPages.open(attempt, { call: typeof call === "number" ? call : undefined }),
     copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),
     showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),
     selectRewardProfile: () => selectRewardProfile(),
   });
-  return { transcripts, trajectoryDebugger };
+  return { transcripts, trajectoryDebugger, rewardPages };
 }

@@ -19,6 +19,13 @@ import type { Transcripts } from "./transcripts.ts";
 
 const profileNames = profiles.map(it => it.name);
 
+interface RewardPageOptions {
+  /** The position of a call to go to. */
+  readonly call?: number | undefined;
+  /** Leaves the focus where it is, such as in the transcript. */
+  readonly preserveFocus?: boolean;
+}
+
 export class RewardPages implements Disposable {
   readonly #transcripts: Transcripts;
   readonly #debugger: TrajectoryDebugger;
@@ -40,17 +47,17 @@ export class RewardPages implements Disposable {
     );
   }
 
-  /**
-   * Shows the reward of the attempt of a node or a transcript, or of the active transcript. `call`:
-   * the position of a call to go to; anything else that a menu passes is ignored.
-   */
-  async open(attempt: AttemptNode | Uri | undefined, call?: unknown): Promise<void> {
+  /** Shows the reward of the attempt of a node or a transcript, or of the active transcript. */
+  async open(
+    attempt: AttemptNode | Uri | undefined,
+    { call, preserveFocus = false }: RewardPageOptions = {},
+  ): Promise<void> {
     const uri = this.#transcripts.resolveUri(attempt);
     // an attempt that cannot be read throws here, before a page is opened
     await this.#transcripts.getAttempt(uri);
     const address = uri.toString();
-    if (typeof call === "number") this.#wantedCalls.set(address, call);
-    this.#pages.show(address);
+    if (call !== undefined) this.#wantedCalls.set(address, call);
+    this.#pages.show(address, { preserveFocus });
     this.#update(address);
   }
 

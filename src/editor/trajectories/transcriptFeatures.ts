@@ -12,6 +12,7 @@ import {
   Range,
   SymbolKind,
   languages,
+  window,
   type CodeLensProvider,
   type Disposable,
   type DocumentSymbolProvider,
@@ -43,6 +44,8 @@ export const registerTranscriptFeatures = (transcripts: Transcripts): Disposable
 ];
 
 const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => ({
+  // an editor that loses the focus before it has asked for its lenses only asks when told to
+  onDidChangeCodeLenses: (listen: () => void) => window.onDidChangeActiveTextEditor(() => listen()),
   async provideCodeLenses({ uri }) {
     const attempt = await transcripts.getAttempt(uri);
     const { reward, rejected, trajectory } = attempt;

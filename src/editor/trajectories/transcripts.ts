@@ -99,7 +99,10 @@ export class Transcripts implements Disposable {
     if (uri?.path.endsWith(".trajectory.jsonl"))
       return createTranscriptUri(
         { kind: "file", file: uri.fsPath },
-        uri.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""),
+        uri.path
+          .split("/")
+          .at(-1)!
+          .replace(/(\.trajectory\.jsonl)+$/, ""),
       );
     throw new UserError("no trajectory is open", "open a task from the Tasks view first");
   }

@@ -137,15 +137,27 @@ const createGlobals = (now: string) => ({
   True: true,
   False: false,
   None: null,
-  range: (start: number, stop?: number) =>
-    Array.from({ length: (stop ?? start) - (stop === undefined ? 0 : start) }, (_, i) =>
-      stop === undefined ? i : start + i,
-    ),
+  range: createRange,
   raise_exception(message: string): never {
     throw new TemplateException(message);
   },
   strftime_now: (format: string) => formatTime(format, now),
 });
+
+/** The most numbers of a range: the limit of the sandbox in which transformers renders templates. */
+const maxRange = 100_000;
+
+/** The numbers of Python's `range`. */
+function createRange(...args: readonly number[]): readonly number[] {
+  if (args.length < 1 || args.length > 3) throw new Error("range() takes one to three numbers");
+  if (!args.every(it => Number.isInteger(it))) throw new Error("range() takes whole numbers only");
+  const [first = 0, second, step = 1] = args;
+  const [start, stop] = second === undefined ? [0, first] : [first, second];
+  if (step === 0) throw new Error("the step of range() must not be 0");
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (length > maxRange) throw new Error(`range() has ${length} numbers, more than ${maxRange}`);
+  return Array.from({ length }, (_, i) => start + i * step);
+}
 
 /** An exception that a template raises on purpose. */
 class TemplateException extends Error {}

@@ -44,10 +44,13 @@ export const placeholder = {
   },
 } as const;
 
+/** A call whose syntax is recognized. Some syntaxes cannot write null, so that it has none. */
 const sampleCall = {
   name: "placeholder",
-  arguments: { text: 'a "b"\nc', count: 3, flag: true, list: ["é", 1.5], nothing: null },
+  arguments: { text: 'a "b"\nc', count: 3, flag: true, list: ["é", 1.5] },
 };
+
+const nullCall = { ...sampleCall, arguments: { ...sampleCall.arguments, nothing: null } };
 
 const remedy =
   "choose PROVE's default template with prove-rl model FOLDER --template default, or choose a model that is made for tools";
@@ -81,20 +84,23 @@ export function inspectTemplate(
       );
     return rendered.slice(before.length, stop + end.text.length);
   };
-  const renderCalls = (count: number): string => {
-    const calls = Array.from({ length: count }, () => ({ type: "function", function: sampleCall }));
-    const message = { role: "assistant", content: "", tool_calls: calls };
+  const renderCalls = (...calls: readonly object[]): string => {
+    const toolCalls = calls.map(it => ({ type: "function", function: it }));
+    const message = { role: "assistant", content: "", tool_calls: toolCalls };
     const cut = cutMessage(render([placeholder.user, message], false), sampleNow);
     return cut.slice(0, -end.text.length);
   };
-  const written = renderCalls(1);
-  const syntax = detectCallSyntax(written);
-  const parsed = syntax && parseToolCalls(syntax, written).calls;
-  if (!syntax || !isDeepStrictEqual(parsed, [sampleCall]))
+  const syntax = detectCallSyntax(renderCalls(sampleCall));
+  const isReadAgain = (call: object): boolean =>
+    syntax !== undefined &&
+    isDeepStrictEqual(parseToolCalls(syntax, renderCalls(call)).calls, [call]);
+  if (!syntax || !isReadAgain(sampleCall) || !isReadAgain(nullCall))
     throw new UserError(`${name} writes calls in a syntax that is not supported`, remedy);
   return {
     syntax,
-    takesSeveralCalls: takesSeveralCalls(() => parseToolCalls(syntax, renderCalls(2)).calls),
+    takesSeveralCalls: takesSeveralCalls(
+      () => parseToolCalls(syntax, renderCalls(sampleCall, sampleCall)).calls,
+    ),
     end,
     cutMessage,
     cutAfterPlaceholder(rendered) {

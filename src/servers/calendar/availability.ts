@@ -5,7 +5,7 @@ import type { Event, CalendarState } from "./state.ts";
 import { getOriginal } from "../../environment/draft.ts";
 
 /** Whether the person is busy during the event: they organize it, or answered yes or maybe. */
-export function isBusyWith(event: Event, personId: string): boolean {
+function isBusyWith(event: Event, personId: string): boolean {
   if (event.free) return false;
   return event.organizer === personId || isAttending(event, personId);
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
 import { toMinutes } from "../../environment/time.ts";
 
-export const minutesPerHour = 60;
+const minutesPerHour = 60;
 export const minutesPerDay = 24 * minutesPerHour;
 
 export const getStartOfDay = (date: string): number => toMinutes(`${date}T00:00`);
@@ -41,7 +41,7 @@ export type RecurrenceRule = z.infer<typeof RecurrenceRule>;
 export const Exceptions = z.record(day(), z.union([z.literal("cancelled"), minute()]));
 export type Exceptions = z.infer<typeof Exceptions>;
 
-export interface RecurringTime {
+interface RecurringTime {
   start: string;
   minutes: number;
   repeats?: RecurrenceRule | undefined;
@@ -56,7 +56,7 @@ export interface Occurrence {
 }
 
 /** Generates the starts that a rule gives, in order, without exceptions. */
-export function* generateStarts(start: string, rule?: RecurrenceRule): Generator<number> {
+function* generateStarts(start: string, rule?: RecurrenceRule): Generator<number> {
   const first = toMinutes(start);
   if (!rule) return yield first;
   const last = rule.until === undefined ? Infinity : getStartOfDay(rule.until) + minutesPerDay - 1;

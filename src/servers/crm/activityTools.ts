@@ -1,14 +1,16 @@
 /** Tools for notes on deals and tasks with contacts. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { day, id, label, phrase } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { contactId, dealId, owner, person, taskRow, taskTitles } from "./parameters.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { getSchemas } from "../kit/table.ts";
+import { owner, person, taskRow } from "./parameters.ts";
 import {
-  findContact,
+  contacts,
   Crm,
-  findDeal,
+  deals,
+  tasks,
   requireNotPast,
   listOpenTasks,
   requireOwnRecord,
@@ -17,6 +19,7 @@ import {
   normalizeText,
   getUserName,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Crm);
 
@@ -28,29 +31,8 @@ export const activityTools = {
     summary:
       "Write a note on a deal, one's own or a colleague's, open or closed. Notes stay as they are written.",
     input: {
-      deal_id: dealId,
-      text: z
-        .string()
-        .min(3)
-        .max(300)
-        .regex(/\S/)
-        .describe("What to remember")
-        .meta({
-          examples: [
-            "They decide at the end of the month",
-            "Wants to see two variants",
-            "Budget is fixed",
-            "Prefers calls before noon",
-            "Asked for references",
-            "The board has to agree",
-            "Another studio has made an offer",
-            "Will send the logo files",
-            "Liked the first sketches",
-            "Needs everything in two languages",
-            "Contract goes through their lawyers",
-            "Should be finished before summer",
-          ],
-        }),
+      deal_id: deals.id,
+      text: phrase(3, 300).describe("What to remember").meta({ examples: vocabulary.notes }),
     },
     returns: {
       title: label("deal"),
@@ -59,7 +41,7 @@ export const activityTools = {
       notes: z.int().describe("Notes on the deal now"),
     },
     run(crm, { deal_id, text }, { now, newId }) {
-      const { title } = findDeal(crm, deal_id);
+      const { title } = deals.find(crm, deal_id);
       const dealNotes = Object.values(getOriginal(crm.notes)).filter(it => it.deal_id === deal_id);
       const duplicate = dealNotes.find(it => it.text.trim() === text.trim());
       if (duplicate)
@@ -77,16 +59,10 @@ export const activityTools = {
     summary:
       "Plan something to do with a contact by a day, for the user or a colleague, on a deal of that contact or in general.",
     input: {
-      title: z
-        .string()
-        .min(3)
-        .max(80)
-        .regex(/\S/)
-        .describe("What is to do")
-        .meta({ examples: taskTitles }),
-      contact_id: contactId.describe("Contact it is about, as crm_list_contacts gives the id"),
+      title: phrase(3, 80).describe("What is to do").meta({ examples: vocabulary.taskTitles }),
+      contact_id: contacts.id.describe("Contact it is about, as crm_list_contacts gives the id"),
       due: day().describe("Day by which it must be done, today or later"),
-      deal_id: dealId
+      deal_id: deals.id
         .optional()
         .describe("Open deal of that contact it is for, as crm_list_deals gives the id"),
       owner: owner.describe(
@@ -94,14 +70,14 @@ export const activityTools = {
       ),
     },
     returns: {
-      ...taskRow,
+      ...getSchemas(taskRow),
       contact: label("contact"),
       contact_id: id("contact"),
       owner: person(),
       open_tasks: z.int().describe("Open tasks with the contact now"),
     },
     run(crm, { title, contact_id, due, deal_id, owner: requestedOwner }, { now, newId }) {
-      const contact = findContact(crm, contact_id);
+      const contact = contacts.find(crm, contact_id);
       if (contact.status === "left")
         refuse(
           "precondition_failed",
@@ -149,21 +125,16 @@ export const activityTools = {
   complete_task: tool({
     effect: "write",
     summary: "Mark a task of the user's own as done.",
-    input: { task_id: id("task").describe("Task id, as crm_get_contact and crm_get_deal give it") },
+    input: { task_id: tasks.id.describe("Task id, as crm_get_contact and crm_get_deal give it") },
     returns: {
-      ...taskRow,
+      ...getSchemas(taskRow),
       done: day(),
       contact: label("contact"),
       contact_id: id("contact"),
       open_tasks: z.int().describe("Open tasks with the contact now"),
     },
     run(crm, { task_id }, { now }) {
-      const task = findEntity(
-        crm.tasks,
-        task_id,
-        "task",
-        "crm_get_contact and crm_get_deal give the ids of open tasks",
-      );
+      const task = tasks.find(crm, task_id);
       if (task.status === "done")
         refuse("conflict", `${task.title} (${task_id}) was done on ${task.done}`);
       if (task.status === "dropped")
@@ -181,7 +152,7 @@ export const activityTools = {
         task_id,
         due,
         done,
-        contact: findContact(crm, contact_id).name,
+        contact: contacts.find(crm, contact_id).name,
         contact_id,
         open_tasks: openTaskCount,
       };
@@ -191,12 +162,12 @@ export const activityTools = {
 
 /** Refuses a deal that is closed or with another contact. */
 function requireDealOfContact(crm: Crm, dealId: string, contactId: string): void {
-  const deal = findDeal(crm, dealId);
+  const deal = deals.find(crm, dealId);
   requireOpenDeal(deal, dealId);
   if (deal.contact_id === contactId) return;
   refuse(
     "precondition_failed",
-    `${deal.title} (${dealId}) is with ${findContact(crm, deal.contact_id).name} (${deal.contact_id}), not with ${findContact(crm, contactId).name}`,
+    `${deal.title} (${dealId}) is with ${contacts.find(crm, deal.contact_id).name} (${deal.contact_id}), not with ${contacts.find(crm, contactId).name}`,
     "choose that contact, or leave the deal out",
   );
 }

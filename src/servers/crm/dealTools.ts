@@ -4,152 +4,97 @@ import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { ascending, contains, descending, equals, getSchemas, meets } from "../kit/table.ts";
+import { amount, dealRow, openTasks, person, title as dealTitle } from "./parameters.ts";
 import {
-  amount,
-  contactId,
-  dealId,
-  dealRow,
-  limit,
-  maxNotes,
-  owner,
-  person,
-  taskRow,
-  titles,
-} from "./parameters.ts";
-import {
-  findContact,
+  contacts,
   Crm,
-  findContactForDeal,
-  findDeal,
+  deals,
   dealSteps,
+  findContactForDeal,
+  findUserId,
+  getUserName,
   isClosed,
-  lostReasons,
-  requireNotPast,
   listOpenTasks,
+  lostReasons,
+  notes,
+  requireFreeTitle,
+  requireNotPast,
+  requireOpenDeal,
   requireOwnRecord,
   stages,
-  requireOpenDeal,
-  requireFreeTitle,
-  getUserName,
-  findUserId,
   type Deal,
   type Stage,
 } from "./state.ts";
 
 const tool = createToolFactory(Crm);
 
-const getFirm = (crm: Crm, deal: Deal) => crm.firms[findContact(crm, deal.contact_id).firm_id]!;
-
-/** Orders deals by closing day; those without one are last. */
-const compareByClosingDay = ([a, x]: [string, Deal], [b, y]: [string, Deal]) => {
-  const [first, second] = [x.closed ?? x.closes ?? "9999", y.closed ?? y.closes ?? "9999"];
-  return first === second ? (a < b ? -1 : 1) : first < second ? -1 : 1;
-};
+const firmName = (it: Deal, crm: Crm) => crm.firms[contacts.find(crm, it.contact_id).firm_id]!.name;
+const firmFields = deals.fields({
+  contact: [label("contact"), (it, { world }) => world.contacts[it.contact_id]!.name],
+  contact_id: id("contact"),
+  firm: [label("firm"), (it, { world }) => firmName(it, world)],
+  firm_id: [id("firm"), (it, { world }) => world.contacts[it.contact_id]!.firm_id],
+});
 
 export const dealTools = {
-  list_deals: tool({
-    effect: "read",
+  list_deals: deals.list({
     summary:
       "List deals in the order of their closing days, by title, firm, stage or owner: the open ones, unless a closed stage is asked for.",
-    input: {
-      title: label("deal")
-        .optional()
-        .describe("Only deals whose title contains this, closed ones as well"),
-      firm: label("firm").optional().describe("Only deals with firms whose name contains this"),
-      stage: z.enum(stages).optional().describe("Only deals in this stage"),
-      owner: owner.describe("Only deals of this colleague, by full name or e-mail address"),
-      overdue: z
-        .boolean()
-        .optional()
-        .describe("True for open deals only whose closing day is past"),
-      limit,
+    filters: {
+      title: contains(
+        label("deal"),
+        "Only deals whose title contains this, closed ones as well",
+        it => it.title,
+      ),
+      firm: contains(label("firm"), "Only deals with firms whose name contains this", firmName),
+      stage: equals(z.enum(stages), "Only deals in this stage", it => it.stage),
+      owner: equals(
+        person(),
+        "Only deals of this colleague, by full name or e-mail address",
+        it => it.owner,
+        findUserId,
+      ),
+      overdue: meets(
+        z.boolean(),
+        "True for open deals only whose closing day is past",
+        (it, overdue, { now }) =>
+          !overdue || (!isClosed(it) && it.closes !== undefined && it.closes < now.slice(0, 10)),
+      ),
     },
-    returns: { deals: z.array(z.object({ ...dealRow, closes: day().optional() })) },
-    run(crm, { title, firm, stage, owner: requestedOwner, overdue, limit: maxRows = 7 }, { now }) {
-      const userId = requestedOwner === undefined ? undefined : findUserId(crm, requestedOwner);
-      const matchesStage = (it: Deal) =>
-        stage ? it.stage === stage : title !== undefined || !isClosed(it);
-      const isOverdue = (it: Deal) =>
-        !isClosed(it) && it.closes !== undefined && it.closes < now.slice(0, 10);
-      const rows = Object.entries(crm.deals)
-        .filter(
-          ([, it]) =>
-            matchesStage(it) &&
-            (!title || containsText(it.title, title)) &&
-            (!firm || containsText(getFirm(crm, it).name, firm)) &&
-            (!userId || it.owner === userId) &&
-            (!overdue || isOverdue(it)),
-        )
-        .sort(compareByClosingDay);
-      return {
-        deals: rows
-          .slice(0, maxRows)
-          .map(([deal_id, it]) =>
-            omitUndefined({ title: it.title, deal_id, stage: it.stage, closes: it.closes }),
-          ),
-      };
-    },
+    where: (it, { stage, title }) => stage !== undefined || title !== undefined || !isClosed(it),
+    order: ascending(it => it.closed ?? it.closes),
+    limit: 7,
+    row: { ...dealRow, closes: day().optional() },
   }),
-  get_deal: tool({
-    effect: "read",
+  get_deal: deals.get({
     summary:
       "Get one deal in full: stage and the stages it may go to, amount, contact and firm, its open tasks and its latest notes.",
-    input: { deal_id: dealId },
-    returns: {
+    row: {
       ...dealRow,
-      next_stages: z.array(z.string()).optional(),
+      next_stages: [
+        z.array(z.string()).optional(),
+        it => (isClosed(it) ? undefined : [...dealSteps[it.stage]]),
+      ],
       amount: cents().optional(),
       closes: day().optional(),
       closed: day().optional(),
       lost_reason: z.string().optional(),
-      owner: person(),
-      contact: label("contact"),
-      contact_id: id("contact"),
-      firm: label("firm"),
-      firm_id: id("firm"),
-      tasks: z.array(z.object(taskRow)).optional(),
-      notes: z
-        .array(z.object({ note_id: id("note"), by: person(), at: minute(), text: z.string() }))
-        .optional()
-        .describe("The latest three"),
-    },
-    run(crm, { deal_id }) {
-      const deal = findDeal(crm, deal_id);
-      const { title, stage, amount: dealAmount, closes, closed, lost_reason, contact_id } = deal;
-      const contact = findContact(crm, contact_id);
-      const tasks = listOpenTasks(crm, it => it.deal_id === deal_id).map(([task_id, it]) => ({
-        task: it.title,
-        task_id,
-        due: it.due,
-      }));
-      const notes = Object.entries(crm.notes)
-        .filter(([, it]) => it.deal_id === deal_id)
-        .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1))
-        .slice(0, maxNotes)
-        .map(([note_id, it]) => ({
-          note_id,
-          by: getUserName(crm, it.by),
-          at: it.at,
-          text: it.text,
-        }));
-      return omitUndefined({
-        title,
-        deal_id,
-        stage,
-        next_stages: isClosed(deal) ? undefined : [...dealSteps[stage]],
-        amount: dealAmount,
-        closes,
-        closed,
-        lost_reason,
-        owner: getUserName(crm, deal.owner),
-        contact: contact.name,
-        contact_id,
-        firm: crm.firms[contact.firm_id]!.name,
-        firm_id: contact.firm_id,
-        tasks: tasks.length ? tasks : undefined,
-        notes: notes.length ? notes : undefined,
-      });
+      owner: [person(), (it, { world }) => getUserName(world, it.owner)],
+      ...firmFields,
+      tasks: openTasks((it, { id: dealId }) => it.deal_id === dealId),
+      notes: notes.related({
+        description: "The latest three",
+        row: {
+          note_id: notes.idField,
+          by: [person(), (it, { world }) => getUserName(world, it.by)],
+          at: minute(),
+          text: z.string(),
+        },
+        where: (it, { id: dealId }) => it.deal_id === dealId,
+        order: descending(it => it.at, { latestId: true }),
+        limit: 3,
+      }),
     },
   }),
   create_deal: tool({
@@ -157,24 +102,12 @@ export const dealTools = {
     summary:
       "Open a deal of the user's own with a contact, in the stage discovery. For somebody who is still a lead, convert the lead instead.",
     input: {
-      title: z
-        .string()
-        .min(3)
-        .max(80)
-        .regex(/\S/)
-        .describe("Title of the deal")
-        .meta({ examples: titles }),
-      contact_id: contactId.describe("Contact it is with, as crm_list_contacts gives the id"),
+      title: dealTitle,
+      contact_id: contacts.id.describe("Contact it is with, as crm_list_contacts gives the id"),
       amount: amount.optional().describe("What it is worth, in euros"),
       closes: day().optional().describe("Day by which it should be decided, today or later"),
     },
-    returns: {
-      ...dealRow,
-      contact: label("contact"),
-      contact_id: id("contact"),
-      firm: label("firm"),
-      firm_id: id("firm"),
-    },
+    returns: getSchemas({ ...dealRow, ...firmFields }),
     run(crm, { title, contact_id, amount: dealAmount, closes }, { now, newId }) {
       const contact = findContactForDeal(crm, contact_id);
       if (closes !== undefined) requireNotPast(closes, now, "the closing day");
@@ -188,15 +121,7 @@ export const dealTools = {
         opened: now.slice(0, 10),
         ...omitUndefined({ amount: dealAmount, closes }),
       };
-      return {
-        title,
-        deal_id,
-        stage: "discovery",
-        contact: contact.name,
-        contact_id,
-        firm: crm.firms[contact.firm_id]!.name,
-        firm_id: contact.firm_id,
-      };
+      return deals.show({ ...dealRow, ...firmFields }, crm, deal_id, now);
     },
   }),
   update_deal_stage: tool({
@@ -205,7 +130,7 @@ export const dealTools = {
       "Move a deal of the user's own to another stage, or give it another amount where it is. Won needs all its tasks done; lost needs a reason and drops its tasks; both are final.",
     destructive: true,
     input: {
-      deal_id: dealId,
+      deal_id: deals.id,
       stage: z
         .enum(stages)
         .describe(
@@ -218,13 +143,13 @@ export const dealTools = {
       amount: amount.optional().describe("The amount in euros, where it is agreed or has changed"),
     },
     returns: {
-      ...dealRow,
+      ...getSchemas(dealRow),
       amount: cents().optional(),
       next_stages: z.array(z.string()),
       dropped_tasks: z.int().optional(),
     },
     run(crm, { deal_id, stage, lost_reason, amount: dealAmount }, context) {
-      const deal = findDeal(crm, deal_id);
+      const deal = deals.find(crm, deal_id);
       requireOpenDeal(deal, deal_id);
       requireOwnRecord(crm, `deal ${deal_id} (${deal.title})`, deal.owner);
       const isNewAmount = dealAmount !== undefined && dealAmount !== deal.amount;

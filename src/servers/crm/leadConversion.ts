@@ -6,14 +6,14 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import {
   Crm,
-  findLead,
+  leads,
   normalizeText,
   requireUnusedEmail,
   requireOwnRecord,
   requireFreeTitle,
   type Lead,
 } from "./state.ts";
-import { amount, leadId, titles } from "./parameters.ts";
+import { amount, title as dealTitle } from "./parameters.ts";
 
 const tool = createToolFactory(Crm);
 
@@ -24,14 +24,8 @@ export const leadConversion = {
       "Turn a qualified lead into a contact, with its firm, and a first deal. The lead is closed by it.",
     destructive: true,
     input: {
-      lead_id: leadId,
-      title: z
-        .string()
-        .min(3)
-        .max(80)
-        .regex(/\S/)
-        .describe("Title of the deal")
-        .meta({ examples: titles }),
+      lead_id: leads.id,
+      title: dealTitle,
       amount: amount
         .optional()
         .describe("Amount of the deal in euros, the lead's estimate if not given"),
@@ -47,7 +41,7 @@ export const leadConversion = {
       amount: money().optional(),
     },
     run(crm, { lead_id, title, amount: dealAmount }, context) {
-      const lead = findLead(crm, lead_id);
+      const lead = leads.find(crm, lead_id);
       if (lead.status === "converted")
         refuse(
           "conflict",

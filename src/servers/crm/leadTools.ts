@@ -1,40 +1,31 @@
 /** Tools that list, show, add and change leads. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, phrase } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { contains, descending, equals, getSchemas, type RowContext } from "../kit/table.ts";
+import { amount, email, emails, firmName, owner, person, personName, phone } from "./parameters.ts";
 import {
   Crm,
-  findLead,
+  findOwnerId,
+  findUserId,
+  getOwnerName,
+  leads,
   leadStatuses,
   leadSteps,
-  requireUnusedEmail,
   requireOwnRecord,
-  getOwnerName,
-  findOwnerId,
+  requireUnusedEmail,
   sources,
-  getUserName,
-  findUserId,
   type Lead,
   type LeadStatus,
 } from "./state.ts";
-import {
-  amount,
-  email,
-  emails,
-  firmName,
-  leadId,
-  limit,
-  owner,
-  person,
-  personName,
-  phone,
-} from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Crm);
 
-const leadRow = { name: label("lead"), lead_id: id("lead"), status: z.string() };
+const ownerName = (it: Lead, { world }: RowContext<Crm>) => getOwnerName(world, it.owner);
+const leadRow = leads.fields({ name: label("lead"), lead_id: leads.idField, status: z.string() });
+const ownedRow = leads.fields({ ...leadRow, owner: [person().optional(), ownerName] });
 
 /** Refuses a status that the lead cannot change to from its current status. */
 function requireStatusChange(
@@ -62,93 +53,48 @@ function requireStatusChange(
 }
 
 export const leadTools = {
-  list_leads: tool({
-    effect: "read",
+  list_leads: leads.list({
     summary:
       "List leads, the newest first, by name, status, source or owner: people who have asked for something and are not contacts yet.",
-    input: {
-      name: label("lead").optional().describe("Only leads whose name contains this"),
-      status: z.enum(leadStatuses).optional().describe("Only leads of this status"),
-      source: z.enum(sources).optional().describe("Only leads that came this way"),
-      owner: owner.describe("Only leads of this colleague, by full name or e-mail address"),
-      limit,
+    filters: {
+      name: contains(label("lead"), "Only leads whose name contains this", it => it.name),
+      status: equals(z.enum(leadStatuses), "Only leads of this status", it => it.status),
+      source: equals(z.enum(sources), "Only leads that came this way", it => it.source),
+      owner: equals(
+        person(),
+        "Only leads of this colleague, by full name or e-mail address",
+        it => it.owner,
+        findUserId,
+      ),
     },
-    returns: { leads: z.array(z.object({ ...leadRow, firm: z.string() })) },
-    run(crm, { name, status, source, owner: requestedOwner, limit: maxRows = 7 }) {
-      const userId = requestedOwner === undefined ? undefined : findUserId(crm, requestedOwner);
-      const rows = Object.entries(crm.leads)
-        .filter(
-          ([, it]) =>
-            (!name || containsText(it.name, name)) &&
-            (!status || it.status === status) &&
-            (!source || it.source === source) &&
-            (!userId || it.owner === userId),
-        )
-        .sort(([a, x], [b, y]) =>
-          x.created === y.created ? (a < b ? -1 : 1) : x.created < y.created ? 1 : -1,
-        );
-      return {
-        leads: rows
-          .slice(0, maxRows)
-          .map(([lead_id, it]) => ({ name: it.name, lead_id, status: it.status, firm: it.firm })),
-      };
-    },
+    order: descending(it => it.created),
+    limit: 7,
+    row: { ...leadRow, firm: z.string() },
   }),
-  get_lead: tool({
-    effect: "read",
+  get_lead: leads.get({
     summary:
       "Get one lead in full: what they asked for, how to reach them, their estimate, and what they became if converted.",
-    input: { lead_id: leadId },
-    returns: {
+    row: {
       ...leadRow,
       firm: z.string(),
       email: z.string(),
       phone: z.string().optional(),
       source: z.string(),
       created: day(),
-      owner: person().optional().describe("Absent where nobody owns it"),
+      owner: [person().optional().describe("Absent where nobody owns it"), ownerName],
       estimate: cents().optional(),
       asked: z.string().optional(),
       reason: z.string().optional(),
-      contact: label("contact").optional(),
+      contact: [
+        label("contact").optional(),
+        (it, { world }) => it.contact_id && world.contacts[it.contact_id]!.name,
+      ],
       contact_id: id("contact").optional(),
-      deal: label("deal").optional(),
+      deal: [
+        label("deal").optional(),
+        (it, { world }) => it.deal_id && world.deals[it.deal_id]!.title,
+      ],
       deal_id: id("deal").optional(),
-    },
-    run(crm, { lead_id }) {
-      const {
-        name,
-        status,
-        firm,
-        email: address,
-        phone: number,
-        source,
-        created,
-        owner: userId,
-        estimate,
-        asked,
-        reason,
-        contact_id,
-        deal_id,
-      } = findLead(crm, lead_id);
-      return omitUndefined({
-        name,
-        lead_id,
-        status,
-        firm,
-        email: address,
-        phone: number,
-        source,
-        created,
-        owner: getOwnerName(crm, userId),
-        estimate,
-        asked,
-        reason,
-        contact: contact_id && crm.contacts[contact_id]!.name,
-        contact_id,
-        deal: deal_id && crm.deals[deal_id]!.title,
-        deal_id,
-      });
     },
   }),
   create_lead: tool({
@@ -166,7 +112,7 @@ export const leadTools = {
         "Colleague who takes care of it, by full name or e-mail address, the user if not given",
       ),
     },
-    returns: { ...leadRow, owner: person() },
+    returns: getSchemas({ ...leadRow, owner: [person(), ownerName] }),
     run(
       crm,
       {
@@ -193,7 +139,7 @@ export const leadTools = {
         created: now.slice(0, 10),
         ...omitUndefined({ phone: number, estimate }),
       };
-      return { name, lead_id, status: "new", owner: getUserName(crm, userId) };
+      return leads.show(ownedRow, crm, lead_id, now);
     },
   }),
   update_lead: tool({
@@ -201,38 +147,23 @@ export const leadTools = {
     summary:
       "Change a lead of the user's own, or one that nobody owns: its status, estimate, phone, e-mail or owner. Conversion is crm_convert_lead.",
     input: {
-      lead_id: leadId,
+      lead_id: leads.id,
       status: z
         .enum(["contacted", "qualified", "disqualified"])
         .optional()
         .describe("New status; qualified needs an estimate, disqualified a reason"),
-      reason: z
-        .string()
-        .min(3)
-        .max(120)
-        .regex(/\S/)
+      reason: phrase(3, 120)
         .optional()
         .describe("Why it is disqualified")
-        .meta({
-          examples: [
-            "No budget this year",
-            "Wanted a print shop",
-            "Chose another studio",
-            "Never answered",
-            "Too small a project",
-            "Outside our field",
-            "Asked for free work",
-            "Postponed to next year",
-          ],
-        }),
+        .meta({ examples: vocabulary.reasons }),
       estimate: amount.optional().describe("New estimate, in euros"),
       phone: phone.optional().describe("New phone number"),
       email: email.optional().describe("New e-mail address").meta({ examples: emails }),
       owner: owner.describe("Colleague who takes it over, by full name or e-mail address"),
     },
-    returns: { ...leadRow, owner: person().optional(), changed: z.array(z.string()) },
-    run(crm, { lead_id, status, reason, owner: requestedOwner, ...values }) {
-      const lead = findLead(crm, lead_id);
+    returns: { ...getSchemas(ownedRow), changed: z.array(z.string()) },
+    run(crm, { lead_id, status, reason, owner: requestedOwner, ...values }, { now }) {
+      const lead = leads.find(crm, lead_id);
       if (lead.status === "converted")
         refuse(
           "precondition_failed",
@@ -265,13 +196,8 @@ export const leadTools = {
         if (status === "disqualified") lead.reason = reason;
         else delete lead.reason;
       }
-      return omitUndefined({
-        name: lead.name,
-        lead_id,
-        status: lead.status,
-        owner: getOwnerName(crm, lead.owner),
-        changed: [...(isStep ? ["status"] : []), ...changedFields],
-      });
+      const changed = [...(isStep ? ["status"] : []), ...changedFields];
+      return { ...leads.show(ownedRow, crm, lead_id, now), changed };
     },
   }),
 };

@@ -1,119 +1,45 @@
 /** Parameters and result fields that several tools share. */
 import { z } from "zod";
-import { day, id, label, money, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
+import { day, id, label, money, spokenId, phrase } from "../../environment/fieldSchemas.ts";
+import { ascending, type RowContext } from "../kit/table.ts";
+import { contacts, deals, tasks, type Crm, type Task } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
-export const leadId = id("lead").describe("Lead id, as crm_list_leads gives it");
-export const contactId = id("contact").describe("Contact id, as crm_list_contacts gives it");
-export const dealId = id("deal").describe("Deal id, as crm_list_deals gives it");
 /** Colleagues are identified by their names, not by ids. */
 export const person = () => spokenId("person");
 export const owner = person().optional();
 
-export const limit = rowLimit(7);
 export const email = z.email().max(80);
+export const emails = vocabulary.emails;
 export const phone = z
   .string()
   .regex(/^\+?[0-9][0-9 ]{5,18}$/)
-  .meta({
-    examples: [
-      "+34 600 01 77 01",
-      "+34 600 01 77 12",
-      "+34 600 01 77 23",
-      "+34 600 01 77 34",
-      "+34 600 01 77 45",
-      "+34 600 01 77 56",
-      "+34 600 01 77 67",
-      "+34 600 01 77 78",
-    ],
-  });
-export const personName = z
-  .string()
-  .min(2)
-  .max(60)
-  .regex(/\S/)
-  .meta({
-    examples: [
-      "Lena Fischer",
-      "Pablo Serra",
-      "Mira Stein",
-      "Ivo Zanetti",
-      "Aoife Burke",
-      "Luc Fabre",
-      "Greta Olsen",
-      "Samir Nasser",
-      "Judit Balog",
-      "Tiago Neves",
-      "Elsa Bergman",
-      "Yusuf Demir",
-      "Carla Pons",
-      "Milan Urban",
-      "Odette Perrin",
-      "Stefan Maier",
-    ],
-  });
-export const firmName = z
-  .string()
-  .min(2)
-  .max(60)
-  .regex(/\S/)
-  .meta({
-    examples: [
-      "Seaglass Ceramics",
-      "Orbit Bikes",
-      "Mistral Sails",
-      "Quarry Coffee",
-      "Lantana Gardens",
-      "Polar Ice Cream",
-      "Cobalt Print",
-      "Juniper Toys",
-      "Harvest Table",
-      "Violet Radio",
-    ],
-  });
-export const emails = [
-  "hello@seaglass.example",
-  "office@orbitbikes.example",
-  "studio@mistral.example",
-  "team@quarrycoffee.example",
-  "post@lantana.example",
-  "info@polarice.example",
-  "hello@cobaltprint.example",
-  "desk@junipertoys.example",
-  "hello@harvesttable.example",
-  "press@violetradio.example",
-  "contact@windrose.example",
-  "office@amberlane.example",
-];
-export const titles = [
-  "Website relaunch",
-  "Annual report",
-  "Brand refresh",
-  "Trade fair stand",
-  "Product photos",
-  "Packaging design",
-  "Newsletter templates",
-  "Image film",
-  "Accessibility audit",
-  "Booking page",
-  "Signage",
-  "Recruiting campaign",
-];
-export const taskTitles = [
-  "Call about the budget",
-  "Send the offer",
-  "Send references",
-  "Book a meeting",
-  "Ask for the logo files",
-  "Follow up on the proposal",
-  "Prepare the contract",
-  "Check the delivery dates",
-  "Thank for the visit",
-  "Share the mood board",
-];
-export const amount = money().meta({
-  examples: [900, 1200, 1500, 1800, 2400, 3200, 4500, 5000, 6800, 7500, 9000, 12000, 15000],
-});
+  .meta({ examples: vocabulary.phones });
+export const personName = phrase(2, 60).meta({ examples: vocabulary.people });
+export const firmName = phrase(2, 60).meta({ examples: vocabulary.firms });
+export const title = phrase(3, 80)
+  .describe("Title of the deal")
+  .meta({ examples: vocabulary.titles });
+export const amount = money().meta({ examples: vocabulary.amounts });
 
-export const dealRow = { title: label("deal"), deal_id: id("deal"), stage: z.string() };
-export const taskRow = { task: label("task"), task_id: id("task"), due: day() };
-export const maxNotes = 3;
+export const firmFields = contacts.fields({
+  firm: [label("firm"), (it, { world }) => world.firms[it.firm_id]!.name],
+  firm_id: id("firm"),
+});
+export const dealRow = deals.fields({
+  title: label("deal"),
+  deal_id: deals.idField,
+  stage: z.string(),
+});
+export const taskRow = tasks.fields({
+  task: [label("task"), it => it.title],
+  task_id: tasks.idField,
+  due: day(),
+});
+/** The open tasks of a contact or a deal, the most urgent first. */
+export const openTasks = (where: (task: Task, owner: RowContext<Crm>) => boolean) =>
+  tasks.related({
+    row: taskRow,
+    where: (it, owner) => it.status === "open" && where(it, owner),
+    order: ascending(it => it.due),
+  });

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const sources = ["website", "referral", "event", "phone", "social"] as const;
 export const leadStatuses = ["new", "contacted", "qualified", "disqualified", "converted"] as const;
@@ -145,12 +146,21 @@ export type Deal = z.infer<typeof Deal>;
 export type Contact = z.infer<typeof Contact>;
 export type Task = z.infer<typeof Task>;
 
-export const findLead = (crm: Crm, leadId: string): Lead =>
-  findEntity(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
-export const findContact = (crm: Crm, contactId: string): Contact =>
-  findEntity(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
-export const findDeal = (crm: Crm, dealId: string): Deal =>
-  findEntity(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
+const table = createTableFactory(Crm);
+export const firms = table("firms", {
+  entity: "firm",
+  idsFrom: "crm_list_contacts",
+  hint: "crm_list_contacts gives the ids of firms; a new firm comes with crm_convert_lead",
+});
+export const leads = table("leads", { entity: "lead", idsFrom: "crm_list_leads" });
+export const contacts = table("contacts", { entity: "contact", idsFrom: "crm_list_contacts" });
+export const deals = table("deals", { entity: "deal", idsFrom: "crm_list_deals" });
+export const tasks = table("tasks", {
+  entity: "task",
+  idsFrom: "crm_get_contact and crm_get_deal",
+  hint: "crm_get_contact and crm_get_deal give the ids of open tasks",
+});
+export const notes = table("notes", { entity: "note", idsFrom: "crm_get_deal" });
 
 export const getUserName = (crm: Crm, userId: string): string => crm.users[userId]!.name;
 export const getOwnerName = (crm: Crm, userId: string | undefined): string | undefined =>
@@ -220,7 +230,7 @@ export function requireUnusedEmail(crm: Crm, email: string, exceptLeadId?: strin
 
 /** The contact, or a refusal if no new deal can be opened with them. */
 export function findContactForDeal(crm: Crm, contactId: string): Contact {
-  const contact = findContact(crm, contactId);
+  const contact = contacts.find(crm, contactId);
   const firm = crm.firms[contact.firm_id]!;
   if (contact.status === "left")
     refuse(

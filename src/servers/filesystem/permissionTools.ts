@@ -11,7 +11,7 @@ import { path } from "./parameters.ts";
 const tool = createToolFactory(FilesystemState);
 
 /** A mode after a change such as `640`, `u+x` or `go-w,a+r`. */
-export function applyModeChange(mode: string, change: string): string {
+function applyModeChange(mode: string, change: string): string {
   if (/^[0-7]+$/.test(change)) return change;
   const digits = mode.slice(-3).split("").map(Number);
   for (const clause of change.split(",")) {

@@ -148,7 +148,7 @@ export const IssueTrackerState = z
     }
   });
 export type IssueTrackerState = z.infer<typeof IssueTrackerState>;
-export type Project = z.infer<typeof Project>;
+type Project = z.infer<typeof Project>;
 export type Issue = z.infer<typeof Issue>;
 export type Sprint = z.infer<typeof Sprint>;
 export type Link = z.infer<typeof Link>;

@@ -17,7 +17,7 @@ export function metersBetween(a: Point, b: Point): number {
   return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
-export interface NearestPoint {
+interface NearestPoint {
   /** The segment runs from point number `at` of the line to the next. */
   readonly at: number;
   readonly point: Point;
@@ -74,4 +74,4 @@ export function interpolateLine(
 }
 
 /** Rounds to five decimals, about a metre. */
-export const roundDegrees = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+const roundDegrees = (degrees: number) => Math.round(degrees * 1e5) / 1e5;

@@ -36,7 +36,7 @@ export function getSlowness(state: MapsState, streetId: string, at: string): num
 }
 
 /** Why a street cannot be used at a time, or undefined if it can. */
-export function getClosureReason(
+function getClosureReason(
   state: MapsState,
   streetId: string,
   mode: Mode,
@@ -56,7 +56,7 @@ export function getClosureReason(
 /**
  * Minutes per metre by street. `usedStreets` has factors that slow down streets of other routes.
  */
-export function createPace(
+function createPace(
   state: MapsState,
   { mode, departs, avoids }: Trip,
   usedStreets: ReadonlyMap<string, number> = new Map(),

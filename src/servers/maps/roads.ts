@@ -3,7 +3,7 @@ import { findNearestPoint, metersBetween, type Point } from "./geometry.ts";
 import type { MapsState, Place, Street } from "./state.ts";
 
 /** The part of a route along one street. */
-export interface Stretch {
+interface Stretch {
   readonly street_id: string;
   readonly meters: number;
 }

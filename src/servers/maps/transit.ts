@@ -8,7 +8,7 @@ import { metersBetween } from "./geometry.ts";
 import type { Journey, Step, Trip } from "./trip.ts";
 import { findPlace, type MapsState, type Line, type Place } from "./state.ts";
 
-export type Walk = (walk: { readonly from: Place; readonly to: Place }) => Journey | undefined;
+type Walk = (walk: { readonly from: Place; readonly to: Place }) => Journey | undefined;
 
 /** In metres per minute. */
 const speeds = { tram: 400, bus: 480 } as const;

@@ -158,7 +158,7 @@ export function createAvailableCounter(
 
 const getDayName = (date: string) => weekdays[getWeekday(date)]!;
 
-export const isClosedOn = (store: Store, date: string) =>
+const isClosedOn = (store: Store, date: string) =>
   store.closed_on.includes(getDayName(date)) ||
   (store.reopens !== undefined && date < store.reopens);
 export const isOpenAt = (store: Store, now: string) =>

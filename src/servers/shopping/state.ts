@@ -61,7 +61,7 @@ const Coupon = z.strictObject({
   expires: day(),
   used: z.boolean(),
 });
-export type Coupon = z.infer<typeof Coupon>;
+type Coupon = z.infer<typeof Coupon>;
 
 const Line = z.strictObject({ product_id: z.string(), quantity });
 
@@ -177,7 +177,7 @@ const listPricedLines = ({ products, cart }: Pick<ShoppingState, "products" | "c
 export const sumCartGoods = (state: Pick<ShoppingState, "products" | "cart">): number =>
   sumGoods(listPricedLines(state));
 
-export interface CartTotals {
+interface CartTotals {
   readonly goods: number;
   readonly discount: number;
   readonly delivery_fee: number;

@@ -23,7 +23,7 @@ interface BookMatch {
   readonly shares: number;
 }
 
-export interface OrderRequest {
+interface OrderRequest {
   readonly symbol: string;
   readonly side: Side;
   /** The shares still to trade. */

@@ -27,7 +27,7 @@ const Exchange = z.strictObject({
 
 /** An order of another trader. At equal prices, the earlier order comes first. */
 const Resting = z.strictObject({ price, shares: z.int().min(1), at: minute() });
-export type RestingOrder = z.infer<typeof Resting>;
+type RestingOrder = z.infer<typeof Resting>;
 
 const Listing = z.strictObject({
   name: z.string().min(1),
@@ -139,7 +139,7 @@ export const countFilledShares = (order: Pick<Order, "fills">): number =>
 export const countOpenShares = (order: Pick<Order, "fills" | "shares">): number =>
   order.shares - countFilledShares(order);
 
-export type OrderStatus = "open" | "partly filled" | "filled" | "cancelled" | "expired";
+type OrderStatus = "open" | "partly filled" | "filled" | "cancelled" | "expired";
 
 export function getOrderStatus(order: Order, now: string): OrderStatus {
   if (order.status !== "working") return order.status;

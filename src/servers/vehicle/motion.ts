@@ -12,7 +12,7 @@ const earthRadiusKm = 6371;
 const detourFactor = 1.3;
 
 /** Kilometres by road between two places. */
-export function computeRoadKm(
+function computeRoadKm(
   a: Pick<Destination, "latitude" | "longitude">,
   b: Pick<Destination, "latitude" | "longitude">,
 ): number {

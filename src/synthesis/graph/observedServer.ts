@@ -1,10 +1,11 @@
 /**
  * Explores a connected server that declares no entities: calls its read tools to see what their
- * results look like, and verifies edges with the values in those results. Runs only the calls that
- * its session allows.
+ * results look like, and verifies edges with the values in those results. What will be called is
+ * planned first, so that a person can see it before it is.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Outcome } from "../../environment/outcome.ts";
+import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import type { Edge } from "./dependencyGraph.ts";
 import type { PublishedTool } from "./labels.ts";
@@ -26,14 +27,20 @@ export interface Observation {
   readonly values: ReadonlyMap<string, Json>;
 }
 
+/** Lists the tools that `observeServer` calls: the reads without required arguments. */
+export const listObservedTools = ({ tools }: Pick<LiveServer, "tools">): PublishedTool[] =>
+  [...tools.values()].filter(
+    it => it.effect === "read" && listRequired(it.inputSchema).length === 0,
+  );
+
 /** Calls every read tool without required arguments once. */
 export async function observeServer(live: LiveServer, signal?: AbortSignal): Promise<Observation> {
   const values = new Map<string, Json>();
   const tools: PublishedTool[] = [];
+  const observed = new Set(listObservedTools(live));
   for (const tool of live.tools.values()) {
     signal?.throwIfAborted();
-    const isCallable = tool.effect === "read" && listRequiredKeys(tool).length === 0;
-    const outcome = isCallable ? await live.call(tool.name, {}) : undefined;
+    const outcome = observed.has(tool) ? await live.call(tool.name, {}) : undefined;
     if (outcome?.kind === "ok") values.set(tool.name, outcome.value);
     const isPublished = Object.keys(tool.outputSchema).length > 0;
     tools.push(
@@ -68,61 +75,75 @@ function inferSchema(value: Json): JsonSchema {
 /** The most values of a result that are tried for one argument. */
 const maxTries = 3;
 
-/** Runs the explicit edges whose first tool was observed, passing its values to the second tool. */
-export async function* verifyObservedEdges(
-  live: LiveServer,
+/** The calls by which an edge is verified, or why it is not. */
+export interface PlannedEdge {
+  readonly edge: Edge;
+  /** The second tool, with the arguments of each try; the first that succeeds is the last. */
+  readonly run?: { readonly tool: PublishedTool; readonly tries: readonly JsonObject[] };
+  readonly why?: string;
+  /** The second tool, if it is not allowed to run. */
+  readonly refused?: PublishedTool;
+}
+
+/**
+ * Plans how edges are verified: with values that the first tool returned, passed to the second. A
+ * tool for which there is a refusal is not called.
+ */
+export const planVerification = (
   edges: readonly Edge[],
-  { values }: Observation,
-  signal?: AbortSignal,
-): AsyncGenerator<EdgeVerification> {
-  for (const { a, b, kind, via } of edges) {
-    signal?.throwIfAborted();
-    if (!via) {
-      yield { a, b, kind, verified: "untried", tries: 0, why: "no value flows along the edge" };
-      continue;
-    }
-    const edge = { a, b, kind, via };
-    const createUntried = (why: string) => ({
-      ...edge,
-      verified: "untried" as const,
-      tries: 0,
-      why,
-    });
-    const others = listRequiredKeys(live.tools.get(b)!).filter(it => it !== via.input);
+  { tools, values }: Observation,
+  findRefusal: (tool: PublishedTool) => string | undefined,
+): PlannedEdge[] =>
+  edges.map(edge => {
+    const { a, b, via } = edge;
+    if (!via) return { edge, why: "no value flows along the edge" };
+    const tool = tools.find(it => it.name === b)!;
+    const others = listRequired(tool.inputSchema).filter(it => it !== via.input);
     const candidates = [...new Set(findStringsAt(values.get(a), via.output))].slice(0, maxTries);
     if (candidates.length === 0)
-      yield createUntried(
-        values.has(a)
+      return {
+        edge,
+        why: values.has(a)
           ? `${a} showed no ${via.output}`
           : `${a} requires arguments or is not allowed to run`,
-      );
-    else if (others.length > 0) yield createUntried(`${b} also requires ${others.join(" and ")}`);
-    else yield { ...edge, ...(await tryValues(live, b, via.input, candidates)) };
+      };
+    if (others.length > 0) return { edge, why: `${b} also requires ${others.join(" and ")}` };
+    const refusal = findRefusal(tool);
+    if (refusal !== undefined) return { edge, why: refusal, refused: tool };
+    const isList = getProperties(tool.inputSchema)[via.input]?.["type"] === "array";
+    const tries = candidates.map(it => ({ [via.input]: isList ? [it] : it }));
+    return { edge, run: { tool, tries } };
+  });
+
+/** Makes the planned calls. */
+export async function* runVerification(
+  live: LiveServer,
+  plan: readonly PlannedEdge[],
+  signal?: AbortSignal,
+): AsyncGenerator<EdgeVerification> {
+  for (const { edge, run, why } of plan) {
+    signal?.throwIfAborted();
+    const { a, b, kind, via } = edge;
+    const verified = run
+      ? await tryCalls(live, run)
+      : { verified: "untried" as const, tries: 0, ...(why === undefined ? {} : { why }) };
+    yield { a, b, kind, ...(via ? { via } : {}), ...verified };
   }
 }
 
-async function tryValues(
+async function tryCalls(
   live: LiveServer,
-  name: string,
-  input: string,
-  candidates: readonly string[],
+  { tool, tries }: NonNullable<PlannedEdge["run"]>,
 ): Promise<Pick<EdgeVerification, "verified" | "tries" | "why">> {
-  const tool = live.tools.get(name)!;
-  const properties = (tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>;
   let why = "";
-  for (const [i, value] of candidates.entries()) {
-    // the effects of an earlier write must not influence this call
+  for (const [i, args] of tries.entries()) {
+    // what an earlier write left in the server's memory must not influence this call
     if (tool.effect === "write") await live.restart(0);
-    const outcome = await live.call(name, {
-      [input]: properties[input]?.["type"] === "array" ? [value] : value,
-    });
+    const outcome = await live.call(tool.name, args);
     if (outcome.kind === "ok") return { verified: "works", tries: i + 1 };
     if (outcome.kind === "refused" && outcome.type === "permission_denied")
       return { verified: "untried", tries: i + 1, why: outcome.message };
     why = outcome.message;
   }
-  return { verified: "fails", tries: candidates.length, why };
+  return { verified: "fails", tries: tries.length, why };
 }
-
-const listRequiredKeys = ({ inputSchema }: PublishedTool): readonly string[] =>
-  (inputSchema["required"] ?? []) as readonly string[];

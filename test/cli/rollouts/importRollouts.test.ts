@@ -66,7 +66,7 @@ describe("TRL", () => {
     expect(code).toBe(0);
     expect(report).toMatchObject({
       imported: 3,
-      torn: 0,
+      skipped: 0,
       attempts: [
         { id: "t-move", task: "t-move", success: true, reported: 1.425, notes: [] },
         {
@@ -294,7 +294,7 @@ describe("bad input", () => {
     const text = `${JSON.stringify(good)}\n${JSON.stringify(good)}\n`;
     writeFileSync(join(cwd, "half.jsonl"), text.slice(0, -20));
     const { code, report, notes } = await importFile("openai", "half.jsonl");
-    expect([code, report.imported, report.torn]).toEqual([1, 1, 1]);
+    expect([code, report.imported, report.skipped]).toEqual([1, 1, 1]);
     expect(notes.join()).toContain("half.jsonl:2 is torn");
   });
 

@@ -22,13 +22,13 @@ async function waitUntil(
   condition: () => boolean,
   retry: () => unknown = () => {},
 ): Promise<void> {
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 400; i++) {
     if (condition()) return;
     await retry();
     await new Promise(resolve => setTimeout(resolve, 300));
   }
   assert.fail(
-    `${problem} after 30 seconds; the tools are ${lm.tools.map(it => it.name).join(", ")}`,
+    `${problem} after two minutes; the tools are ${lm.tools.map(it => it.name).join(", ")}`,
   );
 }
 

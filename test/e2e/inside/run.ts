@@ -8,7 +8,7 @@ import Mocha from "mocha";
 import type { TestResult } from "./testResult.ts";
 
 export async function run(): Promise<void> {
-  const mocha = new Mocha({ timeout: 60_000 });
+  const mocha = new Mocha({ timeout: 300_000 });
   for (const file of readdirSync(__dirname))
     if (file.endsWith(".test.cjs")) mocha.addFile(join(__dirname, file));
   const results: TestResult[] = [];

@@ -62,7 +62,7 @@ test("rows that are scored before and after the page has loaded arrive in order"
   expect(table.load()).toMatchObject({ title: "few", profile: "paper" });
   send(0, "c");
   runs[0]!.resolve({ skipped: 2 });
-  await vi.waitFor(() => expect(findEnd()).toEqual({ skipped: 2 }));
+  await expect.poll(() => findEnd()).toEqual({ skipped: 2 });
   expect(listTasks()).toEqual(["a", "b", "c"]);
 });
 
@@ -71,23 +71,23 @@ test("a page that is loaded again gets everything again", async () => {
   send(0, ...Array.from({ length: 1200 }, (_, i) => `task-${i}`));
   runs[0]!.resolve({ skipped: 0 });
   table.load();
-  await vi.waitFor(() => expect(findEnd()).toBeDefined());
+  await expect.poll(() => findEnd()).toBeDefined();
   table.load();
-  await vi.waitFor(() => expect(listTasks()).toHaveLength(2400));
+  await expect.poll(() => listTasks()).toHaveLength(2400);
 });
 
 test("a restart voids the rows, and those of the earlier scoring are dropped", async () => {
   const { table, runs, events, send, listTasks, findEnd } = createTable();
   table.load();
   send(0, "old");
-  await vi.waitFor(() => expect(listTasks()).toEqual(["old"]));
+  await expect.poll(() => listTasks()).toEqual(["old"]);
   table.restart();
   expect(runs[0]!.signal.aborted).toBe(true);
   expect(events.at(-1)![0]).toBe("restarted");
   send(0, "late");
   send(1, "new");
   runs[1]!.resolve({ skipped: 0 });
-  await vi.waitFor(() => expect(findEnd()).toBeDefined());
+  await expect.poll(() => findEnd()).toBeDefined();
   expect(listTasks()).toEqual(["old", "new"]);
   expect(table.getRow(0).task).toBe("new");
 });
@@ -97,7 +97,7 @@ test("scoring that fails ends with what happened, and the rows so far stay", asy
   table.load();
   send(0, "a");
   runs[0]!.reject(new UserError("few.tasks.jsonl was not found", "restore it"));
-  await vi.waitFor(() => expect(findEnd()?.problem).toContain("few.tasks.jsonl was not found"));
+  await expect.poll(() => findEnd()?.problem).toContain("few.tasks.jsonl was not found");
   expect(listTasks()).toEqual(["a"]);
 });
 

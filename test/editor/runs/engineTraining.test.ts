@@ -79,12 +79,11 @@ test.skipIf(process.platform === "win32")(
        setInterval(() => {}, 1000);`,
     );
     const readLog = () => readFileSync(getEngineLog(folder), "utf8");
-    await vi.waitFor(() => expect(readLog()).toContain("child\n"), { timeout: 10_000 });
+    await expect.poll(() => readLog()).toContain("child\n");
     await running.stop();
     expect(await running.ended).toMatchObject({ code: 130, isStopped: true });
-    await vi.waitFor(() => expect(readLog()).toContain("child ended"));
+    await expect.poll(() => readLog()).toContain("child ended");
   },
-  20_000,
 );
 
 test("requirements are packages with their extras and versions", () => {

@@ -92,8 +92,9 @@ afterEach(() => {
 const queueAll = (...names: string[]) => {
   for (const it of names) window.queue.add(getFolder(it), "last");
 };
-const checkStarted = (...names: string[]) =>
-  vi.waitFor(() => expect(window.trainings.map(it => it.folder)).toEqual(names.map(getFolder)));
+const checkStarted = async (...names: string[]) => {
+  await expect.poll(() => window.trainings.map(it => it.folder)).toEqual(names.map(getFolder));
+};
 const listRows = async () =>
   (await window.tree.getChildren()).map(it => {
     const { label, description } = window.tree.getTreeItem(it) as Record<string, unknown>;
@@ -157,13 +158,13 @@ test("the queue survives a reload, and goes on when the trainer that still runs 
   closeWindow(window);
   window = openWindow();
   await window.queue.resume();
-  await vi.waitFor(async () =>
-    expect(await listRows()).toEqual([
+  await expect
+    .poll(() => listRows())
+    .toEqual([
       "first: training · step 3",
       "third: queued · starts when the training before it has ended",
       "second: queued · 2 in the queue",
-    ]),
-  );
+    ]);
   expect(window.trainings).toEqual([]);
   releaseLock();
   await socket.close();
@@ -223,7 +224,7 @@ test("two windows share the queue, and one of them starts the next training", as
   void window.queue.train(getFolder("first"));
   queueAll("second");
   other.queue.add(getFolder("third"), "last");
-  await vi.waitFor(() => expect(window.queue.size).toBe(2));
+  await expect.poll(() => window.queue.size).toBe(2);
   const listOther = async () => (await other.tree.getChildren()).map(it => it.kind);
   expect(await listOther()).toHaveLength(3);
   expect(other.runs.getMonitor(getFolder("second")).queuePosition).toBe(1);
@@ -233,13 +234,11 @@ test("two windows share the queue, and one of them starts the next training", as
   other.runs.refresh();
   await checkStarted("first", "second");
   expect(other.trainings).toEqual([]);
-  await vi.waitFor(() => expect(other.queue.size).toBe(1));
+  await expect.poll(() => other.queue.size).toBe(1);
   // the other one goes on when the window is closed
   closeWindow(window);
   other.runs.refresh();
-  await vi.waitFor(() =>
-    expect(other.trainings.map(it => it.folder)).toEqual([getFolder("third")]),
-  );
+  await expect.poll(() => other.trainings.map(it => it.folder)).toEqual([getFolder("third")]);
   expect(other.queue.size).toBe(0);
   closeWindow(other);
 });
@@ -251,7 +250,7 @@ test("the window whose training has ended starts the next one, though its traine
   for (const it of [window, other]) await it.runs.getMonitor(getFolder("first")).attach();
   const training = window.queue.train(getFolder("first"));
   queueAll("second");
-  await vi.waitFor(() => expect(other.queue.size).toBe(1));
+  await expect.poll(() => other.queue.size).toBe(1);
   window.trainings[0]!.end(true);
   await training;
   releaseLock();

@@ -5,6 +5,7 @@ import { readForm, parseField, type Field } from "../../../src/editor/servers/ar
 import { day, id, minute, money } from "../../../src/environment/fieldSchemas.ts";
 import type { JsonSchema } from "../../../src/environment/server.ts";
 import { server as banking } from "../../../src/servers/banking/server.ts";
+import { readInputSchema } from "../../../src/mcp/publishedSchema.ts";
 import { loadServers } from "../../../src/servers/catalog.ts";
 
 const servers = await loadServers();
@@ -54,6 +55,87 @@ const createConnectedField = (x: JsonSchema) =>
   readForm({ inputSchema: { type: "object", properties: { x }, required: ["x"] } })[0]!;
 const check = (field: Field, typed: string, expected: unknown) =>
   expect(parseField(field, typed)).toEqual(expected);
+
+describe("the form of a tool that a third-party server publishes", () => {
+  const describeForm = (published: object) => {
+    const input = readInputSchema(published);
+    if ("reason" in input) throw new Error(input.reason);
+    const show = (field: Field): string => {
+      const parts =
+        field.kind === "record" ? field.fields : field.kind === "either" ? field.branches : [];
+      const inner = parts.length > 0 ? `(${parts.map(show).join(", ")})` : "";
+      return `${field.key}${field.isRequired ? "" : "?"} ${field.kind}${inner}`;
+    };
+    const fields = readForm({ inputSchema: input.schema });
+    // what a person types is checked without an error of the program
+    for (const it of fields) for (const text of ["x", "1", "null", "{}", ""]) parseField(it, text);
+    return fields.map(show).join("; ");
+  };
+  const item = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const x = (schema: unknown, more: object = {}) => ({
+    type: "object",
+    properties: { x: schema },
+    ...more,
+  });
+  const cases: [what: string, published: object, form: string][] = [
+    ["a boolean schema", x(true), "x? json"],
+    [
+      "a boolean schema below",
+      x({ type: "object", properties: { y: true } }),
+      "x? record(y? json)",
+    ],
+    [
+      "a boolean alternative",
+      x({ anyOf: [true, { type: "null" }] }),
+      "x? either(x json, x choice)",
+    ],
+    ["a required key that is no text", x({ type: "string" }, { required: ["x", 7] }), "x text"],
+    ["an argument that may not be given", x(false), ""],
+    ["a schema that is no schema", x("text"), "x? json"],
+    ["null in the place of a schema", x(null), "x? json"],
+    ["a reference", x({ $ref: "#/$defs/I" }, { $defs: { I: item } }), "x? record(n number)"],
+    [
+      "a reference in allOf",
+      x({ allOf: [{ $ref: "#/$defs/I" }] }, { $defs: { I: item } }),
+      "x? record(n number)",
+    ],
+    [
+      "a reference to itself",
+      x(
+        { $ref: "#/$defs/T" },
+        { $defs: { T: { type: "object", properties: { t: { $ref: "#/$defs/T" } } } } },
+      ),
+      "x? record(t? json)",
+    ],
+    ["a reference without a target", x({ $ref: "other.json" }), "x? json"],
+    ["a type of another language", x({ type: "float" }), "x? json"],
+    ["a type named like a method", x({ type: "constructor" }), "x? json"],
+    ["a format named like a method", x({ type: "string", format: "constructor" }), "x? text"],
+    ["several types", x({ type: ["string", "null"] }), "x? either(x text, x choice)"],
+    [
+      "null beside alternatives",
+      x({ type: "null", anyOf: [{ type: "string" }, { type: "null" }] }),
+      "x? either(x text, x choice)",
+    ],
+    [
+      "keywords beside alternatives",
+      x({ ...item, oneOf: [{ required: ["n"] }] }),
+      "x? record(n number)",
+    ],
+    ["alternatives at the root", { anyOf: [item, x({ type: "string" })] }, "n? number; x? text"],
+    [
+      "numbers that are none",
+      x({ type: "array", items: {}, minItems: "1", maxItems: null }),
+      "x? list",
+    ],
+    [
+      "lists that are none",
+      x({ type: "string", enum: "abc", examples: "abc", anyOf: {} }),
+      "x? text",
+    ],
+  ];
+  test.each(cases)("%s", (_, published, form) => expect(describeForm(published)).toBe(form));
+});
 
 describe("a typed text is parsed by the type of its field", () => {
   test("text stays text, even if it looks like a number", () =>

@@ -6,6 +6,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import type { ServerDefinitions } from "../../../src/editor/shared/serverDefinitions.ts";
 import { computeDigest } from "../../../src/environment/digest.ts";
 import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
+import { formatAttempt } from "../../../src/editor/trajectories/attemptText.ts";
 import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
@@ -131,6 +132,18 @@ test("the fork of a session takes its calls along", async () => {
   const fork = await sessions.fork(live);
   sessions.call(fork, "banking_transfer", args(5));
   expect(listCalls(await sessions.createTrajectory(fork))).toHaveLength(3);
+});
+
+test("the transcript of a session names no task that was missed and no policy that ended it", async () => {
+  const sessions = openSessions();
+  const live = await sessions.open("banking", "small");
+  sessions.call(live, "banking_transfer", args(50));
+  const trajectory = await sessions.createTrajectory(live);
+  const reward = computeReward(catalog, undefined, trajectory);
+  const { text } = formatAttempt(trajectory, undefined, reward);
+  expect(text).toMatch(/^session without a task · banking \(small\) · seed \d+$/m);
+  expect(text).toMatch(/^no reward: it was made in a session, without a task$/m);
+  expect(text).not.toMatch(/policy|not found/);
 });
 
 test("a session on a fixture is saved too, but not one whose state was replaced", async () => {

@@ -218,7 +218,7 @@ test("a cancellation reaches the model, and no request is sent after it", async 
       ),
   );
   const completion = complete({}, cancellation.signal);
-  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  await expect.poll(() => requests).toHaveLength(1);
   cancellation.abort();
   await expect(completion).rejects.toThrow("cancelled");
   await expect(complete({}, cancellation.signal)).rejects.toBeInstanceOf(Error);

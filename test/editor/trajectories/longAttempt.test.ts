@@ -1,6 +1,13 @@
-/** An attempt with 200 calls in the debugger: a step stays quick. */
+/** An attempt with 200 calls in the debugger: a step executes its own call, and no earlier one. */
+import { join } from "node:path";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
+import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
+import { openCatalog } from "../../../src/environment/catalog.ts";
+import { paperProfile } from "../../../src/reward/profiles.ts";
+import { loadServers } from "../../../src/servers/catalog.ts";
+import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
+import { root } from "../../contracts/transports.ts";
 import { balance, calling, goal, saying, taskOf, transfer } from "../../trajectory/sampleTasks.ts";
 import { DebugClient, loadTarget } from "./debugClient.ts";
 
@@ -16,18 +23,40 @@ async function createLongTask() {
   return taskOf({ id: "t-long", users: ["Move all of it."], goals, teacher });
 }
 
-const readCpuTime = () => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-};
+/** The shipped servers, which count the calls that they execute. */
+async function openCountingCatalog() {
+  const executed = { calls: 0 };
+  const servers = (await loadServers()).map(server => ({
+    ...server,
+    tools: new Map(
+      [...server.tools].map(([name, tool]) => [
+        name,
+        {
+          ...tool,
+          run(...args: Parameters<typeof tool.run>) {
+            executed.calls++;
+            return tool.run(...args);
+          },
+        },
+      ]),
+    ),
+  }));
+  return { executed, catalog: openCatalog(servers, [join(root, "resources/servers")]) };
+}
 
-test("a step in an attempt of 200 calls takes less than 50 ms of processor time", async () => {
+test("a step in an attempt of 200 calls executes one call, also with its reward", async () => {
   const task = await createLongTask();
-  const editor = new DebugClient(() => Promise.resolve(loadTarget(task)));
+  const { executed, catalog } = await openCountingCatalog();
+  const target = {
+    ...loadTarget(task),
+    cursor: new TrajectoryCursor(catalog, task.trajectory),
+    reward: computeReward(catalog, task, task.trajectory, paperProfile),
+  };
+  const editor = new DebugClient(() => Promise.resolve(target));
   await editor.start();
-  const times: number[] = [];
+  let steps = 0;
+  let before = executed.calls;
   while (editor.stop.description !== "At the end of the trajectory") {
-    const begin = readCpuTime();
     await editor.send("next", { threadId: 1 });
     // what the editor asks for after each stop
     await editor.send("stackTrace", { threadId: 1 });
@@ -36,9 +65,10 @@ test("a step in an attempt of 200 calls takes less than 50 ms of processor time"
     for (const { variablesReference } of scopes)
       await editor.send("variables", { variablesReference });
     await editor.watch("reward.total");
-    times.push(readCpuTime() - begin);
+    steps++;
+    expect(executed.calls - before, `step ${steps}`).toBeLessThanOrEqual(1);
+    before = executed.calls;
   }
-  expect(times.length).toBeGreaterThan(200);
-  const sorted = times.toSorted((a, b) => a - b);
-  expect(sorted[Math.floor(0.95 * sorted.length)]).toBeLessThan(50);
+  expect(steps).toBeGreaterThan(200);
+  expect(executed.calls).toBeGreaterThanOrEqual(200);
 });

@@ -82,12 +82,12 @@ def test_sessions_of_a_killed_verl_are_closed_when_they_were_idle(
             assert line, "verl has ended"
         assert count_sessions(url) == ATTEMPTS
         engine.send_signal(signal.SIGKILL)
-        engine.wait(10)
+        engine.wait(120)
     # the service cannot know that nobody goes on with them
     time.sleep(0.3)
     assert count_sessions(url) == ATTEMPTS
     process.send_signal(signal.SIGUSR2)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while count_sessions(url) > 0:
         assert time.monotonic() < deadline
         time.sleep(0.05)

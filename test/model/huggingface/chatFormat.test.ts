@@ -3,6 +3,8 @@
  * but what the model sampled stays as it was sampled, and nothing that users or tools say can
  * become a control token.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
 import { createHuggingFaceFormat } from "../../../src/model/huggingface/chatFormat.ts";
@@ -13,6 +15,7 @@ import {
 import { readHuggingFaceTokenizer } from "../../../src/model/huggingface/tokenizer.ts";
 import { createChatTool, formatInstructions } from "../../../src/policy/endpointPolicy.ts";
 import type { Conversation } from "../../../src/policy/policy.ts";
+import { emptyFolder } from "../../cli/program.ts";
 import { getFamilyFolder } from "./families.ts";
 
 const limits = { prompt: 4000, sampled: 100, result: 60, turn: 4000, context: 8000 };
@@ -259,6 +262,19 @@ describe("a template that cannot be used", () => {
       it => JSON.stringify(it.tools) + turns(it.messages, "<|im_end|>") + start(it),
       /syntax that is not supported/,
     ));
+  test("writes calls in an unknown way that has no null", () => {
+    const folder = emptyFolder();
+    writeFileSync(
+      join(folder, "chat_template.jinja"),
+      `{{ tools|tojson }}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}{% for c in m.tool_calls or [] %}<function={{ c.function.name }}>{% for key, value in c.function.arguments|items %}<parameter={{ key }}>{{ value|string }}</parameter>{% endfor %}</function>{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{{ '' }}{% endif %}`,
+    );
+    expect(() => open("qwen", readChatTemplate(folder, "own"))).toThrow(
+      /syntax that is not supported/,
+    );
+  });
   test("begins answers in another way than it shows them", () =>
     check(
       it =>

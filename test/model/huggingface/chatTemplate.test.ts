@@ -69,6 +69,49 @@ test("dates have the text of Python's strftime", () => {
   expect(() => render("%Z", "2026-03-02T09:05")).toThrow(/strftime_now does not know %Z/);
 });
 
+describe("range is that of Python", () => {
+  const render = (expression: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
+    writeFileSync(join(folder, "chat_template.jinja"), `{{ ${expression} }}`);
+    const messages = [{ role: "user" }, { role: "assistant" }, { role: "tool" }];
+    return readChatTemplate(folder, "own").render({
+      messages,
+      tools: [],
+      addGenerationPrompt: true,
+      now: "2026-03-02T09:00",
+    });
+  };
+
+  test.each([
+    ["3", "0 1 2"],
+    ["-1", ""],
+    ["2, 5", "2 3 4"],
+    ["5, 2", ""],
+    ["0, 7, 3", "0 3 6"],
+    ["0, 6, 3", "0 3"],
+    ["messages|length - 1, -1, -1", "2 1 0"],
+    ["5, 0, -2", "5 3 1"],
+    ["0, 5, -1", ""],
+    ["100000, 0, -50000", "100000 50000"],
+  ])("range(%s)", (args, numbers) => expect(render(`range(${args})|join(' ')`)).toBe(numbers));
+
+  test("a loop goes back through the messages", () =>
+    expect(
+      render("'' }}{% for i in range(2, -1, -1) %}{{ messages[i].role }} {% endfor %}{{ ''"),
+    ).toBe("tool assistant user "));
+
+  test.each([
+    ["0, 5, 0", "the step of range() must not be 0"],
+    ["1000000000", "range() has 1000000000 numbers, more than 100000"],
+    ["0, -1000000000, -1", "range() has 1000000000 numbers, more than 100000"],
+    ["0.5", "range() takes whole numbers only"],
+    ["messages", "range() takes whole numbers only"],
+    ["", "range() takes one to three numbers"],
+  ])("range(%s) is an error", (args, message) =>
+    expect(() => render(`range(${args})|length`)).toThrow(`cannot be rendered: ${message}`),
+  );
+});
+
 describe("a template that cannot be used", () => {
   function check(source: string | undefined, message: RegExp) {
     const folder = mkdtempSync(join(tmpdir(), "prove-template-"));

@@ -84,7 +84,7 @@ describe("fifteen hundred tasks", () => {
   let rejected: readonly RejectedAttempt[];
   beforeAll(async () => {
     ({ tasks, rejected } = await synthesizeTasks(count, { ...paper, count }));
-  }, 240_000);
+  });
 
   const filterByKind = (kind: Task["kind"]) => tasks.filter(it => it.kind === kind);
   const getShare = (list: readonly Task[], is: (it: Task) => boolean) =>

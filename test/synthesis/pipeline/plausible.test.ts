@@ -15,7 +15,7 @@ beforeAll(async () => {
     preset: "paper",
     menu: "realistic",
   }));
-}, 240_000);
+});
 
 interface SuccessfulCall {
   readonly task: Task;

@@ -21,7 +21,7 @@ const options: Partial<SynthesisOptions> = {
 let tasks: readonly Task[];
 beforeAll(async () => {
   ({ tasks } = await synthesizeTasks(count, options));
-}, 240_000);
+});
 
 testMenus(() => tasks);
 testPairs(() => tasks);

@@ -61,7 +61,7 @@ test("a shard makes the same tasks in a worker thread as in the same thread", as
   const file = join(folder, "thread.tasks.jsonl");
   writeFileSync(file, here[0]!.split("\n").slice(0, 120).join("\n") + "\n");
   expect(await synthesize("thread", { createStarter: startThread, resume: true })).toEqual(here);
-}, 240_000);
+});
 
 test("a thread that fails ends the synthesis with an error and keeps the tasks", async () => {
   const createStarter = (request: SynthesisRequest) =>

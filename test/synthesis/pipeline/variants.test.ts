@@ -22,7 +22,7 @@ beforeAll(async () => {
   const hasRecovery = (it: Task) => it.knobs["recovery"] !== undefined;
   tasks = result.tasks.filter(it => !hasRecovery(it));
   taskWithRecovery = result.tasks.find(hasRecovery)!;
-}, 60_000);
+});
 
 async function collectVariants(task: Task, count: number, seed = 1): Promise<Task[]> {
   const all: Task[] = [];

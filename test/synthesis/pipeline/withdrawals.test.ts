@@ -25,4 +25,4 @@ test("an event that has just been changed is not deleted as if nothing had happe
   expect(turns.length).toBeGreaterThan(3);
   // one lead in eight is empty
   expect(turns.filter(isSaid).length / turns.length).toBeGreaterThan(0.5);
-}, 240_000);
+});

@@ -56,16 +56,14 @@ test("changed weights are described beside those of the profile", () => {
   );
 });
 
-test("13,517 attempts are scored again and ordered in well under two seconds", () => {
-  const many = Array.from({ length: 13_517 }, (_, i) => ({
+test("a million attempts are ordered without comparing each two of them", () => {
+  const many = Array.from({ length: 1_000_000 }, (_, i) => ({
     total: 1,
     success: i % 3 > 0,
     scores: { validity: (i % 7) / 7, coverage: (i % 5) / 5, success: Number(i % 3 > 0) },
   }));
-  const start = performance.now();
   const totals = many.map(it =>
     computeTotal(it, { validity: 0.3, coverage: 1, success: 1 }, false),
   );
   expect(describeOrder(many, totals).agreement).toBeGreaterThan(0.5);
-  expect(performance.now() - start).toBeLessThan(1000);
 });

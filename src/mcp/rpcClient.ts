@@ -1,0 +1,86 @@
+/**
+ * Sends JSON-RPC requests to a server's process and receives its replies. Unlike the SDK's client
+ * it takes a null at the level of the protocol for an absent value, and leaves it to the caller to
+ * read a result, so that what is odd in a result costs no more than itself.
+ */
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import { formatError, formatReply, isRequestId, JsonRpcError } from "./jsonRpc.ts";
+import type { ServerProcess } from "./serverProcess.ts";
+
+/** The error that a server sent instead of a result. */
+export class ReplyError extends Error {
+  readonly code: number | undefined;
+
+  constructor(error: Json) {
+    const { message, code } = isJsonObject(error) ? error : {};
+    const text = typeof error === "string" ? error : message;
+    super(typeof text === "string" ? text : "an error without a message");
+    this.code = typeof code === "number" ? code : undefined;
+  }
+}
+
+/** A request that was not answered in time. */
+export class TimeoutError extends Error {}
+
+interface Pending {
+  readonly resolve: (result: Json) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class RpcClient {
+  readonly #process: ServerProcess;
+  readonly #pending = new Map<string, Pending>();
+  #lastId = 0;
+
+  constructor(process: ServerProcess) {
+    this.#process = process;
+    process.onMessage = message => this.#handle(message);
+    void process.exited.then(() => this.#rejectAll());
+  }
+
+  /**
+   * The result of a request, whatever it is. Throws a `ReplyError` for an error of the server, a
+   * `TimeoutError` after that many milliseconds, and an `Error` if the process has ended.
+   */
+  request(method: string, params: JsonObject, timeout: number): Promise<Json> {
+    const id = ++this.#lastId;
+    return new Promise<Json>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new TimeoutError(`${method} timed out`)), timeout);
+      this.#pending.set(String(id), { resolve, reject, timer });
+      this.#process.send(JSON.stringify({ jsonrpc: "2.0", id, method, params })).catch(reject);
+    }).finally(() => {
+      clearTimeout(this.#pending.get(String(id))?.timer);
+      this.#pending.delete(String(id));
+    });
+  }
+
+  notify(method: string): Promise<void> {
+    return this.#process.send(JSON.stringify({ jsonrpc: "2.0", method }));
+  }
+
+  #handle(message: JsonObject): void {
+    const { id, method, result, error } = message;
+    if (typeof method === "string") {
+      if (isRequestId(id)) this.#answer(id, method);
+      return;
+    }
+    // some servers return the id as text
+    const pending = isRequestId(id) ? this.#pending.get(String(id)) : undefined;
+    if (error !== undefined && error !== null) pending?.reject(new ReplyError(error));
+    else pending?.resolve(result ?? null);
+  }
+
+  /** Answers a request of the server, which may only ask whether this program is there. */
+  #answer(id: string | number, method: string): void {
+    const refusal = new JsonRpcError("method not found", `${method} is not supported`);
+    const reply = method === "ping" ? formatReply(id, "{}") : formatError(id, refusal);
+    // a process that has ended needs no answer
+    this.#process.send(reply).catch(() => {});
+  }
+
+  #rejectAll(): void {
+    for (const { reject } of this.#pending.values())
+      reject(new Error(this.#process.getExitReason()));
+  }
+}

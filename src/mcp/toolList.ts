@@ -1,0 +1,115 @@
+/**
+ * Reads the list of a server's tools, page by page and tool by tool, so that what is odd in one
+ * tool costs no other.
+ */
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import type { Tool } from "../environment/server.ts";
+import { readInputSchema, readOutputSchema } from "./publishedSchema.ts";
+import { ReplyError } from "./rpcClient.ts";
+
+/** A tool as its server lists it, without what is needed to run it and to check its results. */
+export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;
+
+/** A tool, or a part of the list, that cannot be offered. */
+export interface OmittedTool {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export const describeOmission = ({ name, reason }: OmittedTool): string =>
+  `${name} cannot be offered: ${reason}`;
+
+/** The tools of a server, in its order. */
+export interface ToolList {
+  readonly tools: ReadonlyMap<string, ConnectedTool>;
+  readonly omitted: readonly OmittedTool[];
+}
+
+/** A limit, so that a server whose list never ends does not block its start forever. */
+const maxPages = 100;
+
+/** The code of the error by which a server says that it has no tools at all. */
+const methodNotFound = -32601;
+
+/** The deepest tool that is read. */
+const maxDepth = 200;
+
+const isNested = (value: Json, depth: number): boolean =>
+  value !== null &&
+  typeof value === "object" &&
+  (depth === 0 || Object.values(value).some((it: Json) => isNested(it, depth - 1)));
+
+/** Requests the page of a list that a cursor names, or else the first one. */
+type RequestPage = (params: JsonObject) => Promise<Json>;
+
+/**
+ * Reads all pages. A cursor that is empty or was given before, and a page without a new tool, end
+ * the list. Throws an `Error` if the first page is no list.
+ */
+export async function readToolList(server: string, requestPage: RequestPage): Promise<ToolList> {
+  const tools = new Map<string, ConnectedTool>();
+  const omitted = new Map<string, OmittedTool>();
+  const omit = (it: OmittedTool) => void omitted.set(it.name, it);
+  const endEarly = (reason: string) => omit({ name: "the rest of the list", reason });
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 1; page <= maxPages; page++) {
+    let result: Json;
+    try {
+      result = await requestPage(cursor === undefined ? {} : { cursor });
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error;
+      if (page === 1 && error.code === methodNotFound) break;
+      if (page === 1) throw error;
+      endEarly(`page ${page} is refused: ${error.message}`);
+      break;
+    }
+    const listed = isJsonObject(result) ? (result["tools"] ?? []) : undefined;
+    if (!Array.isArray(listed)) {
+      if (page === 1) throw new Error("its answer to tools/list has no list of tools");
+      endEarly(`page ${page} has no list of tools`);
+      break;
+    }
+    const knownCount = tools.size + omitted.size;
+    for (const [i, it] of (listed as readonly Json[]).entries()) {
+      const tool = readTool(server, it, `tool ${i + 1} of page ${page}`);
+      if (tools.has(tool.name) || omitted.has(tool.name)) continue;
+      if ("reason" in tool) omit(tool);
+      else tools.set(tool.name, tool);
+    }
+    const next = (result as JsonObject)["nextCursor"];
+    if (typeof next !== "string" || next === "" || cursors.has(next)) break;
+    if (tools.size + omitted.size === knownCount) break;
+    cursors.add((cursor = next));
+    if (page === maxPages) endEarly(`the list has more than ${maxPages} pages`);
+  }
+  return { tools, omitted: [...omitted.values()] };
+}
+
+/**
+ * A listed tool, with the defaults of the protocol: without annotations, a tool writes and its
+ * effect cannot be undone.
+ */
+function readTool(server: string, listed: Json, place: string): ConnectedTool | OmittedTool {
+  if (!isJsonObject(listed)) return { name: place, reason: "it is not an object" };
+  const { name, description, title, inputSchema, outputSchema } = listed;
+  if (typeof name !== "string" || name === "") return { name: place, reason: "it has no name" };
+  if (isNested(listed, maxDepth))
+    return { name, reason: `it is nested more than ${maxDepth} deep` };
+  const input = readInputSchema(inputSchema);
+  if ("reason" in input) return { name, reason: input.reason };
+  const annotations = isJsonObject(listed["annotations"]) ? listed["annotations"] : {};
+  const isRead = annotations["readOnlyHint"] === true;
+  const texts = [description, title, annotations["title"]];
+  return {
+    name,
+    server,
+    effect: isRead ? "read" : "write",
+    summary: (texts.find(it => typeof it === "string" && it !== "") as string | undefined) ?? name,
+    destructive: !isRead && annotations["destructiveHint"] !== false,
+    idempotent: isRead || annotations["idempotentHint"] === true,
+    requires: [],
+    inputSchema: input.schema,
+    outputSchema: readOutputSchema(outputSchema),
+  };
+}
