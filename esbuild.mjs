@@ -1,9 +1,17 @@
 /**
  * Builds every program of the product into dist/: extension host, terminal program, trainer, web
- * pages and kernels, with the licences of the packages that they contain.
+ * pages and kernels, with the licences of the packages that they contain, and the changelog.
  */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
@@ -151,6 +159,14 @@ if (existsSync(at("src/compute/kernels/kernels.ts"))) {
 writeFileSync(
   at("dist/THIRD_PARTY_NOTICES.txt"),
   createNotices(root, [...bundledFiles, "node_modules/assemblyscript/std/assembly/rt/stub.ts"]),
+);
+
+// on the extension's page, the editor shows the changelog without its folder: links to other files
+// would lead nowhere
+const changelog = readFileSync(at("CHANGELOG.md"), "utf8");
+writeFileSync(
+  at("dist/changelog.md"),
+  changelog.replaceAll(/\[([^\]]+)\]\((?!https:)[^)]*\)/g, "`$1`"),
 );
 
 /**

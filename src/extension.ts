@@ -6,6 +6,9 @@ import { setImmediate } from "node:timers/promises";
 import type { ExtensionContext } from "vscode";
 
 export async function activate(context: ExtensionContext): Promise<void> {
+  const { registerTerminal } = await load(() => import("./editor/terminal/register.ts"));
+  registerTerminal(context);
+
   const { ProveFolder } = await load(() => import("./editor/shared/proveFolder.ts"));
   const folder = new ProveFolder(context.extensionUri);
   context.subscriptions.push(folder);
@@ -68,6 +71,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
 
   const { registerTestExplorer } = await load(() => import("./editor/testExplorer/register.ts"));
   registerTestExplorer(context, { folder, definitions, tasks, runs, transcripts, findTask });
+
+  const { registerDocumentation } = await load(() => import("./editor/documentation/register.ts"));
+  registerDocumentation(context);
 
   const { registerCommands } = await load(() => import("./editor/shared/commands.ts"));
   registerCommands(context, {

@@ -172,6 +172,16 @@ def describe_failure(line: dict[str, Any]) -> str | None:
     return result
 
 
+def find_refusal(line: dict[str, Any]) -> str | None:
+    """Why the entry has no answer: `TOO_LONG`, or what the endpoint or its client says."""
+    if "traceback" not in line:
+        return None
+    if line["traceback"].startswith(TOO_LONG):
+        return TOO_LONG
+    message: str = line["result"]
+    return message.removeprefix("Error during inference: ")[:300]
+
+
 def evaluate(
     handler: Any, harness: SimpleNamespace, category: str, ids: set[str]
 ) -> dict[str, dict[str, Any]]:
@@ -199,6 +209,7 @@ def evaluate(
             "valid": it["id"] not in errors,
             "error": errors.get(it["id"], {}).get("error_type"),
             "message": format_message(errors.get(it["id"], {}).get("error_message")),
+            "refusal": find_refusal(it),
         }
         for it in results
     }

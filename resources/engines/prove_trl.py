@@ -1,5 +1,6 @@
 """Trains with TRL's `GRPOTrainer` on the tasks of `prove-rl serve`.
 
+    prepare_template(tokenizer)
     prove = Prove("http://127.0.0.1:8970", eos_token_id=tokenizer.eos_token_id)
     prove.add_menus(tokenizer)
     trainer = GRPOTrainer(
@@ -12,21 +13,26 @@
     )
 
 The data set is written by `prove-rl export --to trl`. The rewards are those of `prove-rl score`: the
-reward itself, which is trained on, and its five parts, which are logged. Nothing here imports TRL.
-It was tested with TRL 1.9.0; `AsyncGRPOTrainer`, which runs attempts in another process, was not.
+reward itself, which is trained on, and its five parts, which are logged. It was tested with TRL
+1.16.0; `AsyncGRPOTrainer`, which runs attempts in another process, was not.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import json
+import keyword
 import logging
+import operator
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from prove_client import (
     BUSY,
@@ -78,6 +84,7 @@ class Prove:
         self._ends = {eos_token_id} if isinstance(eos_token_id, int) else set(eos_token_id)
         self._profile = {} if profile is None else {"profile": profile}
         self._record = None if record is None else Path(record)
+        self._tools: dict[str, Json] = {it["function"]["name"]: it for it in catalog["tools"]}
         self._environment = create_environment_class(catalog["tools"])
         self._opening = {"policy": "trl", "max_messages": max_messages}
         self._patience = patience
@@ -119,7 +126,9 @@ class Prove:
         """Make the tokenizer's chat template show each row's own tools.
 
         TRL shows all tools of an environment in every prompt. Arguments of earlier calls, which
-        the rows have as texts, become objects, as all chat templates accept them.
+        the rows have as texts, become objects, as all chat templates accept them. Calls are parsed
+        with the catalog's schemas instead of ones that transformers derives from all methods of an
+        environment, again for each message.
         """
         render = tokenizer.apply_chat_template
 
@@ -135,6 +144,15 @@ class Prove:
             return render(clean[0] if is_one else clean, tools=tools, **options)
 
         tokenizer.apply_chat_template = apply_chat_template
+        parse = tokenizer.parse_response
+
+        def parse_response(*response: Any, tools: Any = None, **options: Any) -> Any:
+            if tools:
+                named = [(getattr(it, "__name__", None), it) for it in tools]
+                options["tools"] = [self._tools.get(name, it) for name, it in named]
+            return parse(*response, **options)
+
+        tokenizer.parse_response = parse_response
 
     def _score(
         self,
@@ -326,17 +344,171 @@ def end_process(trainer: Any) -> NoReturn:
 
 def create_environment_class(tools: Sequence[Json]) -> type[Environment]:
     """An environment that has these tools as methods, as TRL expects them."""
+    functions = [it["function"] for it in tools]
+    return type(
+        "ProveEnvironment", (Environment,), {it["name"]: create_method(it) for it in functions}
+    )
 
-    def create_method(name: str) -> Callable[..., str]:
-        # a tool may have an argument named self
-        def call(self: Environment, /, **arguments: Any) -> str:
-            return self._call(name, arguments)
 
-        call.__name__ = name
-        return call
+def create_method(function: Json) -> Callable[..., str]:
+    """The method of a tool, with a signature and a docstring, from which transformers derives a
+    schema. Calls may have any other arguments, too: the service checks them."""
+    name = function["name"]
 
-    names = [it["function"]["name"] for it in tools]
-    return type("ProveEnvironment", (Environment,), {name: create_method(name) for name in names})
+    # a tool may have an argument named self
+    def call(self: Environment, /, **arguments: Any) -> str:
+        return self._call(name, arguments)
+
+    parameters = list_parameters(function["parameters"])
+    signature = Signature(
+        [Parameter("self", Parameter.POSITIONAL_ONLY), *parameters], return_annotation=str
+    )
+    described = function["parameters"].get("properties", {})
+    lines = [f"    {it.name}: {format_line(described[it.name], it.name)}" for it in parameters]
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "\n".join(
+        [format_line(function, name)] + (["", "Args:", *lines] if lines else [])
+    )
+    call.__annotations__ = {**{it.name: it.annotation for it in parameters}, "return": str}
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def list_parameters(schema: Json) -> list[Parameter]:
+    """The arguments of a schema as parameters. Names that Python does not allow are left out.
+
+    An argument that is not required has the default None but not the type, because null is none
+    of its values.
+    """
+    required = schema.get("required", [])
+    names = [it for it in schema.get("properties", {}) if it.isidentifier() and it != "self"]
+    # only these may be called `from`; those without a default come first
+    has_keywords = any(keyword.iskeyword(it) for it in names)
+    kind = Parameter.POSITIONAL_ONLY if has_keywords else Parameter.KEYWORD_ONLY
+    if has_keywords:
+        names.sort(key=lambda it: it not in required)
+    return [
+        Parameter(
+            name,
+            kind,
+            annotation=create_type(schema["properties"][name]),
+            default=Parameter.empty
+            if name in required
+            else schema["properties"][name].get("default"),
+        )
+        for name in names
+    ]
+
+
+PYTHON_TYPES = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "null": type(None),
+}
+
+
+def create_type(schema: Json) -> Any:
+    """The Python type of the values of a schema."""
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if values and all(isinstance(it, (str, int, float, bool)) or it is None for it in values):
+        return Literal[tuple(values)]
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if branches:
+        return functools.reduce(operator.or_, map(create_type, branches))
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return create_type({"anyOf": [{**schema, "type": it} for it in kind]})
+    if kind == "array":
+        return list[create_type(schema.get("items", {}))]  # type: ignore[misc]
+    if kind == "object":
+        return dict[str, Any]
+    return PYTHON_TYPES.get(str(kind), Any)
+
+
+def format_line(described: Json, name: str) -> str:
+    return " ".join(described.get("description", name).split()) or name
+
+
+def prepare_template(tokenizer: Any) -> None:
+    """Make TRL able to read the calls that are written with the tokenizer's chat template.
+
+    TRL knows the templates of some models by their text. Of others, it gets a parser here if they
+    write calls as JSON between `<tool_call>` tags. Raises a `ValueError` that says why TRL cannot
+    train with the template.
+    """
+    from trl import chat_template_utils as templates
+
+    schema = {"type": "object", "properties": {}}
+    function = {"name": "look_up", "description": "Look it up.", "parameters": schema}
+    tool = {"type": "function", "function": function}
+    if not templates.supports_tool_calling(tokenizer) or "look_up" not in render(
+        tokenizer, EXAMPLE_USER, tools=[tool]
+    ):
+        raise ValueError("it does not show tools, calls and their results")
+    if not (
+        getattr(tokenizer, "response_template", None) or getattr(tokenizer, "response_schema", None)
+    ):
+        try:
+            templates.add_response_schema(tokenizer)
+        except ValueError as error:
+            parser = create_call_parser(tokenizer)
+            if parser is None:
+                raise ValueError(
+                    "TRL does not know it, and it does not write calls as JSON between "
+                    "<tool_call> tags"
+                ) from error
+            tokenizer.response_template = parser
+    if not templates.is_chat_template_prefix_preserving(tokenizer):
+        try:
+            templates.get_training_chat_template(tokenizer)
+        except ValueError as error:
+            raise ValueError(
+                "it writes earlier messages differently when the result of a call follows"
+            ) from error
+
+
+EXAMPLE_USER = {"role": "user", "content": "Hello"}
+
+
+def render(tokenizer: Any, *messages: Json, **options: Any) -> str:
+    text: str = tokenizer.apply_chat_template(list(messages), tokenize=False, **options)
+    return text
+
+
+def create_call_parser(tokenizer: Any) -> Json | None:
+    """How transformers parses messages with JSON between `<tool_call>` tags, if the chat template
+    writes calls so and ends messages with the tokenizer's end of sequence."""
+    function = {"name": "look_up", "arguments": {"key": "value"}}
+    calls = [{"type": "function", "function": function}]
+    message = {"role": "assistant", "content": "", "tool_calls": calls}
+    text = render(tokenizer, EXAMPLE_USER, message)
+    end = tokenizer.eos_token
+    written = re.search(r"<tool_call>(.*?)</tool_call>\s*(.*)", text, re.DOTALL)
+    if written is None or not end or not written[2].startswith(end):
+        return None
+    try:
+        if json.loads(written[1]) != function:
+            return None
+    except ValueError:
+        return None
+    prompt = render(tokenizer, EXAMPLE_USER, add_generation_prompt=True)
+    opening = prompt.removeprefix(render(tokenizer, EXAMPLE_USER))
+    return {
+        "defaults": {"role": "assistant"},
+        "start_anchor": opening,
+        "fields": {
+            "tool_calls": {
+                "open": "<tool_call>",
+                "close_pattern": r"</tool_call>\s*",
+                "repeats": True,
+                "content": "json",
+                "transform": {"type": "function", "function": "{content}"},
+            },
+            "content": {"close_pattern": re.escape(end) + r"\s*", "content": "text"},
+        },
+    }
 
 
 def create_reward_function(

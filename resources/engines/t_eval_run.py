@@ -151,15 +151,13 @@ def get_answer_file(folder: Path, kind: str) -> Path:
     return folder / "answers" / f"{kind}.jsonl"
 
 
-def load_answers(folder: Path, kind: str) -> dict[str, str]:
-    """The model's answers by case."""
+def load_answers(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
+    """The rows with the model's answers by case."""
     file = get_answer_file(folder, kind)
     if not file.exists():
         return {}
     rows = [json.loads(it) for it in file.read_text(encoding="utf-8").splitlines()]
-    return {
-        it["trajectory_id"].removeprefix(f"{kind}/"): it["messages"][-1]["content"] for it in rows
-    }
+    return {it["trajectory_id"].removeprefix(f"{kind}/"): it for it in rows}
 
 
 def answer(harness: SimpleNamespace, client: Any, request: dict[str, Any], case: Case) -> Any:
@@ -172,8 +170,7 @@ def answer(harness: SimpleNamespace, client: Any, request: dict[str, Any], case:
         )
         text: str = completion.choices[0].message.content or ""
     except openai.BadRequestError as error:
-        if error.code != TOO_LONG:
-            failure = describe(error)
+        failure = TOO_LONG if error.code == TOO_LONG else describe(error)
         text = ""
     except openai.OpenAIError as error:
         raise StoppedError(describe(error)) from error
@@ -183,6 +180,12 @@ def answer(harness: SimpleNamespace, client: Any, request: dict[str, Any], case:
         "messages": messages,
         **({} if failure is None else {"failure": failure}),
     }
+
+
+def describe_failure(row: dict[str, Any]) -> str | None:
+    """Why the case failed, if the reason may be the endpoint's, and not the model's."""
+    failure: str | None = row.get("failure")
+    return None if failure == TOO_LONG else failure
 
 
 def list_categories(kind: Kind, datum: dict[str, Any]) -> list[str]:
@@ -236,7 +239,7 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
             lambda case: answer(harness, client, request, case),
             todo,
             request["threads"],
-            lambda line: line.get("failure"),
+            describe_failure,
         )
         for line in lines:
             name = line["trajectory_id"].partition("/")[0]
@@ -252,10 +255,12 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
             {} if request["embeddings"] is None else {"bert_score_model": request["embeddings"]}
         )
         evaluator = getattr(harness.evaluators, kind.evaluator)("", **kind.options, **models)
-        for id_, text in load_answers(folder, name).items():
+        for id_, row in load_answers(folder, name).items():
             if id_ not in cases[name]:
                 continue
-            datum = cases[name][id_] | {"prediction": harness.clean_up(text)}
+            datum = cases[name][id_] | {
+                "prediction": harness.clean_up(row["messages"][-1]["content"])
+            }
             fault: str | None = None
             try:
                 scores = dict(score_case(evaluator, kind, datum))
@@ -275,6 +280,7 @@ def run(harness: SimpleNamespace, request: dict[str, Any], reporter: Reporter) -
                         score=min(max(score, 0.0), 1.0),
                         error=fault,
                         message=None,
+                        refusal=row.get("failure"),
                     )
     reporter.send(kind="end", stopped=stopped)
 

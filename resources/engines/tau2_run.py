@@ -222,6 +222,7 @@ def create_score(domain: str, simulation: dict[str, Any]) -> dict[str, Any]:
         "valid": abs(reward_info["reward"] - 1) < 1e-6,
         "error": error or None,
         "message": note,
+        "refusal": TOO_LONG if note is not None and note.startswith(TOO_LONG) else note,
     }
 
 

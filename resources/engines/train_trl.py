@@ -7,12 +7,15 @@ checkpoint.
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 
 try:
+    import trl
     from peft import LoraConfig
     from transformers import AutoTokenizer
     from trl import GRPOConfig, GRPOTrainer
@@ -21,7 +24,7 @@ except ImportError as error:
 
 from prove_client import CONNECTION_ERRORS
 from prove_run import RunMetrics
-from prove_trl import Prove, end_process, save_model, write_together
+from prove_trl import Prove, end_process, prepare_template, save_model, write_together
 
 
 def main() -> None:
@@ -31,7 +34,8 @@ def main() -> None:
     if last is not None and count_steps(last) >= config["grpo"]["max_steps"]:
         print(f"all steps are done: raise max_steps in {FOLDER / 'config.json'} to train on")
         return
-    tokenizer = AutoTokenizer.from_pretrained(config["model"])
+    model = find_model(config["model"])
+    tokenizer = load_tokenizer(model)
     try:
         prove = Prove(
             os.environ["PROVE_URL"],
@@ -43,7 +47,7 @@ def main() -> None:
         sys.exit(str(error))
     prove.add_menus(tokenizer)
     trainer = GRPOTrainer(
-        model=config["model"],
+        model=model,
         processing_class=tokenizer,
         train_dataset=prove.load_dataset(FOLDER / "data/train.jsonl"),
         environment_factory=prove.create_environment,
@@ -61,6 +65,32 @@ def main() -> None:
     save_model(trainer, FOLDER / "model")
     tokenizer.save_pretrained(str(FOLDER / "model"))
     end_process(trainer)
+
+
+def find_model(name: str) -> str:
+    """The folder of the model, which may be given relative to this one, or its name on the hub."""
+    folder = FOLDER / name
+    if folder.is_dir():
+        return str(folder)
+    if not re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name):
+        sys.exit(f"there is no model folder {folder}: name one in {FOLDER / 'config.json'}")
+    return name
+
+
+def load_tokenizer(model: str) -> Any:
+    """The tokenizer of the model, with the chat template of this folder if there is one."""
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    file = FOLDER / "chat_template.jinja"
+    if file.exists():
+        tokenizer.chat_template = file.read_text(encoding="utf-8")
+    try:
+        prepare_template(tokenizer)
+    except ValueError as error:
+        sys.exit(
+            f"TRL cannot train {model} with its chat template: {error}. Put another one into {file}, "
+            f"for example that of a similar model from {Path(trl.__file__).parent / 'chat_templates'}"
+        )
+    return tokenizer
 
 
 def find_last_checkpoint(folder: Path) -> Path | None:

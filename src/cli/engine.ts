@@ -66,7 +66,8 @@ export const engine = defineCommand({
       profile,
       fixtures: join(prove, "fixtures"),
     });
-    print(`${out} is ready. Start the training there, with the packages of requirements.txt:`);
+    print(`${out} is ready. Install its packages and start the training:`);
+    print(`  pip install -r ${join(out, "requirements.txt")}`);
     print(`  python ${join(out, "launch.py")}`);
     return 0;
   },

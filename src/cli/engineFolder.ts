@@ -1,7 +1,16 @@
 /** The folder with all that a training in another engine needs, for the terminal and the editor. */
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
-import type { EngineTarget } from "../engine/target.ts";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { estimateModelSize, readModelSize, type ModelSize } from "../engine/modelSize.ts";
+import { paperModels, type EngineTarget } from "../engine/target.ts";
 import {
   createAccelerateConfig,
   createTrlConfig,
@@ -16,9 +25,13 @@ import {
   createVerlRun,
   verlRequirements,
 } from "../engine/verl.ts";
+import { defaultTemplate } from "../model/huggingface/defaultTemplate.ts";
+import { readHuggingFaceSettings } from "../model/huggingface/settings.ts";
+import type { Json } from "../environment/json.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
+import { readJsonLines } from "../storage/jsonLines.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 import { formatRowCount, writeDataset } from "./export.ts";
@@ -29,16 +42,24 @@ interface Engine {
   readonly data: string;
   /** The programs of the folder by their files in `resources/engines`. */
   readonly programs: Readonly<Record<string, string>>;
-  /** All other files but data and tasks. `rows` is the number of rows to train on. */
+  /** All other files but data and tasks. */
   readonly createFiles: (
     target: EngineTarget,
-    tasks: string,
-    rows: number,
-  ) => Readonly<Record<string, string>>;
+    content: TrainingData,
+  ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   readonly createRun: (
     target: EngineTarget,
     rows: number,
   ) => Omit<RunOptions, "startedAt" | "tasks">;
+}
+
+interface TrainingData {
+  /** The name of the tasks file. */
+  readonly tasks: string;
+  /** The file of the rows to train on. */
+  readonly file: string;
+  /** How many they are. */
+  readonly rows: number;
 }
 
 const sharedPrograms = {
@@ -57,11 +78,12 @@ const trl: Engine = {
     "train.py": "train_trl.py",
     "launch.py": "launch_trl.py",
   },
-  createFiles: (target, tasks) => ({
-    "config.json": formatJson(createTrlConfig(target)),
+  createFiles: async (target, { tasks, file }) => ({
+    "config.json": formatJson(createTrlConfig(target, await measureLongestPrompt(file))),
     "accelerate.yaml": createAccelerateConfig(target.gpus),
     "requirements.txt": createTrlRequirements(target.gpus),
     "README.md": createTrlReadme(target, tasks),
+    ...(hasDefaultTemplate(target.model) ? { "chat_template.jinja": defaultTemplate } : {}),
   }),
   createRun: createTrlRun,
 };
@@ -74,7 +96,7 @@ const verl: Engine = {
     "prove_verl.py": "prove_verl.py",
     "launch.py": "launch_verl.py",
   },
-  createFiles: (target, tasks, rows) => ({
+  createFiles: (target, { tasks, rows }) => ({
     "config.json": formatJson(createVerlConfig(target, rows)),
     "agent_loops.yaml": createAgentLoops(target),
     "requirements.txt": verlRequirements,
@@ -86,6 +108,21 @@ const verl: Engine = {
 const engines = [trl, verl];
 
 export const engineNames = engines.map(it => it.name);
+
+/** The bytes of the longest prompt with its tools, in rows for TRL. */
+async function measureLongestPrompt(file: string): Promise<number> {
+  let longest = 0;
+  for await (const { json } of readJsonLines(file)) {
+    const { prompt, menu } = json as { prompt: Json; menu: string };
+    const bytes = Buffer.byteLength(JSON.stringify(prompt)) + Buffer.byteLength(menu);
+    longest = Math.max(longest, bytes);
+  }
+  return longest;
+}
+
+/** Whether the model in this folder is used with PROVE's own chat template. */
+const hasDefaultTemplate = (model: string): boolean =>
+  isAbsolute(model) && readHuggingFaceSettings(model).template === "default";
 
 const formatJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
@@ -130,8 +167,7 @@ export async function prepareEngineFolder(
   requireEmpty(folder);
   const isNew = !existsSync(folder);
   const target: EngineTarget = {
-    // a folder is found from anywhere
-    model: existsSync(resolve(cwd, model)) ? resolve(cwd, model) : model,
+    ...findModel(model, context),
     gpus,
     profile,
     loraRank,
@@ -146,6 +182,29 @@ export async function prepareEngineFolder(
     if (isNew) rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/**
+ * The model by its absolute path, so that it is found from anywhere, or by its name on the hub.
+ * Throws a `UserError` if it is a path at which there is no folder.
+ */
+function findModel(
+  model: string,
+  { cwd, printNote }: CliContext,
+): { readonly model: string; readonly size: ModelSize } {
+  const path = resolve(cwd, model);
+  const remedy = `give the folder of a model in the format of Hugging Face, or a name on its hub such as ${paperModels[0]}`;
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw new UserError(`${path} is not a folder`, remedy);
+    if (!["config.json", "adapter_config.json"].some(it => existsSync(join(path, it))))
+      printNote(`${path} has no config.json: put the model there before you start the training`);
+    return { model: path, size: readModelSize(path) };
+  }
+  if (!/^\w[\w.-]*(\/[\w.-]+)?$/.test(model))
+    throw new UserError(`there is no model folder ${path}`, remedy);
+  if (existsSync(dirname(path)) && dirname(path) !== cwd)
+    printNote(`there is no folder ${path}: ${model} is taken for a name on the Hugging Face hub`);
+  return { model, size: estimateModelSize(model) };
 }
 
 function requireEmpty(folder: string): void {
@@ -192,7 +251,7 @@ async function writeFolder(
   const files = {
     // lists the folder among the runs of a workspace, with the attempts of each step
     "run.json": formatJson(run),
-    ...createFiles(target, file, rows),
+    ...(await createFiles(target, { tasks: file, file: join(folder, "data", data), rows })),
   };
   for (const [path, text] of Object.entries(files))
     writeFileAtomicallySync(join(folder, path), text);

@@ -7,7 +7,7 @@ import type { TrainerEvent } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
 import { findFinalAlarms, formatAlarm, formatFinalAlarms } from "../run/alarms.ts";
 import { readMetrics } from "../run/folder.ts";
-import { createDeathError } from "../run/start.ts";
+import { findDeathError } from "../run/start.ts";
 import type { Alarm, StepMetrics } from "../run/metrics.ts";
 import type { CliContext } from "./command.ts";
 
@@ -65,7 +65,13 @@ export async function followTraining(
     signal.removeEventListener("abort", stop);
     attachment.close();
   }
-  throw createDeathError(folder);
+  throw (
+    (await findDeathError(folder, attachment.pid)) ??
+    new UserError(
+      "the connection to the trainer is lost",
+      "follow the training again with --resume",
+    )
+  );
 }
 
 function checkAlarms(steps: readonly StepMetrics[]): Pick<FollowedTraining, "alarms" | "warning"> {

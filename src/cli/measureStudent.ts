@@ -8,7 +8,7 @@ import { defaultGrpoSettings } from "../run/config.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext } from "./command.ts";
 import { evaluatePolicy } from "./evaluate.ts";
-import { greedy, openStudentModel, type StudentChoice } from "./policies.ts";
+import { checkUnseen, greedy, openStudentModel, type StudentChoice } from "./policies.ts";
 
 /** Attempts that are sampled at a task: as many as in a group of a training. */
 export const samplesPerTask = defaultGrpoSettings.group;
@@ -29,6 +29,7 @@ export async function measureStudent(
   context: CliContext,
 ): Promise<StudentMeasurement> {
   const measure = async (some: readonly Task[], choice: StudentChoice, samples: number) => {
+    checkUnseen(stored, some);
     const opened = await openStudentModel(stored, some, context, choice);
     const label = samples > 1 ? `${name}, sampled: ` : `${name}: `;
     const evaluation = await evaluatePolicy(opened, some, context, { label, samples });

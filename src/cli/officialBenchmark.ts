@@ -24,6 +24,7 @@ import {
   computeDifferences,
   computeOverall,
   computeShares,
+  countRefusals,
   getScore,
   readResult,
   resultName,
@@ -131,7 +132,7 @@ const options = {
 export const benchmark = defineCommand({
   name: "benchmark",
   description:
-    "Measure a model with the official program of a benchmark: BFCL's multi-turn categories, τ²-bench, where a second model plays the users, or T-Eval, whose program and data you fetch. Its packages are installed into a virtual environment of their own when they are first needed; except for T-Eval, its data come with them. Prints a table in the form of the paper's and writes the attempts as trajectories. The same command continues a run that was interrupted. Exits with 1 if it could not be finished.",
+    "Measure a model with the official program of a benchmark: BFCL's multi-turn categories, τ²-bench, where a second model plays the users, or T-Eval, whose program and data you fetch. Its packages are installed into a virtual environment of their own when they are first needed; except for T-Eval, its data come with them. Prints a table in the form of the paper's and writes the attempts as trajectories. The same command continues a run that was interrupted. Entries that the endpoint refused, for example because the conversation is too long for the model, are counted by reason. Exits with 1 if it could not be finished, or if no entry was answered.",
   arguments: [
     argument("<benchmark>", "benchmark to run", {
       parser: oneOf(benchmarks, "there is no benchmark"),
@@ -221,7 +222,11 @@ async function runBenchmark(
   if (values.json) print(JSON.stringify(toJson(all, harness, run, attempts)));
   else if (result.entries.length > 0) for (const it of formatResults(all, harness.table)) print(it);
   printNote(`attempts: ${attempts}`);
-  if (run.stopped === undefined) return 0;
+  if (run.stopped === undefined) {
+    if (run.scores.length === 0 || run.scores.some(it => it.refusal === undefined)) return 0;
+    printNote("no entry was answered, so that the scores do not measure the model");
+    return 1;
+  }
   printNote(
     `stopped after ${run.done} of ${run.total} entries: ${escapeInvisible(run.stopped)}\n  check the endpoint, and run the same command again to continue`,
   );
@@ -363,7 +368,8 @@ function toJson(
       const shares = computeShares(it);
       const overall = shares.length === 0 ? null : computeOverall(shares, table.categories);
       const { benchmark: name, harness, model } = it;
-      return { benchmark: name, harness, model, categories: shares, overall };
+      const unanswered = countRefusals(it);
+      return { benchmark: name, harness, model, categories: shares, overall, unanswered };
     }),
     ...(before && after
       ? { differences: computeDifferences(before, after, table.categories) }

@@ -72,8 +72,9 @@ export async function openPolicy(
   if (spec === "scripted:idle") return { policy: idlePolicy, concurrency: 1, dispose: () => {} };
   if (spec.startsWith("endpoint:"))
     return openEndpointModel(spec.slice("endpoint:".length), context, endpoint, choice);
-  const folder = findStudentFolder(spec, context);
-  return await openStudentModel(readStudent(folder), tasks, context, choice);
+  const stored = readStudent(findStudentFolder(spec, context));
+  checkUnseen(stored, tasks);
+  return await openStudentModel(stored, tasks, context, choice);
 }
 
 function findStudentFolder(spec: string, context: Pick<CliContext, "cwd" | "resources">): string {
@@ -114,8 +115,8 @@ export const readStudent = (folder: string): StoredModel =>
   readModelFolder(findModelFolder(folder));
 
 /**
- * Opens a student. Throws a `UserError` if its tools have changed, or if it was trained on what a
- * held-out task asks for.
+ * Opens a student. Throws a `UserError` if its tools have changed. Whether it was trained on what
+ * the tasks hold out is for the caller to check who measures it.
  */
 export async function openStudentModel(
   stored: StoredModel,
@@ -128,7 +129,6 @@ export async function openStudentModel(
     createServerDigest(catalog.servers),
     tasks.flatMap(it => it.servers.map(server => server.name)),
   );
-  checkUnseen(stored, tasks);
   checkMenus(stored, tasks, catalog);
   const { name, device, notes } = await startBackend("auto", {
     programs: dist,
@@ -182,12 +182,24 @@ export function describeSeen(saw: StoredModel["config"]["saw"], task: Task): str
   }
   if (typeof heldOut === "string") {
     const edge = findSeenEdge(saw, heldOut.split(", "));
-    return edge === undefined ? undefined : `the tools ${edge} together`;
+    return edge === undefined ? undefined : describeTools(edge);
   }
   const tools = listGoalTools(task);
   const isSeen = task.split === "heldout-chain" && tools.length > 0 && hasSeen(saw, tools);
-  return isSeen ? `the tools ${tools.join(", ")} together` : undefined;
+  return isSeen ? describeTools(tools.join(", ")) : undefined;
 }
+
+/** What a model was trained on of that which a task asks for, held out or not, or undefined. */
+export function describeTrained(saw: StoredModel["config"]["saw"], task: Task): string | undefined {
+  const tools = listGoalTools(task);
+  return (
+    describeSeen(saw, task) ??
+    (tools.length > 0 && hasSeen(saw, tools) ? describeTools(tools.join(", ")) : undefined)
+  );
+}
+
+const describeTools = (tools: string): string =>
+  /[,+>]/.test(tools) ? `the tools ${tools} together` : `the tool ${tools}`;
 
 /**
  * The servers that a task is about: those of its goals, or else of its chain, or else the first.

@@ -1,6 +1,8 @@
 /** `tools`: lists tools, as signatures or as the function schemas that models receive. */
 import type { Tool } from "../environment/server.ts";
 import type { ConnectedTool } from "../mcp/toolList.ts";
+import { formatChatTool } from "../policy/endpointFormat.ts";
+import { createChatTool } from "../policy/endpointPolicy.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, optionalArgument } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
@@ -9,7 +11,7 @@ import { connectOption, jsonFlag, trustServerFlag } from "./sharedOptions.ts";
 export const tools = defineCommand({
   name: "tools",
   description:
-    "List tools with their arguments and effect: those of all servers, of one server, or of a server of prove/mcp.json. With --json, as OpenAI-style function schemas.",
+    "List tools with their arguments and effect: those of all servers, of one server, or of a server of prove/mcp.json. With --json, as the OpenAI-style function schemas that models receive, with the effect and the schema of the result.",
   arguments: [optionalArgument("[server]", "only the tools of this server")],
   options: { connect: connectOption, trustServer: trustServerFlag, json: jsonFlag },
   examples: ["tools banking", "tools --connect memory --json"],
@@ -33,8 +35,7 @@ export const tools = defineCommand({
 
 /** An OpenAI-style function schema, extended by the effect and the schema of the result. */
 const toFunctionSchema = (tool: Tool | ConnectedTool) => ({
-  type: "function",
-  function: { name: tool.name, description: tool.summary, parameters: tool.inputSchema },
+  ...formatChatTool(createChatTool(tool)),
   effect: tool.effect,
   returns: tool.outputSchema,
 });

@@ -14,7 +14,7 @@ import { formatTrajectory } from "../trajectory/trajectoryLine.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 import { openEndpointFor, sentContent } from "./endpoints.ts";
-import { greedy, openStudentModel } from "./policies.ts";
+import { describeTrained, greedy, openStudentModel } from "./policies.ts";
 
 type WorkContext = Pick<CliContext, "catalog" | "dist" | "signal" | "printNote">;
 
@@ -22,13 +22,16 @@ type WorkContext = Pick<CliContext, "catalog" | "dist" | "signal" | "printNote">
 interface NamedPolicy {
   readonly name: string;
   readonly policy: Policy;
+  /** What a student was trained on of that which the task asks for. */
+  readonly trainedOn?: string;
   dispose(): void;
 }
 
 /**
  * Lets a policy attempt a task, or go on with an attempt at it, with its most probable answers, and
- * writes the attempt as a trajectory file. Throws a `UserError` if the task does not fit a student,
- * or if there is nothing to go on with.
+ * writes the attempt as a trajectory file. A student may have been trained on the task, which the
+ * attempt then says: trying is not measuring. Throws a `UserError` if the task does not fit a
+ * student, or if there is nothing to go on with.
  */
 export async function attemptTask(
   { task, policy: choice, file, fixtures, from }: AttemptWork,
@@ -47,7 +50,9 @@ export async function attemptTask(
       turn: from?.header.turn,
     });
     if (from) checkContinued(from, trajectory);
-    writeFileAtomicallySync(file, formatTrajectory(trajectory));
+    const { trainedOn } = opened;
+    const header = { ...trajectory.header, ...(trainedOn === undefined ? {} : { trainedOn }) };
+    writeFileAtomicallySync(file, formatTrajectory({ ...trajectory, header }));
   } finally {
     opened.dispose();
   }
@@ -68,11 +73,17 @@ async function openFittingStudent(
         ? `task ${task.id} is too long for ${name}`
         : `${name} does not know the servers of task ${task.id}`,
       stored.chat.describesTools
-        ? `choose a shorter task, or set a longer context with prove-rl model FOLDER --context N`
+        ? "choose a shorter task, or set a longer context in prove.json of the model's folder"
         : `choose a shorter task on ${Object.keys(saw.servers).sort().join(", ")}`,
     );
   const student = await openStudentModel(stored, [task], { dist, catalog }, greedy);
-  return { name, policy: student.policy, dispose: () => student.dispose() };
+  const trainedOn = describeTrained(saw, task);
+  return {
+    name,
+    policy: student.policy,
+    ...(trainedOn === undefined ? {} : { trainedOn }),
+    dispose: () => student.dispose(),
+  };
 }
 
 function openModel(

@@ -1,8 +1,11 @@
 /** What a training in another engine is for, and the paper's hyper-parameters. */
 
+import type { ModelSize } from "./modelSize.ts";
+
 export interface EngineTarget {
   /** A folder, or a name on the Hugging Face hub. */
   readonly model: string;
+  readonly size: ModelSize;
   /** 0 stands for the CPU. */
   readonly gpus: number;
   readonly profile: string;

@@ -3,14 +3,19 @@
  * CPU. The folder that they are written to is made by the command `engine`.
  */
 
+import { UserError } from "../userError.ts";
 import { defaultLearningRate, findLearningRate, learningRateNote, paper } from "./target.ts";
 import type { EngineTarget } from "./target.ts";
 
 /** Attempts that are processed at a time on one GPU. */
 const perDevice = 2;
 
-/** config.json, which train.py and launch.py read. */
-export function createTrlConfig({ model, gpus, profile, loraRank, serve }: EngineTarget) {
+/**
+ * config.json, which train.py and launch.py read. `promptBytes` is the size of the longest prompt.
+ * Throws a `UserError` if the model was made for shorter conversations.
+ */
+export function createTrlConfig(target: EngineTarget, promptBytes: number) {
+  const { model, gpus, profile, loraRank, serve } = target;
   return {
     model,
     profile,
@@ -19,7 +24,10 @@ export function createTrlConfig({ model, gpus, profile, loraRank, serve }: Engin
         ? null
         : { r: loraRank, lora_alpha: 2 * loraRank, target_modules: "all-linear" },
     serve,
-    grpo: gpus === 0 ? cpuSettings : createGpuSettings(gpus, model),
+    grpo:
+      gpus === 0
+        ? cpuSettings
+        : { ...createGpuSettings(target), ...createVllmSettings(target, promptBytes) },
   };
 }
 
@@ -44,7 +52,7 @@ const cpuSettings = {
   save_steps: 5,
 };
 
-const createGpuSettings = (gpus: number, model: string) => ({
+const createGpuSettings = ({ gpus, model }: EngineTarget) => ({
   ...common,
   bf16: true,
   learning_rate: findLearningRate(model),
@@ -55,16 +63,48 @@ const createGpuSettings = (gpus: number, model: string) => ({
     1,
     Math.round((paper.group * paper.prompts) / (perDevice * gpus)),
   ),
-  max_completion_length: paper.responseLength,
   max_steps: paper.steps,
   save_steps: 50,
-  use_vllm: true,
-  vllm_mode: "colocate",
 });
+
+/** The fewest bytes of a token in prompts, which are mostly JSON, by a small vocabulary. */
+const bytesPerToken = 3;
+
+/** What a chat template adds to a prompt, in tokens. */
+const templateTokens = 256;
+
+/** The memory of a card, and what vLLM needs besides weights, keys and values, in bytes. */
+const cardMemory = 80e9;
+const vllmOverhead = 3e9;
+
+/** Attempts of the greatest length whose keys and values have room. */
+const wholeAttempts = 4;
+
+/** The lengths of attempts, and the share of a card that vLLM takes beside the training. */
+function createVllmSettings({ model, size }: EngineTarget, promptBytes: number) {
+  const prompt = roundUp(promptBytes / bytesPerToken + templateTokens, 64);
+  const { positions = Infinity, weights, token } = size;
+  const length = Math.min(roundUp(prompt + paper.responseLength, 1024), positions);
+  if (length - prompt < 1024)
+    throw new UserError(
+      `${model} was made for ${positions} tokens, and the longest prompt of the tasks takes about ${prompt}`,
+      "choose a model for longer conversations, or make tasks with fewer tools (prove-rl synthesize --menu chain)",
+    );
+  const share = (weights + wholeAttempts * length * token + vllmOverhead) / cardMemory;
+  return {
+    max_completion_length: Math.min(paper.responseLength, length - prompt),
+    use_vllm: true,
+    vllm_mode: "colocate",
+    vllm_max_model_length: length,
+    vllm_gpu_memory_utilization: Math.min(0.9, Math.max(0.3, roundUp(share * 100, 5) / 100)),
+  };
+}
+
+const roundUp = (value: number, step: number): number => Math.ceil(value / step) * step;
 
 /** What run.json says of the training, in the terms of PROVE's own runs. */
 export function createTrlRun(target: EngineTarget) {
-  const { grpo } = createTrlConfig(target);
+  const grpo = target.gpus === 0 ? cpuSettings : createGpuSettings(target);
   const attempts =
     grpo.per_device_train_batch_size *
     ("gradient_accumulation_steps" in grpo ? grpo.gradient_accumulation_steps * target.gpus : 1);
@@ -110,16 +150,22 @@ export const createAccelerateConfig = (gpus: number): string =>
         "",
       ].join("\n");
 
-/** What pip installs, in the versions with which prove_trl.py was tested. */
+/**
+ * What pip installs, in the versions with which prove_trl.py was tested. Those of torch and
+ * transformers are the ones that this version of vLLM needs, and vLLM is the newest that this
+ * version of TRL supports.
+ */
 export const createTrlRequirements = (gpus: number): string =>
   [
-    gpus === 0 ? "trl==1.9.0" : "trl[vllm]==1.9.0",
+    gpus === 0 ? "trl==1.16.0" : "trl[vllm]==1.16.0",
     "accelerate==1.15.0",
     "datasets==5.2.0",
-    "jmespath==1.1.0",
     "peft==0.21.2",
-    "transformers==5.23.0",
-    ...(gpus === 0 ? [] : ["deepspeed==0.19.8"]),
+    // TRL's client of vLLM imports it
+    "requests==2.34.2",
+    "torch==2.13.0",
+    "transformers==5.17.0",
+    ...(gpus === 0 ? [] : ["deepspeed==0.19.8", "vllm==0.31.0"]),
     "",
   ].join("\n");
 
@@ -135,8 +181,8 @@ python -m venv venv && . venv/bin/activate
 pip install -r requirements.txt
 python launch.py
 \`\`\`
-
-\`launch.py\` starts the service with the command in \`config.json\` and then \`accelerate launch\`, to which it passes its own arguments. With \`PROVE_URL\` it uses a service that runs already, for example on another machine; a token is read from \`PROVE_TOKEN\`. An interrupted training goes on from its last checkpoint when you start it again.
+${gpus === 0 ? "\nOn Linux, pip installs PyTorch with CUDA, which is several GB. To avoid that, install its build for CPUs first, with the command that PyTorch's website gives.\n" : ""}
+The commands may be run in another folder, too, with the paths of the files. \`launch.py\` starts the service with the command in \`config.json\` and then \`accelerate launch\`, to which it passes its own arguments. With \`PROVE_URL\` it uses a service that runs already, for example on another machine; a token is read from \`PROVE_TOKEN\`. An interrupted training goes on from its last checkpoint when you start it again.
 
 | file                | holds                                                                              |
 | ------------------- | ---------------------------------------------------------------------------------- |
@@ -144,9 +190,16 @@ python launch.py
 | \`accelerate.yaml\`   | processes and, with GPUs, DeepSpeed ZeRO-3                                          |
 | \`data\`              | prompts by split, with a dataset card; \`train.jsonl\` is trained on                  |
 | \`run.json\`          | lists the folder among PROVE's runs, if it is in \`prove/runs\` of a workspace        |
+| \`chat_template.jinja\` | the chat template to use instead of the model's, if there is one                    |
 | \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |
 | \`checkpoints\`, \`model\` | written by the training                                                        |
 
-${gpus === 0 ? "The settings are small, to see that everything works; they do not teach a model anything." : `The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. ${learningRateNote} These settings were not run on GPUs by PROVE's own tests.`}
+${
+  gpus === 0
+    ? "The settings are small, to see that everything works; they do not teach a model anything."
+    : `The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01. ${learningRateNote} These settings were not run on GPUs by PROVE's own tests.
+
+\`vllm_max_model_length\` is the length of the longest prompt, estimated from its size, and of an attempt after it. \`vllm_gpu_memory_utilization\` is the share of a card that vLLM takes for the whole training: the weights of the model, the keys and values of four attempts of that length, and 3 GB, on cards of 80 GB. On other cards, multiply it by 80 and divide it by their GB. Where it does not fit beside the training, lower \`max_completion_length\` and \`vllm_max_model_length\` together, or train adapters (\`--lora\`).`
+}
 `;
 }

@@ -5,6 +5,7 @@
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
 import { isJsonObject } from "../environment/json.ts";
+import { toModelSchema } from "../environment/modelSchema.ts";
 import { createUnknownToolFault, type Fault, type Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
@@ -170,7 +171,7 @@ function listTools(server: Server, { tools }: CallableSession): readonly object[
 const describeTool = (tool: Tool) => ({
   name: tool.name,
   description: tool.summary,
-  inputSchema: tool.inputSchema,
+  inputSchema: toModelSchema(tool.inputSchema),
   outputSchema: tool.outputSchema,
   annotations: {
     readOnlyHint: tool.effect === "read",

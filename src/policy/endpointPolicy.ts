@@ -2,8 +2,8 @@
  * A chat model as a policy: converts a conversation to chat messages, with long results shortened,
  * and the model's answer to a message of the assistant.
  */
-import type { Json } from "../environment/json.ts";
-import type { JsonSchema, Tool } from "../environment/server.ts";
+import { toModelSchema } from "../environment/modelSchema.ts";
+import type { Tool } from "../environment/server.ts";
 import { getWeekdayName } from "../environment/time.ts";
 import { excerptJson, resultTextBudget } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
@@ -46,28 +46,17 @@ export function parseInstructions(
   return formatInstructions(now, rules) === text ? { now, rules } : undefined;
 }
 
-const chatTools = new WeakMap<Tool, ChatTool>();
+const chatTools = new WeakMap<object, ChatTool>();
 
-/** A tool as endpoints describe it: the same object each time. */
-export function createChatTool(tool: Tool): ChatTool {
+/** A tool as models read it: the same object each time. */
+export function createChatTool(tool: Pick<Tool, "name" | "summary" | "inputSchema">): ChatTool {
   let created = chatTools.get(tool);
   if (!created) {
     const { name, summary, inputSchema } = tool;
-    const parameters = removeOwnKeywords(inputSchema) as JsonSchema;
-    chatTools.set(tool, (created = { name, description: summary, parameters }));
+    created = { name, description: summary, parameters: toModelSchema(inputSchema) };
+    chatTools.set(tool, created);
   }
   return created;
-}
-
-/** A schema without our own keywords (`x-…`), which some endpoints reject. */
-function removeOwnKeywords(schema: Json): Json {
-  if (Array.isArray(schema)) return (schema as readonly Json[]).map(removeOwnKeywords);
-  if (schema === null || typeof schema !== "object") return schema;
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, it]) =>
-      key.startsWith("x-") ? [] : [[key, removeOwnKeywords(it)]],
-    ),
-  );
 }
 
 /** The conversation so far, beginning with the system message. */

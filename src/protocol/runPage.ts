@@ -10,19 +10,23 @@ export type { Estimate, RunEvaluation } from "../run/evaluation.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
 /**
- * `queued`: it is trained when the training before it has ended. `stopped`: no trainer works on the
- * run, and the run is not complete. `unreadable`: its folder was deleted or damaged after it
- * was read.
+ * `ready`: it was prepared and never trained. `queued`: it is trained when the training before it
+ * has ended. `stopped`: at a person's request. `interrupted`: its trainer has died. `unknown`: what
+ * is done with it cannot be known here, such as in Restricted Mode. `unreadable`: its folder was
+ * deleted or damaged after it was read.
  */
 export type RunState =
+  | "ready"
   | "queued"
   | "starting"
   | "training"
   | "paused"
   | "stopping"
   | "stopped"
+  | "interrupted"
   | "finished"
   | "failed"
+  | "unknown"
   | "unreadable";
 
 export interface RunStatus {

@@ -18,6 +18,8 @@ import { readEnd, type RunEnd } from "./folder.ts";
 import { readTrainerLock } from "./trainerLock.ts";
 
 export interface Attachment {
+  /** The id of the trainer's process. */
+  readonly pid: number;
   /**
    * The trainer's events from now on, its status first. They end when the trainer has exited or
    * `close` was called.
@@ -42,7 +44,7 @@ export async function attachTrainer(folder: string): Promise<Attachment | undefi
   } catch {
     return undefined; // it is exiting, or its lock is stale
   }
-  return createAttachment(createSocketChannel(socket), folder);
+  return createAttachment(createSocketChannel(socket), folder, lock.pid);
 }
 
 /** The last event of a run that ended like this. */
@@ -54,6 +56,7 @@ export const createEndEvent = (end: RunEnd): TrainerEvent =>
 function createAttachment(
   channel: Channel<TrainerClientMessages, TrainerMessages>,
   folder: string,
+  pid: number,
 ): Attachment {
   const events = new EventQueue<TrainerEvent>();
   let hasLastEvent = false;
@@ -69,6 +72,7 @@ function createAttachment(
   });
   channel.open();
   return {
+    pid,
     events,
     async request(request) {
       try {

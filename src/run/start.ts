@@ -3,7 +3,7 @@
  * program that started it exits.
  */
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../userError.ts";
@@ -11,6 +11,7 @@ import { attachTrainer, type Attachment } from "./attach.ts";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
 import { clearEnd, getMetricsFile, readEnd, readRun } from "./folder.ts";
 import { getBackendsFolder, listInstalledBackends } from "./nativeBackends.ts";
+import { readTrainerLock, reserveTrainerLock } from "./trainerLock.ts";
 
 export interface StartOptions {
   readonly folder: string;
@@ -71,11 +72,23 @@ export async function startTrainer({
     windowsHide: true,
   });
   closeSync(log);
+  const { pid } = child;
   let failure: Error | undefined;
   let isOver = false;
   child.once("error", error => (failure = error));
-  child.once("exit", () => (isOver = true));
+  child.once("exit", (code, signal) => {
+    isOver = true;
+    if (pid !== undefined) logDeath(folder, pid, signal ?? `code ${code}`);
+  });
   child.unref();
+  if (pid !== undefined)
+    try {
+      reserveTrainerLock(folder, pid);
+      appendToLog(folder, `${formatTrainer(pid)} started`);
+    } catch (error) {
+      child.kill("SIGKILL");
+      throw error;
+    }
   for (let wait = 10; ; wait = Math.min(100, wait * 1.5)) {
     const attachment = await attachTrainer(folder);
     if (attachment) return attachment;
@@ -87,43 +100,102 @@ export async function startTrainer({
           cause: failure,
         },
       );
-    if (isOver) throw createStartError(folder);
+    if (isOver && pid !== undefined) throw createStartError(folder, pid);
     await sleep(wait);
   }
+}
+
+/** Adds how a trainer ended to its log, if it did not write an end, and if nobody has done it. */
+function logDeath(folder: string, pid: number, how: string): void {
+  const isKnown = !existsSync(folder) || readEnd(folder) || readTrainerLog(folder, pid).end;
+  if (isKnown) return;
+  appendToLog(folder, `${formatTrainer(pid)} ended by ${how}`);
+}
+
+const formatTrainer = (pid: number) => `the trainer, process ${pid},`;
+
+function appendToLog(folder: string, text: string): void {
+  const line = `${new Date().toISOString()} ${text}\n`;
+  withWriteErrors(getLogFile(folder), () => appendFileSync(getLogFile(folder), line));
 }
 
 /** The end of a log that is read, in characters. */
 const logTail = 20_000;
 
+interface TrainerLog {
+  /** What the trainer and the system wrote. */
+  readonly output: string;
+  /** The signal or code with which it ended, if that was logged. */
+  readonly end: string | undefined;
+}
+
+/** What the log has of one trainer. */
+function readTrainerLog(folder: string, pid: number): TrainerLog {
+  const file = getLogFile(folder);
+  const log = readIfExists(file, () => readFileSync(file, "utf8"))?.slice(-logTail) ?? "";
+  const [, own = log] = log.split(`${formatTrainer(pid)} started\n`).slice(-2);
+  const [output = "", end] = own.split(new RegExp(`\\S+ ${formatTrainer(pid)} ended by `));
+  return { output, end: end?.split("\n")[0] };
+}
+
+/** What the log says where nobody has seen how the trainer ended. */
+const unknownEnd = "an unknown cause";
+
+/** How long the process that started a trainer may take to log how it ended, in milliseconds. */
+const logTimeout = 2_000;
+
 /**
- * The error of a trainer that ended without saying why: who follows it sees only that it is gone.
- * What Node or the operating system wrote last is in its log.
+ * The error of a trainer whose connection is lost. Undefined if it has written its end, or still
+ * runs. Only the process that started it learns by which signal it ended, and logs it.
  */
-export function createDeathError(folder: string): UserError {
-  const log = readIfExists(getLogFile(folder), () => readFileSync(getLogFile(folder), "utf8"));
-  const hadNoMemory = /out of memory|cannot allocate memory|Allocation failed/i.test(
-    log?.slice(-logTail) ?? "",
-  );
-  if (hadNoMemory)
+export async function findDeathError(folder: string, pid: number): Promise<UserError | undefined> {
+  for (let waited = 0; waited < logTimeout && isProcess(pid); waited += 50) await sleep(50);
+  if (readTrainerLock(folder)?.pid === pid || !existsSync(folder) || readEnd(folder))
+    return undefined;
+  logDeath(folder, pid, unknownEnd);
+  return createDeathError(folder, pid);
+}
+
+/** Whether a process has this id, which stays until the process that started it has noticed. */
+function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The error of a trainer that ended without saying why. What Node or the operating system wrote
+ * last is in its log, and so is the signal that ended it, if that is known.
+ */
+export function createDeathError(folder: string, pid: number): UserError {
+  const { output, end } = readTrainerLog(folder, pid);
+  if (/out of memory|cannot allocate memory|Allocation failed/i.test(output))
     return new UserError(
       "the trainer died, because no memory was left",
       "end other programs, or compare the memory that prove-rl plan prints with that of this machine; then continue with --resume",
     );
-  const installed = listInstalledBackends(getBackendsFolder());
-  if (installed.length > 0 && !log && !existsSync(getMetricsFile(folder)))
+  if (end === "SIGKILL")
     return new UserError(
-      "the trainer died before its first step, without a message",
+      "the trainer was killed (SIGKILL), which the system does when no memory is left",
+      "end other programs, then continue with --resume",
+    );
+  const installed = listInstalledBackends(getBackendsFolder());
+  const after = end === undefined || end === unknownEnd ? "" : ` (${end})`;
+  if (installed.length > 0 && output === "" && !existsSync(getMetricsFile(folder)))
+    return new UserError(
+      `the trainer died before its first step, without a message${after}`,
       `find out with prove-rl backend check whether the native backend ${installed.join(" or ")} ends it, and remove that; then continue with --resume`,
     );
   return new UserError(
-    "the trainer died",
+    `the trainer died${after}`,
     "read trainer.log in the run folder, then continue with --resume",
   );
 }
 
-function createStartError(folder: string): UserError {
+function createStartError(folder: string, pid: number): UserError {
   const end = readEnd(folder);
-  return end?.by === "failed"
-    ? new UserError(end.what, end.remedy)
-    : new UserError(`the trainer of ${folder} ended before it began`, `read ${getLogFile(folder)}`);
+  return end?.by === "failed" ? new UserError(end.what, end.remedy) : createDeathError(folder, pid);
 }

@@ -17,6 +17,30 @@ export function readTrainerLock(folder: string): TrainerLock | undefined {
   return lock?.address === undefined ? undefined : { pid: lock.pid, address: lock.address };
 }
 
+/** The process that trains on a folder or is about to, if there is one. */
+export function readTrainerProcess(
+  folder: string,
+): { readonly pid: number; readonly isStarting: boolean } | undefined {
+  const lock = readLock(getTrainerLockFile(folder));
+  return lock && { pid: lock.pid, isStarting: lock.address === undefined };
+}
+
+/**
+ * Takes a run folder for a trainer that has just been started and does not listen yet. Throws a
+ * `UserError` where another one trains.
+ */
+export function reserveTrainerLock(folder: string, pid: number): void {
+  try {
+    acquireLock(getTrainerLockFile(folder), {
+      pid,
+      createConflict: holder => createTrainerConflict(folder, holder),
+    });
+  } catch (error) {
+    // the trainer may listen already
+    if (readTrainerProcess(folder)?.pid !== pid) throw error;
+  }
+}
+
 /**
  * Takes a run folder for this process and returns the function that releases it. Throws a
  * `UserError` where a running trainer holds it.
@@ -24,9 +48,11 @@ export function readTrainerLock(folder: string): TrainerLock | undefined {
 export const acquireTrainerLock = (folder: string, address: string): (() => void) =>
   acquireLock(getTrainerLockFile(folder), {
     address,
-    createConflict: pid =>
-      new UserError(
-        `${folder} is being trained by process ${pid}`,
-        "attach to it, stop it first, or choose another folder",
-      ),
+    createConflict: pid => createTrainerConflict(folder, pid),
   });
+
+const createTrainerConflict = (folder: string, pid: number): UserError =>
+  new UserError(
+    `${folder} is being trained by process ${pid}`,
+    "attach to it, stop it first, or choose another folder",
+  );

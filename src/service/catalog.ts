@@ -2,6 +2,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { version } from "../version.ts";
+import { formatTool } from "./servedAttempt.ts";
 import type { SessionTable } from "./sessionTable.ts";
 import type { TaskStore } from "./taskStore.ts";
 
@@ -36,10 +37,7 @@ export const describeHealth = (
 /** Every server's tools as function definitions, in their fixed order. */
 export const describeCatalog = (catalog: Catalog): object => ({
   protocol: "prove/1",
-  tools: [...catalog.tools.values()].map(({ name, summary, inputSchema }) => ({
-    type: "function",
-    function: { name, description: summary, parameters: inputSchema },
-  })),
+  tools: [...catalog.tools.values()].map(formatTool),
   servers: [...catalog.servers.values()].map(({ name, category, summary, tools }) => ({
     name,
     category,

@@ -6,6 +6,7 @@ import { constants, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } f
 import { dirname } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
+import { renameOver } from "./atomicWrite.ts";
 import { readIfExists, toWriteError } from "./fileErrors.ts";
 import { findProcessStart } from "./processStart.ts";
 import { readTextFile } from "./readTextFile.ts";
@@ -45,7 +46,10 @@ export function readLock(file: string): Lock | undefined {
   return data && findProcessStart(data.pid) === data.began ? data : undefined;
 }
 
-/** Takes a lock for a process and returns the function that releases it. */
+/**
+ * Takes a lock for a process and returns the function that releases it. A lock without an address
+ * that another process has taken for this one becomes its own, with its address.
+ */
 export function acquireLock(
   file: string,
   { pid = process.pid, address, mode, createConflict }: LockOptions,
@@ -60,7 +64,12 @@ export function acquireLock(
   const draft = `${file}.${process.pid}.tmp`;
   try {
     writeFileSync(draft, `${JSON.stringify(lock)}\n`, { mode });
-    if (!publishFile(draft, file)) takeOverStaleLock(draft, file, createConflict);
+    if (!publishFile(draft, file)) {
+      const holder = readLock(file);
+      if (holder?.pid === pid && holder.address === undefined && address !== undefined)
+        renameOver(draft, file);
+      else takeOverStaleLock(draft, file, createConflict);
+    }
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     throw toWriteError(file, cause);

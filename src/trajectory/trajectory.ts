@@ -30,6 +30,11 @@ export const headerSchema = z.strictObject({
    */
   turn: z.int().min(0).optional(),
   /**
+   * What a student was trained on of that which the task asks for, such as `the tools …`: its
+   * attempt says nothing about new tasks. Recorded where a person lets a student try a task.
+   */
+  trainedOn: z.string().optional(),
+  /**
    * Present if other software executed the calls, so that they cannot be replayed: the format of
    * its file, and what it gave for the attempt.
    */

@@ -112,6 +112,8 @@ function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
     `attempt ${header.id} · by ${header.policy}`,
     `on offer: ${formatNames(header.menu)}`,
   ];
+  if (header.trainedOn !== undefined)
+    lines.push(`note: the student was trained on ${header.trainedOn}`);
   // tools that were removed from the menu explain why the right answer makes no calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
   for (const { text } of task?.policy?.rules ?? []) lines.push(`rule: ${text}`);

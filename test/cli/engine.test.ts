@@ -1,5 +1,5 @@
 /** `engine prepare`: the files of folders for TRL and verl, and what it refuses. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { engine } from "../../src/cli/engine.ts";
@@ -142,7 +142,124 @@ test("a model in a folder is found from anywhere, and the CPU gets small setting
   await prepare(tasks, out, "--gpus", "0", "--model", model);
   const config = readJson(out, "config.json");
   expect(config).toMatchObject({ model, lora: null, grpo: { use_cpu: true } });
-  expect(readFileSync(join(out, "requirements.txt"), "utf8")).not.toContain("vllm");
+  const requirements = readFileSync(join(out, "requirements.txt"), "utf8").split("\n");
+  expect(requirements).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^torch==/),
+      expect.stringMatching(/^requests==/),
+      expect.stringMatching(/^trl==1\.16\./),
+    ]),
+  );
+  expect(requirements.join()).not.toContain("vllm");
+});
+
+test("a model given relative to the current folder is found from anywhere", async () => {
+  const cwd = emptyFolder();
+  mkdirSync(join(cwd, "models/tiny"), { recursive: true });
+  writeFileSync(join(cwd, "models/tiny/config.json"), "{}");
+  const tasks = await writeTasks("train");
+  for (const [i, model] of ["models/tiny", "./models/tiny/", "../tiny"].entries()) {
+    const at = i === 2 ? join(cwd, "models/tiny") : cwd;
+    const out = join(cwd, `trl${i}`);
+    const args = ["prepare", "trl", "--tasks", tasks, "--model", model, "--out", out];
+    const { notes } = await runCommand(engine, args, { cwd: at });
+    expect(readJson(out, "config.json").model).toBe(join(cwd, "models/tiny"));
+    expect(notes).toEqual([]);
+  }
+});
+
+test("a model folder that does not exist is refused, and a file is none", async () => {
+  const tasks = await writeTasks("train");
+  const cwd = emptyFolder();
+  writeFileSync(join(cwd, "m.gguf"), "GGUF");
+  const out = join(cwd, "trl");
+  const prepareModel = (model: string) =>
+    runCommand(engine, ["prepare", "trl", "--tasks", tasks, "--model", model, "--out", out], {
+      cwd,
+    });
+  for (const model of ["../gone", "./gone", "/gone/model", "~/gone", "a/b/c", "gone/"])
+    await expect(prepareModel(model), model).rejects.toThrow("there is no model folder");
+  await expect(prepareModel("m.gguf")).rejects.toThrow("m.gguf is not a folder");
+  expect(existsSync(out)).toBe(false);
+  // it may be a name on the hub, so it is only noted
+  mkdirSync(join(cwd, "models"));
+  const { notes } = await prepareModel("models/gone");
+  expect(notes).toEqual([expect.stringContaining("is taken for a name on the Hugging Face hub")]);
+  expect(readJson(out, "config.json").model).toBe("models/gone");
+});
+
+test("a folder without a model is noted", async () => {
+  const model = emptyFolder();
+  const { notes } = await prepare(
+    await writeTasks("train"),
+    join(emptyFolder(), "trl"),
+    "--model",
+    model,
+  );
+  expect(notes).toEqual([
+    `${model} has no config.json: put the model there before you start the training`,
+  ]);
+});
+
+interface VllmSettings {
+  readonly max_completion_length: number;
+  readonly vllm_max_model_length: number;
+  readonly vllm_gpu_memory_utilization: number;
+}
+
+test("vLLM's length and share of a card follow from the data and the model", async () => {
+  const tasks = await writeTasks("train");
+  const read = async (model: string): Promise<VllmSettings> => {
+    const out = join(emptyFolder(), "trl");
+    await prepare(tasks, out, "--model", model);
+    return readJson(out, "config.json").grpo;
+  };
+  const small = await read("Qwen/Qwen3-4B-Instruct-2507");
+  const large = await read("Qwen/Qwen3-8B");
+  // the whole attempt after a prompt of some hundred tokens
+  expect(small.max_completion_length).toBe(16_384);
+  expect(small.vllm_max_model_length).toBeGreaterThan(16_384 + 256);
+  expect(small.vllm_max_model_length).toBeLessThan(16_384 + 4_096);
+  expect(small.vllm_max_model_length % 1024).toBe(0);
+  // the weights alone take a tenth and a fifth of 80 GB
+  expect(small.vllm_gpu_memory_utilization).toBe(0.3);
+  expect(large.vllm_gpu_memory_utilization).toBe(0.4);
+  // a model with fewer keys and values needs less, and one for short texts gets short attempts
+  const folder = emptyFolder();
+  const config = {
+    num_hidden_layers: 28,
+    num_attention_heads: 28,
+    num_key_value_heads: 4,
+    hidden_size: 3584,
+    max_position_embeddings: 8192,
+  };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  const short = await read(folder);
+  expect(short.vllm_max_model_length).toBe(8192);
+  expect(short.max_completion_length).toBeLessThan(8192 - 256);
+  expect(short.vllm_gpu_memory_utilization).toBe(0.3);
+  writeFileSync(
+    join(folder, "config.json"),
+    JSON.stringify({ ...config, max_position_embeddings: 512 }),
+  );
+  await expect(read(folder)).rejects.toThrow(/was made for 512 tokens, and the longest prompt/);
+  writeFileSync(join(folder, "config.json"), "{");
+  await expect(read(folder)).rejects.toThrow("config.json:1 is not JSON");
+});
+
+test("a model with PROVE's chat template takes it along", async () => {
+  const model = emptyFolder();
+  writeFileSync(join(model, "config.json"), "{}");
+  const out = join(emptyFolder(), "trl");
+  await prepare(await writeTasks("train"), out, "--model", model);
+  expect(existsSync(join(out, "chat_template.jinja"))).toBe(false);
+  writeFileSync(
+    join(model, "prove.json"),
+    JSON.stringify({ format: "prove/huggingface@1", template: "default" }),
+  );
+  const other = join(emptyFolder(), "trl");
+  await prepare(await writeTasks("train"), other, "--model", model);
+  expect(readFileSync(join(other, "chat_template.jinja"), "utf8")).toContain("<tool_call>");
 });
 
 test("a folder that is not empty is left as it is", async () => {

@@ -161,6 +161,32 @@ test("a category counts the same, whatever its number of entries", () => {
   expect(all!.change!.mean).toBeCloseTo(0.5);
 });
 
+test("entries that were not answered are counted by reason, also beside another result", () => {
+  const table = { categories: names, overall: "Overall" };
+  const all = result("m", i => i < 4);
+  const refusals = [
+    "context_length_exceeded",
+    "the key k1 has no access",
+    "the key k2 has no access",
+  ];
+  const refused = {
+    ...all,
+    entries: all.entries.map((it, i) =>
+      i < 30 ? it : { ...it, refusal: refusals[i < 37 ? 0 : i === 37 ? 1 : 2]! },
+    ),
+  };
+  const [head, row, ...lines] = formatResults([refused], table);
+  expect(head).toMatch(/ entries +unanswered$/);
+  expect(row).toMatch(/ 40 +10$/);
+  expect(lines).toEqual([
+    "m: 7 of 40 entries were not answered: the conversation was too long for the model",
+    "m: 3 of 40 entries were not answered: the key k1 has no access",
+  ]);
+  const both = formatResults([result("base", () => true), refused], table);
+  expect(both[1]).toMatch(/ 40 +0$/);
+  expect(both.slice(3, 5)).toEqual(lines);
+});
+
 test("two results become the paper's table, with paired differences", () => {
   const before = result("base", i => i < 4);
   const after = result("trained", i => i < 16);

@@ -1,6 +1,6 @@
 /** Held-out tasks are checked by the servers that they are about, not by their distractors. */
 import { expect, test } from "vitest";
-import { checkUnseen } from "../../src/cli/policies.ts";
+import { checkUnseen, describeTrained } from "../../src/cli/policies.ts";
 import { addSeenTasks, type StoredModel } from "../../src/model/modelFolder.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
@@ -77,6 +77,14 @@ test.each([
 ])("a task counts by the server that %s", (_, task, message) => {
   if (message) expect(() => checkUnseen(student, [task])).toThrow(message);
   else expect(() => checkUnseen(student, [task])).not.toThrow();
+});
+
+test("what a student was trained on is told of any task, held out or not", () => {
+  const { saw } = student.config;
+  const together = "the tools banking_list_accounts, banking_transfer together";
+  expect(describeTrained(saw, { ...move, split: "train" })).toBe(together);
+  expect(describeTrained(saw, { ...move, split: "heldout-chain" })).toBe(together);
+  expect(describeTrained(saw, createTaskAbout("trading"))).toBeUndefined();
 });
 
 test("a model records the edges and worlds of its training tasks", () => {

@@ -13,6 +13,7 @@ import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls, type Trajectory } from "../../src/trajectory/trajectory.ts";
+import { formatTranscript } from "../../src/trajectory/transcript.ts";
 import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
 import { chatServer, says } from "../policy/chatServer.ts";
@@ -149,6 +150,44 @@ test("a student attempts one task, and its attempt is a trajectory file that rep
       });
       break;
     }
+});
+
+test("a student tries a held-out task of the tools that it was trained on, and the attempt says so", async () => {
+  const before = join(root, "resources/example/prove/tasks/before-payday.tasks.jsonl");
+  const own = join(root, "resources/example/prove/fixtures");
+  const tasks: Task[] = [];
+  for await (const it of readTasks(before)) tasks.push(it);
+  expect(tasks.map(it => it.split)).not.toContain("train");
+  const file = join(emptyFolder(), "try.trajectory.jsonl");
+  for (const task of tasks) {
+    const attempt = {
+      task,
+      policy: { kind: "student", model: getModel("careless") },
+      file,
+      fixtures: [own, ...fixtures],
+    } as const;
+    const { header, events } = task.trajectory;
+    const from = { header, events: takeFirstEvents(events, 1) };
+    for (const work of [attempt, { ...attempt, from }]) {
+      await requestCountedWork("attempt", work);
+      for await (const it of readTrajectories(file)) {
+        expect(it.header.trainedOn).toMatch(/^the tools banking_.* together$/);
+        expect(formatTranscript(it).text).toContain(
+          `note: the student was trained on ${it.header.trainedOn}`,
+        );
+      }
+    }
+  }
+  // measuring still refuses to count them
+  await expect(
+    requestCountedWork("evaluate", {
+      tasks: before,
+      models: [getModel("careless")],
+      limit: 5,
+      profile: "paper",
+      fixtures: [own, ...fixtures],
+    }),
+  ).rejects.toMatchObject({ what: expect.stringContaining("held-out tasks in") as string });
 });
 
 test("an endpoint goes on with the teacher's attempt, and gets no key of the environment", async () => {

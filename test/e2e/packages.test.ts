@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, posix } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest, findPackage, repository } from "./packaged.ts";
 import { extract, listEntries } from "./zip.ts";
@@ -71,6 +71,7 @@ describe("the VSIX", () => {
       "dist/cli.js",
       "dist/THIRD_PARTY_NOTICES.txt",
       "resources/servers/banking/fixtures/",
+      "resources/bin/prove-rl",
       "resources/engines/bfcl_calls.py",
     ];
     expect(
@@ -78,9 +79,20 @@ describe("the VSIX", () => {
     ).toEqual([]);
   });
 
+  test("contains what its documentation links to", () => {
+    const docs = entries.filter(it => /^extension\/docs\/.*\.md$/.test(it));
+    expect(docs).toContain("extension/docs/README.md");
+    const broken = docs.flatMap(page => {
+      const text = readFileSync(join(repository, page.replace("extension/", "")), "utf8");
+      const links = [...text.matchAll(/\]\(([^)\s#:]+)(#[^)]*)?\)/g)].map(it => it[1]!);
+      return links.filter(it => !entries.includes(posix.join(posix.dirname(page), it)));
+    });
+    expect(broken).toEqual([]);
+  });
+
   test("contains no sources, tests, maps, modules or native code", () => {
     const allowed =
-      /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|LICENSE\.txt|(dist|resources|media)\/.+))$/;
+      /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|SECURITY\.md|LICENSE\.txt|(dist|docs|resources|media)\/.+))$/;
     const forbidden =
       /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz|pyc)$|(^|\/)(node_modules|test|src)\//;
     expect(entries.filter(it => !allowed.test(it) || forbidden.test(it))).toEqual([]);

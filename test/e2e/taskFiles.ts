@@ -1,6 +1,6 @@
-/** Task files for the workbench tests, synthesized by the packaged command-line program. */
+/** Files for the workbench tests: tasks that the packaged program synthesizes, and the example. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repository } from "./packaged.ts";
@@ -40,4 +40,13 @@ export function synthesizeTasks(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The example workspace, by paths from its folder. */
+export function readExample(): Record<string, string> {
+  const folder = join(repository, "resources/example");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(it =>
+    /\.jsonl?$/.test(it),
+  );
+  return Object.fromEntries(files.map(it => [it, readFileSync(join(folder, it), "utf8")]));
 }

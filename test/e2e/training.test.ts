@@ -98,7 +98,7 @@ test("a second training is queued behind the first one, and removed from it in a
   await checkVisible(second.rows("Runs").filter({ hasText: /few-1.*training/ }));
   await other.click();
   await second.webview().getByText("Remove From Queue").click();
-  for (const it of [row, other]) await checkVisible(it.filter({ hasText: "stopped" }));
+  for (const it of [row, other]) await checkVisible(it.filter({ hasText: "ready" }));
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
 });
 

@@ -2,10 +2,11 @@
  * The walkthrough on the example: what its steps do, photographed at the size of its pictures, and
  * that each step has one.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { repository } from "./packaged.ts";
+import { readExample } from "./taskFiles.ts";
 import { checkVisible, waitOptions, Workbench } from "./workbench.ts";
 
 const manifest = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
@@ -15,15 +16,6 @@ const manifest = JSON.parse(readFileSync(join(repository, "package.json"), "utf8
 };
 
 let workbench: Workbench;
-
-/** The example workspace, by paths from its folder. */
-function readExample(): Record<string, string> {
-  const folder = join(repository, "resources/example");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(it =>
-    /\.jsonl?$/.test(it),
-  );
-  return Object.fromEntries(files.map(it => [it, readFileSync(join(folder, it), "utf8")]));
-}
 
 beforeAll(async () => {
   workbench = await Workbench.open(readExample());

@@ -120,6 +120,27 @@ test(
   },
 );
 
+test(
+  "conversations that are too long for the model are counted, and none answered is no result",
+  { timeout },
+  async () => {
+    const url = await startEndpoint("short");
+    const { code, stdout, stderr } = await benchmark(url, "short", "--count", "2");
+    const [head, row, why] = stdout.split("\n");
+    expect(head).toMatch(/entries +unanswered$/);
+    expect(row).toMatch(/^model short .* 0\.0 +8 +8$/);
+    const said = "8 of 8 entries were not answered: the conversation was too long for the model";
+    expect(why).toBe(`model short: ${said}`);
+    expect(stderr).toContain("no entry was answered");
+    expect(code).toBe(1);
+    const again = await benchmark(url, "short", "--count", "2", "--json");
+    const { results } = JSON.parse(again.stdout) as { results: { unanswered: object[] }[] };
+    expect(results[0]!.unanswered).toEqual([
+      { reason: "the conversation was too long for the model", entries: 8 },
+    ]);
+  },
+);
+
 /** Runs tau2 against a new endpoint. */
 async function runTau2(out: string, options: Tau2EndpointOptions, ...args: string[]) {
   const endpoint = await startTau2Endpoint(cache, options);

@@ -1,6 +1,7 @@
 """An endpoint that answers as BFCL's ground truth does, for the tests of `prove-rl benchmark`.
 
-Prints its address. With a number as argument, it goes down after so many responses.
+Prints its address. With a number as argument, it goes down after so many responses; with `short`,
+every conversation is too long for it.
 """
 
 import ast
@@ -106,9 +107,15 @@ def create_completion(calls: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]
     }
 
 
+def create_refusal(count: int) -> dict[str, Any]:
+    message = f"the prompt has {500 + count} tokens, and the limit is 256"
+    return {"error": {"message": message, "code": "context_length_exceeded"}}
+
+
 def main() -> None:
     truth = GroundTruth()
-    limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    is_short = sys.argv[1:] == ["short"]
+    limit = int(sys.argv[1]) if len(sys.argv) > 1 and not is_short else None
     count = 0
 
     class Handler(BaseHTTPRequestHandler):
@@ -125,10 +132,13 @@ def main() -> None:
                 self.send_error(503)
                 return
             offered = {it["function"]["name"] for it in request.get("tools", [])}
-            body = json.dumps(
-                create_completion(truth.answer(request["messages"], offered))
-            ).encode()
-            self.send_response(200)
+            answer = (
+                create_refusal(count)
+                if is_short
+                else create_completion(truth.answer(request["messages"], offered))
+            )
+            body = json.dumps(answer).encode()
+            self.send_response(400 if is_short else 200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -92,6 +94,23 @@ def create_tiny_model(rows: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     create_model(tokenizer).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def create_python(requirements: Path) -> Path:
+    """The Python of a virtual environment with these packages and no others.
+
+    It is kept in .engines for the next tests with the same requirements.
+    """
+    folder = ROOT / ".engines/prepared"
+    python = folder / "bin/python"
+    installed = folder / "installed.txt"
+    if not installed.exists() or installed.read_text() != requirements.read_text():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--requirement"]
+        subprocess.run([*pip, str(requirements)], check=True)
+        shutil.copy(requirements, installed)
+    return python
 
 
 @pytest.fixture(scope="session", name="verl_folder")

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createTrlRequirements } from "../../src/engine/trl.ts";
 import { findProgram } from "../../src/storage/findProgram.ts";
 import { UserError } from "../../src/userError.ts";
 
@@ -11,11 +12,9 @@ const folder = join(root, ".engines");
 export const verlPackages = join(folder, "verl");
 /** The packages of verifiers, in the same way. */
 export const verifiersPackages = join(folder, "verifiers");
-/** What pip installs, one call for each file. */
+/** What pip installs, one call for each file, before the packages of a training with TRL. */
 const requirements = [
   { file: join(import.meta.dirname, "requirements.txt"), options: ["--no-deps"] },
-  { file: join(import.meta.dirname, "requirements-torch.txt"), options: [] },
-  { file: join(import.meta.dirname, "requirements-trl.txt"), options: [] },
   {
     file: join(import.meta.dirname, "requirements-verl.txt"),
     options: ["--no-deps", "--target", verlPackages],
@@ -39,7 +38,9 @@ export const python = join(programs, process.platform === "win32" ? "python.exe"
 /** Creates the environment, if the packages that it should have are not installed yet. */
 export function installEnvironment(say: (line: string) => void): void {
   const base = findPython();
-  const expected = [base, ...requirements.map(it => readFileSync(it.file, "utf8"))].join("\n");
+  const trl = createTrlRequirements(0);
+  const files = requirements.map(it => readFileSync(it.file, "utf8"));
+  const expected = [base, ...files, trl].join("\n");
   if (readMarker() === expected && runPython(python, ["-c", ""]).status === 0) return;
   say("installing the Python packages into .engines");
   rmSync(folder, { recursive: true, force: true });
@@ -49,9 +50,12 @@ export function installEnvironment(say: (line: string) => void): void {
     "install the module venv of Python; on Debian and Ubuntu it is in the package python3-venv",
   );
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-  for (const { file, options } of requirements)
+  for (const args of [
+    ...requirements.map(({ file, options }) => [...options, "--requirement", file]),
+    trl.trim().split("\n"),
+  ])
     check(
-      runPython(python, [...pip, ...options, "--requirement", file]),
+      runPython(python, [...pip, ...args]),
       "the Python packages cannot be installed",
       "check that pip reaches its package index, then run npm run test:engines again",
     );

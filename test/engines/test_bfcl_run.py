@@ -8,6 +8,7 @@ from typing import Any
 import bfcl_run
 import harness_run
 import pytest
+from harness_run import TOO_LONG
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,18 @@ import pytest
 )
 def test_calls_run_no_python(call: dict[str, Any], expected: dict[str, Any]) -> None:
     assert bfcl_run.replace_unknown(call, frozenset(["ls"])) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ({"result": [[]]}, None),
+        ({"result": "Error during inference: 9", "traceback": f"{TOO_LONG}\nT"}, TOO_LONG),
+        ({"result": "Error during inference: no access", "traceback": "T"}, "no access"),
+    ],
+)
+def test_entries_without_an_answer_say_why(line: dict[str, Any], refusal: str | None) -> None:
+    assert bfcl_run.find_refusal(line) == refusal
 
 
 @pytest.mark.parametrize(

@@ -2,34 +2,49 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Served
+from conftest import ROOT, Served, create_python
 from prove_client import Client
-from tiny_qwen import create_model, create_tokenizer
 
 
-def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) -> None:
-    tokenizer = create_tokenizer(rows.read_text().splitlines()[:10])
-    model = tmp_path / "model"
-    create_model(tokenizer).save_pretrained(model)
-    tokenizer.save_pretrained(model)
+@pytest.fixture(name="out")
+def prepare_folder(served: Served, tiny_model: Path, tmp_path: Path) -> Path:
+    """A folder whose model was given relative to the current one, for two steps on a CPU."""
     out = tmp_path / "trl"
-    command = ["node", "dist/cli.js", "engine", "prepare", "trl", "--gpus", "0"]
-    command += ["--tasks", str(served.tasks), "--model", str(model), "--out", str(out)]
-    subprocess.run(command, cwd=ROOT, check=True)
+    model = os.path.relpath(tiny_model, tmp_path)
+    prepare(tmp_path, served, "--model", model, "--out", "trl")
+    return out
+
+
+def prepare(cwd: Path, served: Served, *options: str) -> None:
+    command = ["node", str(ROOT / "dist/cli.js"), "engine", "prepare", "trl", "--gpus", "0"]
+    subprocess.run([*command, "--tasks", str(served.tasks), *options], cwd=cwd, check=True)
+    out = cwd / options[-1]
     config = json.loads((out / "config.json").read_text())
     config["grpo"] |= {"max_steps": 2, "save_steps": 1, "max_completion_length": 16}
     (out / "config.json").write_text(json.dumps(config))
 
-    launch = [sys.executable, str(out / "launch.py")]
-    address = kill_after_first_step(launch, out)
+
+def launch(out: Path, cwd: Path, launcher: str) -> subprocess.CompletedProcess[str]:
+    """Runs launch.py with nothing but the packages of the folder's requirements.txt."""
+    command = [str(create_python(out / "requirements.txt")), launcher]
+    # the paths of this process would let modules be found that are not in the folder
+    variables = {key: it for key, it in os.environ.items() if key != "PYTHONPATH"}
+    return subprocess.run(
+        command, cwd=cwd, env=variables, capture_output=True, check=False, text=True, timeout=300
+    )
+
+
+def test_a_prepared_folder_trains(out: Path, tmp_path: Path) -> None:
+    python = create_python(out / "requirements.txt")
+    address = kill_after_first_step([str(python), str(out / "launch.py")], out)
     # the service ends with launch.py, and with it the sessions of the step
     deadline = time.monotonic() + 30
     with pytest.raises(ConnectionError):
@@ -41,7 +56,8 @@ def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) ->
     (out / "checkpoints/checkpoint-2").mkdir(parents=True, exist_ok=True)
     (out / "checkpoints/checkpoint-2/trainer_state.json").write_text('{"best')
 
-    result = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
+    # from outside, as engines.md says
+    result = launch(out, tmp_path, "trl/launch.py")
     assert result.returncode == 0, result.stderr[-4_000:]
     assert "'rewards/coverage/mean'" in result.stdout
     assert (out / "model/model.safetensors").exists()
@@ -61,10 +77,44 @@ def test_a_prepared_folder_trains(served: Served, rows: Path, tmp_path: Path) ->
     replayed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True)
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
-    again = subprocess.run(launch, capture_output=True, check=False, text=True, timeout=300)
+    # from inside, as its README says
+    again = launch(out, out, "launch.py")
     assert again.returncode == 0, again.stderr[-4_000:]
     assert "all steps are done" in again.stdout
     assert read_metrics(out) == steps
+
+
+def test_a_template_that_trl_does_not_know(
+    served: Served, tiny_model: Path, tmp_path: Path
+) -> None:
+    """It is used if it writes calls as JSON between tags, as that of PROVE does, or refused."""
+    model = tmp_path / "model"
+    shutil.copytree(tiny_model, model)
+    (model / "chat_template.jinja").write_text(
+        "{% for it in messages %}{{ it.content }}{% endfor %}"
+    )
+    command = ["node", "dist/cli.js", "model", str(model), "--template", "default"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    prepare(tmp_path, served, "--model", "./model", "--out", "trl")
+    out = tmp_path / "trl"
+    trained = launch(out, out, "launch.py")
+    assert trained.returncode == 0, trained.stderr[-4_000:]
+    assert (out / "groups/2.jsonl").exists()
+
+    (out / "chat_template.jinja").unlink()
+    refused = launch(out, out, "launch.py")
+    assert refused.returncode != 0
+    assert f"TRL cannot train {model} with its chat template" in refused.stderr
+    assert str(out / "chat_template.jinja") in refused.stderr
+    assert "Traceback" not in refused.stderr.partition("TRL cannot train")[0]
+
+
+def test_a_model_that_is_not_there_is_named(out: Path) -> None:
+    config = json.loads((out / "config.json").read_text())
+    (out / "config.json").write_text(json.dumps(config | {"model": "../gone/model"}))
+    refused = launch(out, out, "launch.py")
+    assert refused.returncode != 0
+    assert "there is no model folder" in refused.stderr
 
 
 def kill_after_first_step(launch: list[str], out: Path) -> str:

@@ -15,10 +15,13 @@ import pytest
 import torch
 from conftest import ROOT, Served, serve
 from prove_client import Client
-from prove_trl import Environment, Prove
+from prove_trl import Environment, Prove, create_environment_class, prepare_template
 from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer, list_turns
+from transformers import AutoTokenizer
+from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
 
+FAMILIES = ROOT / "test/model/huggingface/families"
 PARTS = ["validity", "coverage", "efficiency", "name", "argument"]
 
 
@@ -115,6 +118,76 @@ def test_prompts_show_the_menu_of_their_row(served: Served, rows: Path) -> None:
         assert [json.loads(it) for it in shown] == json.loads(row["menu"])
         assert row["prompt"][-1]["content"] in text
         assert '"menu"' not in text
+
+
+def test_methods_have_the_schemas_of_the_catalog(served: Served) -> None:
+    """transformers derives the same types, descriptions, enums and required keys from them."""
+    prove = Prove(served.url, eos_token_id=0)
+    environment = prove.create_environment()
+    tools = [it["function"] for it in prove.client.catalog()["tools"]]
+    assert len(tools) == 343
+    for tool in tools:
+        derived = get_json_schema(getattr(environment, tool["name"]))["function"]
+        assert derived["description"] == tool["description"]
+        found, expected = derived["parameters"], tool["parameters"]
+        assert set(found.get("required", [])) == set(expected.get("required", []))
+        assert found["properties"].keys() == expected["properties"].keys()
+        for name, schema in expected["properties"].items():
+            kept = {key: schema[key] for key in ("type", "description", "enum") if key in schema}
+            assert found["properties"][name].items() >= kept.items()
+
+
+def test_types_of_other_schemas() -> None:
+    properties = {
+        "self": {"type": "string"},
+        "not-a-name": {"type": "string"},
+        "limit": {"type": ["integer", "null"], "description": "At most this many\nName: of rows"},
+        "from": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "rows": {"type": "array", "items": {"type": "object", "properties": {}}, "default": []},
+        "any": {},
+    }
+    parameters = {"type": "object", "properties": properties, "required": ["from", "rows"]}
+    tool = {"function": {"name": "find", "description": "Find rows.", "parameters": parameters}}
+    environment: Any = create_environment_class([tool])(Client("http://127.0.0.1:1"), {}, 1)
+    derived = get_json_schema(environment.find)["function"]
+    assert derived["description"] == "Find rows."
+    # `self` and names that are none in Python cannot be shown
+    assert derived["parameters"]["required"] == ["from", "rows"]
+    shown = derived["parameters"]["properties"]
+    assert list(shown) == ["from", "rows", "limit", "any"]
+    assert sorted(shown["from"]["type"]) == ["integer", "string"]
+    assert shown["rows"]["items"]["type"] == "object"
+    assert shown["limit"]["type"] == "integer" and shown["limit"]["nullable"]
+    assert shown["limit"]["description"] == "At most this many Name: of rows"
+    assert shown["any"] == {"description": "any"}
+
+
+def test_calls_of_a_template_that_trl_does_not_know_are_parsed() -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(str(FAMILIES / "granite"))
+    prepare_template(tokenizer)
+    call = {"name": "look_up", "arguments": {"key": "</a>", "n": 1}}
+    user = {"role": "user", "content": "Hello"}
+    prompt = tokenizer.apply_chat_template([user], tokenize=False, add_generation_prompt=True)
+    written = f"I look.\n<tool_call>{json.dumps(call)}</tool_call>{tokenizer.eos_token}"
+    assert tokenizer.parse_response(written, prefix=prompt) == {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": [{"type": "function", "function": call}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("family", "reason"),
+    [
+        ("llama", "does not write calls as JSON between <tool_call> tags"),
+        ("llama2", "does not show tools, calls and their results"),
+        ("qwen", "writes earlier messages differently"),
+    ],
+)
+def test_templates_that_trl_cannot_use_are_refused(family: str, reason: str) -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(str(FAMILIES / family))
+    with pytest.raises(ValueError, match=reason):
+        prepare_template(tokenizer)
 
 
 def test_scores_are_those_of_the_service(served: Served, rows: Path) -> None:

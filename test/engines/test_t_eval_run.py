@@ -114,6 +114,8 @@ def test_cases_are_asked_once_and_scored_by_category(tmp_path: Path) -> None:
         "retrieve_json/q": (1, True),
         "understand_json/q": (0.99999, True),
     }
+    refusals = {it["id"]: it["refusal"] for it in lines if it["kind"] == "score" and it["refusal"]}
+    assert refusals == {"instruct_json/long": TOO_LONG}
     answers = tmp_path / "answers/instruct.jsonl"
     text = answers.read_text(encoding="utf-8")
     answers.write_text(text[:-3], encoding="utf-8")

@@ -84,6 +84,7 @@ def test_simulations_have_verdicts(
         **score,
         "error": error,
         "message": message,
+        "refusal": TOO_LONG if message is not None and failure is None else failure,
     }
     assert tau2_run.describe_failure(simulation) == failure
 

@@ -12,10 +12,23 @@ test.each([
     "# Fatal process out of memory: Failed to reserve virtual memory for CodeRange\n",
     "the trainer died, because no memory was left",
   ],
+  [
+    "2026-03-02T09:00:00.000Z the trainer, process 7, ended by SIGKILL\n",
+    "the trainer was killed (SIGKILL), which the system does when no memory is left",
+  ],
+  [
+    "2026-03-02T09:00:00.000Z the trainer, process 7, ended by SIGSEGV\n",
+    "the trainer died (SIGSEGV)",
+  ],
+  // of the training before
+  [
+    "Allocation failed\n2026-03-02T09:00:00.000Z the trainer, process 7, started\n",
+    "the trainer died",
+  ],
 ])("with the log %j", (log, what) => {
   const folder = mkdtempSync(join(tmpdir(), "prove-"));
   if (log !== undefined) writeFileSync(getLogFile(folder), log);
-  const error = createDeathError(folder);
+  const error = createDeathError(folder, 7);
   expect(error.what).toBe(what);
   expect(error.remedy).toContain("continue with --resume");
 });
@@ -26,12 +39,12 @@ test("before its first step and without a message, native backends are suspected
     string,
   ];
   vi.stubEnv("PROVE_BACKENDS", backends);
-  expect(createDeathError(folder).what).toBe("the trainer died");
+  expect(createDeathError(folder, 7).what).toBe("the trainer died");
   mkdirSync(join(backends, "webgpu"));
-  const { what, remedy } = createDeathError(folder);
+  const { what, remedy } = createDeathError(folder, 7);
   expect(what).toBe("the trainer died before its first step, without a message");
   expect(remedy).toContain("prove-rl backend check whether the native backend webgpu ends it");
   writeFileSync(join(folder, "metrics.jsonl"), "{}\n");
-  expect(createDeathError(folder).what).toBe("the trainer died");
+  expect(createDeathError(folder, 7).what).toBe("the trainer died");
   vi.unstubAllEnvs();
 });

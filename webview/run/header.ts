@@ -25,7 +25,7 @@ export function createHeader(actions: RunActions): {
   const progress = element("div");
   const buttons = element("div", { class: "actions" });
   let drawnState: RunState | undefined;
-  const update = ({ run, status, config }: RunView) => {
+  const update = ({ run, status, config, checkpoints }: RunView) => {
     title.textContent = escapeInvisible(run);
     activity.textContent = ` ${escapeInvisible(status.activity)}${formatTime(status)}`;
     progress.replaceChildren(...createProgressBar(status));
@@ -33,8 +33,11 @@ export function createHeader(actions: RunActions): {
     drawnState = status.state;
     state.className = `state ${drawnState}`;
     state.textContent = drawnState;
-    const create = config.engine === undefined ? createButtons : createEngineButtons;
-    replaceButtons(buttons, create(drawnState, actions), title);
+    const created =
+      config.engine === undefined
+        ? createButtons(drawnState, actions, checkpoints.length > 0)
+        : createEngineButtons(drawnState, actions);
+    replaceButtons(buttons, created, title);
   };
   const text = element("div", {}, title, element("p", {}, state, activity), progress);
   return { element: element("header", { class: "head" }, text, buttons), update };
@@ -83,8 +86,15 @@ function createProgressBar(status: RunStatus): HTMLElement[] {
   return [bar];
 }
 
-function createButtons(state: RunState, { pause, resume, stop }: RunActions): HTMLElement[] {
+/** `canGoOn`: whether there is a checkpoint to go on from. */
+function createButtons(
+  state: RunState,
+  { pause, resume, stop }: RunActions,
+  canGoOn: boolean,
+): HTMLElement[] {
   switch (state) {
+    case "ready":
+      return canGoOn ? [createButton("Start", "primary", resume)] : [];
     case "queued":
       return [
         createButton("Start Now", "primary", resume),
@@ -95,13 +105,15 @@ function createButtons(state: RunState, { pause, resume, stop }: RunActions): HT
     case "paused":
       return [createButton("Resume", "primary", resume), createButton("Stop", "secondary", stop)];
     case "stopped":
+    case "interrupted":
     case "failed":
-      return [createButton("Resume", "primary", resume)];
+      return canGoOn ? [createButton("Resume", "primary", resume)] : [];
     case "starting":
       return [createButton("Stop", "secondary", stop)];
     case "finished":
-      return [createButton("Train Longer…", "secondary", resume)];
+      return canGoOn ? [createButton("Train Longer…", "secondary", resume)] : [];
     case "stopping":
+    case "unknown":
     case "unreadable":
       return [];
     default:

@@ -114,7 +114,7 @@ function createPlaceholder({ state }: RunStatus): HTMLElement {
     "p",
     { class: "empty waiting" },
     isTraining && element("vscode-progress-ring"),
-    isTraining
+    isTraining || state === "ready" || state === "queued"
       ? "The curves begin with the first step."
       : "No step was done, so there is nothing to draw.",
   );

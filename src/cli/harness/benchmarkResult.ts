@@ -23,6 +23,8 @@ const entrySchema = z.strictObject({
   /** The kind of error in the harness's words, and its message. */
   error: z.string().nullable(),
   message: z.string().nullable(),
+  /** Why the entry has no answer, and is wrong: `context_length_exceeded`, or what the endpoint said. */
+  refusal: z.string().optional(),
 });
 export type EntryScore = z.infer<typeof entrySchema>;
 
@@ -74,6 +76,26 @@ export function checkFolder(folder: string, expected: Omit<BenchmarkResult, "ent
 }
 
 export const getScore = ({ valid, score }: EntryScore): number => score ?? Number(valid);
+
+/** The refusal of a conversation that is too long for the model. */
+const tooLong = "context_length_exceeded";
+
+/** Entries that were not answered for one reason. */
+export interface RefusalCount {
+  readonly reason: string;
+  readonly entries: number;
+}
+
+/** The entries without an answer by reason, the most frequent one first. Numbers may differ. */
+export function countRefusals({ entries }: BenchmarkResult): readonly RefusalCount[] {
+  const refusals = entries.flatMap(it => it.refusal ?? []);
+  return [...groupBy(refusals, it => it.replaceAll(/\d+/g, "0")).values()]
+    .map(them => ({
+      reason: them[0] === tooLong ? "the conversation was too long for the model" : them[0]!,
+      entries: them.length,
+    }))
+    .toSorted((a, b) => b.entries - a.entries);
+}
 
 /** The columns of categories, where some share one. */
 export type Columns = Readonly<Record<string, string>>;

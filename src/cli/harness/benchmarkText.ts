@@ -7,9 +7,11 @@ import {
   computeColumns,
   computeDifferences,
   computeShares,
+  countRefusals,
   type BenchmarkResult,
   type Columns,
   type Difference,
+  type RefusalCount,
 } from "./benchmarkResult.ts";
 
 /** The columns of a benchmark's table. */
@@ -33,19 +35,23 @@ export function formatResults(
     rows.some(row => row.has(it)),
   );
   const heading = ["", ...columns, overall, "entries"];
+  const refused = results.map(it => countRefusals(it));
+  const hasRefusals = refused.some(it => it.length > 0);
   const [before, after] = results;
-  const lines = alignColumns(
+  const table = alignColumns(
     [
-      heading,
+      hasRefusals ? [...heading, "unanswered"] : heading,
       ...results.map((result, i) => [
         escapeInvisible(result.model),
         ...columns.map(it => formatShare(rows[i]!.get(it))),
         formatShare(computeMean([...rows[i]!.values()])),
         String(result.entries.length),
+        ...(hasRefusals ? [String(countEntries(refused[i]!))] : []),
       ]),
     ],
     1,
   );
+  const lines = [...table, ...results.flatMap((it, i) => formatRefusals(it, refused[i]!))];
   if (!before || !after) return lines;
   const differences = computeDifferences(before, after, categories);
   return [
@@ -60,6 +66,19 @@ export function formatResults(
         ]),
   ];
 }
+
+const countEntries = (refusals: readonly RefusalCount[]): number =>
+  refusals.reduce((sum, it) => sum + it.entries, 0);
+
+/** Entries without an answer count as wrong. */
+const formatRefusals = (
+  { model, entries }: BenchmarkResult,
+  refusals: readonly RefusalCount[],
+): readonly string[] =>
+  refusals.map(
+    it =>
+      `${escapeInvisible(model)}: ${it.entries} of ${entries.length} entries were not answered: ${escapeInvisible(it.reason)}`,
+  );
 
 function formatDifference(
   { entries, change }: Pick<Difference, "entries" | "change">,

@@ -90,6 +90,7 @@ const line = z.discriminatedUnion("kind", [
     score: z.number().exactOptional(),
     error: z.string().nullable(),
     message: z.string().nullable(),
+    refusal: z.string().nullable(),
   }),
   z.object({ kind: z.literal("end"), stopped: z.string().nullable() }),
 ]);
@@ -152,8 +153,8 @@ export async function runHarness(
         showProgress(`${title}: ${done} of ${total} entries`);
       } else if (message.kind === "checking") showProgress(`checking ${message.category}`);
       else if (message.kind === "score") {
-        const { kind: _kind, ...score } = message;
-        scores.push(score);
+        const { kind: _kind, refusal, ...score } = message;
+        scores.push({ ...score, ...(refusal === null ? {} : { refusal }) });
       }
     return { scores, done, total, stopped: message.stopped ?? undefined };
   } finally {

@@ -76,12 +76,15 @@ export async function findEnginePython(chosen: string, folder: string): Promise<
       settingsButton,
     );
   const differences = [...requirements].flatMap(([name, tested]) =>
-    tested === undefined || found[name] === tested
+    tested === undefined || removeBuild(found[name]) === tested
       ? []
       : [`${name} ${found[name]} instead of ${tested}`],
   );
   return { path, differences };
 }
+
+/** A version without the name of its build, such as `cpu` in 2.13.0+cpu. */
+const removeBuild = (version: string | undefined) => version?.split("+", 1)[0];
 
 /** The packages of a requirements.txt, extras included, with the version if there is one. */
 export function listRequirements(text: string): ReadonlyMap<string, string | undefined> {

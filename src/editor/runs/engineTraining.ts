@@ -7,6 +7,7 @@ import { basename } from "node:path";
 import { env, Uri, window, type Disposable, type Memento } from "vscode";
 import { formatAccelerateCommand, formatRayCommand } from "../../engine/launchCommand.ts";
 import { ProcessTree } from "../../mcp/processTree.ts";
+import type { RunState } from "../../protocol/runPage.ts";
 import { createEngineConflict, readEngineLock } from "../../run/engineLock.ts";
 import { clearEnd, readEnd, writeEnd } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
@@ -83,7 +84,7 @@ export class EngineTraining implements Disposable {
     const format = config.engine === "verl" ? formatRayCommand : formatAccelerateCommand;
     await env.clipboard.writeText(format(folder));
     const answer = await showInformation(
-      `Copied. The training needs a service that it can reach. Start one with: prove-rl serve --host ADDRESS --token-file FILE --tasks ${basename(config.tasks)}`,
+      "Copied. The training needs a service that it can reach; the README of the run says how to start one.",
       "Open README",
     );
     if (answer) await window.showTextDocument(Uri.joinPath(Uri.file(folder), "README.md"));
@@ -158,7 +159,7 @@ export class EngineTraining implements Disposable {
 
   #pick(question: string): Promise<RunMonitor> {
     return pickRun(this.#dependencies.runs, question, {
-      states: ["starting", "training", "stopping", "stopped", "finished", "failed"],
+      states: engineStates,
       whenNone: "there is no run yet",
       isPossible: it => it.config.engine !== undefined,
     });
@@ -181,7 +182,9 @@ export class EngineTraining implements Disposable {
     const name = getRunName(monitor);
     if (state === "finished") void showInformation(`${name}: ${activity}.`);
     if (state !== "failed") return;
-    if (await showError(`${name}: ${activity}.`, "Show Log")) await this.showLog(monitor);
+    const answer = await showError(`${name}: ${activity}.`, "Resume", "Show Log");
+    if (answer === "Resume") await this.start(monitor);
+    if (answer === "Show Log") await this.showLog(monitor);
   }
 }
 
@@ -197,9 +200,23 @@ function recordEnd(monitor: RunMonitor, { code, signal, reason, isStopped }: Eng
     return;
   }
   const lines = readLastLines(folder, 3).join(" / ").slice(-400);
-  const what = `${getTitle(monitor)} ${reason}${lines && `: ${lines}`}`;
+  const why = signal === "SIGKILL" ? ", which the system does when no memory is left" : "";
+  const what = `${getTitle(monitor)} ${reason}${why}${lines && `: ${lines}`}`;
   writeEnd(folder, { by: "failed", step, what, remedy: "the log has the whole output" });
 }
+
+/** The states that a run of another engine can be in while its folder can be read. */
+const engineStates: readonly RunState[] = [
+  "ready",
+  "starting",
+  "training",
+  "stopping",
+  "stopped",
+  "interrupted",
+  "finished",
+  "failed",
+  "unknown",
+];
 
 function requireEngine(monitor: RunMonitor): void {
   if (monitor.config.engine === undefined)

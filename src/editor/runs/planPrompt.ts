@@ -3,6 +3,7 @@ import { Uri } from "vscode";
 import type { RunConfig } from "../../run/config.ts";
 import { formatPlan, summarizePlan } from "../../run/trainingPlan.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
+import { toEditorWords } from "../shared/editorText.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { runCountedWork } from "../shared/work.ts";
 import type { PlanDocuments } from "./planDocuments.ts";
@@ -28,7 +29,7 @@ export async function confirmPlan(
     { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
   );
   // a row shows about seventy characters
-  const [size = "", ...needs] = summarizePlan(plan).split(" · ");
+  const [size = "", ...needs] = toEditorWords(summarizePlan(plan)).split(" · ");
   const items = [
     {
       label: plan.fits ? "Start Training" : "Start Training Anyway",
@@ -46,6 +47,6 @@ export async function confirmPlan(
     title: "Start Training",
     text: plan.fits ? "What the training needs" : "The training does not fit this machine",
   });
-  if (choice === "details") await plans.show(`${formatPlan(plan).join("\n")}\n`);
+  if (choice === "details") await plans.show(toEditorWords(`${formatPlan(plan).join("\n")}\n`));
   return choice;
 }

@@ -16,7 +16,14 @@ import type { RunsNode } from "./runsNode.ts";
 import { getRunName, type Runs } from "./runs.ts";
 
 /** The states in which no trainer works on a run. */
-const idleStates: readonly RunState[] = ["stopped", "finished", "failed"];
+const idleStates: readonly RunState[] = [
+  "ready",
+  "stopped",
+  "interrupted",
+  "finished",
+  "failed",
+  "unknown",
+];
 
 const idleRuns = { states: idleStates, whenNone: "there is no run that is not training" };
 

@@ -3,6 +3,7 @@
  * messages. When the trainer has exited, the files are read again.
  */
 import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import type { RunStatus } from "../../protocol/runPage.ts";
 import type { TrainerEvent, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../run/attach.ts";
@@ -11,8 +12,11 @@ import { readEngineLock } from "../../run/engineLock.ts";
 import { readEvaluation, writeEvaluation, type RunEvaluation } from "../../run/evaluation.ts";
 import { listCheckpoints, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
 import type { StepMetrics } from "../../run/metrics.ts";
+import { findDeathError, getLogFile } from "../../run/start.ts";
+import { readTrainerProcess } from "../../run/trainerLock.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount } from "../shared/count.ts";
+import { getEngineLog } from "./engineProcess.ts";
 
 export type RunChange =
   | { readonly kind: "status" }
@@ -37,6 +41,11 @@ export class RunMonitor {
   #attachment: Attachment | undefined;
   #attaching: Promise<boolean> | undefined;
   #queuePosition: number | undefined;
+  /** Whether this window is starting a trainer. */
+  #isStarting = false;
+  /** The process that trains the run or is about to, when the files were read. */
+  #trainer: ReturnType<typeof readTrainerProcess>;
+  #isDisposed = false;
   #engineState: EngineState | undefined;
   /** The process of the engine, if another window has started it. */
   #otherEngine: number | undefined;
@@ -94,9 +103,27 @@ export class RunMonitor {
         state: "training",
         activity: `step ${step}, trained by process ${this.#otherEngine} of another window`,
       };
-    return engine !== undefined && this.#end === undefined
-      ? describeEngine(engine, step)
-      : describeEnd(this.#end, step);
+    if (this.#isStarting) return { state: "starting", activity: "starting the trainer" };
+    if (this.#end) return describeEnd(this.#end, step);
+    if (engine !== undefined)
+      return describeEngine(engine, step, existsSync(getEngineLog(this.folder)));
+    const isConnecting = this.#attachment !== undefined || this.#attaching !== undefined;
+    if (this.#trainer && (isConnecting || this.#trainer.isStarting))
+      return { state: "starting", activity: "connecting to its trainer" };
+    if (this.#trainer)
+      return {
+        state: "unknown",
+        activity: `process ${this.#trainer.pid} trains it, which this window cannot follow`,
+      };
+    return step === 0 && !existsSync(getLogFile(this.folder))
+      ? { state: "ready", activity: "prepared, not started yet" }
+      : describeInterruption(step);
+  }
+
+  /** Says that this window is about to start a trainer, or that it no longer is. */
+  setStarting(isStarting: boolean): void {
+    this.#isStarting = isStarting;
+    this.#notify({ kind: "status" });
   }
 
   /** The place in the queue of trainings, counted from 1. */
@@ -153,8 +180,13 @@ export class RunMonitor {
     this.#evaluation = readEvaluation(this.folder);
     this.#end = readEnd(this.folder);
     const otherEngine = this.#findOtherEngine();
-    const hasOtherChanged = otherEngine !== this.#otherEngine;
+    const trainer = readTrainerProcess(this.folder);
+    const hasOtherChanged =
+      otherEngine !== this.#otherEngine ||
+      trainer?.pid !== this.#trainer?.pid ||
+      trainer?.isStarting !== this.#trainer?.isStarting;
     this.#otherEngine = otherEngine;
+    this.#trainer = trainer;
     if (hasOtherChanged) this.#notify({ kind: "status" });
     if (added.length === 0) return;
     this.#notify({ kind: "steps", steps: added });
@@ -192,7 +224,7 @@ export class RunMonitor {
   async request(request: TrainerRequest): Promise<void> {
     if (!(await this.attach()))
       throw new UserError(
-        `no trainer is running for ${this.folder}`,
+        `no trainer is running for ${basename(this.folder)}`,
         "resume the training to continue it",
       );
     this.#trainerStatus = await this.#attachment!.request(request);
@@ -201,6 +233,7 @@ export class RunMonitor {
 
   /** Detaches from the trainer, which keeps running. */
   dispose(): void {
+    this.#isDisposed = true;
     this.#listeners.clear();
     this.#attachment?.close();
   }
@@ -214,7 +247,11 @@ export class RunMonitor {
   }
 
   async #followTrainer(attachment: Attachment): Promise<void> {
-    for await (const event of attachment.events) this.#handleEvent(event);
+    let hasEnded = false;
+    for await (const event of attachment.events) {
+      hasEnded ||= event.kind === "finished" || event.kind === "failed";
+      this.#handleEvent(event);
+    }
     this.#attachment = undefined;
     this.#trainerStatus = undefined;
     try {
@@ -224,6 +261,9 @@ export class RunMonitor {
       if (!(error instanceof UserError)) throw error;
     }
     this.#notify({ kind: "status" });
+    if (hasEnded || this.#isDisposed) return;
+    const error = await findDeathError(this.folder, attachment.pid);
+    if (error) this.#notify({ kind: "failed", error });
   }
 
   #handleEvent(event: TrainerEvent): void {
@@ -293,16 +333,25 @@ export class RunMonitor {
 
 export const engineTitles = { trl: "TRL", verl: "verl" } as const;
 
-/** Whether another engine is training cannot be told from its files. */
-const describeEngine = (
+/**
+ * A run of another engine without an end. `wasStarted`: by an editor, with which the training ends.
+ * Whether one that was started elsewhere goes on cannot be told from its files.
+ */
+function describeEngine(
   engine: NonNullable<RunConfig["engine"]>,
   step: number,
-): Pick<RunStatus, "state" | "activity"> => ({
-  state: "stopped",
-  activity:
-    step === 0
-      ? `start launch.py to train with ${engineTitles[engine]}`
-      : `step ${step}, trained with ${engineTitles[engine]}`,
+  wasStarted: boolean,
+): Pick<RunStatus, "state" | "activity"> {
+  const title = engineTitles[engine];
+  if (wasStarted) return describeInterruption(step);
+  return step === 0
+    ? { state: "ready", activity: `prepared for ${title}, not started yet` }
+    : { state: "unknown", activity: `step ${step}, trained with ${title} outside this editor` };
+}
+
+const describeInterruption = (step: number): Pick<RunStatus, "state" | "activity"> => ({
+  state: "interrupted",
+  activity: `ended unexpectedly ${step === 0 ? "before its first step" : `after step ${step}`}`,
 });
 
 const describeQueued = (position: number): Pick<RunStatus, "state" | "activity"> => ({
@@ -311,14 +360,9 @@ const describeQueued = (position: number): Pick<RunStatus, "state" | "activity">
     position === 1 ? "starts when the training before it has ended" : `${position} in the queue`,
 });
 
-/** The status of a run without a trainer. Without an end in its files, it was interrupted. */
-function describeEnd(end: RunEnd | undefined, step: number): Pick<RunStatus, "state" | "activity"> {
-  switch (end?.by) {
-    case undefined:
-      return {
-        state: "stopped",
-        activity: step === 0 ? "no step was done" : `interrupted after step ${step}`,
-      };
+/** The status of a run whose files say how its training ended. */
+function describeEnd(end: RunEnd, step: number): Pick<RunStatus, "state" | "activity"> {
+  switch (end.by) {
     case "stop":
       return { state: "stopped", activity: `stopped after step ${step}` };
     case "steps":

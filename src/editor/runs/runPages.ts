@@ -1,9 +1,11 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
 import { CancellationError, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
-import type { OtherRun, RunPage, RunView } from "../../protocol/runPage.ts";
+import type { OtherRun, RunPage, RunStatus, RunView } from "../../protocol/runPage.ts";
+import type { RunConfig } from "../../run/config.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import type { Page } from "../shared/page.ts";
 import { answer, answerPlain } from "../shared/pageRequests.ts";
 import { pickMany, pickOne } from "../shared/quickInput.ts";
@@ -171,7 +173,7 @@ const followRun = (monitor: RunMonitor, page: Page<RunPage>): { dispose(): void 
       case "status":
       case "finished":
       case "failed":
-        return page.sendEvent("statusChanged", monitor.status);
+        return page.sendEvent("statusChanged", describeStatus(monitor));
       default:
         throw new Error(`unknown change of a run ${JSON.stringify(change satisfies never)}`);
     }
@@ -180,9 +182,29 @@ const followRun = (monitor: RunMonitor, page: Page<RunPage>): { dispose(): void 
 const createRunView = (monitor: RunMonitor): RunView => ({
   run: getRunName(monitor),
   folder: monitor.folder,
-  status: monitor.status,
-  config: monitor.config,
+  status: describeStatus(monitor),
+  config: describeConfig(monitor.config),
   steps: monitor.steps,
   checkpoints: monitor.checkpoints,
   ...(monitor.evaluation ? { evaluation: monitor.evaluation } : {}),
 });
+
+const describeStatus = ({ status }: RunMonitor): RunStatus => ({
+  ...status,
+  activity: toEditorText(status.activity),
+});
+
+/** What the trainer noted is for the command-line program, too. */
+function describeConfig(config: RunConfig): RunConfig {
+  const { trainedWith } = config;
+  if (!trainedWith) return config;
+  const { notes, aboutTasks } = trainedWith;
+  return {
+    ...config,
+    trainedWith: {
+      ...trainedWith,
+      notes: notes.map(toEditorText),
+      ...(aboutTasks ? { aboutTasks: aboutTasks.map(toEditorText) } : {}),
+    },
+  };
+}

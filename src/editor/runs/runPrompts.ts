@@ -1,5 +1,6 @@
 /** Asks which run a command is about. */
 import type { RunState } from "../../protocol/runPage.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import type { RunMonitor } from "./runMonitor.ts";
@@ -31,7 +32,7 @@ export async function pickRun(
   if (candidates.length === 1) return candidates[0]!;
   const items = candidates.map(monitor => ({
     label: getRunName(monitor),
-    description: monitor.status.activity,
+    description: toEditorText(monitor.status.activity),
     monitor,
   }));
   // with a title, the question survives a page that takes the focus

@@ -5,7 +5,7 @@ import { EventEmitter, workspace, type Disposable, type Event } from "vscode";
 import { listRuns } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
-import { reportError, reportRejection } from "../shared/report.ts";
+import { ActionableError, reportError, reportRejection } from "../shared/report.ts";
 import { RunMonitor, type RunChange } from "./runMonitor.ts";
 
 export class Runs implements Disposable {
@@ -86,13 +86,35 @@ export class Runs implements Disposable {
 
   #handleChange(monitor: RunMonitor, change: RunChange): void {
     this.#changed.fire(monitor);
-    if (change.kind === "failed") reportError(change.error);
+    if (change.kind === "failed") reportError(describeFailure(monitor, change.error));
   }
 }
 
 /** The folder says where its trainer listens, and somebody else may have written it. */
 function attachIfTrusted(monitor: RunMonitor): void {
   if (workspace.isTrusted) reportRejection(monitor.attach());
+}
+
+/** The error of a training that failed or died, with a button that resumes it if it can be. */
+export function describeFailure(monitor: RunMonitor, { what, remedy }: UserError): UserError {
+  const { step } = monitor.status;
+  const checkpoint = monitor.checkpoints.at(-1);
+  const when = step === 0 ? "before its first step" : `after step ${step}`;
+  const problem = `the training of ${getRunName(monitor)} ended ${when}: ${what}`;
+  return checkpoint === undefined
+    ? new UserError(
+        problem,
+        `${remedy.replace(/[,;] then continue with --resume$/, "")}; the run has no checkpoint that it can be resumed from, so start a new one`,
+      )
+    : new ActionableError(
+        problem,
+        `${remedy}; it then ${checkpoint === 0 ? "starts over" : `goes on after step ${checkpoint}`}`,
+        {
+          title: "Resume",
+          command: "prove.resumeTraining",
+          arguments: [{ kind: "run", monitor }],
+        },
+      );
 }
 
 export const getRunName = ({ folder }: RunMonitor): string => basename(folder);

@@ -4,11 +4,13 @@ import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { RunState } from "../../protocol/runPage.ts";
 import { getTrend } from "../../run/evaluation.ts";
 import { formatCount } from "../shared/count.ts";
+import { shortenPaths, toEditorText } from "../shared/editorText.ts";
 import { evaluatedRunIcon, icons, outcomeIcon, runIcon } from "../shared/icons.ts";
 import { createOpenCommand, createTreeItem } from "../shared/treeItem.ts";
 import { getNodeUri } from "../trajectories/attemptLocation.ts";
 import { describeEvaluation } from "./evaluationText.ts";
 import type { Group } from "./groupIndex.ts";
+import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName } from "./runs.ts";
 import type { NodeOf, RunsNode } from "./runsNode.ts";
 
@@ -16,24 +18,33 @@ const { Collapsed, None } = TreeItemCollapsibleState;
 
 /** The context values of runs, which the menus are bound to. */
 const runContexts: Readonly<Record<RunState, string>> = {
+  ready: "run.stopped",
   queued: "run.queued",
   starting: "run.training",
   training: "run.training",
   paused: "run.paused",
   stopping: "run.stopping",
   stopped: "run.stopped",
+  interrupted: "run.stopped",
   failed: "run.stopped",
   finished: "run.finished",
+  unknown: "run",
   unreadable: "run",
 };
+
+/** The context of a run that has ended without a checkpoint that it could go on from. */
+const endedContext = "run.ended";
 
 /** Those of runs of other engines, which cannot be paused, queued or evaluated. */
 const engineContexts: Readonly<Record<RunState, string>> = {
   ...runContexts,
+  ready: "run.engine-stopped",
   starting: "run.engine-training",
   training: "run.engine-training",
   stopped: "run.engine-stopped",
+  interrupted: "run.engine-stopped",
   failed: "run.engine-stopped",
+  unknown: "run.engine-stopped",
   finished: "run.engine-finished",
 };
 
@@ -90,17 +101,26 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
         ? evaluatedRunIcon[getTrend(evaluation.change.success)]
         : runIcon[state],
     description:
-      state === "queued" ? `queued · ${activity}` : `${state} · step ${step}${total}${reward}`,
+      state === "queued" || state === "ready"
+        ? `${state} · ${activity}`
+        : `${state} · step ${step}${total}${reward}`,
     tooltip: [
-      folder,
-      activity,
+      shortenPaths(folder),
+      toEditorText(activity),
       setup,
       ...(evaluation ? [describeEvaluation(evaluation)] : []),
     ].join("\n\n"),
-    context: config.engine === undefined ? runContexts[state] : engineContexts[state],
+    context: getContext(node.monitor),
   });
   item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };
   return item;
+}
+
+function getContext({ config, status: { state }, checkpoints }: RunMonitor): string {
+  if (config.engine !== undefined) return engineContexts[state];
+  const context = runContexts[state];
+  const hasEnded = context === "run.stopped" || context === "run.finished";
+  return hasEnded && checkpoints.length === 0 ? endedContext : context;
 }
 
 function createGroupItem({ task, entries }: Group): TreeItem {

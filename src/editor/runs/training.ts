@@ -17,6 +17,7 @@ import { UserError } from "../../userError.ts";
 import { showInformation, showProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
+import { ActionableError } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { EngineTraining } from "./engineTraining.ts";
@@ -25,7 +26,7 @@ import { describeEvaluation } from "./evaluationText.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import type { RunPages, RunRequest } from "./runPages.ts";
 import { pickRun, type RunChoice } from "./runPrompts.ts";
-import { getRunName } from "./runs.ts";
+import { describeFailure, getRunName } from "./runs.ts";
 import type { RunsNode } from "./runsNode.ts";
 import { askStartTime, type StartTime } from "./startTime.ts";
 import type { PlanDocuments } from "./planDocuments.ts";
@@ -47,7 +48,7 @@ const startedKey = "prove.startedTraining";
 /** The states in which each request is possible. */
 const requestStates: Readonly<Record<RunRequest, RunChoice["states"]>> = {
   pause: ["training"],
-  resume: ["paused", "stopped", "failed", "queued"],
+  resume: ["ready", "paused", "stopped", "interrupted", "failed", "queued"],
   stop: ["starting", "training", "paused"],
 };
 
@@ -157,8 +158,8 @@ export class Training {
   async extend(node: RunsNode | undefined): Promise<void> {
     const choice: RunChoice = {
       states: ["finished"],
-      whenNone: "no training has ended",
-      isPossible: it => it.config.engine === undefined,
+      whenNone: "no training has ended that could go on",
+      isPossible: it => it.config.engine === undefined && it.checkpoints.length > 0,
     };
     const { runs } = this.#dependencies;
     await this.request(
@@ -189,6 +190,13 @@ export class Training {
       throw new UserError(
         `${getRunName(monitor)} is not being trained`,
         "resume it, or choose a run that is being trained",
+      );
+    // the example's run has none
+    if (monitor.checkpoints.length === 0)
+      throw new ActionableError(
+        `${getRunName(monitor)} has no checkpoint, so that it cannot go on`,
+        "start a new training",
+        { title: "Start Training", command: "prove.startTraining" },
       );
     const question = {
       title: "Train Longer",
@@ -276,7 +284,7 @@ export class Training {
     let end: "steps" | "time" | "stop" | undefined;
     await showProgress(`Training ${basename(runFolder)}`, async (progress, token) => {
       progress.report({ message: "starting", increment: 0 });
-      if (!isRunning) await this.#startTrainer(runFolder);
+      if (!isRunning) await this.#startTrainer(monitor);
       const subscription = monitor.onChange(change => {
         if (change.kind === "finished") end = change.by;
       });
@@ -292,18 +300,29 @@ export class Training {
     return end !== undefined;
   }
 
-  async #startTrainer(runFolder: string): Promise<void> {
+  async #startTrainer(monitor: RunMonitor): Promise<void> {
     const { extensionUri, folder } = this.#dependencies;
-    const node = await findNode(getSetting("node"));
-    const connection = await startTrainer({
-      folder: runFolder,
-      program: Uri.joinPath(extensionUri, "dist", "trainer.js").fsPath,
-      fixtures: folder.fixtureFolders,
-      node: node.path,
-      env: createEnvironment(node),
-    });
-    // the monitor has its own connection
-    connection.close();
+    monitor.setStarting(true);
+    try {
+      const node = await findNode(getSetting("node"));
+      const connection = await startTrainer({
+        folder: monitor.folder,
+        program: Uri.joinPath(extensionUri, "dist", "trainer.js").fsPath,
+        fixtures: folder.fixtureFolders,
+        node: node.path,
+        env: createEnvironment(node),
+      });
+      // the monitor has its own connection
+      await monitor.attach();
+      connection.close();
+    } catch (error) {
+      monitor.setStarting(false);
+      monitor.readFiles();
+      const hasDied = monitor.status.state === "failed" || monitor.status.state === "interrupted";
+      throw hasDied && error instanceof UserError ? describeFailure(monitor, error) : error;
+    } finally {
+      monitor.setStarting(false);
+    }
   }
 
   /** Announces the end of a training. One that ran to its end is evaluated before. */

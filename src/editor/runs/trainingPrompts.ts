@@ -1,6 +1,7 @@
 /**
- * Asks for the options of a training. The first choice is a short training or the last one again;
- * the other asks for each option, with the last answers first.
+ * Asks for the options of a training. The first choice is a short training or the last one again,
+ * after making tasks where there are too few; the last one asks for each option, with the last
+ * answers first.
  */
 import { basename } from "node:path";
 import type { Memento, Uri } from "vscode";
@@ -14,7 +15,15 @@ import { formatCount, formatList } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
 import { askInSequence, pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
+import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import {
+  describeShortage,
+  formatCounts,
+  hasTooFew,
+  type FitCount,
+  type FittingFile,
+} from "./fittingFiles.ts";
 import { pickStudentOrFolder } from "./pickStudent.ts";
 import { moveToFront, type StudentChoice } from "./studentChoices.ts";
 import {
@@ -23,6 +32,7 @@ import {
   formatLength,
   type TrainingLength,
 } from "./trainingLength.ts";
+import { presets, type Preset } from "./trainingPresets.ts";
 
 /** What to train, and for how long. */
 export interface TrainingChoices {
@@ -44,8 +54,8 @@ export interface TrainingPromptContext {
   readonly tasks: Uri | undefined;
   readonly listFiles: () => Promise<readonly Uri[]>;
   /** The files with tasks on servers that a student knows, the newest first. */
-  readonly listFitting: (student: StartModel) => Promise<readonly Uri[]>;
-  /** How to get tasks where there are none; the first one makes tasks that fit the students. */
+  readonly listFitting: (student: StartModel) => Promise<readonly FittingFile[]>;
+  /** How to get tasks where there are none; the first one makes tasks that fit a student. */
   readonly sources: readonly TasksSource[];
   readonly students: readonly StudentChoice[];
   readonly checkFit: (tasks: Uri, student: StartModel) => Promise<FitResult>;
@@ -56,7 +66,8 @@ export interface TrainingPromptContext {
 export interface TasksSource {
   readonly label: string;
   readonly description: string;
-  readonly create: () => Promise<Uri>;
+  /** `student`: the one that the tasks should fit, if it is known. */
+  readonly create: (student?: StartModel) => Promise<Uri>;
 }
 
 /** The answers, as they are stored for the next time. */
@@ -71,6 +82,8 @@ interface StoredAnswers {
 interface Draft {
   /** Whether only what depends on the tasks is asked. */
   isKnown: boolean;
+  /** Whether it was said that there are too few tasks. */
+  isWarned: boolean;
   tasks?: Uri;
   student?: StudentChoice;
   rank?: number | undefined;
@@ -136,58 +149,87 @@ export async function promptForTraining(context: TrainingPromptContext): Promise
 
 const createDraft = (stored: StoredAnswers): Draft => ({
   isKnown: false,
+  isWarned: false,
   onlyFitting: false,
   preset: presets.find(it => it.label === stored.preset) ?? presets[0]!,
   length: stored.length ?? defaultLength,
   backend: backends.find(it => it.label === stored.backend) ?? backends[0]!,
 });
 
-/** Offers a training without further questions. In a folder without tasks, these come first. */
+/** Offers a training without further questions, which makes tasks first if there are too few. */
 const askKind: AskQuestion = async (draft, context, hasBack) => {
-  const { title, files, students, stored } = context;
+  const { title, students, stored } = context;
   const student = students.find(it => it.label === stored.student) ?? students[0];
-  if (!student || (files.length === 0 && !context.tasks)) return false;
-  const { label, place, findTasks } = await chooseDefaultTasks(student, context);
+  if (!student) return false;
   const { preset, length } = createDraft(stored);
-  const items = [
-    {
-      label,
-      description: `${student.label} on ${place} · ${preset.label} · ${formatLength(length)}`,
-      iconPath: icons.metrics,
-      isKnown: true,
-    },
-    {
-      label: "Choose the settings…",
-      description: "tasks, student, objective, length and backend",
-      isKnown: false,
-    },
-  ];
-  draft.isKnown = (await pickOne(items, { title, hasBack, text: "What to train" })).isKnown;
-  if (draft.isKnown)
-    Object.assign(draft, createDraft(stored), { tasks: await findTasks(), student, isKnown: true });
+  const settings = `${preset.label} · ${formatLength(length)}`;
+  const existing = await findDefaultTasks(student, context);
+  const isFew = !existing || hasTooFew(existing);
+  const making = createMakingItem(student, context, settings);
+  const training = existing && {
+    label: existing.label,
+    description: `${student.label} on ${existing.place} · ${settings}`,
+    iconPath: icons.metrics,
+    findTasks: () => Promise.resolve(existing.file),
+  };
+  const choosing = {
+    label: "Choose the settings…",
+    description: "tasks, student, objective, length and backend",
+    findTasks: undefined,
+  };
+  // a file that was asked for comes first
+  const first = context.tasks ? [training, isFew && making] : [isFew && making, training];
+  const text =
+    existing && isFew ? `${existing.place}: ${describeShortage(existing)}` : "What to train";
+  const items = [...first.filter(it => !!it), choosing];
+  const { findTasks } = await pickOne(items, { title, hasBack, text });
+  draft.isKnown = findTasks !== undefined;
+  if (!findTasks) return true;
+  const tasks = await findTasks();
+  Object.assign(draft, createDraft(stored), { tasks, student, isKnown: true, isWarned: isFew });
   return true;
 };
 
-/** The tasks of the first choice: given ones, those of the last training, or the newest that fit. */
-async function chooseDefaultTasks(student: StudentChoice, context: AskContext) {
-  const { files, stored, sources } = context;
-  const label = stored.student === undefined ? "A first training" : "With the last settings";
-  const name = (it: Uri) => basename(it.fsPath, ".tasks.jsonl");
-  const known = context.tasks ?? files.find(it => it.fsPath === stored.tasks);
-  if (known)
-    return {
-      label: known.fsPath === stored.tasks ? "The last training again" : label,
-      place: name(known),
-      findTasks: () => Promise.resolve(known),
-    };
+/** The choice to synthesize tasks for a student before it is trained on them. */
+const createMakingItem = (
+  student: StudentChoice,
+  { sources }: TrainingPromptContext,
+  settings: string,
+) => ({
+  label: `Make ${formatCount(studentTasks.count, "task")}, then train`,
+  description: `${student.label} on new tasks, a fifth held out · ${settings}`,
+  iconPath: icons.taskFile,
+  findTasks: () => sources[0]!.create(readStartModel(student.folder)),
+});
+
+interface DefaultTasks extends FittingFile {
+  readonly label: string;
+  /** The name of the file, and what it has for the student. */
+  readonly place: string;
+}
+
+/**
+ * The tasks of a training without questions: given ones, those of the last training, or the newest
+ * that fit, preferably enough.
+ */
+async function findDefaultTasks(
+  student: StudentChoice,
+  context: AskContext,
+): Promise<DefaultTasks | undefined> {
+  const { files, stored } = context;
   const fitting = await context.listFitting(readStartModel(student.folder));
-  const [newest] = fitting;
-  if (!newest) return { label, place: "new tasks that fit it", findTasks: sources[0]!.create };
-  const reason = fitting.length > 1 ? "the newest file that fits" : "the only file that fits";
+  const known = context.tasks ?? files.find(it => it.fsPath === stored.tasks);
+  const chosen = known
+    ? (fitting.find(it => it.file.fsPath === known.fsPath) ?? { file: known, train: 0, heldOut: 0 })
+    : (fitting.find(it => !hasTooFew(it)) ?? fitting[0]);
+  if (!chosen) return undefined;
+  const { file, train } = chosen;
+  const count = train === 0 ? "no task to train on" : formatCounts(chosen);
+  const first = stored.student === undefined ? "A first training" : "With the last settings";
   return {
-    label,
-    place: files.length > 1 ? `${name(newest)}, ${reason}` : name(newest),
-    findTasks: () => Promise.resolve(newest),
+    ...chosen,
+    label: file.fsPath === stored.tasks ? "The last training again" : first,
+    place: `${basename(file.fsPath, ".tasks.jsonl")}, ${count}`,
   };
 }
 
@@ -233,10 +275,20 @@ const askAdapters: AskQuestion = async (draft, { title }, hasBack) => {
   return true;
 };
 
-const askFit: AskQuestion = async (draft, { title, checkFit }, hasBack) => {
+const askFit: AskQuestion = async (draft, context, hasBack) => {
+  const { title, checkFit } = context;
   const [tasks, student] = [draft.tasks!, readStartModel(draft.student!.folder)];
-  const { train } = await checkFit(tasks, student);
+  const { train, heldOut } = await checkFit(tasks, student);
   const file = basename(tasks.fsPath);
+  const fitting = { train: train.fitting, heldOut: heldOut.fitting };
+  // the servers of the tasks fit, but many tasks are too long
+  if (draft.isKnown && !draft.isWarned && hasTooFew(fitting)) {
+    draft.isWarned = true;
+    if (await askToMake(draft, context, { fitting, hasBack })) {
+      await askFit(draft, context, hasBack);
+      return true;
+    }
+  }
   if (train.total === 0)
     throw new UserError(
       `${file} has no tasks to train on`,
@@ -268,45 +320,27 @@ const askFit: AskQuestion = async (draft, { title, checkFit }, hasBack) => {
   return true;
 };
 
-interface Preset {
-  readonly label: string;
-  readonly description: string;
-  readonly objective: GrpoSettings["objective"];
-  readonly profile: string;
+/** Asks whether to make tasks in place of those of the draft, of which too few fit. */
+async function askToMake(
+  draft: Draft,
+  context: AskContext,
+  { fitting, hasBack }: { readonly fitting: FitCount; readonly hasBack: boolean },
+): Promise<boolean> {
+  const { preset, length } = draft;
+  const settings = `${preset.label} · ${formatLength(length)}`;
+  const making = createMakingItem(draft.student!, context, settings);
+  const going = {
+    label: `Train on ${basename(draft.tasks!.fsPath, ".tasks.jsonl")}`,
+    description: `${formatCounts(fitting)} · ${settings}`,
+    iconPath: icons.metrics,
+    findTasks: undefined,
+  };
+  const items = fitting.train > 0 ? [making, going] : [making];
+  const text = `${formatCounts(fitting)}: ${describeShortage(fitting)}`;
+  const { findTasks } = await pickOne(items, { title: context.title, hasBack, text });
+  if (findTasks) draft.tasks = await findTasks();
+  return findTasks !== undefined;
 }
-
-const presets: readonly Preset[] = [
-  {
-    label: "GRPO",
-    description: "the paper's objective · reward prove-plus: the paper's five parts and success",
-    objective: "prove",
-    profile: "prove-plus",
-  },
-  {
-    label: "GRPO, the paper's reward",
-    description: "the paper's objective · reward paper: five parts",
-    objective: "prove",
-    profile: "paper",
-  },
-  {
-    label: "DAPO",
-    description: "resamples groups without a gradient, no KL term · reward prove-plus",
-    objective: "dapo",
-    profile: "prove-plus",
-  },
-  {
-    label: "Dr. GRPO",
-    description: "advantages that are not scaled, no KL term · reward prove-plus",
-    objective: "dr-grpo",
-    profile: "prove-plus",
-  },
-  {
-    label: "GSPO",
-    description: "one importance ratio per attempt, no KL term · reward prove-plus",
-    objective: "gspo",
-    profile: "prove-plus",
-  },
-];
 
 const askPreset: AskQuestion = async (draft, { title, stored }, hasBack) => {
   const items = moveToFront(presets, it => it.label === stored.preset);

@@ -41,7 +41,7 @@ export async function askForSettings(
     tasks: file,
     listFiles: () => tree.listFiles(),
     listFitting: async model =>
-      listFittingFiles(await tree.listFiles(), model, it => tree.readIndex(it)),
+      listFittingFiles(file ? [file] : await tree.listFiles(), model, it => tree.readIndex(it)),
     sources: listSources(dependencies),
     students: listStudents(getModelsFolder(folder), runs.list(), getOwnModels(folder)),
     checkFit: (chosen, model) => checkFit(dependencies, chosen, model),
@@ -76,7 +76,7 @@ const listSources = ({ synthesis }: SettingsDependencies): readonly TasksSource[
   {
     label: studentTasks.label,
     description: studentTasks.description,
-    create: () => synthesis.createStudentTasks(),
+    create: student => synthesis.createStudentTasks(student?.servers ?? []),
   },
   {
     label: "The example tasks",

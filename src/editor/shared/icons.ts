@@ -38,14 +38,17 @@ export const outcomeIcon: Readonly<Record<OutcomeKind, ThemeIcon>> = {
 };
 
 export const runIcon: Readonly<Record<RunState, ThemeIcon>> = {
+  ready: createIcon("circle-outline"),
   queued: createIcon("watch"),
   starting: createIcon("loading~spin"),
   training: createIcon("sync~spin", "charts.blue"),
   paused: createIcon("debug-pause", "charts.yellow"),
   stopping: createIcon("loading~spin"),
-  stopped: createIcon("circle-outline"),
+  stopped: createIcon("debug-stop"),
+  interrupted: createIcon("debug-disconnect", "list.errorForeground"),
   finished: createIcon("circle-filled"),
   failed: createIcon("error", "list.errorForeground"),
+  unknown: createIcon("question"),
   unreadable: createIcon("warning", "list.warningForeground"),
 };
 

@@ -15,12 +15,13 @@ import {
   type QuickPickItem,
   type StatusBarItem,
 } from "vscode";
+import { toEditorText } from "./editorText.ts";
 import { toPlainLine, toPlainText, truncateText } from "./plainText.ts";
 
 /** The editor cuts notifications at 1,000 characters without a sign. */
 const maxMessageLength = 600;
 
-const toMessage = (text: string) => truncateText(toPlainText(text), maxMessageLength);
+const toMessage = (text: string) => truncateText(toPlainText(toEditorText(text)), maxMessageLength);
 
 /** Shows a notification. Resolves to the button that was pressed, if any. */
 export const showInformation = async (
@@ -94,7 +95,12 @@ export function createStatusItem(id: string, name: string): StatusItem {
   item.name = name;
   return {
     show: ({ icon, text, tooltip, command }) =>
-      showStatus(item, { icon, text: toPlainLine(text), tooltip: toPlainText(tooltip), command }),
+      showStatus(item, {
+        icon,
+        text: toPlainLine(text),
+        tooltip: toPlainText(toEditorText(tooltip)),
+        command,
+      }),
     hide: () => item.hide(),
     dispose: () => item.dispose(),
   };

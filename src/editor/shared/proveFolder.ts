@@ -6,6 +6,7 @@ import { isAbsolute, normalize } from "node:path";
 import { EventEmitter, RelativePattern, Uri, workspace, type Disposable, type Event } from "vscode";
 import type { FixtureFolders } from "../../environment/fixture.ts";
 import { UserError } from "../../userError.ts";
+import { setShippedFolder } from "./editorText.ts";
 import { ActionableError } from "./report.ts";
 import { getSetting } from "./settings.ts";
 
@@ -25,6 +26,7 @@ export class ProveFolder implements Disposable {
 
   constructor(extension: Uri) {
     this.resources = Uri.joinPath(extension, "resources");
+    setShippedFolder(extension.fsPath);
     this.#subscriptions = [
       workspace.onDidChangeWorkspaceFolders(() => this.#changeFolder()),
       workspace.onDidChangeConfiguration(

@@ -4,6 +4,7 @@
  */
 import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "./editorText.ts";
 import { showError } from "./notifications.ts";
 
 /** A button of a notification, and the editor command that it runs. */
@@ -29,9 +30,11 @@ let log: LogOutputChannel | undefined;
 export const getLog = (): LogOutputChannel =>
   (log ??= window.createOutputChannel("PROVE", { log: true }));
 
-/** What happened and what to do, as sentences. `alternative`: what else can be done. */
+/** What happened and what to do in the editor, as sentences. `alternative`: what else can be done. */
 export const formatUserError = ({ what, remedy }: UserError, alternative?: string): string =>
-  `${capitalize(what)}. ${capitalize(remedy)}${alternative === undefined ? "" : `, or ${alternative}`}.`;
+  toEditorText(
+    `${capitalize(what)}. ${capitalize(remedy)}${alternative === undefined ? "" : `, or ${alternative}`}.`,
+  );
 
 /** Shows an error once. A cancelled job is not an error. */
 export function reportError(error: unknown): void {

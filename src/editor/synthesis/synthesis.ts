@@ -62,11 +62,15 @@ export class Synthesis {
     await this.#run({ file: file.fsPath, choices }, false);
   }
 
-  /** Synthesizes the tasks for the shipped student, without questions, and returns their file. */
-  async createStudentTasks(): Promise<Uri> {
+  /**
+   * Synthesizes tasks for a student, without questions, and returns their file. `servers`: those
+   * that it knows; those of the shipped student if there are none.
+   */
+  async createStudentTasks(servers: readonly string[]): Promise<Uri> {
     requireTrust("synthesizing tasks");
     const tasksFolder = this.#dependencies.folder.getPart("tasks");
-    const { choices, file } = createStudentSynthesis(tasksFolder, this.#studentServers);
+    const known = servers.length > 0 ? servers : this.#studentServers;
+    const { choices, file } = createStudentSynthesis(tasksFolder, known);
     await this.#synthesize({ file: file.fsPath, choices }, false);
     return file;
   }

@@ -48,7 +48,7 @@ export class UnfinishedSyntheses {
       file,
       schema: z.array(storedSchema),
       contents: "the list of unfinished syntheses",
-      remedy: "resume them in a terminal with --resume, or synthesize new tasks",
+      remedy: "synthesize new tasks; those that were made are kept",
     };
   }
 

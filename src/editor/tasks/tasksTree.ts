@@ -13,6 +13,7 @@ import {
 } from "vscode";
 import type { Task } from "../../trajectory/task.ts";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { FilteredTasks } from "./filteredTasks.ts";
 import { promptForFilter } from "./filterPrompt.ts";
@@ -233,7 +234,8 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
       const index = await this.readIndex(node.file);
       return createFileItem(node, index, await this.#listMatching(node.file), this.#filter);
     } catch (error) {
-      if (error instanceof UserError) return createUnreadableItem(node, error.message);
+      if (error instanceof UserError)
+        return createUnreadableItem(node, toEditorText(error.message));
       throw error;
     }
   }

@@ -18,6 +18,7 @@ import {
 import type { Catalog } from "../../environment/catalog.ts";
 import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import { toPlainText } from "../shared/plainText.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { createTestItem } from "../shared/treeItem.ts";
@@ -83,7 +84,7 @@ export class TestExplorer implements Disposable {
       item.error = undefined;
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      item.error = toPlainText(error.message);
+      item.error = toPlainText(toEditorText(error.message));
     }
   }
 
@@ -169,7 +170,7 @@ export class TestExplorer implements Disposable {
     item: TestItem,
     result: Exclude<CheckResult, { kind: "passed" }>,
   ): Promise<TestMessage> {
-    const message = new TestMessage(toPlainText(result.message));
+    const message = new TestMessage(toPlainText(toEditorText(result.message)));
     if (result.kind === "errored") return message;
     const { transcript } = await this.#dependencies.transcripts.read(item.uri!);
     const line =

@@ -14,6 +14,7 @@ import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import { showInformation } from "../shared/notifications.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import { reportRejection } from "../shared/report.ts";
@@ -75,7 +76,7 @@ export class TrajectoryDebugger implements Disposable {
         createDebugAdapterDescriptor: session =>
           new DebugAdapterInlineImplementation(
             new TrajectoryDebugSession(async address => {
-              const target = await this.#loadTarget(address);
+              const target = await this.#loadTarget(address).catch(throwInEditorWords);
               const hold = transcripts.hold(Uri.parse(target.source, true));
               this.#sessions.set(session.id, { session, target, hold });
               return target;
@@ -212,4 +213,11 @@ export class TrajectoryDebugger implements Disposable {
       ...(task ? { task } : {}),
     };
   }
+}
+
+/** The debugger shows the texts of an error itself. */
+function throwInEditorWords(error: unknown): never {
+  if (!(error instanceof UserError)) throw error;
+  const { what, remedy } = error;
+  throw new UserError(toEditorText(what), toEditorText(remedy), { cause: error });
 }

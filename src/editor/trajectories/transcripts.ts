@@ -24,6 +24,7 @@ import { openStartState } from "../../trajectory/replay.ts";
 import { listCalls } from "../../trajectory/trajectory.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import { showInformation } from "../shared/notifications.ts";
 import { formatUserError } from "../shared/report.ts";
 import { getRewardProfile } from "../shared/rewardProfile.ts";
@@ -133,7 +134,9 @@ export class Transcripts implements Disposable {
         reward: { unscorable: `it was rejected (${rejected.reason})` },
         transcript: formatTranscript(trajectory, describeRejectedAttempt(rejected)),
       };
-    const reward = computeReward(catalog, task, trajectory, getRewardProfile());
+    const computed = computeReward(catalog, task, trajectory, getRewardProfile());
+    const reward =
+      "unscorable" in computed ? { unscorable: toEditorText(computed.unscorable) } : computed;
     const transcript = formatAttempt(trajectory, task, reward);
     return { ...attempt, transcript, reward, catalog };
   }

@@ -42,7 +42,8 @@ test("a second window cannot start a training that runs, and sees it", async () 
   expect(() => start("")).toThrow(/^run-\w+ is being trained already, by process \d+ of another/);
   await running.stop();
   monitor.readFiles();
-  expect(monitor.status.state).toBe("stopped");
+  // nobody has recorded how it ended
+  expect(monitor.status.state).toBe("interrupted");
 });
 
 test("the output of a training that fails is in its log, and its last lines are found", async () => {

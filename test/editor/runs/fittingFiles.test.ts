@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Uri } from "vscode";
-import { listFittingFiles } from "../../../src/editor/runs/fittingFiles.ts";
+import { formatCounts, listFittingFiles } from "../../../src/editor/runs/fittingFiles.ts";
 import { indexTasks } from "../../../src/editor/tasks/taskIndex.ts";
 import { taskFormat, type Task } from "../../../src/trajectory/task.ts";
 
@@ -43,7 +43,7 @@ const files = [
 
 async function list(kind: "student" | "hugging-face", servers: readonly string[]) {
   const found = await listFittingFiles(files, { kind, servers }, it => indexTasks(it.fsPath));
-  return found.map(it => basename(it.fsPath, ".tasks.jsonl"));
+  return found.map(it => basename(it.file.fsPath, ".tasks.jsonl"));
 }
 
 test("files with tasks to train on for the student, the newest first", async () => {
@@ -53,4 +53,18 @@ test("files with tasks to train on for the student, the newest first", async () 
 
 test("a model that reads how servers work fits all tasks to train on", async () => {
   expect(await list("hugging-face", [])).toEqual(["b-unknown", "d-new", "a-old"]);
+});
+
+test("the tasks that fit are counted, and how many of them are held out", async () => {
+  const mixed = createFile("mixed.tasks.jsonl", 6000, [
+    { servers: ["banking"] },
+    { servers: ["banking"], split: "heldout-chain" },
+    { servers: ["banking", "crm"] },
+    { servers: ["crm"], split: "heldout-server" },
+  ]);
+  const student = { kind: "student", servers: ["banking"] } as const;
+  const [found] = await listFittingFiles([mixed], student, it => indexTasks(it.fsPath));
+  expect(found).toEqual({ file: mixed, train: 1, heldOut: 1 });
+  expect(formatCounts(found!)).toBe("2 tasks, 1 held out");
+  expect(formatCounts({ train: 1, heldOut: 0 })).toBe("1 task, none held out");
 });

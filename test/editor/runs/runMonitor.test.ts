@@ -18,6 +18,8 @@ import { RunMonitor } from "../../../src/editor/runs/runMonitor.ts";
 import { defaultSftSettings } from "../../../src/run/config.ts";
 import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";
 import type { StepMetrics } from "../../../src/run/metrics.ts";
+import { getLogFile } from "../../../src/run/start.ts";
+import { acquireTrainerLock, reserveTrainerLock } from "../../../src/run/trainerLock.ts";
 import { UserError } from "../../../src/userError.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prove-watch-"));
@@ -67,10 +69,42 @@ const check = (steps: number, end: RunEnd | undefined, expected: object) => {
   monitor.dispose();
 };
 
-test("the status of a run without a step", () =>
-  check(0, undefined, { state: "stopped", activity: "no step was done" }));
+test("the status of a run that was never started", () =>
+  check(0, undefined, { state: "ready", activity: "prepared, not started yet" }));
+test("the status of a run whose trainer was killed before its first step", () => {
+  writeFileSync(getLogFile(folder), "");
+  check(0, undefined, {
+    state: "interrupted",
+    activity: "ended unexpectedly before its first step",
+  });
+});
 test("the status of a run whose trainer was killed", () =>
-  check(3, undefined, { state: "stopped", activity: "interrupted after step 3" }));
+  check(3, undefined, { state: "interrupted", activity: "ended unexpectedly after step 3" }));
+test("the status of a run while this window or another one starts its trainer", () => {
+  const monitor = new RunMonitor(folder);
+  monitor.setStarting(true);
+  expect(monitor.status).toMatchObject({ state: "starting", activity: "starting the trainer" });
+  monitor.setStarting(false);
+  expect(monitor.status.state).toBe("ready");
+  reserveTrainerLock(folder, process.pid);
+  monitor.readFiles();
+  expect(monitor.status.state).toBe("starting");
+  monitor.dispose();
+});
+test("the status of a run that is trained where this window does not connect", () => {
+  appendMetrics(folder, createStep(1));
+  const release = acquireTrainerLock(folder, join(root, "no.sock"));
+  const monitor = new RunMonitor(folder);
+  expect(monitor.status).toMatchObject({
+    state: "unknown",
+    step: 1,
+    activity: `process ${process.pid} trains it, which this window cannot follow`,
+  });
+  release();
+  monitor.readFiles();
+  expect(monitor.status.state).toBe("interrupted");
+  monitor.dispose();
+});
 test("the status of a run that was stopped", () =>
   check(3, { by: "stop", step: 3 }, { state: "stopped", activity: "stopped after step 3" }));
 test("the status of a run that has done its steps", () =>
@@ -89,8 +123,8 @@ test("the steps of a training in another engine are followed in its files", () =
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), engine: "trl" }));
   const monitor = new RunMonitor(folder);
   expect(monitor.status).toMatchObject({
-    state: "stopped",
-    activity: "start launch.py to train with TRL",
+    state: "ready",
+    activity: "prepared for TRL, not started yet",
   });
   const steps: number[] = [];
   monitor.onChange(it => {
@@ -102,7 +136,10 @@ test("the steps of a training in another engine are followed in its files", () =
   monitor.readFiles();
   monitor.readFiles();
   expect(steps).toEqual([1, 2]);
-  expect(monitor.status.activity).toBe("step 2, trained with TRL");
+  expect(monitor.status).toMatchObject({
+    state: "unknown",
+    activity: "step 2, trained with TRL outside this editor",
+  });
   writeEnd(folder, { by: "steps", step: 2 });
   monitor.readFiles();
   expect(monitor.status).toMatchObject({ state: "finished", activity: "2 steps done" });
@@ -209,6 +246,6 @@ test("a run whose folder is gone keeps what was read, and says so until it is ba
   });
   renameSync(`${folder}-moved`, folder);
   monitor.readFiles();
-  expect(changes).toEqual(["status: unreadable", "status: stopped"]);
+  expect(changes).toEqual(["status: unreadable", "status: interrupted"]);
   monitor.dispose();
 });

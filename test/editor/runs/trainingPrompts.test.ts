@@ -94,6 +94,11 @@ beforeEach(() => {
 
 const createUri = (path: string) => ({ fsPath: path }) as Uri;
 const files = ["/a.tasks.jsonl", "/b.tasks.jsonl"].map(createUri);
+const enough = { train: 800, heldOut: 200 };
+const fitting = files.map(file => ({ file, ...enough }));
+const made = createUri("/made.tasks.jsonl");
+const makeTasks = { label: "Tasks", description: "", create: () => Promise.resolve(made) };
+const making = "Make 1,000 tasks, then train";
 
 async function prompt(
   train: Partial<FitCounts>,
@@ -108,11 +113,15 @@ async function prompt(
     tasks: undefined,
     title: "Start Training",
     listFiles: () => Promise.resolve(files),
-    listFitting: () => Promise.resolve(files),
-    sources: [],
+    listFitting: () => Promise.resolve(fitting),
+    sources: [makeTasks],
     students,
     checkFit: () =>
-      Promise.resolve({ train: { ...counts, ...train }, heldOut: counts, unknownServers: [] }),
+      Promise.resolve({
+        train: { ...counts, ...train },
+        heldOut: { ...counts, total: 20, fitting: 20 },
+        unknownServers: [],
+      }),
     workspaceState,
     ...options,
   });
@@ -133,7 +142,7 @@ test("the first choice is a short training of the student that improves most", a
     {
       text: "What to train",
       labels: ["A first training", "Choose the settings…"],
-      description: "careless on a, the newest file that fits · GRPO · 12 steps",
+      description: "careless on a, 1,000 tasks, 200 held out · GRPO · 12 steps",
     },
   ]);
 });
@@ -149,51 +158,114 @@ const otherChoices = {
 
 test("the last answers come first", async () => {
   editor.state.answers = otherAnswers;
-  await prompt({ total: 8, fitting: 8 });
+  await prompt({ total: 800, fitting: 800 });
   editor.state.answers = ["Choose the settings…"];
-  expect(await prompt({ total: 8, fitting: 8 })).toMatchObject(otherChoices);
+  expect(await prompt({ total: 800, fitting: 800 })).toMatchObject(otherChoices);
 });
 
 test("the first choice then is the last training again", async () => {
   editor.state.answers = otherAnswers;
-  await prompt({ total: 8, fitting: 8 });
+  await prompt({ total: 800, fitting: 800 });
   editor.state.answers = [];
   editor.state.questions = [];
-  expect(await prompt({ total: 8, fitting: 8 })).toMatchObject(otherChoices);
+  expect(await prompt({ total: 800, fitting: 800 })).toMatchObject(otherChoices);
   expect(editor.state.questions.map(it => it.labels[0])).toEqual(["The last training again"]);
 });
 
 test("without the file of the last training, it takes the newest that fits", async () => {
   editor.state.answers = otherAnswers;
-  await prompt({ total: 8, fitting: 8 });
+  await prompt({ total: 800, fitting: 800 });
   editor.state.answers = [];
   editor.state.questions = [];
   const left = {
     listFiles: () => Promise.resolve([files[0]!]),
-    listFitting: () => Promise.resolve([files[0]!]),
+    listFitting: () => Promise.resolve([fitting[0]!]),
   };
-  expect(await prompt({ total: 8, fitting: 8 }, left)).toMatchObject({
+  expect(await prompt({ total: 800, fitting: 800 }, left)).toMatchObject({
     tasks: { fsPath: "/a.tasks.jsonl" },
     student: { name: "small" },
   });
   expect(editor.state.questions).toMatchObject([
     {
       labels: ["With the last settings", "Choose the settings…"],
-      description: "small on a · DAPO · 1 hour",
+      description: "small on a, 1,000 tasks, 200 held out · DAPO · 1 hour",
     },
   ]);
 });
 
-test("if no file fits, the first choice makes tasks that do", async () => {
-  const made = createUri("/made.tasks.jsonl");
-  const create = () => Promise.resolve(made);
+test.each([
+  ["no file fits", [], "What to train", [making]],
+  [
+    "there are few tasks",
+    [{ file: files[0]!, train: 2, heldOut: 0 }],
+    "a, 2 tasks, none held out: too few to learn from",
+    [making, "A first training"],
+  ],
+  [
+    "none is held out",
+    [{ file: files[0]!, train: 900, heldOut: 0 }],
+    "a, 900 tasks, none held out: success could not be measured",
+    [making, "A first training"],
+  ],
+])("if %s, the first choice makes tasks, then trains on them", async (_, found, text, labels) => {
   const choices = await prompt(
-    { total: 8, fitting: 8 },
-    { listFitting: () => Promise.resolve([]), sources: [{ label: "", description: "", create }] },
+    { total: 800, fitting: 800 },
+    { listFitting: () => Promise.resolve(found) },
   );
-  expect(choices.tasks).toBe(made);
-  expect(editor.state.questions[0]).toMatchObject({
-    description: "careless on new tasks that fit it · GRPO · 12 steps",
+  expect(choices).toMatchObject({ tasks: made, student: { name: "careless" } });
+  expect(editor.state.questions).toEqual([
+    {
+      text,
+      labels: [...labels, "Choose the settings…"],
+      description: "careless on new tasks, a fifth held out · GRPO · 12 steps",
+    },
+  ]);
+});
+
+test("few tasks can be trained on all the same, without another question", async () => {
+  editor.state.answers = ["A first training"];
+  const listFitting = () => Promise.resolve([{ file: files[0]!, train: 2, heldOut: 0 }]);
+  const choices = await prompt({ total: 2, fitting: 2 }, { listFitting });
+  expect(choices.tasks).toBe(files[0]);
+  expect(editor.state.questions).toHaveLength(1);
+});
+
+test("a file with enough tasks comes before a newer one with too few", async () => {
+  const few = { file: files[0]!, train: 2, heldOut: 0 };
+  const listFitting = () => Promise.resolve([few, fitting[1]!]);
+  const choices = await prompt({ total: 800, fitting: 800 }, { listFitting });
+  expect(choices.tasks).toBe(files[1]);
+});
+
+test("on a given file with few tasks, making some is the second choice", async () => {
+  const listFitting = () => Promise.resolve([{ file: files[0]!, train: 2, heldOut: 0 }]);
+  const choices = await prompt({ total: 2, fitting: 2 }, { tasks: files[0], listFitting });
+  expect(choices.tasks).toBe(files[0]);
+  expect(editor.state.questions[0]!.labels).toEqual([
+    "A first training",
+    making,
+    "Choose the settings…",
+  ]);
+});
+
+test("if most tasks of the first choice are too long, it offers to make some", async () => {
+  const counts = { total: 900, fitting: 12, tooLong: 888 };
+  const checkFit = vi
+    .fn<TrainingPromptContext["checkFit"]>()
+    .mockResolvedValueOnce({
+      train: { ...counts, unknownServers: 0 },
+      heldOut: { total: 90, fitting: 0, unknownServers: 0, tooLong: 90 },
+      unknownServers: [],
+    })
+    .mockResolvedValue({
+      train: { total: 800, fitting: 800, unknownServers: 0, tooLong: 0 },
+      heldOut: { total: 200, fitting: 200, unknownServers: 0, tooLong: 0 },
+      unknownServers: [],
+    });
+  expect(await prompt({}, { checkFit })).toMatchObject({ tasks: made, onlyFitting: false });
+  expect(editor.state.questions[1]).toMatchObject({
+    text: "12 tasks, none held out: too few to learn from",
+    labels: [making, "Train on a"],
   });
 });
 
@@ -212,6 +284,7 @@ test("if some tasks do not fit, it says how many do, and trains on these by defa
 });
 
 test("if none fits, the training is refused with what to do", async () => {
+  editor.state.answers = ["Choose the settings…"];
   await expect(prompt({ total: 12, unknownServers: 12 })).rejects.toMatchObject({
     what: "none of the 12 tasks in a.tasks.jsonl fits careless, which knows banking and calendar",
     button: { command: "prove.synthesizeTasks" },
@@ -222,9 +295,10 @@ test("if none fits, the training is refused with what to do", async () => {
 test("in a folder without tasks, the first choice makes those for the student", async () => {
   const create = (path: string) => () => Promise.resolve(createUri(path));
   const choices = await prompt(
-    { total: 8, fitting: 8 },
+    { total: 800, fitting: 800 },
     {
       listFiles: () => Promise.resolve([]),
+      listFitting: () => Promise.resolve([]),
       sources: [
         { label: "Tasks for the student", description: "", create: create("/made.tasks.jsonl") },
         { label: "The example", description: "", create: create("/example.tasks.jsonl") },
@@ -237,6 +311,6 @@ test("in a folder without tasks, the first choice makes those for the student", 
 test("on a given file, there is no question about the tasks", async () => {
   editor.state.answers = ["Choose the settings…"];
   const tasks = createUri("/given.tasks.jsonl");
-  expect(await prompt({ total: 8, fitting: 8 }, { tasks })).toMatchObject({ tasks });
+  expect(await prompt({ total: 800, fitting: 800 }, { tasks })).toMatchObject({ tasks });
   expect(editor.state.questions[1]?.labels).toEqual(["careless", "small", "Choose Folder…"]);
 });

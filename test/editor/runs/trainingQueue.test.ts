@@ -123,13 +123,13 @@ test("the Runs view shows queued runs in their order", async () => {
   expect(await listRows()).toEqual([
     "first: queued · starts when the training before it has ended",
     "third: queued · 2 in the queue",
-    "second: stopped · step 0 of 200",
+    "second: ready · prepared, not started yet",
   ]);
   window.queue.remove(getFolder("first"));
   expect(await listRows()).toEqual([
     "third: queued · starts when the training before it has ended",
-    "second: stopped · step 0 of 200",
-    "first: stopped · step 0 of 200",
+    "second: ready · prepared, not started yet",
+    "first: ready · prepared, not started yet",
   ]);
   window.trainings[0]!.end(true);
   await checkStarted("second", "third");
