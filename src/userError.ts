@@ -16,3 +16,13 @@ export class UserError extends Error {
     this.remedy = remedy;
   }
 }
+
+/** Why work failed, in one line: what the user can fix, or a bug of this program. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof UserError) return `${error.what}; ${error.remedy}`;
+  return `PROVE has a bug, please report it (${String(error).split("\n", 1)[0]!})`;
+}
+
+/** A bug with its stack, for a report. */
+export const formatBug = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -39,7 +39,7 @@ export async function* measureServedTasks(
     const served = soak === undefined ? runTasks.flatMap(it => Object.values(it).flat()) : tasks;
     writeFileSync(file, served.map(it => `${formatTaskLine(it)}\n`).join(""));
     const program = startProgram(
-      ["serve", "--port", "0", "--tasks", file, "--workers", String(workers)],
+      ["serve", "--with-parent", "--port", "0", "--tasks", file, "--workers", String(workers)],
       signal,
       soak === undefined ? [] : soakNodeOptions,
     );

@@ -35,7 +35,10 @@ export async function* measureServing(
   };
   const stdio = startServer(["stdio", "banking"]);
   yield await Promise.race([measureStdio(stdio), rejectOnExit(stdio)]);
-  const [own, sdk] = [startServer(["serve", "--port", "0"]), startServer(reference)];
+  const [own, sdk] = [
+    startServer(["serve", "--with-parent", "--port", "0"]),
+    startServer(reference),
+  ];
   try {
     yield* await Promise.race([measureHttp(own, sdk), rejectOnExit(own), rejectOnExit(sdk)]);
   } finally {

@@ -4,6 +4,9 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 
+/** The exit code after a bug of this program, whatever else the work found. */
+export const bugExitCode = 70;
+
 /** What a command works with. Commands print only through it. */
 export interface CliContext {
   /** Prints one line on stdout. */
@@ -108,8 +111,8 @@ interface TypedCommand<
   /** Command lines without the program's name, each valid by itself. */
   readonly examples: readonly string[];
   /**
-   * Returns the exit code: 0 for done, 1 if the work found something wrong. A `UserError` that it
-   * throws ends the program with 2.
+   * Returns the exit code: 0 for done, 1 if the work found something wrong, `bugExitCode` if a part
+   * of it failed because of a bug. A `UserError` that it throws ends the program with 2.
    */
   run(context: CliContext, positionals: ValuesOf<A>, options: ValuesOf<O>): Promise<number>;
 }

@@ -9,7 +9,7 @@ import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evalua
 import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
 import type { ComputedWith } from "../run/computedWith.ts";
-import { UserError } from "../userError.ts";
+import { formatBug, UserError } from "../userError.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { readTasks } from "../trajectory/file.ts";
@@ -19,7 +19,14 @@ import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { createSeenTasks, listGoalTools, listTurnSequences } from "../trajectory/seenTasks.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
-import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
+import {
+  bugExitCode,
+  defineCommand,
+  flag,
+  option,
+  type CliContext,
+  type OptionValues,
+} from "./command.ts";
 import { endpointOptions } from "./endpoints.ts";
 import {
   comparedMetrics,
@@ -104,7 +111,9 @@ export const evaluate = defineCommand({
       options.trainedOn === undefined
         ? undefined
         : await readSeenTasks(resolve(cwd, options.trainedOn), printNote);
-    const measure = (spec: string) => measurePolicy(spec, { tasks, seen, options }, context);
+    let hasBug = false;
+    const onBug = () => void (hasBug = true);
+    const measure = (spec: string) => measurePolicy(spec, { tasks, seen, options, onBug }, context);
     const start = baseline === undefined ? undefined : await measure(baseline);
     const runs: Measured[] = [];
     for (const spec of options.policy) runs.push(await measure(spec));
@@ -141,6 +150,7 @@ export const evaluate = defineCommand({
     }
     // last: what was measured is printed even if the file cannot be written
     if (failedFile !== undefined) writeFailed(failedFile, tasks, runs[0]!, printNote);
+    if (hasBug) return bugExitCode;
     return all.every(it => it.greedy.metrics.attempts > it.greedy.metrics.unscorable) ? 0 : 1;
   },
 });
@@ -194,11 +204,12 @@ interface Measurement {
   readonly tasks: readonly Task[];
   readonly seen: SeenTasks | undefined;
   readonly options: EvaluateOptions;
+  readonly onBug: () => void;
 }
 
 async function measurePolicy(
   spec: string,
-  { tasks, seen, options }: Measurement,
+  { tasks, seen, options, onBug }: Measurement,
   context: CliContext,
 ): Promise<Measured> {
   // loads the numerics
@@ -208,7 +219,7 @@ async function measurePolicy(
     const opened = await openPolicy(spec, tasks, context, options, choice);
     computedWith = opened.computedWith;
     const policy = { ...opened, ...(seen ? { seen } : {}) };
-    const evaluation = await evaluatePolicy(policy, tasks, context, label, samples);
+    const evaluation = await evaluatePolicy(policy, tasks, context, { label, samples, onBug });
     opened.dispose();
     return evaluation;
   };
@@ -306,7 +317,7 @@ async function readSeenTasks(file: string, onTorn: (remark: string) => void): Pr
 
 /**
  * Evaluates a policy by the reward that runs train on, and by the paper's. Shows progress, and
- * notes each fault that ended an attempt once.
+ * notes each fault that ended an attempt once, and each bug with its stack.
  */
 export async function evaluatePolicy(
   { policy, concurrency, seen }: OpenedPolicy,
@@ -317,8 +328,11 @@ export async function evaluatePolicy(
     showProgress,
     printNote,
   }: Pick<CliContext, "catalog" | "signal" | "showProgress" | "printNote">,
-  label: string,
-  samples = 1,
+  {
+    label,
+    samples = 1,
+    onBug,
+  }: { readonly label: string; readonly samples?: number; readonly onBug?: () => void },
 ): Promise<Evaluation> {
   const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
@@ -329,6 +343,13 @@ export async function evaluatePolicy(
     ...(seen ? { seen } : {}),
     signal,
     clock: () => performance.now() / 1000,
+    onBug(error) {
+      onBug?.();
+      const text = formatBug(error);
+      if (faults.has(text)) return;
+      faults.add(text);
+      printNote(text);
+    },
     onRow(_row, trajectory, done) {
       const { fault } = getEnd(trajectory);
       if (fault !== undefined && !faults.has(fault)) {

@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { isMainThread, workerData } from "node:worker_threads";
 import { CommanderError } from "commander";
 import type { Catalog } from "../environment/catalog.ts";
-import { UserError } from "../userError.ts";
-import type { CliContext } from "./command.ts";
+import { formatBug, UserError } from "../userError.ts";
+import { bugExitCode, type CliContext } from "./command.ts";
 import { runCommandLine } from "./commandLine.ts";
 import { commands } from "./commands.ts";
 import { createConfirm, createTerminal } from "./terminal.ts";
@@ -120,8 +120,8 @@ function report(error: unknown): number {
     terminal.printUserError(error);
     return 2;
   }
-  terminal.printNote(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return 70;
+  terminal.printNote(formatBug(error));
+  return bugExitCode;
 }
 
 if (isMainThread) process.exitCode = await main(process.argv.slice(2));

@@ -32,7 +32,7 @@ export async function measureStudent(
     checkUnseen(stored, some);
     const opened = await openStudentModel(stored, some, context, choice);
     const label = samples > 1 ? `${name}, sampled: ` : `${name}: `;
-    const evaluation = await evaluatePolicy(opened, some, context, label, samples);
+    const evaluation = await evaluatePolicy(opened, some, context, { label, samples });
     opened.dispose();
     return evaluation;
   };
@@ -46,7 +46,7 @@ export async function measureStudent(
 
 function computeZeroVariance(rows: readonly EvaluationRow[]): number {
   const groups = [...groupByTask(rows).values()].map(attempts =>
-    attempts.map(it => it.breakdowns[defaultProfile.name]!.total),
+    attempts.flatMap(it => it.breakdowns[defaultProfile.name]?.total ?? []),
   );
   const flat = groups.filter(it => Math.max(...it) - Math.min(...it) < 1e-6);
   return groups.length === 0 ? 0 : flat.length / groups.length;

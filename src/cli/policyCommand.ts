@@ -16,6 +16,7 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
+import { endWithParent } from "./parentWatch.ts";
 
 export const policy = defineCommand({
   name: "policy",
@@ -30,6 +31,7 @@ export const policy = defineCommand({
         "policy needs the service that starts it",
         "run prove-rl serve --policy instead",
       );
+    endWithParent();
     // Ctrl-C in a terminal also reaches this process; the service decides when it ends
     context.allowLateEnd();
     const channel: Channel<PolicyMessages, PolicyListenerMessages> = createForkChannel(process);

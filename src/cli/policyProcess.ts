@@ -2,7 +2,8 @@
  * The policy of `serve` in a process of its own, so that its computation does not delay other
  * requests. A process that has ended is started again with the next request.
  */
-import { fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { PolicyFault } from "../policy/policy.ts";
 import type { ServedAnswer, ServedPolicy, ServedRequest } from "../policy/servedPolicy.ts";
@@ -13,8 +14,10 @@ import type {
   PolicyMessages,
 } from "../protocol/policyProcess.ts";
 
+type PolicyChannel = Channel<PolicyListenerMessages, PolicyMessages>;
+
 interface Running extends OpenedServedPolicy {
-  readonly channel: Channel<PolicyListenerMessages, PolicyMessages>;
+  readonly channel: PolicyChannel;
 }
 
 /** An answer that has not come yet. */
@@ -29,6 +32,7 @@ export class PolicyProcess implements ServedPolicy {
   readonly #awaited = new Map<number, Awaited>();
   #opened: OpenedServedPolicy = { model: "" };
   #running: Promise<Running> | undefined;
+  #child: ChildProcess | undefined;
   #count = 0;
 
   private constructor(program: string, choice: PolicyChoice) {
@@ -75,11 +79,19 @@ export class PolicyProcess implements ServedPolicy {
     }
   }
 
-  /** Ends the process; requests in progress fail. */
+  /** Ends the process at once, because it may be computing; requests in progress fail. */
   async close(): Promise<void> {
-    const running = this.#running;
+    const [running, child] = [this.#running, this.#child];
     this.#running = undefined;
-    await (await running)?.channel.close();
+    if (!child || hasEnded(child)) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+    // a process that was being opened ends with an error
+    await running?.then(
+      it => it.channel.close(),
+      () => {},
+    );
   }
 
   #open(): Promise<Running> {
@@ -97,7 +109,11 @@ export class PolicyProcess implements ServedPolicy {
     const child = fork(this.#program, ["policy"], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    const channel: Running["channel"] = createForkChannel(child);
+    this.#child = child;
+    const kill = () => void child.kill("SIGKILL");
+    process.once("exit", kill);
+    child.once("exit", () => process.removeListener("exit", kill));
+    const channel: PolicyChannel = createForkChannel(child);
     channel.listen("wrote", ({ id, text }) => this.#awaited.get(id)?.onText?.(text));
     channel.listen("failed", ({ id, message }) => {
       const awaited = this.#awaited.get(id);
@@ -108,7 +124,11 @@ export class PolicyProcess implements ServedPolicy {
       return { channel, ...(await channel.request("open", this.#choice)) };
     } catch (error) {
       await channel.close();
+      kill();
       throw error;
     }
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;

@@ -1,11 +1,11 @@
 /** `replay`: replays recorded attempts on fresh sessions and reports those that differ. */
 import { resolve } from "node:path";
-import { UserError } from "../userError.ts";
+import { describeFailure, formatBug, UserError } from "../userError.ts";
 import { readRecordedAttempts } from "../trajectory/recordedAttempts.ts";
 import { checkReplay, type ReplayResult } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { defineCommand, flag, repeatedArgument, type CliContext } from "./command.ts";
+import { bugExitCode, defineCommand, flag, repeatedArgument, type CliContext } from "./command.ts";
 
 export const replay = defineCommand({
   name: "replay",
@@ -16,7 +16,7 @@ export const replay = defineCommand({
   examples: ["replay my.tasks.jsonl", "replay prove/runs/first/groups --json"],
   async run(context, [files], { json }) {
     const { cwd, print, printNote, signal, showProgress } = context;
-    const counts = { attempts: 0, calls: 0, different: 0, imported: 0, unreadable: 0 };
+    const counts = { attempts: 0, calls: 0, different: 0, imported: 0, unreadable: 0, bugs: 0 };
     const onUserError = ({ what, remedy }: UserError) => {
       counts.unreadable++;
       printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
@@ -30,7 +30,10 @@ export const replay = defineCommand({
         counts.imported++;
         continue;
       }
-      const result = replayAttempt(context, trajectory);
+      const result = replayAttempt(context, trajectory, error => {
+        counts.bugs++;
+        printNote(formatBug(error));
+      });
       counts.attempts++;
       counts.calls += result.steps;
       if (result.verdict !== "same") {
@@ -42,6 +45,7 @@ export const replay = defineCommand({
     if (counts.imported > 0)
       printNote(`${counts.imported} imported attempts, whose calls other software executed`);
     if (counts.attempts > 0 || counts.imported === 0) printNote(summarize(counts));
+    if (counts.bugs > 0) return bugExitCode;
     return counts.unreadable > 0 ? 2 : counts.different === 0 ? 0 : 1;
   },
 });
@@ -57,25 +61,38 @@ function summarize({
   return `${attempts} attempts, ${calls} calls: ${verdict}`;
 }
 
-/** The result of a replay. It is `gone` if a server or fixture of the attempt no longer exists. */
+/**
+ * The result of a replay. It is `gone` if a server or fixture of the attempt no longer exists, and
+ * `failed` if a bug of this program ended it.
+ */
 type Result =
   | ReplayResult
   | {
-      readonly verdict: "gone";
+      readonly verdict: "gone" | "failed";
       readonly steps: 0;
       readonly what: string;
       readonly remedy: string;
       readonly first?: never;
     };
 
-function replayAttempt({ catalog }: CliContext, trajectory: Trajectory): Result {
+function replayAttempt(
+  { catalog }: CliContext,
+  trajectory: Trajectory,
+  onBug: (error: unknown) => void,
+): Result {
   try {
     return checkReplay(catalog, trajectory);
   } catch (error) {
     // an attempt that cannot be replayed does not stop the others
     if (error instanceof UserError)
       return { verdict: "gone", steps: 0, what: error.what, remedy: error.remedy };
-    throw error;
+    onBug(error);
+    return {
+      verdict: "failed",
+      steps: 0,
+      what: describeFailure(error),
+      remedy: "replay the others without it",
+    };
   }
 }
 

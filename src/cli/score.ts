@@ -2,7 +2,7 @@
  * `score`: scores recorded attempts, or goals and calls of other programs, which need no server.
  */
 import { resolve } from "node:path";
-import { UserError } from "../userError.ts";
+import { formatBug, UserError } from "../userError.ts";
 import {
   formatBreakdownLine,
   partNames,
@@ -23,6 +23,7 @@ import type { Task } from "../trajectory/task.ts";
 import { noTask } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import {
+  bugExitCode,
   defineCommand,
   flag,
   option,
@@ -162,15 +163,20 @@ async function scoreFiles(
   }
   for (const line of tally.format(profile.name)) printNote(line);
   if (pages) printNote(`pages in ${html}: ${pages.count}`);
+  if (tally.bugs > 0) return bugExitCode;
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
 }
 
 /** Returns the function that scores an attempt, or says why it has no score. */
-function createScorer({ catalog }: CliContext, profile: Profile, tally: Tally) {
+function createScorer({ catalog, printNote }: CliContext, profile: Profile, tally: Tally) {
   const createAttempt = createAttemptFactory(catalog);
   return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
     const score = scoreRecorded(createAttempt, trajectory, task, profile);
     if ("unscorable" in score) {
+      if (score.bug !== undefined) {
+        tally.bugs++;
+        printNote(formatBug(score.bug));
+      }
       const { imported, task: taskId } = trajectory.header;
       const hint = task || imported || taskId === noTask ? "" : ": name its file with --tasks";
       return { why: `${score.unscorable}${hint}` };
@@ -270,6 +276,7 @@ class Tally {
   >;
   #succeeded = 0;
   unscored = 0;
+  bugs = 0;
 
   get count(): number {
     return this.#all.n + this.unscored;

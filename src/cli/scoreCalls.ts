@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
+import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
 import type { ScoredGoal, ScoredCall } from "../reward/align.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
@@ -65,6 +66,8 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
     return { error: `not JSON (${(error as Error).message})` };
   }
   const id = readId(json);
+  if (isTooDeep(json, "document"))
+    return { ...id, error: `the line is ${describeTooDeep("document")}` };
   const parsed = attemptSchema.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
@@ -72,14 +75,7 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
   }
   const { goals, calls } = parsed.data;
   const error = findEdgeError(goals);
-  if (error) return { ...id, error };
-  try {
-    return { ...id, ...scoreAttempt(goals, calls, profile) };
-  } catch (error) {
-    // arguments are compared recursively
-    if (error instanceof RangeError) return { ...id, error: "arguments are nested too deeply" };
-    throw error;
-  }
+  return error ? { ...id, error } : { ...id, ...scoreAttempt(goals, calls, profile) };
 }
 
 /** Returns the profile. Throws a `UserError` for one that needs a server. */

@@ -1,18 +1,18 @@
 /** `serve`: runs the HTTP service, in this process or in several, until it is interrupted. */
 import { fork } from "node:child_process";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { formatComputedWith } from "../run/computedWith.ts";
-import { SessionJournal } from "../service/journal.ts";
+import { lockJournal, SessionJournal } from "../service/journal.ts";
 import type { SessionTable } from "../service/sessionTable.ts";
 import { Supervisor } from "../service/workers/supervisor.ts";
 import { runWorker } from "../service/workers/workerProcess.ts";
-import { acquireLock } from "../storage/fileLock.ts";
-import { UserError } from "../userError.ts";
+import { formatBug, UserError } from "../userError.ts";
 import { openTaskStore } from "../service/taskStore.ts";
 import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/token.ts";
 import { defineCommand, flag, option, type CliContext } from "./command.ts";
+import { endWithParent } from "./parentWatch.ts";
 import { commaList, outputPath, wholeNumber } from "./parsers.ts";
 import { PolicyProcess } from "./policyProcess.ts";
 
@@ -83,6 +83,7 @@ export const serve = defineCommand({
       ? AbortSignal.any([context.signal, watchParent()])
       : context.signal;
     const { host, port, capacity, workers, drain } = options;
+    if (options.isWorker) endWithParent();
     if (drain > 0 || options.isWorker) allowLateEnd();
     const files = (options.tasks ?? []).map(it => resolve(cwd, it));
     // each worker reads the files, too
@@ -98,8 +99,7 @@ export const serve = defineCommand({
       allowedHosts: options.allowHosts ?? [],
       capacity,
       token,
-      onBug: (error: unknown) =>
-        printNote(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+      onBug: (error: unknown) => printNote(formatBug(error)),
     };
     if (options.isWorker) {
       await runWorker(serviceOptions, it => reportBrokenCalls(it, context));
@@ -176,16 +176,6 @@ function reportBrokenCalls(sessions: SessionTable, { printNote }: CliContext): v
 const startWorkerProgram = () =>
   fork(process.argv[1]!, [...process.argv.slice(2), "--is-worker"], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-
-/** Two services with one journal would execute the same sessions. */
-const lockJournal = (folder: string) =>
-  acquireLock(join(folder, "lock.json"), {
-    createConflict: pid =>
-      new UserError(
-        `the journal ${folder} is in use by process ${pid}`,
-        "stop that service, or choose another folder",
-      ),
   });
 
 /** Starts the policy of the options, if there is one. */

@@ -3,12 +3,12 @@
  * has passed validation.
  */
 import { resolve } from "node:path";
-import { getRejectedFile, getReportFile } from "../synthesis/pipeline/report.ts";
+import { bugReason, getRejectedFile, getReportFile } from "../synthesis/pipeline/report.ts";
 import { menuKinds } from "../synthesis/pipeline/presets.ts";
 import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { splits } from "../trajectory/task.ts";
-import { defineCommand, flag, option } from "./command.ts";
+import { bugExitCode, defineCommand, flag, option } from "./command.ts";
 import { formatCounts, formatMeasures } from "./formatReport.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
 import { listFixtureFolders } from "./resources.ts";
@@ -96,6 +96,7 @@ export const synthesize = defineCommand({
     const { file, seconds, report } = result;
     if (json) context.print(JSON.stringify({ file, seconds, ...report }));
     else for (const line of formatResult(result)) context.print(line);
+    if (report.rejected[bugReason]) return bugExitCode;
     return report.accepted < report.options.count ? 1 : 0;
   },
 });

@@ -22,6 +22,7 @@ import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
 import { prepareEngineFolder } from "./engineFolder.ts";
 import { limitHeapGrowth } from "./heapGrowth.ts";
+import { endWithParent } from "./parentWatch.ts";
 import { createShardStarter } from "./shardThread.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
 import { scoreForTable } from "./workAttempts.ts";
@@ -41,6 +42,7 @@ export const work = defineCommand({
         "work needs the editor that starts it",
         "run the command itself instead, such as prove-rl synthesize",
       );
+    endWithParent();
     const channel: EditorChannel = createForkChannel(process);
     let code = 1;
     const finish = <T>(result: T): T => {

@@ -6,7 +6,6 @@
 import type { ErrorType } from "./outcome.ts";
 
 const maxValues = 10_000;
-const maxDepth = 32;
 const maxTextLength = 100_000;
 const maxKeyLength = 1000;
 
@@ -17,12 +16,11 @@ export interface LimitViolation {
 
 /** The first violation in the arguments, with its place in the message, or undefined. */
 export const findLimitViolation = (args: unknown): LimitViolation | undefined =>
-  checkValue(args, "", 0, { values: 0 });
+  checkValue(args, "", { values: 0 });
 
 function checkValue(
   value: unknown,
   path: string,
-  depth: number,
   seen: { values: number },
 ): LimitViolation | undefined {
   if (++seen.values > maxValues)
@@ -31,16 +29,10 @@ function checkValue(
   if (typeof value === "number")
     return Object.is(value, -0) ? invalid(`${path || "arguments"} is -0: write 0`) : undefined;
   if (value === null || typeof value !== "object") return undefined;
-  if (depth === maxDepth) return exceeded(`${path} is nested more than ${maxDepth} levels deep`);
   for (const key of Object.keys(value)) {
     const violation =
       checkText(key, "a key", maxKeyLength) ??
-      checkValue(
-        (value as Record<string, unknown>)[key],
-        path ? `${path}.${key}` : key,
-        depth + 1,
-        seen,
-      );
+      checkValue((value as Record<string, unknown>)[key], path ? `${path}.${key}` : key, seen);
     if (violation) return violation;
   }
   return undefined;

@@ -2,6 +2,7 @@
  * The outcome of a call: a value or a fault. Rewards, the editor's icons and the tests all use the
  * same outcomes.
  */
+import { describeTooDeep } from "../storage/jsonDepth.ts";
 import type { Digest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
@@ -38,6 +39,13 @@ export const createUnknownToolFault = (name: string): Fault => ({
   type: "unknown_tool",
   message: `there is no tool ${name}`,
   hint: "call one of the tools on offer",
+});
+
+/** The fault of a call whose arguments are nested too deeply. */
+export const createTooDeepFault = (): Fault => ({
+  kind: "bad-arguments",
+  type: "invalid_params",
+  message: `the arguments are ${describeTooDeep("value")}`,
 });
 
 /** One RFC 6902 operation. Paths start at the session's state: `/<server>/world/…`. */

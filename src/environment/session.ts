@@ -4,12 +4,14 @@
  * replaces the state only if the call succeeds.
  */
 import type { z } from "zod";
+import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import { findLimitViolation } from "./argumentLimits.ts";
 import type { CallMemo } from "./callMemo.ts";
 import { computeDigest, deriveDigest, measureJson, type Digest } from "./digest.ts";
 import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
+  createTooDeepFault,
   createUnknownToolFault,
   type CallResult,
   type ErrorType,
@@ -104,6 +106,8 @@ export class Session {
   call(name: string, args: unknown): CallResult {
     const tool = this.#tools.get(name);
     if (!tool) return this.#fail(createUnknownToolFault(name));
+    // a record has the text in their place, and its replay the same outcome
+    if (replaceTooDeep(args) === tooDeepText) return this.#fail(createTooDeepFault());
     if (!this.#memo) return this.#execute(tool, args);
     const { result, after } = this.#memo.getOrExecute(this.#state, name, args, () => ({
       result: this.#execute(tool, args),

@@ -2,7 +2,7 @@
  * The first of the two checks of a call's arguments: required keys and JSON types, recursively. The
  * second check, of ranges, enums and formats, is the tool's full schema.
  */
-import { isJsonObject } from "./json.ts";
+import { isJsonObject, type Json } from "./json.ts";
 import { getProperties, listBranches, listRequired } from "./schemaKeywords.ts";
 import type { JsonSchema } from "./server.ts";
 
@@ -55,7 +55,16 @@ function listTypes(schema: JsonSchema): readonly string[] {
   if (names.length > 0) return names.every(it => jsonTypes.has(it)) ? names : [];
   const { const: constant, enum: listed } = schema;
   if (constant !== undefined) return [getJsonType(constant)];
-  return Array.isArray(listed) ? [...new Set(listed.map(getJsonType))] : [];
+  return Array.isArray(listed) ? listEnumTypes(listed as Json[]) : [];
+}
+
+const keptEnumTypes = new WeakMap<readonly Json[], readonly string[]>();
+
+/** The types of an enum's values, which are listed once: each of many values may be checked. */
+function listEnumTypes(values: readonly Json[]): readonly string[] {
+  let types = keptEnumTypes.get(values);
+  if (!types) keptEnumTypes.set(values, (types = [...new Set(values.map(getJsonType))]));
+  return types;
 }
 
 const jsonTypes = new Set(["string", "number", "integer", "boolean", "null", "array", "object"]);

@@ -2,11 +2,18 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
+import { createAttemptHeader } from "../policy/taskConversation.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { createAttemptFactory } from "../trajectory/attempt.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
+import {
+  asFinished,
+  type Finished,
+  type Header,
+  type Trajectory,
+} from "../trajectory/trajectory.ts";
+import { describeFailure, UserError } from "../userError.ts";
 import { computeMetrics, type EvaluationMetrics } from "./metrics.ts";
 import { measureAttempt, type EvaluationRow } from "./row.ts";
 
@@ -23,6 +30,8 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
   /** A monotonic clock in seconds. Without it, metrics do not include speed. */
   readonly clock?: () => number;
+  /** Receives the error of an attempt that failed because of a bug. The others go on. */
+  readonly onBug?: (error: unknown) => void;
   /** Called after each attempt, in the order in which they end. */
   readonly onRow?: (row: EvaluationRow, trajectory: Finished<Trajectory>, done: number) => void;
 }
@@ -37,8 +46,9 @@ export interface Evaluation {
 }
 
 /**
- * Attempts every task once or `samples` times. An attempt that ends by a fault has a row
- * without scores and is left out of all means.
+ * Attempts every task once or `samples` times. An attempt that ends by a fault, such as a bug of
+ * this program, has a row without scores and is left out of all means. Throws a `UserError` for a
+ * task that cannot be attempted.
  */
 export async function evaluate(
   tasks: readonly Task[],
@@ -46,21 +56,32 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   const { catalog, profiles, concurrency = 1, signal, clock } = options;
-  const { samples = 1, seen, onRow } = options;
+  const { samples = 1, seen, onBug, onRow } = options;
   const createAttempt = createAttemptFactory(catalog);
   const attempts = samples * tasks.length;
   const rows: EvaluationRow[] = [];
   let next = 0;
   let done = 0;
+  const attempt = async (task: Task, sample: number) => {
+    const own = samples > 1 ? { id: `${task.id}/${sample}` } : {};
+    try {
+      const done = await rollout(task, policy, catalog, { ...(signal ? { signal } : {}), ...own });
+      const { trajectory, finalState } = done;
+      const row = measureAttempt(createAttempt(task, trajectory, finalState), profiles, seen);
+      return { row, trajectory };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof UserError) throw error;
+      onBug?.(error);
+      const header = createAttemptHeader(task, catalog, policy.name, own);
+      const trajectory = createFailedTrajectory(header, error);
+      return { row: measureAttempt(createAttempt(task, trajectory), profiles, seen), trajectory };
+    }
+  };
   const work = async () => {
     while (next < attempts) {
       const at = next++;
-      const task = tasks[Math.floor(at / samples)]!;
-      const { trajectory, finalState } = await rollout(task, policy, catalog, {
-        ...(signal ? { signal } : {}),
-        ...(samples > 1 ? { id: `${task.id}/${at % samples}` } : {}),
-      });
-      const row = measureAttempt(createAttempt(task, trajectory, finalState), profiles, seen);
+      const { row, trajectory } = await attempt(tasks[Math.floor(at / samples)]!, at % samples);
       rows[at] = row;
       onRow?.(row, trajectory, ++done);
     }
@@ -76,3 +97,7 @@ export async function evaluate(
     metrics: computeMetrics(rows, profiles, seconds),
   };
 }
+
+/** The record of an attempt whose own was lost. */
+const createFailedTrajectory = (header: Header, error: unknown): Finished<Trajectory> =>
+  asFinished({ header, events: [{ kind: "ended", by: "fault", fault: describeFailure(error) }] })!;

@@ -4,6 +4,7 @@
  */
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import {
+  createTooDeepFault,
   createUnknownToolFault,
   type CompletedCall,
   type Fault,
@@ -11,6 +12,7 @@ import {
 } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
+import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import { allowsTool, type ServerEntry } from "./mcpConfig.ts";
 import { createBrokenFault, ServerConnection, type Timeouts } from "./serverConnection.ts";
 import {
@@ -133,7 +135,7 @@ export class ConnectedSession {
       this.#findFault(name, args) ??
       (await this.#connection?.call(name, args as JsonObject)) ??
       createBrokenFault(`${this.entry.name} is not running`);
-    this.#calls.push({ name, arguments: args as Json, outcome });
+    this.#calls.push({ name, arguments: replaceTooDeep(args as Json), outcome });
     return outcome;
   }
 
@@ -145,6 +147,7 @@ export class ConnectedSession {
       const omitted = this.omittedTools.find(it => it.name === name);
       return omitted ? { ...fault, message: describeOmission(omitted) } : fault;
     }
+    if (replaceTooDeep(args) === tooDeepText) return createTooDeepFault();
     if (!allowsTool(this.entry, tool))
       return {
         kind: "refused",

@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../environment/json.ts";
 import { findProgram } from "../storage/findProgram.ts";
+import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
 import { ProcessTree } from "./processTree.ts";
@@ -190,7 +191,7 @@ function parseMessages(line: string): readonly JsonObject[] {
 
 function tryParse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseMessageJson(text);
   } catch {
     // the line is skipped
     return undefined;

@@ -4,6 +4,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Readable, Writable } from "node:stream";
 import { isJsonObject } from "../environment/json.ts";
 import type { Server } from "../environment/server.ts";
+import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { createConnectionSessions, type SessionDefaults } from "./connectionSessions.ts";
 import { exposeServer, type ExposedServer } from "./exposedServer.ts";
 import { formatError, parseMessage, JsonRpcError } from "./jsonRpc.ts";
@@ -86,7 +87,7 @@ export class StdioTransport implements Transport {
   #handleLine(line: string): string {
     let message: unknown;
     try {
-      message = JSON.parse(line);
+      message = parseMessageJson(line);
     } catch {
       return formatErrorLine(new JsonRpcError("parse error", "this line is not JSON"));
     }

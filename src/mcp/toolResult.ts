@@ -5,15 +5,22 @@
  */
 import { isJsonObject, omitUndefined, type Json, type JsonObject } from "../environment/json.ts";
 import type { ErrorType, Fault, Outcome } from "../environment/outcome.ts";
+import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 import type { ReplyError } from "./rpcClient.ts";
 
 /**
- * A result is a fault if it is marked as an error, or if an error key in its value says so. Throws
- * an `Error` for what is no result.
+ * A result is a fault if it is marked as an error, or if an error key in its value says so. One
+ * that is nested too deeply is not used. Throws an `Error` for what is no result.
  */
 export function createOutcome(result: Json, errorKeys: readonly string[]): Outcome {
   if (!isJsonObject(result)) throw new Error("it is not an object");
   const value = parseResult(result);
+  if (isTooDeep(value, "value"))
+    return {
+      kind: "broken",
+      type: "internal",
+      message: `the result is ${describeTooDeep("value")}`,
+    };
   if (result["isError"] === true) return createRefusal(value);
   return isJsonObject(value) && errorKeys.some(key => indicatesError(key, value))
     ? createRefusal(value)

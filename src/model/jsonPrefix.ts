@@ -10,13 +10,8 @@ import {
 } from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import type { Call } from "../policy/policy.ts";
+import { LiteralTexts, type ReadEnd } from "./literalTexts.ts";
 import type { JsonSchema } from "./valueText.ts";
-
-/**
- * Where the value ends, `open` if the text ends before it, or undefined if the text is not the
- * beginning of a value.
- */
-export type ReadEnd = number | "open" | undefined;
 
 type Json = Call["arguments"];
 
@@ -32,28 +27,26 @@ interface Expected {
 }
 
 /** Reads a value from a position. The text is a string of bytes. */
-export function readJson(text: string, at: number, { schema: it, write }: Expected): ReadEnd {
-  const schema = toSchema(it);
-  const branches = listBranches(schema);
-  const type = schema["type"];
-  const alternatives = branches.length
-    ? branches
-    : Array.isArray(type)
-      ? type.map(it => ({ ...schema, type: it }))
-      : undefined;
-  if (alternatives)
-    return readFirst(alternatives.map(it => readJson(text, at, { schema: it, write })));
-  const literals = listLiterals(schema);
-  if (literals)
-    return readLiteral(
-      text,
-      at,
-      writeAll(
-        literals.map(it => JSON.stringify(it)),
-        write,
-      ),
-    );
-  switch (type) {
+export function readJson(text: string, at: number, { schema, write }: Expected): ReadEnd {
+  const { literals, others } = listAlternatives(schema);
+  if (literals.size === 0 && others.length === 1)
+    return readAlternative(text, at, { schema: others[0]!, write });
+  return readFirst([
+    ...(literals.size > 0 ? [getLiteralTexts(schema, write).read(text, at)] : []),
+    ...others.map(it => readAlternative(text, at, { schema: it, write })),
+  ]);
+}
+
+const anyValue: JsonSchema = {};
+const anyText: JsonSchema = { type: "string" };
+const anyType: readonly JsonSchema[] = [
+  anyText,
+  ...["number", "boolean", "null", "array", "object"].map(type => ({ type })),
+];
+
+/** Reads a value of one type. */
+function readAlternative(text: string, at: number, { schema, write }: Expected): ReadEnd {
+  switch (schema["type"]) {
     case "string":
       return readPattern(
         text,
@@ -66,19 +59,15 @@ export function readJson(text: string, at: number, { schema: it, write }: Expect
     case "number":
       return readNumber(text, at);
     case "boolean":
-      return readLiteral(text, at, ["true", "false"]);
+      return booleans.read(text, at);
     case "null":
-      return readLiteral(text, at, ["null"]);
+      return nullText.read(text, at);
     case "array":
-      return readList(text, at, { schema: (schema["items"] ?? {}) as JsonSchema, write });
+      return readList(text, at, { schema: (schema["items"] ?? anyValue) as JsonSchema, write });
     case "object":
       return readObject(text, at, { schema, write });
     default:
-      return readFirst(
-        ["string", "number", "boolean", "null", "array", "object"].map(it =>
-          readJson(text, at, { schema: { type: it }, write }),
-        ),
-      );
+      return readFirst(anyType.map(it => readAlternative(text, at, { schema: it, write })));
   }
 }
 
@@ -89,16 +78,43 @@ function readFirst(ends: readonly ReadEnd[]): ReadEnd {
   return closed.length > 0 ? Math.max(...closed) : undefined;
 }
 
-/** Reads the longest of some texts. */
-export function readLiteral(text: string, at: number, literals: readonly string[]): ReadEnd {
-  const rest = text.slice(at);
-  if (literals.some(it => it.length > rest.length && it.startsWith(rest))) return "open";
-  const read = literals.filter(it => rest.startsWith(it)).map(it => it.length);
-  return read.length > 0 ? at + Math.max(...read) : undefined;
+const booleans = new LiteralTexts(["true", "false"]);
+const nullText = new LiteralTexts(["null"]);
+
+/** The texts of a schema's listed values, as JSON. */
+const getLiteralTexts = keepByWriter(
+  (schema, write) => new LiteralTexts(writeAll(listAlternatives(schema).literals, write)),
+);
+
+const getKeys = keepByWriter((schema, write) => {
+  const schemaByText = new Map(
+    Object.entries(getProperties(schema)).flatMap(([key, it]) =>
+      writeAll([JSON.stringify(key)], write).map(written => [`${written}:`, { key, schema: it }]),
+    ),
+  );
+  return {
+    schemaByText,
+    texts: new LiteralTexts(schemaByText.keys()),
+    required: new Set(listRequired(schema)),
+  };
+});
+
+/** A value that is computed once for a schema and the conversation to which `write` belongs. */
+function keepByWriter<T>(
+  create: (schema: JsonSchema, write: WriteLiteral) => T,
+): (schema: JsonSchema, write: WriteLiteral) => T {
+  const kept = new WeakMap<WriteLiteral, WeakMap<JsonSchema, T>>();
+  return (schema, write) => {
+    const own = kept.get(write) ?? new WeakMap<JsonSchema, T>();
+    kept.set(write, own);
+    let value = own.get(schema);
+    if (value === undefined) own.set(schema, (value = create(schema, write)));
+    return value;
+  };
 }
 
-const writeAll = (texts: readonly string[], write: WriteLiteral): readonly string[] =>
-  texts.flatMap(it => {
+const writeAll = (texts: Iterable<string>, write: WriteLiteral): readonly string[] =>
+  [...texts].flatMap(it => {
     const written = write(it);
     return written === undefined ? [] : [toBytes(written)];
   });
@@ -164,45 +180,73 @@ const readList = (text: string, at: number, item: Expected): ReadEnd =>
 
 /** An object of the schema's keys, each at most once, or of any keys if the schema lists none. */
 function readObject(text: string, at: number, { schema, write }: Expected): ReadEnd {
-  const properties = Object.entries(getProperties(schema)).flatMap(([key, it]) =>
-    writeAll([JSON.stringify(key)], write).map(written => ({
-      key,
-      text: `${written}:`,
-      schema: it,
-    })),
-  );
-  const missing = new Set(listRequired(schema));
-  const unused = new Set(properties);
-  const hasAnyKey = properties.length === 0 && schema["additionalProperties"] !== false;
+  const { schemaByText, texts, required } = getKeys(schema, write);
+  const used = new Set<string>();
+  let missing = required.size;
+  const hasAnyKey = schemaByText.size === 0 && schema["additionalProperties"] !== false;
   const readMember = (position: number): ReadEnd => {
     if (hasAnyKey) {
-      const end = readJson(text, position, { schema: { type: "string" }, write });
+      const end = readAlternative(text, position, { schema: anyText, write });
       if (typeof end !== "number" || end >= text.length) return end === undefined ? end : "open";
-      return text[end] === ":" ? readJson(text, end + 1, { schema: {}, write }) : undefined;
+      return text[end] === ":" ? readJson(text, end + 1, { schema: anyValue, write }) : undefined;
     }
-    const keyEnd = readLiteral(
-      text,
-      position,
-      [...unused].map(it => it.text),
-    );
+    const keyEnd = texts.read(text, position, used);
     if (typeof keyEnd !== "number") return keyEnd;
-    const property = [...unused].find(it => it.text === text.slice(position, keyEnd))!;
-    unused.delete(property);
-    missing.delete(property.key);
+    const keyText = text.slice(position, keyEnd);
+    used.add(keyText);
+    const property = schemaByText.get(keyText)!;
+    if (required.has(property.key)) missing--;
     return readJson(text, keyEnd, { schema: property.schema, write });
   };
   return readSequence(text, at, {
     marks: ["{", "}"],
     readItem: readMember,
-    canEnd: () => missing.size === 0,
-    canGoOn: () => hasAnyKey || unused.size > 0,
+    canEnd: () => missing === 0,
+    canGoOn: () => hasAnyKey || used.size < schemaByText.size,
   });
 }
 
 export const toBytes = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
-/** The values that the schema lists, without those that do not have its type. */
-export function listLiterals(schema: JsonSchema): readonly Json[] | undefined {
+/** What a value of a schema can be. */
+export interface Alternatives {
+  /** The JSON texts of the values that the schema or its branches list. */
+  readonly literals: ReadonlySet<string>;
+  /** The other branches, each with at most one type. */
+  readonly others: readonly JsonSchema[];
+  /** What holds beside the branches; undefined if there are none. */
+  readonly beside: JsonSchema | undefined;
+}
+
+const keptAlternatives = new WeakMap<JsonSchema, Alternatives>();
+
+/** The alternatives of a schema, which are computed once. */
+export function listAlternatives(published: JsonSchema): Alternatives {
+  const schema = toSchema(published);
+  let alternatives = keptAlternatives.get(schema);
+  if (!alternatives) {
+    const [literals, others] = [new Set<string>(), [] as JsonSchema[]];
+    for (const branch of listLeaves(schema)) {
+      const values = listValues(branch);
+      if (values) for (const it of values) literals.add(JSON.stringify(it));
+      else others.push(branch);
+    }
+    const { anyOf: _, oneOf: __, ...rest } = schema as Record<string, Json>;
+    const beside = listBranches(schema).length > 0 ? rest : undefined;
+    keptAlternatives.set(schema, (alternatives = { literals, others, beside }));
+  }
+  return alternatives;
+}
+
+function listLeaves(schema: JsonSchema): readonly JsonSchema[] {
+  const branches = listBranches(schema);
+  if (branches.length > 0) return branches.map(toSchema).flatMap(listLeaves);
+  const type = schema["type"];
+  return Array.isArray(type) ? type.map(it => ({ ...schema, type: it })) : [schema];
+}
+
+/** The values that a branch lists, without those that do not have its type. */
+function listValues(schema: JsonSchema): readonly Json[] | undefined {
   const values =
     (schema["enum"] as readonly Json[] | undefined) ??
     ("const" in schema ? [schema["const"]] : undefined);

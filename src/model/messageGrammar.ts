@@ -7,6 +7,7 @@
 import { getProperties, listRequired } from "../environment/schemaKeywords.ts";
 import type { IdAliases } from "./idAliases.ts";
 import { toBytes } from "./jsonPrefix.ts";
+import { LiteralTexts } from "./literalTexts.ts";
 import { getTextTokens, type TextTokens, type TokenMask } from "./textTokens.ts";
 import type { Mark, Tokenizer } from "./tokenizer.ts";
 import { UserError } from "../userError.ts";
@@ -34,6 +35,9 @@ export const createMessageGrammar = (
   options: GrammarOptions,
 ): MessageGrammar => new Message(tokenizer, options);
 
+/** The longest schema, in characters, whose masks are kept for other conversations. */
+const maxKeptSchema = 2_000;
+
 /** A key of a tool. */
 interface Key {
   readonly name: string;
@@ -59,7 +63,7 @@ class Message implements MessageGrammar {
   readonly #tokens: TextTokens;
   readonly #tools: ReadonlyMap<string, readonly Key[]>;
   /** The bytes of the tools' names that have no token. */
-  readonly #spelledNames: readonly string[];
+  readonly #spelledNames: LiteralTexts;
   readonly #aliases: IdAliases;
   readonly #firstMarks: readonly Mark[];
   readonly #grammars = new Map<Key, ValueGrammar>();
@@ -77,9 +81,11 @@ class Message implements MessageGrammar {
         return keys && canWriteName(tokenizer, tool.name) ? [[tool.name, keys]] : [];
       }),
     );
-    this.#spelledNames = [...this.#tools.keys()]
-      .filter(it => tokenizer.nameId(it) === undefined)
-      .map(it => toBytes(` ${it}`));
+    this.#spelledNames = new LiteralTexts(
+      [...this.#tools.keys()]
+        .filter(it => tokenizer.nameId(it) === undefined)
+        .map(it => toBytes(` ${it}`)),
+    );
     const canCall = this.#tools.size > 0;
     if (kind === "calls" && !canCall)
       throw new UserError(
@@ -165,12 +171,13 @@ class Message implements MessageGrammar {
   }
 
   #computeNameMask(text: string): TokenMask {
-    const texts = this.#spelledNames.filter(it => it.startsWith(text));
-    const next = this.#tokens.findContinuations(undefined, text, it =>
-      texts.some(name => name.startsWith(it)),
-    );
-    if (texts.includes(text))
-      return this.#allowNextPart(next, undefined, this.#tools.get(decode(text).slice(1)));
+    const next = this.#tokens.findContinuations(undefined, text, it => {
+      const end = this.#spelledNames.read(it, 0);
+      return end === "open" || end === it.length;
+    });
+    const name = decode(text).slice(1);
+    const keys = this.#tokenizer.nameId(name) === undefined ? this.#tools.get(name) : undefined;
+    if (keys) return this.#allowNextPart(next, undefined, keys);
     if (text !== "") return next;
     const mask = this.#allow(next, []);
     for (const name of this.#tools.keys()) {
@@ -191,7 +198,8 @@ class Message implements MessageGrammar {
     if (grammar.isFree) return this.#tokens.all;
     // the texts of a schema depend on the conversation only if they contain ids
     const source = JSON.stringify(key.schema);
-    const memoKey = /_\d/.test(source) ? undefined : `${source}\n${text}`;
+    const isKept = source.length <= maxKeptSchema && !/_\d/.test(source);
+    const memoKey = isKept ? `${source}\n${text}` : undefined;
     return this.#tokens.findContinuations(memoKey, text, it =>
       grammar.canContinue(removeSpace(it)),
     );

@@ -4,17 +4,11 @@
  * bytes (one character each), because a token can end within a character.
  */
 import { isJsonObject } from "../environment/json.ts";
-import { getProperties, listBranches, toSchema } from "../environment/schemaKeywords.ts";
+import { getProperties, toSchema } from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
 import type { Call } from "../policy/policy.ts";
-import {
-  listLiterals,
-  readJson,
-  readLiteral,
-  toBytes,
-  type ReadEnd,
-  type WriteLiteral,
-} from "./jsonPrefix.ts";
+import { listAlternatives, readJson, toBytes, type WriteLiteral } from "./jsonPrefix.ts";
+import { LiteralTexts, type ReadEnd } from "./literalTexts.ts";
 import { formatArgument, itemsOf, parseArgument, type JsonSchema } from "./valueText.ts";
 
 type Json = Call["arguments"];
@@ -29,43 +23,44 @@ export interface ValueGrammar {
 /** Derives the grammar of a schema. */
 export function createValueGrammar(published: JsonSchema, write: WriteLiteral): ValueGrammar {
   const schema = toSchema(published);
-  const grammars = listAlternatives(schema).map(it => createAlternative(it, schema, write));
+  const { literals, others } = listAlternatives(schema);
+  const grammars = others.map(it => createAlternative(it, schema, write));
   if (grammars.some(it => it.isFree)) return freeText;
+  if (literals.size > 0) {
+    const values = Array.from(literals, it => JSON.parse(it) as Json);
+    grammars.push(createLiterals(values, schema, write));
+  }
   return { isFree: false, canContinue: text => grammars.some(it => it.canContinue(text)) };
 }
 
 /** Whether a value has the types, enums and constants of a schema. */
 export function isValueOf(schema: JsonSchema, value: Json): boolean {
-  return findTypeMismatch(schema, value) === undefined && hasListedValues(schema, value);
+  const { literals, others, beside } = listAlternatives(schema);
+  return (
+    (beside === undefined || findTypeMismatch(beside, value) === undefined) &&
+    ((literals.size > 0 && literals.has(JSON.stringify(value))) ||
+      others.some(it => hasType(it, value) && hasParts(it, value)))
+  );
 }
 
-function hasListedValues(published: JsonSchema, value: Json): boolean {
-  const schema = toSchema(published);
-  const branches = listBranches(schema);
-  if (branches.length > 0) return branches.some(it => isValueOf(it, value));
-  const listed = listLiterals(schema);
-  if (listed && !listed.some(it => JSON.stringify(it) === JSON.stringify(value))) return false;
+/** Whether a value has the type and the required keys of a branch. */
+const hasType = ({ type = [], required = [] }: JsonSchema, value: Json): boolean =>
+  findTypeMismatch({ type, required }, value) === undefined;
+
+function hasParts(schema: JsonSchema, value: Json): boolean {
   const items = schema["items"];
   if (Array.isArray(value) && isJsonObject(items))
-    return value.every(it => hasListedValues(items, it as Json));
+    return value.every(it => isValueOf(items, it as Json));
   if (!isJsonObject(value)) return true;
   const properties = getProperties(schema);
   return Object.entries(value).every(([key, it]) =>
     Object.hasOwn(properties, key)
-      ? hasListedValues(properties[key]!, it)
+      ? isValueOf(properties[key]!, it)
       : schema["additionalProperties"] !== false,
   );
 }
 
 const freeText: ValueGrammar = { isFree: true, canContinue: () => true };
-
-/** The schema's branches, each with one type. */
-function listAlternatives(schema: JsonSchema): readonly JsonSchema[] {
-  const branches = listBranches(schema);
-  if (branches.length > 0) return branches.map(toSchema).flatMap(listAlternatives);
-  const type = schema["type"];
-  return Array.isArray(type) ? type.map(it => ({ ...schema, type: it })) : [schema];
-}
 
 /** `whole` is the schema by which a text is parsed, of which `schema` is an alternative. */
 function createAlternative(
@@ -73,8 +68,6 @@ function createAlternative(
   whole: JsonSchema,
   write: WriteLiteral,
 ): ValueGrammar {
-  const literals = listLiterals(schema);
-  if (literals) return createLiterals(literals, whole, write);
   const json = (text: string) => readJson(text, 0, { schema, write });
   switch (schema["type"]) {
     case "number":
@@ -90,7 +83,7 @@ function createAlternative(
       return { isFree: false, canContinue: text => isBeginning(json(text), text) };
     case "string":
       // beside a list, a bare text is parsed as a list
-      return listAlternatives(whole).some(it => it["type"] === "array")
+      return listAlternatives(whole).others.some(it => it["type"] === "array")
         ? { isFree: false, canContinue: text => isBeginning(json(text), text) }
         : freeText;
     default:
@@ -103,11 +96,13 @@ function createLiterals(
   whole: JsonSchema,
   write: WriteLiteral,
 ): ValueGrammar {
-  const texts = values.flatMap(it => {
-    const text = write(formatArgument(it, whole));
-    return text === undefined ? [] : [toBytes(text)];
-  });
-  return { isFree: false, canContinue: text => isBeginning(readLiteral(text, 0, texts), text) };
+  const texts = new LiteralTexts(
+    values.flatMap(it => {
+      const text = write(formatArgument(it, whole));
+      return text === undefined ? [] : [toBytes(text)];
+    }),
+  );
+  return { isFree: false, canContinue: text => isBeginning(texts.read(text, 0), text) };
 }
 
 /** Integers have at most 16 digits; no call needs more, and none is infinite. */
@@ -132,7 +127,7 @@ function createLists(
   write: WriteLiteral,
 ): ValueGrammar {
   const items = itemsOf(schema);
-  const isPlain = listAlternatives(items ?? {}).every(
+  const isPlain = listAlternatives(items ?? {}).others.every(
     it => it["type"] !== "array" && it["type"] !== "object",
   );
   const item = createValueGrammar(items ?? {}, text => {

@@ -6,6 +6,7 @@
 import { isJsonObject } from "../environment/json.ts";
 import { listBranches, toSchema } from "../environment/schemaKeywords.ts";
 import type { Call, Conversation } from "../policy/policy.ts";
+import { isTooDeep } from "../storage/jsonDepth.ts";
 
 export type Tool = Conversation["tools"][number];
 export type JsonSchema = Tool["inputSchema"];
@@ -42,8 +43,17 @@ export function parseArgument(text: string, schema: JsonSchema | undefined): Jso
 const formatBare = (value: Json): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 
+const keptTypes = new WeakMap<JsonSchema, ReadonlySet<string>>();
+
+/** The types of a schema's values, which are listed once: it may have a hundred thousand values. */
 function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
   if (!isJsonObject(schema)) return new Set();
+  let types = keptTypes.get(schema);
+  if (!types) keptTypes.set(schema, (types = listTypes(schema)));
+  return types;
+}
+
+function listTypes(schema: JsonSchema): ReadonlySet<string> {
   const branches = listBranches(schema);
   if (branches.length > 0) return new Set(branches.flatMap(it => [...typesOf(it)]));
   const type = schema["type"];
@@ -64,7 +74,8 @@ const typeOf = (value: Json): string =>
 
 function tryParseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, "value") ? undefined : value;
   } catch {
     return undefined; // text that only begins like JSON
   }

@@ -7,6 +7,7 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
 import { listMenuTools } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
+import { isTooDeep } from "../storage/jsonDepth.ts";
 import {
   trajectoryFormat,
   type CallEvent,
@@ -132,7 +133,8 @@ function parseResult(text: string): RecordedOutcome {
 
 function parseOrText(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, "value") ? text : value;
   } catch {
     return text;
   }

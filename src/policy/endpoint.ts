@@ -5,6 +5,7 @@
 import { setTimeout } from "node:timers/promises";
 import { createRandom, type Random } from "../environment/random.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
+import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./chatModel.ts";
 import { EndpointFault, excerptText } from "./endpointFault.ts";
@@ -276,7 +277,7 @@ export class Endpoint implements ChatModel {
   #parseAnswer({ headers }: Response, text: string): ChatAnswer {
     let json: Json;
     try {
-      json = JSON.parse(text) as Json;
+      json = parseMessageJson(text) as Json;
     } catch (cause) {
       const type = headers.get("content-type") ?? "no content type";
       if (!type.includes("json"))

@@ -1,5 +1,6 @@
 /** Formats requests to `/v1/chat/completions` and parses the answers. Sends nothing. */
 import { z } from "zod";
+import { replaceTooDeep } from "../storage/jsonDepth.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest, ChatTool } from "./chatModel.ts";
 import { EndpointFault } from "./endpointFault.ts";
@@ -161,15 +162,18 @@ export function parseAssistantMessage({
 export const compatibleRemedy =
   "check that the base URL is that of an OpenAI-compatible server, which mostly ends in /v1";
 
-/** Most endpoints send arguments as JSON text. Text that is not valid JSON is kept as it is. */
+/**
+ * Most endpoints send arguments as JSON text. Text that is not valid JSON is kept as it is, and
+ * what is nested too deeply is not: the session refuses both.
+ */
 function parseArguments(args: Json | undefined): Json {
   if (args === undefined || args === null) return {};
-  if (typeof args !== "string") return args;
+  if (typeof args !== "string") return replaceTooDeep(args);
   if (args.trim() === "") return {};
   try {
-    return JSON.parse(args) as Json;
+    return replaceTooDeep(JSON.parse(args) as Json);
   } catch {
-    // the model's error, which the session refuses as bad arguments
+    // the model's error
     return args;
   }
 }

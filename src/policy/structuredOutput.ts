@@ -58,9 +58,7 @@ function toJsonSchema(shape: z.ZodType): JsonSchema {
 
 /** The JSON in a text that may have a code fence or a remark around it, or undefined. */
 function extractJson(text: string): unknown {
-  const fencedText = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
-  const bracketedText = /[{[][\s\S]*[}\]]/.exec(text)?.[0];
-  for (const candidate of [text, fencedText, bracketedText]) {
+  for (const candidate of [text, findFencedText(text), findBracketedText(text)]) {
     if (candidate === undefined) continue;
     try {
       return JSON.parse(candidate);
@@ -69,4 +67,17 @@ function extractJson(text: string): unknown {
     }
   }
   return undefined;
+}
+
+/** The content of the first code fence that is closed. */
+function findFencedText(text: string): string | undefined {
+  const [, content, rest] = text.split("```", 3);
+  return rest === undefined ? undefined : content!.replace(/^json/, "");
+}
+
+/** From the first opening bracket to the last closing one. */
+function findBracketedText(text: string): string | undefined {
+  const start = text.search(/[{[]/);
+  const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+  return start < 0 || end < start ? undefined : text.slice(start, end + 1);
 }

@@ -77,9 +77,10 @@ interface Question {
 const permission =
   /\b(shall|should|may|can|could) (i|we)\b|\b(do|would) you (want|like)\b|\b(is|are) (that|this|it|these|those) (ok|okay|right|correct|fine|all right)\b|\b(is|are) (that|this|it|these|those) what you (want|mean)\b|\bare you sure\b|\bgo ahead\b|\bproceed\b|\bconfirm\b/i;
 const openWord = /\b(which|what|who|whom|whose|when|where|why|how)\b/i;
-/** Questions with a permission word that cannot be answered with yes. */
-const choice =
-  /\bconfirm (which|what|who|whom|whose|when|where|why|how)\b|\b(do|would) you (want|like)\b(?! (me|us|to)\b).*\bor\b(?! not\b)/i;
+/** The beginnings of questions with a permission word that cannot be answered with yes. */
+const openRequest = /\bconfirm (which|what|who|whom|whose|when|where|why|how)\b/i;
+const choice = /\b(do|would) you (want|like)\b(?! (me|us|to)\b)/i;
+const alternative = /\bor\b(?! not\b)/i;
 const request = /\bplease (confirm|let me know|tell me)\b|\bconfirm (that|whether|if)\b/i;
 /** An offer of more help is not a question about what the user asked for. */
 const offer =
@@ -97,8 +98,20 @@ function findQuestion(text: string): Question | undefined {
   const permissionAt = asked.search(permission);
   const openAt = asked.search(openWord);
   const isConfirmation =
-    permissionAt >= 0 && (openAt < 0 || permissionAt < openAt) && !choice.test(asked);
+    permissionAt >= 0 && (openAt < 0 || permissionAt < openAt) && !offersChoice(asked);
   return { kind: isConfirmation ? "confirmation" : "open", text: asked };
+}
+
+/**
+ * Whether a question cannot be answered with yes, as "Would you like a or b?". The two parts of a
+ * choice are matched one after the other, because one pattern for both takes quadratic time.
+ */
+function offersChoice(question: string): boolean {
+  if (openRequest.test(question)) return true;
+  return question.split(/[\n\r]/).some(line => {
+    const start = line.search(choice);
+    return start >= 0 && alternative.test(line.slice(start));
+  });
 }
 
 /**

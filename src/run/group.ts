@@ -14,6 +14,7 @@ import { createTaskLine, parseTaskLine, taskLineSchema } from "../trajectory/tas
 import { formatTrajectoryLine, trajectorySchema } from "../trajectory/trajectoryLine.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
+import { isTooDeep } from "../storage/jsonDepth.ts";
 import { readLog, type Log } from "../storage/jsonLines.ts";
 import { getGroupsFile, resumable } from "./folder.ts";
 
@@ -63,7 +64,7 @@ const formatLine = ({ variant, ...line }: GroupLine) => ({
 
 /** The attempt of a line's JSON, or undefined if it is none. */
 export const parseGroupLine = (json: unknown): GroupLine | undefined =>
-  groupLineSchema.safeParse(json).data;
+  isTooDeep(json, "document") ? undefined : groupLineSchema.safeParse(json).data;
 
 /** The attempts of a step; empty if they were not stored. */
 export const readGroups = (folder: string, step: number): Log<GroupLine> =>

@@ -13,7 +13,7 @@ import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { UserError } from "../userError.ts";
+import { describeFailure, UserError } from "../userError.ts";
 import {
   createAttemptRow,
   listWeights,
@@ -117,7 +117,7 @@ class Scorer {
       const reason =
         error instanceof SyntaxError
           ? `the line is not JSON (${error.message})`
-          : describeUserError(error);
+          : describeFailure(error);
       this.options.onSkipped({ line: number, reason });
       return undefined;
     }
@@ -202,12 +202,6 @@ const createScored = (
 
 const pickRange = ({ number, offset, bytes }: Line): LineRange => ({ number, offset, bytes });
 
-/** A fixture or a tool that has changed is a property of the attempt, not an error of the table. */
-function describeUserError(error: unknown): string {
-  if (!(error instanceof UserError)) throw error;
-  return `${error.what}; ${error.remedy}`;
-}
-
 /** Finds tasks in files by their ids. The files are indexed when the first task is needed. */
 class TaskFinder {
   readonly #files: readonly string[];
@@ -232,7 +226,7 @@ class TaskFinder {
     try {
       return parseTask(await readJsonAt(file, line), { file, line: line.number });
     } catch (error) {
-      describeUserError(error);
+      if (!(error instanceof UserError)) throw error;
       return undefined;
     }
   }
@@ -247,7 +241,7 @@ class TaskFinder {
         }
       } catch (error) {
         // a file that is gone has no task
-        describeUserError(error);
+        if (!(error instanceof UserError)) throw error;
       }
     return places;
   }

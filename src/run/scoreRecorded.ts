@@ -5,7 +5,7 @@
 import type { Attempt, CreateAttempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished, noTask, type Trajectory } from "../trajectory/trajectory.ts";
-import { UserError } from "../userError.ts";
+import { describeFailure, UserError } from "../userError.ts";
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { explainUnscorable, isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
@@ -15,13 +15,13 @@ export interface RecordedScore {
   readonly breakdown: Breakdown;
 }
 
-/** The task is undefined if it was not found. */
+/** The task is undefined if it was not found. `bug` is what PROVE threw. */
 export function scoreRecorded(
   createAttempt: CreateAttempt,
   trajectory: Trajectory,
   task: Task | undefined,
   profile: Profile,
-): RecordedScore | Unscorable {
+): RecordedScore | (Unscorable & { readonly bug?: unknown }) {
   const unscorable = explainUnscorable(trajectory);
   if (unscorable !== undefined) return { unscorable };
   if (!task) return { unscorable: explainMissingTask(trajectory.header.task) };
@@ -32,9 +32,10 @@ export function scoreRecorded(
     const breakdown = scoreAttempt(attempt, profile);
     return isScored(breakdown) ? { attempt, breakdown } : breakdown;
   } catch (error) {
-    // a fixture or a tool has changed, which stops no other attempt and hides no transcript
-    if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
-    throw error;
+    // a fixture or a tool has changed, or PROVE has a bug: neither stops other attempts, nor hides
+    // a transcript
+    const unscorable = describeFailure(error);
+    return error instanceof UserError ? { unscorable } : { unscorable, bug: error };
   }
 }
 

@@ -2,10 +2,11 @@
  * Parses a request for a chat completion. Refuses what the service does not support and what no
  * conversation can be, and names the parameter.
  */
-import type { Json } from "../environment/json.ts";
+import { isJsonObject, type Json } from "../environment/json.ts";
 import { findResults } from "../policy/chatConversation.ts";
 import type { ChatMessage, ChatTool } from "../policy/chatModel.ts";
 import type { Decoding } from "../policy/policy.ts";
+import { replaceTooDeep } from "../storage/jsonDepth.ts";
 import { chatBody, type ChatBody } from "./chatSchemas.ts";
 import { HttpError, type HttpErrorCode } from "./httpError.ts";
 
@@ -75,6 +76,7 @@ export function parseChatRequest(json: unknown): ChatRequest {
   const messages = body.messages.map(parseMessage);
   checkOrder(messages);
   const tools = (body.tools ?? []).map(parseTool);
+  checkSize(tools);
   return {
     model: body.model,
     messages,
@@ -90,6 +92,26 @@ export function parseChatRequest(json: unknown): ChatRequest {
     maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
     stop: [body.stop ?? []].flat().filter(it => it !== ""),
   };
+}
+
+/** The most schemas in all tools: of properties, items and branches. */
+const maxSchemas = 20_000;
+
+/** Each token that a student chooses for a call is compared with all schemas. */
+function checkSize(tools: readonly ChatTool[]): void {
+  const count = tools.reduce((sum, it) => sum + countRecords(it.parameters), 0);
+  if (count <= maxSchemas) return;
+  throw refuse(
+    "tools",
+    `the tools have ${count} schemas, and ${maxSchemas} are the most`,
+    "offer fewer tools, or list values in an enum, which may have any number",
+  );
+}
+
+function countRecords(value: Json): number {
+  if (value === null || typeof value !== "object") return 0;
+  const inside = Object.values(value).reduce<number>((sum, it: Json) => sum + countRecords(it), 0);
+  return isJsonObject(value) ? inside + 1 : inside;
 }
 
 function checkSupported(body: ChatBody): void {
@@ -136,7 +158,7 @@ const joinText = (content: ChatBody["messages"][number]["content"]): string =>
 /** Arguments that are not JSON stay text, as a model may have written them. */
 function parseArguments(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return replaceTooDeep(JSON.parse(text) as Json);
   } catch {
     return text;
   }

@@ -12,7 +12,7 @@ import { streamCompletion } from "./chatStream.ts";
 import { HttpError } from "./httpError.ts";
 import { sendJson } from "./jsonResponse.ts";
 import { readJsonBody } from "./requestBody.ts";
-import type { Route } from "./route.ts";
+import { decodeSegment, type Route } from "./route.ts";
 
 /** Choices that may be in progress at the same time; a student batches 64 of them. */
 const maxChoices = 1_024;
@@ -78,7 +78,8 @@ export class ChatRoutes {
         "nothing is served at this address",
         "use /v1/chat/completions",
       );
-    this.#checkModel(decodeName(path.slice("/v1/models/".length)));
+    const name = path.slice("/v1/models/".length);
+    this.#checkModel(decodeSegment(name) ?? name);
     sendJson(response, { status: 200, text: JSON.stringify(this.#describeModel()) });
   }
 
@@ -164,12 +165,4 @@ function checkMethod({ method }: IncomingMessage, allow: string): void {
       allow,
     },
   );
-}
-
-function decodeName(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

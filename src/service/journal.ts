@@ -4,19 +4,23 @@
  */
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import { isMissing, toReadError } from "../storage/fileErrors.ts";
+import { isMissing, toReadError, withWriteErrors } from "../storage/fileErrors.ts";
+import { acquireLock } from "../storage/fileLock.ts";
 import { isJson } from "../storage/jsonLines.ts";
 import { LineWriter, type Disk } from "../storage/lineWriter.ts";
+import { UserError } from "../userError.ts";
 
 /** A request that a session has executed. */
 export interface JournalRecord {
@@ -58,11 +62,14 @@ export class SessionJournal {
   readonly #spareFiles: string[] = [];
   #lastSpare = 0;
 
-  /** Creates the folder, for this user only. Tests replace the disk. */
+  /**
+   * Creates the folder, for this user only. Tests replace the disk. Throws a `UserError` for a
+   * folder that others can read.
+   */
   constructor(folder: string, disk?: Disk) {
     this.#folder = folder;
     this.#disk = disk;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    createPrivateFolder(folder);
     // of processes that were killed; one that still has some creates new files instead
     for (const it of readdirSync(folder))
       if (it.endsWith(spareExtension)) rmSync(join(folder, it), { force: true });
@@ -75,12 +82,13 @@ export class SessionJournal {
       .flatMap(name => readHeader(join(this.#folder, name)) ?? []);
   }
 
-  /** Begins the file of a session. Throws a `UserError` if it cannot be written. */
+  /**
+   * Begins the file of a session. Throws a `UserError` if it cannot be written, or if the session
+   * has one already, to which another process may be writing.
+   */
   begin(header: JournalHeader, record: JournalRecord): void {
     const id = header.session_id;
-    // a writer would go on with the file that the spare one replaces
-    this.#writers.delete(id);
-    this.#takeSpareFile(id);
+    this.#replaceFile(id);
     try {
       this.#append(id, { format, ...header, ...record });
     } catch (error) {
@@ -107,12 +115,8 @@ export class SessionJournal {
   copy(records: readonly JournalRecord[], header: JournalHeader, last: JournalRecord): void {
     const [first, ...rest] = records;
     const lines = [{ ...first, format, ...header }, ...rest, last];
-    this.#writers.delete(header.session_id);
-    this.#takeSpareFile(header.session_id);
-    writeFileSync(
-      this.#getFile(header.session_id),
-      lines.map(it => `${JSON.stringify(it)}\n`).join(""),
-    );
+    const file = this.#replaceFile(header.session_id);
+    writeFileSync(file, lines.map(it => `${JSON.stringify(it)}\n`).join(""), { mode: fileMode });
   }
 
   remove(id: string): void {
@@ -136,21 +140,36 @@ export class SessionJournal {
     for (const it of this.#spareFiles.splice(0)) rmSync(it, { force: true });
   }
 
-  /** Gives an empty file the name of a session's, if there is one. */
-  #takeSpareFile(id: string): void {
+  /**
+   * Makes way for the file of a session that begins, and returns its path. What is there may be the
+   * torn first line of a process that was killed, but not a session.
+   */
+  #replaceFile(id: string): string {
+    const file = this.#getFile(id);
+    // a writer would go on with the file that the spare one replaces
+    this.#writers.delete(id);
+    if (readHeader(file))
+      throw new UserError(
+        `the session of the new journal ${file} has one already`,
+        "stop other services that use this folder",
+      );
     const spare = this.#spareFiles.pop();
-    if (spare === undefined) return;
+    if (spare === undefined) return file;
     try {
-      renameSync(spare, this.#getFile(id));
+      renameSync(spare, file);
     } catch (error) {
       // another process has removed it; otherwise the file is created, which says what is wrong
       if (!isMissing(error)) rmSync(spare, { force: true });
     }
+    return file;
   }
 
   #append(id: string, line: object): void {
     let writer = this.#writers.get(id);
-    if (!writer) this.#writers.set(id, (writer = new LineWriter(this.#getFile(id), this.#disk)));
+    if (!writer) {
+      writer = new LineWriter(this.#getFile(id), this.#disk, fileMode);
+      this.#writers.set(id, writer);
+    }
     writer.append(JSON.stringify(line));
   }
 
@@ -162,6 +181,52 @@ export class SessionJournal {
 }
 
 const extension = ".jsonl";
+
+/** Whoever reads a journal learns the ids of its sessions, and can act in them. */
+const [folderMode, fileMode] = [0o700, 0o600];
+
+/**
+ * Creates the folder of a journal for this user only. One that others can read, as an older version
+ * created it, is closed to them if it has nothing but journals. Throws a `UserError` for any other.
+ */
+function createPrivateFolder(folder: string): void {
+  withWriteErrors(folder, () => mkdirSync(folder, { recursive: true, mode: folderMode }));
+  // on Windows the mode does not say who may read a folder
+  if (process.platform === "win32" || (statSync(folder).mode & 0o077) === 0) return;
+  let cause: unknown;
+  if (readdirSync(folder).every(isJournalFile))
+    try {
+      return chmodSync(folder, folderMode);
+    } catch (error) {
+      cause = error;
+    }
+  throw new UserError(
+    `others can read the journal ${folder}`,
+    `make it yours alone with chmod 700 ${folder}, or name a folder that does not exist`,
+    { cause },
+  );
+}
+
+const lockFile = "lock.json";
+const isJournalFile = (name: string): boolean =>
+  name.startsWith(lockFile) || name.endsWith(extension) || name.endsWith(spareExtension);
+
+/**
+ * Locks a journal: two services with one would execute the same sessions. Creates its folder first.
+ * Returns the function that releases the lock.
+ */
+export function lockJournal(folder: string): () => void {
+  createPrivateFolder(folder);
+  return acquireLock(join(folder, lockFile), {
+    mode: fileMode,
+    createConflict: pid =>
+      new UserError(
+        `the journal ${folder} is in use by process ${pid}`,
+        "stop that service, or choose another folder",
+      ),
+  });
+}
+
 const spareExtension = ".spare";
 
 /** Undefined for a file that another process has removed, or that has no whole first line. */

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
 import { isJsonObject, type JsonObject } from "../environment/json.ts";
+import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { HttpError, toHttpError, type HttpErrorCode } from "./httpError.ts";
 import { parseBody } from "./jsonResponse.ts";
 import { OpenEnvEpisode, type EpisodeOptions } from "./openEnvEpisode.ts";
@@ -149,7 +150,7 @@ class MessageError extends Error {
 function parseMessage(text: string): JsonObject {
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = parseMessageJson(text);
   } catch (error) {
     throw new MessageError("INVALID_JSON", `the message is not JSON (${(error as Error).message})`);
   }

@@ -3,6 +3,7 @@
  * says which process has it.
  */
 import type { JsonResponse } from "./jsonResponse.ts";
+import { decodeSegment } from "./route.ts";
 
 /** A request that one process passes to another. */
 export interface PeerRequest {
@@ -48,9 +49,11 @@ export function findProcessIndex(id: string, count: number): number {
   return (hash >>> 0) % count;
 }
 
-/** The session that a path names; undefined for a path without a session. */
+/** The session that a path names; undefined for a path without a session, or whose id is none. */
 export function findSessionInPath(url: string): string | undefined {
-  return /^\/(?:v1\/sessions|s)\/([A-Za-z0-9_-]{22,128})(?=[/?]|$)/.exec(url)?.[1];
+  const segment = /^\/(?:v1\/sessions|s)\/([^/?]+)/.exec(url)?.[1];
+  const id = segment === undefined ? undefined : decodeSegment(segment);
+  return id !== undefined && /^[A-Za-z0-9_-]{22,128}$/.test(id) ? id : undefined;
 }
 
 export const parsePeerJson = ({ body }: PeerResponse): unknown =>

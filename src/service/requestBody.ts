@@ -3,6 +3,7 @@
  * some other types without asking, so these are refused.
  */
 import type { IncomingMessage } from "node:http";
+import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { HttpError } from "./httpError.ts";
 
 export const maxBodyBytes = 8 * 2 ** 20;
@@ -24,7 +25,7 @@ export function checkJsonType(type: string | undefined): void {
 
 export function parseJsonBody(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
+    return parseMessageJson(bytes.toString("utf8"));
   } catch (cause) {
     throw new HttpError(
       "INVALID_REQUEST",

@@ -31,3 +31,15 @@ export interface CheckedRequest {
   /** Rejects with an `HttpError` for a body that is not JSON. */
   readonly readJson: () => Promise<unknown>;
 }
+
+/**
+ * A segment of a path, decoded; undefined if it is not percent-encoded UTF-8. Whoever chooses a
+ * process by an id and whoever looks its session up have to read the same id.
+ */
+export function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

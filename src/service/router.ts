@@ -9,7 +9,7 @@ import { sendJson, type JsonResponse } from "./jsonResponse.ts";
 import type { McpRoutes } from "./mcpRoutes.ts";
 import type { Metrics } from "./metrics.ts";
 import { createOpenApi } from "./openApi.ts";
-import type { Route, CheckedRequest } from "./route.ts";
+import { decodeSegment, type Route, type CheckedRequest } from "./route.ts";
 
 /** The segment of a path that may be an id: `/v1/sessions/{id}`. */
 const idIndex = 2;
@@ -46,7 +46,7 @@ export class Router {
     const [path, search] = (request.url ?? "").split("?", 2) as [string, string | undefined];
     const parts = path.split("/").slice(1);
     if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
-      return this.#mcp.answer(parts[1]!, parts[2]!, request, response);
+      return this.#mcp.answer(decodeId(parts[1]!), parts[2]!, request, response);
     if (path === "/openapi.json" && request.method === "GET")
       return sendJson(response, this.#document());
     if (path === "/metrics" && request.method === "GET" && this.#metrics)
@@ -103,13 +103,11 @@ async function sendMetrics(response: ResponseWriter, metrics: Metrics): Promise<
 }
 
 function decodeId(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw new HttpError(
-      "INVALID_REQUEST",
-      "the id in the address is not percent-encoded UTF-8",
-      "encode it",
-    );
-  }
+  const id = decodeSegment(segment);
+  if (id !== undefined) return id;
+  throw new HttpError(
+    "INVALID_REQUEST",
+    "the id in the address is not percent-encoded UTF-8",
+    "encode it",
+  );
 }

@@ -32,6 +32,8 @@ export interface LockOptions {
   /** The process that holds the lock; this one if absent. */
   readonly pid?: number;
   readonly address?: string;
+  /** Of the lock file. */
+  readonly mode?: number;
   /** The error for a lock that a running process holds. */
   readonly createConflict: (pid: number) => UserError;
 }
@@ -50,7 +52,7 @@ export function readLock(file: string): Lock | undefined {
  */
 export function acquireLock(
   file: string,
-  { pid = process.pid, address, createConflict }: LockOptions,
+  { pid = process.pid, address, mode, createConflict }: LockOptions,
 ): () => void {
   const lock = {
     format: lockFormat,
@@ -61,7 +63,7 @@ export function acquireLock(
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.tmp`;
   try {
-    writeFileSync(draft, `${JSON.stringify(lock)}\n`);
+    writeFileSync(draft, `${JSON.stringify(lock)}\n`, { mode });
     if (!publishFile(draft, file)) {
       const holder = readLock(file);
       if (holder?.pid === pid && holder.address === undefined && address !== undefined)

@@ -3,7 +3,9 @@
  * JSON is left out, and of a document that was cut off, the elements before the cut are read.
  */
 import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
+import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
+import { describeTooDeep } from "./jsonDepth.ts";
 import { formatDamage, isCutOff, tornReason, type SkippedLine } from "./jsonLines.ts";
 import { replaceNonFinite, type OnReplaced } from "./pythonJson.ts";
 import { maxLogBytes, readTextFile } from "./readTextFile.ts";
@@ -12,6 +14,20 @@ export interface JsonElements {
   /** In their order, with the lines that they begin on. */
   readonly elements: readonly { readonly json: unknown; readonly number: number }[];
   readonly skipped: readonly SkippedLine[];
+}
+
+/** Throws a `UserError` for a document that is nested too deeply: the parser is recursive. */
+function parseDocument(file: string, text: string, errors: ParseError[]): Node | undefined {
+  try {
+    return parseTree(text, errors, { disallowComments: true });
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new UserError(
+      `${file} is ${describeTooDeep("document")}`,
+      "correct the file, or write it again",
+      { cause },
+    );
+  }
 }
 
 /**
@@ -27,7 +43,7 @@ export function readJsonElements(
   const { text, count } = replaceNonFinite(read.replace(/^\uFEFF/, ""));
   if (count > 0) onReplaced(count);
   const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { disallowComments: true });
+  const root = parseDocument(file, text, errors);
   const nodes = root ? (findList(root, key)?.children ?? [root]) : [];
   const getLine = createLineCounter(text);
   const elements: { readonly json: unknown; readonly number: number }[] = [];

@@ -6,6 +6,7 @@ import { createReadStream } from "node:fs";
 import type { z } from "zod";
 import { UserError } from "../userError.ts";
 import { isMissing, toReadError } from "./fileErrors.ts";
+import { describeTooDeep, isTooDeep } from "./jsonDepth.ts";
 import { parseJson, type JsonSource } from "./parseJson.ts";
 import { maxLogBytes, readTextFile } from "./readTextFile.ts";
 
@@ -147,7 +148,9 @@ export function readLog<T>(schema: z.ZodType<T>, file: string): Log<T> {
   const skipped: SkippedLine[] = [];
   for (const { line, text } of readNumberedLines(file))
     try {
-      lines.push(schema.parse(JSON.parse(text)));
+      const json: unknown = JSON.parse(text);
+      if (isTooDeep(json, "document")) throw new Error(`it is ${describeTooDeep("document")}`);
+      lines.push(schema.parse(json));
     } catch (error) {
       skipped.push({ line, reason: (error as Error).message.split("\n")[0]! });
     }

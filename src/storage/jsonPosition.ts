@@ -1,5 +1,11 @@
 /** Finds the position of a value in JSON text, even if the text is not valid. */
-import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
+import {
+  findNodeAtLocation,
+  parseTree,
+  type Node,
+  type ParseError,
+  type ParseOptions,
+} from "jsonc-parser";
 
 /** A part of a text, in UTF-16 code units; `end` is exclusive. */
 export interface TextRange {
@@ -12,7 +18,7 @@ export interface TextRange {
  * ancestor. Broken text is read as far as possible.
  */
 export function findRange(text: string, path: readonly PropertyKey[]): TextRange {
-  const root = parseTree(text);
+  const root = readJsonTree(text);
   if (root)
     for (let depth = path.length; depth >= 0; depth--) {
       const node = findNode(root, path.slice(0, depth));
@@ -25,7 +31,7 @@ export function findRange(text: string, path: readonly PropertyKey[]): TextRange
 
 /** The range of the key of the entry at a path; for an item of a list, that of the item. */
 export function findKeyRange(text: string, path: readonly PropertyKey[]): TextRange {
-  const root = parseTree(text);
+  const root = readJsonTree(text);
   const property = root && findNode(root, path)?.parent;
   const key = property?.type === "property" ? property.children?.[0] : undefined;
   return key ? { start: key.offset, end: key.offset + key.length } : findRange(text, path);
@@ -53,8 +59,25 @@ export const findLine = (text: string, path: readonly PropertyKey[]): number =>
 /** The line, from 1, where a text stops being JSON; undefined where no such place is found. */
 export function findSyntaxErrorLine(text: string): number | undefined {
   const errors: ParseError[] = [];
-  parseTree(text, errors, { disallowComments: true });
+  readJsonTree(text, errors, { disallowComments: true });
   return errors[0] && countLines(text, errors[0].offset);
+}
+
+/**
+ * The tree of a text, as far as it is JSON; undefined if it is empty, or is nested so deeply that
+ * the parser, which is recursive, gives up.
+ */
+function readJsonTree(
+  text: string,
+  errors?: ParseError[],
+  options?: ParseOptions,
+): Node | undefined {
+  try {
+    return parseTree(text, errors, options);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 const findNode = (root: Node, path: readonly PropertyKey[]): Node | undefined =>

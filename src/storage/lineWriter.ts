@@ -15,6 +15,7 @@ import {
 import { dirname } from "node:path";
 import { toWriteError, withWriteErrors, type WriteContext } from "./fileErrors.ts";
 import { isJson } from "./jsonLines.ts";
+import { UserError } from "../userError.ts";
 
 /** The one disk operation of a `LineWriter`, which tests replace. */
 export interface Disk {
@@ -36,14 +37,17 @@ export class LineWriter {
   #lineCount = 0;
   #isClosed = false;
 
-  /** Opens the file, creating it and its folder if necessary, and cuts off a torn last line. */
-  constructor(file: string, on: Disk = disk) {
+  /**
+   * Opens the file, creating it and its folder if necessary, and cuts off a torn last line. `mode`
+   * is that of a new file.
+   */
+  constructor(file: string, on: Disk = disk, mode?: number) {
     this.file = file;
     this.#disk = on;
     this.#fd = withWriteErrors(file, () => {
       mkdirSync(dirname(file), { recursive: true });
       // not opened for appending: on Windows such a file cannot be truncated
-      return openSync(file, constants.O_RDWR | constants.O_CREAT);
+      return openSync(file, constants.O_RDWR | constants.O_CREAT, mode);
     });
     const size = fstatSync(this.#fd).size;
     const tail = readLastLine(this.#fd, size);
@@ -60,7 +64,7 @@ export class LineWriter {
 
   /**
    * Appends one line. On a full disk the file is cut back to its whole lines and a `UserError` is
-   * thrown.
+   * thrown; also for a file that another process has changed, which is then left as it is.
    */
   append(line: string): void {
     this.#write(Buffer.from(`${line}\n`));
@@ -82,6 +86,12 @@ export class LineWriter {
   }
 
   #write(bytes: Uint8Array): void {
+    const { size } = fstatSync(this.#fd);
+    if (size !== this.#size)
+      throw new UserError(
+        `another process has written to ${this.file}: it has ${size} bytes instead of ${this.#size}`,
+        "let only one process write to it",
+      );
     let done = 0;
     try {
       while (done < bytes.length) {

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
+import { describeTooDeep, isTooDeep } from "./jsonDepth.ts";
 import { findLine, findSyntaxErrorLine } from "./jsonPosition.ts";
 import { readTextFile } from "./readTextFile.ts";
 
@@ -59,6 +60,11 @@ export function checkJson<T>(
   source: JsonSource,
   text?: string,
 ): T {
+  if (isTooDeep(json, "document"))
+    throw new UserError(
+      `${formatPlace(source, () => undefined)} is not ${source.noun ?? "valid"}: it is ${describeTooDeep("document")}`,
+      source.remedy ?? defaultRemedy(source),
+    );
   if (source.format !== undefined) checkFormat(json, source.format, source);
   const { success, data, error } = schema.safeParse(json);
   if (success) return data;

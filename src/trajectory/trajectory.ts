@@ -3,6 +3,7 @@
  * `trajectoryLine.ts` writes it to files and reads it back.
  */
 import { z } from "zod";
+import { replaceTooDeep } from "../storage/jsonDepth.ts";
 import type { Json } from "../environment/json.ts";
 import type { CallResult, Fault, Patch } from "../environment/outcome.ts";
 
@@ -158,13 +159,24 @@ export const listCalls = (trajectory: Trajectory): readonly CallEvent[] =>
 export const getEnd = (trajectory: Finished<Trajectory>): EndedEvent =>
   trajectory.events.at(-1) as EndedEvent;
 
-/** The event that records a session's answer to a call. */
+/**
+ * The event that records a session's answer to a call. Arguments that are nested too deeply are not
+ * recorded: they could be neither read nor compared.
+ */
 export const createCallEvent = (
   message: number,
   name: string,
   args: Json,
   { outcome, patches, digest }: CallResult,
-): CallEvent => ({ kind: "call", message, name, arguments: args, outcome, patches, digest });
+): CallEvent => ({
+  kind: "call",
+  message,
+  name,
+  arguments: replaceTooDeep(args),
+  outcome,
+  patches,
+  digest,
+});
 
 /** The result of an `ok` call, undefined for any other. */
 export const getCallValue = ({ outcome }: CallEvent): Json | undefined =>

@@ -86,6 +86,23 @@ describe("evaluate --policy endpoint:MODEL", () => {
     });
   });
 
+  test("arguments that are nested thousands of levels deep make a failed call", async () => {
+    const deep = `${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}`;
+    const { code, out, notes } = await runEvaluation(
+      ({ body }) =>
+        body.messages.at(-1)!.role === "user"
+          ? callsFor([body.tools![0]!.function.name, deep])
+          : says("Sorry."),
+      "--json",
+    );
+    expect({ code, notes }).toEqual({ code: 0, notes: [] });
+    expect(JSON.parse(out.join(""))).toMatchObject({
+      attempts: 4,
+      unscorable: 0,
+      errors: { syntax: 0, arguments: 1 },
+    });
+  });
+
   test("if no attempt can be made, it notes the reason once and exits with 1", async () => {
     const { code, notes } = await runEvaluation(() => ({
       status: 401,

@@ -131,7 +131,7 @@ describe("score --calls --json", () => {
   test("arguments that are nested too deeply", async () => {
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     const line = `{"goals":[{"calls":[{"name":"f","arguments":${deep}}]}],"calls":[{"name":"f","arguments":${deep},"outcome":"ok"}]}`;
-    await check(line, { error: "arguments are nested too deeply" }, 1);
+    await check(line, { error: "the line is nested more than 96 levels deep" }, 1);
   });
 
   test("continues after an invalid line, skips blank ones, and exits with 1", async () => {
@@ -157,6 +157,17 @@ const write = (name: string, text: string) => {
   return name;
 };
 const inFolder = { cwd: folder };
+
+test("a task that is nested too deeply is named with its line, and so is the limit", async () => {
+  const deep = `${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}`;
+  const line = formatTaskLine(await moveFifty());
+  write("deep.tasks.jsonl", line.replace('"arguments":{', `"arguments":{"deep":${deep},`));
+  const { code, notes } = await runCommand(score, ["deep.tasks.jsonl"], inFolder);
+  expect(code).toBe(2);
+  expect(notes[0]).toMatch(
+    /deep\.tasks\.jsonl:1 is not a task: it is nested more than 96 levels deep\n/,
+  );
+});
 
 const [fifty, twice, read] = await Promise.all([moveFifty(), moveTwice(), readOnly()]);
 const tasksFile = write(

@@ -1,5 +1,7 @@
 /** `serve --policy`: the policy in its own process, and the policies that it refuses. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterEach, expect, test } from "vitest";
@@ -42,6 +44,13 @@ const listChildren = (pid: number) =>
     .map(Number)
     .filter(it => it > 0 && it !== pid);
 
+const isRunning = (pid: number) =>
+  !["", "Z"].includes(
+    spawnSync("ps", ["-o", "stat=", "-p", `${pid}`], { encoding: "utf8" })
+      .stdout.slice(0, 1)
+      .trim(),
+  );
+
 test("a teacher behind the endpoint achieves all tasks when it is evaluated", async () => {
   const { baseURL, child, ended } = await serve("--policy", "scripted:teacher", "--tasks", example);
   const { code, stdout } = await run(
@@ -81,6 +90,48 @@ test("a student that ends is started again, and ends with the service", async ()
   child.kill("SIGTERM");
   expect(await ended).toBe(0);
   await expect.poll(() => listChildren(child.pid!)).toEqual([]);
+});
+
+test("a policy that does not react is ended with the service", async () => {
+  const { child, ended } = await serve("--policy", "scripted:idle");
+  const [policy] = listChildren(child.pid!);
+  // as one that computes for a long time
+  process.kill(policy!, "SIGSTOP");
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+  await expect.poll(() => isRunning(policy!)).toBe(false);
+});
+
+test("a policy ends with a service that was killed", async () => {
+  const { child, ended } = await serve("--policy", "scripted:idle");
+  const [policy] = listChildren(child.pid!);
+  child.kill("SIGKILL");
+  await ended;
+  await expect.poll(() => isRunning(policy!), { timeout: 30_000 }).toBe(false);
+});
+
+test("a process that computes notices that its parent is gone", async () => {
+  const folder = emptyFolder();
+  const watch = join(root, "src/cli/parentWatch.ts");
+  const busy = `import { endWithParent } from ${JSON.stringify(watch)};
+    endWithParent();
+    // the thread has to be there before the loop, which lets nothing else start
+    setTimeout(() => { process.send("busy"); setTimeout(() => { for (;;); }, 50); }, 500);`;
+  writeFileSync(join(folder, "busy.mjs"), busy);
+  writeFileSync(
+    join(folder, "parent.mjs"),
+    `import { fork } from "node:child_process";
+    const child = fork("./busy.mjs");
+    child.once("message", () => console.log(child.pid));`,
+  );
+  const parent = spawn(process.execPath, ["parent.mjs"], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(parent);
+  const [pid] = (await once(parent.stdout, "data")) as [Buffer];
+  parent.kill("SIGKILL");
+  await expect.poll(() => isRunning(Number(pid)), { timeout: 30_000 }).toBe(false);
 });
 
 test.each([

@@ -125,6 +125,31 @@ test("tokens are counted where the policy reports them, speed where a clock is g
   );
 });
 
+test("a bug in one attempt does not end the others, and is reported", async () => {
+  const bug = new TypeError("x is undefined");
+  const failing: Policy = {
+    name: "failing",
+    async next(conversation) {
+      if (conversation.header.task === "t-read") throw bug;
+      return teacher.next(conversation);
+    },
+  };
+  const bugs: unknown[] = [];
+  const faults: unknown[] = [];
+  const { metrics, rows } = await evaluate(tasks, failing, {
+    ...options,
+    onBug: it => bugs.push(it),
+    onRow: (_, { events }) => faults.push(events.at(-1)),
+  });
+  expect(bugs).toEqual([bug]);
+  expect(metrics).toMatchObject({ attempts: 4, unscorable: 1, success: 1 });
+  expect(rows[2]).toMatchObject({
+    task: "t-read",
+    unscorable: "PROVE has a bug, please report it (TypeError: x is undefined)",
+  });
+  expect(faults[2]).toMatchObject({ kind: "ended", by: "fault" });
+});
+
 test("what a fault cut off counts in no mean, and is said", async () => {
   const failing: Policy = {
     name: "failing",

@@ -216,7 +216,7 @@ describe("a server that misbehaves", () => {
   test("works although it prints a greeting and lists its tools twice", async () => {
     const session = await openSession(misbehavingEntry());
     expect(await session.call("count", {})).toEqual({ kind: "ok", value: { n: 1, of: 1 } });
-    expect(session.tools.size).toBe(12);
+    expect(session.tools.size).toBe(14);
     expect(session.tools.get("silent_about_itself")).toMatchObject({
       effect: "write",
       destructive: true,
@@ -251,6 +251,28 @@ describe("a server that misbehaves", () => {
       kind: "ok",
       value: { success: true, error: null, errors: [] },
     });
+  });
+
+  test.each(["sink", "dive"])("a result that is nested too deeply is not used (%s)", async name => {
+    const session = await openSession(misbehavingEntry());
+    expect(await session.call(name, {})).toEqual({
+      kind: "broken",
+      type: "internal",
+      message: "the result is nested more than 64 levels deep",
+    });
+    expect(await session.call("count", {})).toMatchObject({ kind: "ok" });
+  });
+
+  test("arguments that are nested too deeply are not sent, and going back repeats the call", async () => {
+    const session = await openSession(misbehavingEntry());
+    const deep = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown;
+    const fault = {
+      kind: "bad-arguments",
+      message: "the arguments are nested more than 64 levels deep",
+    };
+    expect(await session.call("count", { x: deep })).toMatchObject(fault);
+    expect(await session.restart(1)).toEqual([]);
+    expect(session.calls).toMatchObject([{ arguments: "(nested too deeply)", outcome: fault }]);
   });
 
   test("the error keys of the entry mark a result as a failure", async () => {

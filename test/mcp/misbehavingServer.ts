@@ -14,6 +14,8 @@ const text = (it: string, more: object = {}) => ({
   ...more,
 });
 
+const nest = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+
 if (manner === "stubborn") process.on("SIGTERM", () => {});
 if (manner === "dies") {
   process.stderr.write("no licence found\n");
@@ -49,7 +51,12 @@ const tools: Record<string, (id: number, args: Record<string, unknown>) => void>
   mutter: id => say({ id, result: text('{"error": "no such planet", "code": 4}') }),
   calm: id => say({ id, result: text('{"success": true, "error": null, "errors": []}') }),
   protest: id => say({ id, error: { code: -32602, message: "x must be even" } }),
+  dive: id =>
+    process.stdout.write(
+      `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${nest(50_000)}}}\n`,
+    ),
   nonsense: id => say({ id, result: { smell: "roses" } }),
+  sink: id => say({ id, result: text(nest(50_000)) }),
   flood: () => process.stdout.write("x".repeat(11 * 1024 * 1024)),
 };
 const listed = Object.keys(tools).map(name => ({

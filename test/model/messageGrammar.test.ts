@@ -158,6 +158,32 @@ const cases = [
   { name: "other schemas", tokenizer: foreign, tools: otherTools },
 ];
 
+test.each([
+  ["an argument", (it: object) => it],
+  ["items", (it: object) => ({ type: "array", items: it })],
+  [
+    "a property",
+    (it: object) => ({ type: "object", properties: { x: it }, additionalProperties: false }),
+  ],
+])("an enum of a hundred thousand texts is followed as %s", (_, nest) => {
+  const values = Array.from({ length: 100_000 }, (_, i) => `v${(i * 7_919) % 1_000_003}x`);
+  const tools = [createTool("tag", { tag: nest({ enum: values }) }, ["tag"])];
+  const some = [values[70_001], [values[70_001]], { x: values[70_001] }];
+  const valid = some.filter(tag => encodes(tools, tag));
+  expect(valid).toHaveLength(1);
+  const other = encodeMessage(foreign, tools, {
+    text: "",
+    calls: [{ name: "tag", arguments: { tag: "v1y" } }],
+  });
+  expect(findRefused(foreign, tools, other)).toBeDefined();
+});
+
+function encodes(tools: readonly Tool[], tag: unknown): boolean {
+  const calls = [{ name: "tag", arguments: { tag } as Call["arguments"] }];
+  const ids = encodeMessage(foreign, tools, { text: "", calls });
+  return findRefused(foreign, tools, ids) === undefined;
+}
+
 describe.each(cases)("$name", ({ tokenizer, tools }) => {
   test("every valid call is allowed", () => {
     const calls = fc.constantFrom(...tools).chain(tool =>

@@ -41,6 +41,14 @@ const yes = ["Yes, please."];
 const no = ["No, please do it the way I said."];
 const unknown = ["I don't know more than that. Please use what you have."];
 
+test("a phrase that is repeated a hundred thousand times is answered", async () => {
+  // a pattern that takes quadratic time would read 10^11 characters
+  for (const phrase of ["would you like ", "do you want a "])
+    await check(`${phrase.repeat(100_000)}?`, yes);
+  await check(`${"would you like ".repeat(100_000)}this or that?`, unknown);
+  await check(`${'"'.repeat(1_000_000)} May I?`, yes);
+});
+
 describe("a question before the turn's requests are done", () => {
   test("about what the user asked for is confirmed", async () => {
     await check("Shall I transfer 50 to Savings and 20 to the holiday fund?", yes);

@@ -8,7 +8,7 @@ import { paperProfile, provePlusProfile, type Profile } from "../../src/reward/p
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { groupFormat, writeGroups } from "../../src/run/group.ts";
-import type { AttemptSource } from "../../src/run/scoreAttempts.ts";
+import { computeReward, type AttemptSource } from "../../src/run/scoreAttempts.ts";
 import { scoreInBatches } from "../../src/run/scoreInBatches.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
@@ -74,6 +74,26 @@ test("a tasks file has one row per task, in order, and its teachers succeed", as
     policy: task.trajectory.header.policy,
     calls: task.trajectory.events.filter(it => it.kind === "call").length,
     budget: task.budget.calls,
+  });
+});
+
+test("a line that is nested too deeply is skipped, and the others have their rows", async () => {
+  const [first, ...others] = tasks.map(formatTaskLine);
+  const deep = `${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}`;
+  const file = join(folder, "deep.tasks.jsonl");
+  const lines = [first!.replace('"arguments":{', `"arguments":{"deep":${deep},`), ...others];
+  writeFileSync(file, lines.join("\n"));
+  const { rows, skipped } = await score({ kind: "tasks", file });
+  expect(skipped).toBe(1);
+  expect(rows.map(it => it.task)).toEqual(tasks.slice(1).map(it => it.id));
+});
+
+test("a bug while an attempt is scored is the reason of its row", () => {
+  const fail = () => {
+    throw new TypeError("x is undefined");
+  };
+  expect(computeReward(fail, paperProfile, task.trajectory, task)).toEqual({
+    unscorable: "PROVE has a bug, please report it (TypeError: x is undefined)",
   });
 });
 

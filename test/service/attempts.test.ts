@@ -193,6 +193,45 @@ const ways: Record<
   },
 };
 
+test.each([3_000, 100_000])(
+  "arguments nested %i levels deep are a failed call, which is recorded and scored",
+  async levels => {
+    const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const name = "banking_transfer";
+    for (const args of [JSON.stringify(deep), deep]) {
+      const { at } = await open("t-move");
+      const body = `{"seq":1,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c0","function":{"name":"${name}","arguments":${args}}}]}}`;
+      const { status, text } = await sendRequest(`${serving.url}${at}/message`, "POST", { body });
+      expect(status).toBe(200);
+      expect(text).toContain("the arguments are nested more than 64 levels deep");
+      const { events } = await send(
+        "GET",
+        `${at}/trajectory`,
+        undefined,
+        schemas.trajectoryResponse,
+      );
+      expect(events.find(it => it.kind === "call")).toMatchObject({
+        name,
+        arguments: "(nested too deeply)",
+        outcome: "bad-arguments",
+      });
+      expect(await score(at)).toMatchObject({ reward: expect.any(Number), success: false });
+    }
+  },
+);
+
+test("a recorded attempt that is nested too deeply has an error in its place", async () => {
+  const { trajectory } = tasks[0]!;
+  const line = JSON.stringify(formatTrajectoryLine(trajectory));
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const body = `{"trajectories":[${line.replace('"arguments":{', `"arguments":{"x":${deep},`)},${line}]}`;
+  const { text } = await sendRequest(`${serving.url}/v1/scores`, "POST", { body });
+  expect((JSON.parse(text) as { scores: unknown }).scores).toMatchObject([
+    { error: { message: expect.stringContaining("nested more than 96 levels deep") } },
+    { reward: expect.any(Number) },
+  ]);
+});
+
 describe("an attempt has the same score as in this process, with", () => {
   test.each(Object.keys(ways))("%s", async name => {
     for (const [i, task] of tasks.entries()) {

@@ -235,6 +235,28 @@ describe("an answer", () => {
   });
 });
 
+test("tools with more schemas than are followed are refused, but not those with long enums", async () => {
+  const { client } = await open([{}]);
+  const ask = (properties: object) =>
+    client.chat.completions.create({
+      model: "m",
+      messages: hello,
+      tools: [
+        {
+          type: "function",
+          function: { name: "pick", parameters: { type: "object", properties } },
+        },
+      ],
+    });
+  const names = Array.from({ length: 30_000 }, (_, i) => `v${i}`);
+  expect((await ask({ it: { enum: names } })).choices).toHaveLength(1);
+  await expect(ask(Object.fromEntries(names.map(it => [it, {}])))).rejects.toMatchObject({
+    status: 400,
+    param: "tools",
+    message: expect.stringContaining("the tools have 30002 schemas, and 20000 are the most"),
+  });
+});
+
 test.each([false, true])("a client that disconnects ends the answer (stream: %j)", async stream => {
   const { client, asked, released } = await open([], (_n, signal, { onText }) => {
     onText?.("One");

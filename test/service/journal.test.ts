@@ -1,5 +1,6 @@
 /** Sessions of a service that ends and starts again, or whose disk is full, with a journal. */
 import {
+  chmodSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -13,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { SessionJournal } from "../../src/service/journal.ts";
+import { lockJournal, SessionJournal } from "../../src/service/journal.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import type { Disk } from "../../src/storage/lineWriter.ts";
 import { countingCatalog, sendRequest } from "./countingService.ts";
@@ -216,4 +217,52 @@ test.each([
   expect(await getStatuses()).toEqual([200, 200, 200, 200]);
   now += 6_000;
   expect(await getStatuses()).toEqual(own < forked ? [404, 200, 404, 200] : [200, 404, 200, 404]);
+});
+
+test.skipIf(process.platform === "win32")("the journal is for its user only", async () => {
+  const mask = process.umask(0);
+  try {
+    const own = join(folder, "new", "journal");
+    const release = lockJournal(own);
+    const journal = new SessionJournal(own);
+    const record = { do: "open", body: {}, digest: "" };
+    journal.begin({ session_id: id, ttl_ms: null }, record);
+    journal.copy([record], { session_id: createSessionId(), ttl_ms: null }, record);
+    const getMode = (path: string) => statSync(path).mode & 0o777;
+    expect(getMode(own)).toBe(0o700);
+    expect(readdirSync(own)).toHaveLength(3);
+    for (const it of readdirSync(own)) expect(getMode(join(own, it)), it).toBe(0o600);
+    journal.close();
+    release();
+    // as older versions created it
+    chmodSync(own, 0o755);
+    lockJournal(own)();
+    expect(getMode(own)).toBe(0o700);
+    // somebody else's things may be read by others on purpose
+    chmodSync(own, 0o755);
+    writeFileSync(join(own, "notes.txt"), "");
+    expect(() => lockJournal(own)).toThrow(
+      `others can read the journal ${own}: make it yours alone with chmod 700 ${own}, or name a folder that does not exist`,
+    );
+    expect(() => new SessionJournal(own)).toThrow("others can read");
+  } finally {
+    process.umask(mask);
+  }
+});
+
+test("a journal that another process has written to is not written to", async () => {
+  await open();
+  await add(1);
+  const text = readFileSync(getFile(), "utf8");
+  const line = text.split("\n").at(-2)!;
+  writeFileSync(getFile(), `${text}${line}\n`);
+  expect(await add(2)).toMatchObject({ status: 503 });
+  expect(readFileSync(getFile(), "utf8")).toBe(`${text}${line}\n`);
+  // nor is it replaced by that of a session of the same id
+  expect(() =>
+    new SessionJournal(folder).begin(
+      { session_id: id, ttl_ms: null },
+      { do: "open", body: {}, digest: "" },
+    ),
+  ).toThrow("has one already");
 });

@@ -189,7 +189,7 @@ describe("calling", () => {
     [
       "a hundred thousand lists in each other",
       `{"counter_id":${"[".repeat(100_000)}${"]".repeat(100_000)},"by":1}`,
-      "counter_id must be a string, not an array",
+      "the arguments are nested more than 64 levels deep",
     ],
     ["a prototype's key", `{"counter_id":"cnt_1","by":1,"__proto__":{"value":7}}`, /__proto__/],
     [

@@ -139,6 +139,26 @@ test("each session is in one process, and all are reached over any connection", 
   expect((await send("GET", "/health")).json).toMatchObject({ sessions: 0 });
 });
 
+test("an id is the same session however its address is encoded", async () => {
+  for (const id of both()) {
+    const encoded = id.replaceAll(/./g, it => `%${it.charCodeAt(0).toString(16)}`);
+    const half = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
+    await open(id);
+    const addresses = [id, encoded, half, id, encoded, half];
+    const answers = await Promise.all(addresses.map(it => call(it, transfer(1))));
+    expect(answers.map(it => it.text)).toEqual(answers.map(() => answers[0]!.text));
+    expect(answers[0]!.status).toBe(200);
+    const states = await Promise.all(
+      addresses.map(it => send("GET", `/v1/sessions/${it}/state?server=banking`)),
+    );
+    expect(new Set(states.map(it => it.json.digest)).size).toBe(1);
+    const rpc = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    expect((await send("POST", `/s/${encoded}/banking/mcp`, rpc)).status).toBe(200);
+    await close(encoded);
+    expect((await send("GET", `/v1/sessions/${id}/state`)).status).toBe(404);
+  }
+});
+
 test("a batch is executed by both and answered in its order", async () => {
   const ids = [createIdOf(1), createIdOf(0), createIdOf(1), createIdOf(0)];
   const requests = [

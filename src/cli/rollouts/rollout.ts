@@ -1,6 +1,7 @@
 /** A rollout of other software, read from one of its files, and the trajectory that shows it. */
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { Json } from "../../environment/json.ts";
+import { isTooDeep } from "../../storage/jsonDepth.ts";
 import {
   trajectoryFormat,
   type EndedEvent,
@@ -124,9 +125,11 @@ function findFault(value: Json): { readonly type?: string; readonly message: str
   return Object.keys(rest).length === 0 ? { message: error } : undefined;
 }
 
+/** The value of a JSON text; text that is not JSON, or is nested too deeply, as it is. */
 export function parseJsonOrText(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, "value") ? text : value;
   } catch {
     return text;
   }

@@ -5,6 +5,7 @@
  */
 import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { Call } from "../../policy/policy.ts";
+import { isTooDeep } from "../../storage/jsonDepth.ts";
 import type { MessageContent } from "../chatFormat.ts";
 
 /**
@@ -173,7 +174,8 @@ function findObjects(text: string, from = 0): { readonly start: number; readonly
 
 function tryParseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, "value") ? undefined : value;
   } catch {
     return undefined; // the caller keeps the text
   }

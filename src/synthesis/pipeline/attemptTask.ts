@@ -2,6 +2,7 @@
 import { createRandom, type Random } from "../../environment/random.ts";
 import { createSolverJudge, type FindSolverFlaw } from "../../evaluation/solverJudge.ts";
 import { judges } from "../../evaluation/solvers/solvers.ts";
+import { PolicyFault } from "../../policy/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { addAlternatives } from "./alternatives.ts";
@@ -12,12 +13,13 @@ import { DuplicateFilter, findRejection } from "./filter.ts";
 import type { PreparedConversation } from "./preparedConversation.ts";
 import { choosePreset, presets } from "./presets.ts";
 import { judgeTask } from "./requiredWrites.ts";
-import { rejectedFormat, type RejectedAttempt } from "./report.ts";
+import { bugReason, rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { formatStateLog } from "./stateLog.ts";
 import { runConversation } from "./stateMachine.ts";
 import type { SynthesisOptions } from "./synthesisOptions.ts";
 import { Synthesizer } from "./synthesizer.ts";
 import type { AttemptTarget, TaskSpecification } from "./taskSpecification.ts";
+import { describeFailure, UserError } from "../../userError.ts";
 
 /** An accepted task, or a rejected attempt with the conversation as far as it went. */
 export type AttemptResult =
@@ -58,10 +60,25 @@ interface Rejection {
   readonly events?: readonly Event[];
 }
 
+/** Makes an attempt. One that fails because of a bug is rejected, so that the others go on. */
 export async function attemptTask(
   target: AttemptTarget,
   context: AttemptContext,
 ): Promise<AttemptResult> {
+  const { seed, signal } = context.options;
+  try {
+    return await makeAttempt(target, context);
+  } catch (error) {
+    signal?.throwIfAborted();
+    // neither an error that the user can fix nor a model that does not answer is about one attempt
+    if (error instanceof UserError || error instanceof PolicyFault) throw error;
+    const rejection = { reason: bugReason, explanation: describeFailure(error) };
+    const rejected = createRejectedAttempt(target, seed, undefined, rejection);
+    return { kind: "rejected", rejected };
+  }
+}
+
+async function makeAttempt(target: AttemptTarget, context: AttemptContext): Promise<AttemptResult> {
   const { options, synthesizer } = context;
   const random = createRandom(options.seed, "task", target.n);
   const pairShare = target.mayBePaired ? presets[options.preset ?? "paper"].pairShare : 0;

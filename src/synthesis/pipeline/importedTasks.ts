@@ -8,6 +8,7 @@ import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { ListedTool } from "../../environment/menu.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
+import { isTooDeep } from "../../storage/jsonDepth.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
 import { createTeacherHeader } from "../../trajectory/taskLine.ts";
 
@@ -21,11 +22,17 @@ export interface ImportedRow {
 }
 
 export const importFormats = {
-  when2call: parseWhen2CallRow,
-  "xlam-irrelevance": parseXlamRow,
+  when2call: limitDepth(parseWhen2CallRow),
+  "xlam-irrelevance": limitDepth(parseXlamRow),
 } as const;
 
 export type ImportFormat = keyof typeof importFormats;
+
+type ParseRow = (json: unknown) => ImportedRow | SkipReason;
+
+function limitDepth(parse: ParseRow): ParseRow {
+  return json => (isTooDeep(json, "document") ? "no row of this set" : parse(json));
+}
 
 /** Why a row does not become a task. `a call`: its correct answer is to call a tool. */
 export type SkipReason = "a call" | "not one question" | "no row of this set";
@@ -182,7 +189,8 @@ const hasFunction = (value: unknown): value is { function: unknown } =>
 
 function parseJsonText(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value, "document") ? undefined : value;
   } catch {
     return undefined;
   }
@@ -263,7 +271,7 @@ const jsonTypes: Readonly<Record<string, string>> = {
  */
 function parsePythonType(text: string): JsonObject {
   const [, outer = "", inner] =
-    /^([a-z]+)(?:\[(.*)\])?/i.exec(text.replaceAll(/\s|,?\s*optional.*$/gi, "")) ?? [];
+    /^([a-z]+)(?:\[(.*)\])?/i.exec(text.replaceAll(/\s/g, "").replace(/,?optional.*$/i, "")) ?? [];
   const type = jsonTypes[outer.toLowerCase()];
   if (type === undefined) return {};
   return type === "array" && inner !== undefined

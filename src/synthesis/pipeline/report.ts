@@ -17,6 +17,9 @@ import { logSchema } from "./stateLog.ts";
 export const rejectedFormat = "prove/rejected@1";
 export const reportFormat = "prove/report@1";
 
+/** Why an attempt is rejected that failed because of a bug of this program. */
+export const bugReason = "bug";
+
 /** A rejected attempt at a task. */
 export const rejectedAttemptSchema = z.strictObject({
   format: z.literal(rejectedFormat),
@@ -28,7 +31,7 @@ export const rejectedAttemptSchema = z.strictObject({
   chain: z.array(z.string()),
   /**
    * The reason as a keyword: chain, query, teacher, length, broken, menu, no goals, split, replay,
-   * errors, leak, provenance, duplicate, solver and others.
+   * errors, leak, provenance, duplicate, solver, bug and others.
    */
   reason: z.string(),
   /** The solver that the task misjudges, where that is the reason. */

@@ -54,10 +54,11 @@ export function formatStateLog(transitions: readonly Transition[]): string[] {
 export function parseStateLog(log: readonly string[]): Transition[] {
   return log.flatMap((line, i) => {
     const transitions: Transition[] = [];
-    const steps = [...line.matchAll(/([a-z-]+)(?:#(\d+))? -(.*?)-> (?=([a-z-]+))/g)];
-    for (const [, from, attempt, event, to] of steps) {
-      if (!isState(from) || !isState(to)) break;
-      transitions.push({ t: i + 1, from, event: event!, to, attempt: Number(attempt ?? 1) });
+    const steps = line.split("-> ").map(it => /^([a-z-]+)(?:#(\d+))?(?: -(.*))?$/.exec(it) ?? []);
+    for (const [at, [, from, attempt, event]] of steps.entries()) {
+      const to = steps[at + 1]?.[1];
+      if (!isState(from) || !isState(to) || event === undefined) break;
+      transitions.push({ t: i + 1, from, event, to, attempt: Number(attempt ?? 1) });
     }
     return transitions;
   });

@@ -203,6 +203,16 @@ describe("verl", () => {
   });
 });
 
+test.each([
+  ["spaces after a special token", `<|im_start|>${" ".repeat(1_000_000)}`],
+  ["headings that no answer follows", "user\n".repeat(200_000)],
+  ["results that are not closed", "<tool_response>".repeat(70_000)],
+])("verl: %s take no time that is quadratic", async (_, output) => {
+  writeFileSync(join(cwd, "long.jsonl"), JSON.stringify({ input: "user\nHello\n", output }));
+  const { report } = await importFile("verl", "long.jsonl");
+  expect(report.imported).toBe(1);
+});
+
 describe("BFCL", () => {
   const entry = {
     id: "multi_turn_base_0",
