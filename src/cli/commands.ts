@@ -47,7 +47,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "world",
     group: "Servers",
-    summary: "generate consistent fixtures for all servers, or check them",
+    summary: "write the fixtures of a world as files, or check fixtures",
     load: async () => (await import("./world.ts")).world,
   },
   {
