@@ -105,7 +105,7 @@ test("a damaged list is kept aside and reported, and a new one starts", () => {
   expect(existsSync(`${storedFile()}.damaged-1`)).toBe(true);
   expect(editor.messages).toEqual([
     expect.stringMatching(
-      /^The list of unfinished syntheses could not be read: .*Resume them in a terminal/,
+      /^The list of unfinished syntheses could not be read: .*Synthesize new tasks; those that were made are kept/,
     ),
   ]);
 });
