@@ -232,6 +232,7 @@ function toJson(
     total: roundScore(total),
     success: success.achieved,
     why: success.reasons,
+    ...(success.differences.length > 0 ? { differences: success.differences } : {}),
   };
   return evidence ? { ...line, breakdown: formatBreakdownLine(breakdown) } : line;
 }

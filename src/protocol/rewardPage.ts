@@ -63,6 +63,8 @@ export interface RewardView {
    * The totals under the profile on screen: before the first call, after each call, and at the end.
    */
   readonly totals: readonly number[];
+  /** What each of them changed; the first call is compared with a right one. */
+  readonly changes: readonly number[];
   /** Present while the attempt is stepped through. */
   readonly prefix?: ShownPrefix;
   /** The call that the page goes to. */

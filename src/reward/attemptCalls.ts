@@ -4,6 +4,7 @@ import type { Tool } from "../environment/server.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
+import { EntityNames } from "./entityNames.ts";
 import { listTurns } from "../trajectory/turns.ts";
 import { indexResult, type ResultIndex, type WantedTexts } from "../trajectory/resultIndex.ts";
 import { areEqual, getPropertySchema } from "../trajectory/valueEquality.ts";
@@ -25,12 +26,20 @@ export type BareCall = Pick<GoalCall, "name" | "arguments">;
 
 export class AttemptCalls {
   readonly calls: readonly AttemptCall[];
+  readonly #attempt: Attempt;
   readonly #wanted: WantedTexts;
   readonly #indexes: (ResultIndex | undefined)[] = [];
 
-  constructor({ task, trajectory, tools }: Attempt, aliases: WantedTexts["aliases"]) {
+  constructor(attempt: Attempt, aliases: WantedTexts["aliases"]) {
+    const { task, trajectory, tools } = attempt;
+    this.#attempt = attempt;
     this.calls = listAttemptCalls(task, trajectory.events, tools);
     this.#wanted = { texts: listWantedTexts(task.goals), aliases };
+  }
+
+  /** The names of entities, for texts about the attempt. */
+  get names(): EntityNames {
+    return new EntityNames(this.#attempt);
   }
 
   /** The positions of the calls that succeeded. */

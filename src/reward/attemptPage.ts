@@ -6,8 +6,8 @@ import { escapeInvisible, splitVisibleLines } from "../trajectory/invisibleText.
 import type { Task } from "../trajectory/task.ts";
 import { formatCall } from "../trajectory/transcript.ts";
 import type { CallEvent, Event, Trajectory } from "../trajectory/trajectory.ts";
-import { partNames, type Breakdown, type Part } from "./breakdown.ts";
-import { describeCall } from "./breakdownText.ts";
+import { partNames, type Breakdown, type GoalEvidence, type Part } from "./breakdown.ts";
+import { describeCall, hasNoPenalty } from "./breakdownText.ts";
 import type { Success } from "./success.ts";
 
 export interface AttemptPage {
@@ -101,8 +101,21 @@ ${table}
 <p>Success: <strong>${success.achieved ? "yes" : "no"}</strong></p>${reasons && `<ul>${reasons}</ul>`}`;
 }
 
-const formatPart = (name: string, { score, weight, value }: Part) =>
-  `<tr><th>${escape(name)}</th>${[score, weight, value].map(it => `<td>${formatNumber(it)}</td>`).join("")}</tr>`;
+const formatPart = (name: string, part: Part) => {
+  const { score, weight, value } = part;
+  const numbers = [score, weight, value].map(formatNumber);
+  const cells = hasNoPenalty(name, part) ? [...numbers.slice(0, 2), "no penalty"] : numbers;
+  return `<tr><th>${escape(name)}</th>${cells.map(it => `<td>${it}</td>`).join("")}</tr>`;
+};
+
+const formatMatch = ({ matched, needed, otherArguments }: GoalEvidence): string =>
+  needed === false
+    ? "not needed"
+    : !matched
+      ? "not matched"
+      : otherArguments
+        ? "called with other arguments"
+        : "matched";
 
 const formatNumber = (value: number) => String(Number(value.toFixed(4)));
 
@@ -110,9 +123,7 @@ function formatGoals({ goals }: Task, breakdown: Breakdown | undefined): string 
   const rows = goals.map(({ calls }, g) => {
     const evidence = breakdown?.goals[g];
     const texts = calls.map(it => `<code>${escape(formatCall(it.name, it.arguments))}</code>`);
-    const notes = evidence
-      ? [evidence.matched ? "matched" : "not matched", ...(evidence.notes ?? [])]
-      : [];
+    const notes = evidence ? [formatMatch(evidence), ...(evidence.notes ?? [])] : [];
     return `<li>${texts.join("<br>")}<p class="note">${escape(notes.join(" · "))}</p></li>`;
   });
   return `<h2>Goals</h2>\n<ol>${rows.join("")}</ol>`;

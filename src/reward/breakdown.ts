@@ -60,6 +60,8 @@ export interface GoalEvidence {
   readonly position?: number;
   /** The position of the call that serves each of its calls; null for none. */
   readonly calls: readonly (number | null)[];
+  /** A call that serves it has other arguments than the goal's. */
+  readonly otherArguments?: true;
   /** The goals that should have come before it but did not. */
   readonly broken: readonly number[];
   /** Absent unless the attempt did not need it: then no part counts it. */
@@ -85,6 +87,9 @@ export interface Breakdown {
   readonly calls: readonly CallEvidence[];
   readonly goals: readonly GoalEvidence[];
 }
+
+/** Whether an argument counts as wrong. */
+export const isWrongArgument = ({ equal, masked }: ArgumentEvidence): boolean => !equal && !masked;
 
 /** A breakdown in files and in printed JSON, where a refusal's message has the key `why`. */
 export interface BreakdownLine extends Omit<Breakdown, "calls"> {

@@ -1,7 +1,14 @@
 /**
  * Describes a breakdown as text: a note on each call, and lines for the totals. Goals count from 1.
  */
-import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from "./breakdown.ts";
+import {
+  isWrongArgument,
+  partNames,
+  type Breakdown,
+  type CallEvidence,
+  type GoalEvidence,
+  type Part,
+} from "./breakdown.ts";
 
 /** Describes how a call was scored, in one line. */
 export function describeCall({ rule, calls }: Breakdown, call: number): string | undefined {
@@ -45,7 +52,7 @@ export function describeTotals({
     `reward by ${profile}: ${formatNumber(total)}`,
     ...all.map(
       ([name, it]) =>
-        `    ${name.padEnd(10)} ${formatNumber(it.score).padStart(8)} × ${formatNumber(it.weight).padEnd(6)} = ${formatNumber(it.value)}`,
+        `    ${name.padEnd(10)} ${formatNumber(it.score).padStart(8)} × ${formatNumber(it.weight).padEnd(6)} = ${hasNoPenalty(name, it) ? "no penalty" : formatNumber(it.value)}`,
     ),
     `    ${n} calls, budget ${budget}`,
     ...goals.flatMap(it => describeGoal(it).map(note => `    goal ${it.goal + 1} ${note}`)),
@@ -58,15 +65,24 @@ const formatValidity = (validity: number) =>
 function describeArguments({ arguments: all }: CallEvidence): string {
   const compared = all.filter(it => !it.masked);
   const differences = compared
-    .filter(it => !it.equal)
+    .filter(isWrongArgument)
     .map(it => `${it.key} should be ${JSON.stringify(it.goal)}`);
   const share = `${compared.length - differences.length} of ${compared.length} arguments`;
   return differences.length === 0 ? share : `${share} (${differences.join(", ")})`;
 }
 
-function describeGoal({ matched, broken, notes = [] }: GoalEvidence): string[] {
+function describeGoal({ matched, otherArguments, broken, notes = [] }: GoalEvidence): string[] {
   const order = `comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`;
-  return [...(matched ? [] : ["has no call"]), ...(broken.length > 0 ? [order] : []), ...notes];
+  return [
+    ...(matched ? [] : ["has no call"]),
+    ...(otherArguments ? ["was called with other arguments"] : []),
+    ...(broken.length > 0 ? [order] : []),
+    ...notes,
+  ];
 }
+
+/** Whether a part is a penalty that was not incurred; its score of 0 is the best one. */
+export const hasNoPenalty = (name: string, { score }: Part): boolean =>
+  name === "efficiency" && score === 0;
 
 const formatNumber = (it: number) => String(Number(it.toFixed(4)));

@@ -1,6 +1,8 @@
 /** Says in words what met the look-ups of a goal, or what they lack. Calls count from 1. */
 import type { Fact } from "../trajectory/task.ts";
 import type { AttemptCalls } from "./attemptCalls.ts";
+import { formatCall } from "../trajectory/transcript.ts";
+import { shorten } from "./entityNames.ts";
 import { shows, type AskedCall } from "./resolveAnswers.ts";
 import type { FeedResolution } from "./resolveFeeds.ts";
 
@@ -28,28 +30,41 @@ export function describeFeed(resolution: FeedResolution): string {
 export function describeMissingFact(fact: Fact, asked: AskedCall, attempt: AttemptCalls): string {
   const { goalCall } = asked;
   const { entity, of = [], field, value } = fact;
+  const { names } = attempt;
   const successes = attempt.listSuccesses();
   const isLate = successes.some(it => shows(attempt, it, fact, asked));
+  const call = shorten(formatCall(goalCall.name, goalCall.arguments), 160);
   if (entity === undefined) {
-    const call = `${goalCall.name} ${JSON.stringify(goalCall.arguments)}`;
     if (isLate) return `${call} was called too late`;
-    if (field === undefined) return `no ${call}`;
-    const what = field === "count" ? "how many there are" : `the ${formatField(field)}`;
-    return `${what} was not looked up (no ${call})`;
+    if (field === undefined) return `${call} was not called`;
+    return field === "count"
+      ? `the number of results of ${call} was not looked up`
+      : `the ${formatField(field)} was not looked up (${call} shows it)`;
   }
-  const row = of.length === 0 ? entity : `${entity} of ${of.join(" and ")}`;
-  const what = field === undefined ? row : `the ${formatField(field)} of ${entity}`;
+  const nameOf = (id: string) => names.name(id) ?? names.formatValue(id);
+  const known = names.name(entity);
+  const owners = of.map(nameOf).join(" and ");
+  // a value that identifies no entity is a row of a list
+  const row = known ?? `the value ${JSON.stringify(entity)}`;
+  const what =
+    field === undefined
+      ? `${row}${owners && `${known === undefined ? " for" : " of"} ${owners}`}`
+      : `the ${formatField(field)} of ${nameOf(entity)}`;
   if (isLate) return `${what} was looked up too late`;
   const other =
     field === undefined
       ? undefined
       : successes.flatMap(it => attempt.getIndex(it).fields.get(entity)?.get(field) ?? []).at(-1);
   return other === undefined
-    ? `${what} was not looked up`
-    : `${what} was looked up as ${JSON.stringify(other)}, not ${JSON.stringify(value)}`;
+    ? `${what} was not looked up (${goalCall.name} shows it)`
+    : `${what} was looked up as ${names.formatValue(other)}, should be ${names.formatValue(value!)}`;
 }
 
-const formatField = (field: string): string => field.replaceAll("_", " ");
+/** A field in words; one that is no noun is quoted. */
+const formatField = (field: string): string =>
+  /^(?:at|by|for|from|in|of|on|to|until|what|when|where|who)$/.test(field)
+    ? `"${field}"`
+    : field.replaceAll("_", " ");
 
 const listCalls = (calls: readonly number[]): string =>
   `${calls.length === 1 ? "call" : "calls"} ${calls.map(it => it + 1).join(", ")}`;

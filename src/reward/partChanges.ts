@@ -10,9 +10,30 @@ export interface PartChange {
   readonly change: number;
 }
 
+/**
+ * What a breakdown is compared with. Before the first call, the means over calls have no value: the
+ * first call is compared with one that is valid, named by a goal and has the goal's arguments.
+ */
+export function createBaseline(before: Breakdown, after: Breakdown): Breakdown {
+  if (before.n > 0 || after.n === 0 || after.rule === "abstain") return before;
+  const { validity, name, argument } = before.parts;
+  const fill = ({ weight }: Part): Part => ({ score: 1, weight, value: weight });
+  return {
+    ...before,
+    parts: {
+      ...before.parts,
+      validity: fill(validity),
+      name: fill(name),
+      argument: fill(argument),
+    },
+    total: before.total + validity.weight + name.weight + argument.weight,
+  };
+}
+
 /** The parts whose value changed, with their scores. */
 export const listPartChanges = (before: Breakdown, after: Breakdown): readonly PartChange[] => {
-  const partsBefore: Readonly<Record<string, Part>> = { ...before.parts, ...before.extras };
+  const { parts, extras } = createBaseline(before, after);
+  const partsBefore: Readonly<Record<string, Part>> = { ...parts, ...extras };
   return Object.entries({ ...after.parts, ...after.extras }).flatMap(([name, part]) => {
     const own = partsBefore[name];
     const change = part.value - (own?.value ?? 0);

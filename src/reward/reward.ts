@@ -16,6 +16,7 @@ import {
 } from "./align.ts";
 import { scoreArguments } from "./argument.ts";
 import {
+  isWrongArgument,
   partNames,
   type Breakdown,
   type CallEvidence,
@@ -259,14 +260,16 @@ function getErrorMessage({ name, outcome }: ScoredCall): string | undefined {
   return outcome.kind === "ok" ? undefined : (outcome.message ?? outcome.kind);
 }
 
-const createGoalEvidence = ({ positions, broken }: Alignment): readonly GoalEvidence[] =>
+const createGoalEvidence = ({ positions, broken, pairs }: Alignment): readonly GoalEvidence[] =>
   positions.map((calls, goal) => {
     const position = getPosition(calls);
+    const hasOthers = pairs.some(it => it.goal === goal && it.arguments.some(isWrongArgument));
     return {
       goal,
       matched: position !== undefined,
       ...(position === undefined ? {} : { position }),
       calls,
+      ...(hasOthers ? { otherArguments: true as const } : {}),
       broken: broken[goal]!,
     };
   });

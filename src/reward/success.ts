@@ -5,17 +5,21 @@
  * reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
+import type { Json } from "../environment/json.ts";
 import type { State } from "../environment/state.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
+import { formatCall } from "../trajectory/transcript.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
+import { shorten } from "./entityNames.ts";
 import { getStateNames, listMentionedWords } from "./stateNames.ts";
 import { resolveGoals } from "./resolveGoals.ts";
 import { changesOtherParts } from "./changedParts.ts";
 import { formatWorld, listMinutes } from "./stateText.ts";
 import { listUnmadeCalls } from "./unmadeCalls.ts";
-import { describeDifference, shortenJson } from "./worldDifference.ts";
+import { describeDifference } from "./differenceText.ts";
+import { findDifference, formatPointer } from "./worldDifference.ts";
 
 export interface Success {
   readonly achieved: boolean;
@@ -27,6 +31,18 @@ export interface Success {
   readonly hasKeptRules: boolean;
   /** Why the attempt failed, one line per reason. */
   readonly reasons: readonly string[];
+  /** Where the final state differs from the one that the goals lead to, one per server. */
+  readonly differences: readonly StateDifference[];
+}
+
+/** A difference between the final state and the goals' state, for programs. */
+export interface StateDifference {
+  /** A JSON pointer into the session's state. */
+  readonly pointer: string;
+  /** Absent if nothing is there. */
+  readonly found?: Json;
+  /** Absent if nothing should be there. */
+  readonly wanted?: Json;
 }
 
 const successes = new WeakMap<Attempt, Success>();
@@ -78,17 +94,18 @@ function computeSuccess(attempt: Attempt): Success {
     const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
     const reasons = [...unwanted, ...broken, ...cuts];
     const achieved = reasons.length === 0;
-    return { achieved, isGoalState: true, hasAllReads: true, ...rules, reasons };
+    return { achieved, isGoalState: true, hasAllReads: true, ...rules, reasons, differences: [] };
   }
-  const differences = describeDifferences(attempt);
+  const differences = listDifferences(attempt);
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
-  const reasons = [...broken, ...differences, ...missingReads, ...cuts];
+  const reasons = [...broken, ...differences.map(it => it.text), ...missingReads, ...cuts];
   return {
     achieved: reasons.length === 0,
     isGoalState: differences.length === 0,
     hasAllReads: missingReads.length === 0,
     ...rules,
     reasons,
+    differences: differences.flatMap(it => it.difference ?? []),
   };
 }
 
@@ -97,20 +114,26 @@ export const isReadOnly = ({ task, tools }: Attempt): boolean =>
   task.goals.length > 0 &&
   task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
 
-function describeDifferences(attempt: Attempt): string[] {
+function listDifferences(
+  attempt: Attempt,
+): { readonly text: string; readonly difference?: StateDifference }[] {
   const { start, goal, final } = attempt.states;
   const names = getStateNames(attempt);
   const mentionedWords = listMentionedWords(attempt.task);
   const listTimes = (state: State, server: string) =>
     listMinutes(start[server]!.clock, state[server]!.clock, mentionedWords);
-  return listOtherServers(attempt).map(
-    it =>
-      describeDifference(
-        { world: goal[it]!.world, names: names.goal, times: listTimes(goal, it) },
-        { world: final[it]!.world, names: names.reached, times: listTimes(final, it) },
-        `/${it}/world`,
-      ) ?? `the world of ${it} is not the one the goals leave`,
-  );
+  return listOtherServers(attempt).map(it => {
+    const found = findDifference(
+      { world: goal[it]!.world, names: names.goal, times: listTimes(goal, it) },
+      { world: final[it]!.world, names: names.reached, times: listTimes(final, it) },
+    );
+    if (!found) return { text: `the state of ${it} is not the one that the goals lead to` };
+    const { path, isNew: _, ...values } = found;
+    return {
+      text: describeDifference(it, found, attempt),
+      difference: { pointer: formatPointer(it, path), ...values },
+    };
+  });
 }
 
 /** The servers that the attempt leaves in another state than the goals. */
@@ -141,6 +164,8 @@ function findMissingCalls(attempt: Attempt): string[] {
     const isRequired =
       goalCall.for === undefined &&
       (required === true || hasNoEffect || tools.get(name)?.effect === "read");
-    return isRequired ? [`no ${name} ${shortenJson(args)}${isFirst ? "" : " in its place"}`] : [];
+    if (!isRequired) return [];
+    const call = shorten(formatCall(name, args), 160);
+    return [`${call} was not called${isFirst ? "" : " after what has to come before it"}`];
   });
 }

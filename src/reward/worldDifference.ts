@@ -1,4 +1,4 @@
-/** Describes where two worlds differ, apart from generated ids and times. */
+/** Finds where two worlds differ, apart from generated ids and times. */
 import { computeDigest } from "../environment/digest.ts";
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import { formatCanonical, getPrefix, noNames, replaceTexts, type TextNames } from "./stateText.ts";
@@ -10,22 +10,36 @@ export interface NamedWorld {
   readonly times: ReadonlySet<string>;
 }
 
+/** Where two worlds differ. */
+export interface WorldDifference {
+  /** The keys that lead there from the world, those of the reached world where it has them. */
+  readonly path: readonly string[];
+  /** Absent if it is missing. */
+  readonly found?: Json;
+  /** With the ids of the reached world; absent if nothing should be there. */
+  readonly wanted?: Json;
+  /** What is wanted has no place of its own yet: it is to be inside what is at the path. */
+  readonly isNew?: true;
+}
+
 /**
- * Describes the first difference, or returns undefined if none is found. Paths and ids are those of
- * the reached world, as far as it has them. Mentions of generated ids are compared only if there is
- * no other difference, because such an id has another name as soon as its entity differs.
+ * Finds the first difference; undefined if there is none. Mentions of generated ids are compared
+ * only if there is no other difference, because such an id has another name as soon as its entity
+ * differs.
  */
-export function describeDifference(
-  goal: NamedWorld,
-  reached: NamedWorld,
-  at: string,
-): string | undefined {
+export function findDifference(goal: NamedWorld, reached: NamedWorld): WorldDifference | undefined {
   const comparison = new Comparison({ goal, reached });
-  const difference = comparison.find(goal.world, reached.world, at);
+  const difference = comparison.find(goal.world, reached.world, []);
   if (difference !== undefined) return difference;
   comparison.showIds();
-  return comparison.find(goal.world, reached.world, at);
+  return comparison.find(goal.world, reached.world, []);
 }
+
+/** The JSON pointer to a part of a server's world in the state of a session. */
+export const formatPointer = (server: string, path: readonly string[]): string =>
+  [server, "world", ...path]
+    .map(it => `/${it.replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
 
 interface Worlds {
   readonly goal: NamedWorld;
@@ -53,26 +67,31 @@ class Comparison {
     this.#showsIds = true;
   }
 
-  find(wanted: Json, found: Json, at: string): string | undefined {
-    if (isJsonObject(wanted) && isJsonObject(found)) return this.#findInObjects(wanted, found, at);
+  find(wanted: Json, found: Json, path: readonly string[]): WorldDifference | undefined {
+    if (isJsonObject(wanted) && isJsonObject(found))
+      return this.#findInObjects(wanted, found, path);
     if (this.#areEqual(wanted, found)) return undefined;
     return (
       (isObjectList(wanted) && isObjectList(found)
-        ? this.#findInLists(wanted, found, at)
-        : undefined) ?? `${at} is ${shortenJson(found)}, not ${this.#describeWanted(wanted)}`
+        ? this.#findInLists(wanted, found, path)
+        : undefined) ?? { path, found, wanted: this.#showOwnIds(wanted) }
     );
   }
 
-  #findInObjects(wanted: JsonObject, found: JsonObject, at: string): string | undefined {
+  #findInObjects(
+    wanted: JsonObject,
+    found: JsonObject,
+    path: readonly string[],
+  ): WorldDifference | undefined {
     // equal parts may mention different entities, whose ids are the same in the two worlds
     if (!this.#showsIds && computeDigest(wanted) === computeDigest(found)) return undefined;
     for (const [goalKey, key] of this.#pairKeys(wanted, found)) {
-      if (goalKey === undefined) return `${at}/${key} should not be there`;
+      if (goalKey === undefined) return { path: [...path, key!], found: found[key!]! };
       if (key === undefined)
         return this.#worlds.goal.names.ids.has(goalKey)
-          ? `${at} lacks ${this.#describeWanted(wanted[goalKey]!)}`
-          : `${at}/${goalKey} is missing`;
-      const inner = this.find(wanted[goalKey]!, found[key]!, `${at}/${key}`);
+          ? { path, wanted: this.#showOwnIds(wanted[goalKey]!), isNew: true }
+          : { path: [...path, goalKey], wanted: this.#showOwnIds(wanted[goalKey]!) };
+      const inner = this.find(wanted[goalKey]!, found[key]!, [...path, key]);
       if (inner) return inner;
     }
     return undefined;
@@ -81,13 +100,13 @@ class Comparison {
   #findInLists(
     wanted: readonly JsonObject[],
     found: readonly JsonObject[],
-    at: string,
-  ): string | undefined {
+    path: readonly string[],
+  ): WorldDifference | undefined {
     const missing = wanted.find(it => !found.some(other => this.#areEqual(it, other)));
     const other = found.findIndex(it => !wanted.some(own => this.#areEqual(own, it)));
-    if (missing && other >= 0) return this.find(missing, found[other]!, `${at}/${other}`);
-    if (missing) return `${at} lacks ${this.#describeWanted(missing)}`;
-    return other < 0 ? undefined : `${at}/${other} should not be there`;
+    if (missing && other >= 0) return this.find(missing, found[other]!, [...path, String(other)]);
+    if (missing) return { path, wanted: this.#showOwnIds(missing), isNew: true };
+    return other < 0 ? undefined : { path: [...path, String(other)], found: found[other]! };
   }
 
   /**
@@ -126,10 +145,9 @@ class Comparison {
     ];
   }
 
-  #describeWanted(value: Json): string {
-    return shorten(
-      replaceTexts(JSON.stringify(value), { ids: this.#ownIds, aliases: noNames.aliases }),
-    );
+  #showOwnIds(value: Json): Json {
+    const names = { ids: this.#ownIds, aliases: noNames.aliases };
+    return JSON.parse(replaceTexts(JSON.stringify(value), names)) as Json;
   }
 
   #areEqual(wanted: Json, found: Json): boolean {
@@ -148,7 +166,3 @@ const nameByKind = ({ names, ...world }: NamedWorld): NamedWorld => ({
 
 const isObjectList = (value: Json): value is readonly JsonObject[] & Json =>
   Array.isArray(value) && value.every(isJsonObject);
-
-export const shortenJson = (value: Json): string => shorten(JSON.stringify(value));
-
-const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);

@@ -248,7 +248,15 @@ export const scoreResponse = z.strictObject({
   rule: z.enum(["tool", "abstain"]).nullable(),
   components: components.describe("the five parts before their weights"),
   success: z.boolean().nullable(),
-  reasons: z.array(z.string()).describe("why the attempt did not succeed"),
+  reasons: z.array(z.string()).describe("why the attempt did not succeed, in words"),
+  differences: z
+    .array(
+      z.strictObject({ pointer: z.string(), found: z.unknown(), wanted: z.unknown() }).partial({
+        found: true,
+        wanted: true,
+      }),
+    )
+    .describe("where the final state differs from the goals', by JSON pointers"),
   notes: z.array(z.string()).describe("where messages and session differ"),
   breakdown: object.optional(),
   prefix_rewards: z.array(z.number()).optional(),

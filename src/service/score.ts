@@ -41,6 +41,7 @@ export function createScore(
     ...createTotals(attempt.trajectory, profile, result),
     success: success?.achieved ?? null,
     reasons: success?.reasons ?? [],
+    differences: success?.differences ?? [],
     notes,
     ...(evidence && isComplete ? { breakdown: result } : {}),
     ...(Array.isArray(totals) ? { prefix_rewards: totals } : {}),
@@ -59,6 +60,7 @@ export const createEmptyScore = (
   ...createTotals(trajectory, findProfile(profile), { unscorable }),
   success: null,
   reasons: [],
+  differences: [],
   notes: [],
 });
 

@@ -4,7 +4,7 @@
  */
 import { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
-import type { Outcome } from "../environment/outcome.ts";
+import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
@@ -19,6 +19,8 @@ export interface Attempt {
   /** All tools of the task's servers, on the menu or not, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly states: AttemptStates;
+  /** What each of the attempt's calls changed. */
+  readonly listPatches: () => readonly (readonly Patch[])[];
 }
 
 export interface AttemptStates {
@@ -49,8 +51,12 @@ export function createAttemptFactory(catalog: Catalog): CreateAttempt {
     let run = goalRuns.get(task);
     if (!run) goalRuns.set(task, (run = runGoals(catalog, task)));
     const { tools, start, goal } = run;
-    const final = finalState ?? replayFinalState(catalog, task, trajectory, run.memo);
-    return { task, trajectory, tools, states: { start, goal, final } };
+    const { memo } = run;
+    let replayed: Replayed | undefined;
+    const getReplayed = () => (replayed ??= replayCalls(catalog, task, trajectory, memo));
+    const final = finalState ?? getReplayed().state;
+    const listPatches = () => getReplayed().patches;
+    return { task, trajectory, tools, states: { start, goal, final }, listPatches };
   };
 }
 
@@ -90,20 +96,27 @@ const remedies: Readonly<Record<Exclude<Outcome["kind"], "ok">, string>> = {
   broken: "fix the tool, or leave the task out",
 };
 
-function replayFinalState(
+interface Replayed {
+  readonly state: State;
+  /** For each call, what it changed. */
+  readonly patches: readonly (readonly Patch[])[];
+}
+
+function replayCalls(
   catalog: Catalog,
   task: Task,
   { header, events }: Trajectory,
   memo: CallMemo,
-): State {
+): Replayed {
   // what a call does depends on the seed too
   const session = openSessionByName(
     catalog,
     header.seed === task.seed ? { ...header, memo } : header,
   );
+  const patches: (readonly Patch[])[] = [];
   for (const it of events) {
     if (it.kind === "user" && it.adds) session.addTools(it.adds);
-    if (it.kind === "call") session.call(it.name, it.arguments);
+    if (it.kind === "call") patches.push(session.call(it.name, it.arguments).patches);
   }
-  return session.state;
+  return { state: session.state, patches };
 }

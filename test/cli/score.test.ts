@@ -214,8 +214,8 @@ describe("score F", () => {
   test("attempts, with their tasks from another file", async () => {
     const { out, notes } = await runCommand(score, [attemptsFile, "--tasks", tasksFile], inFolder);
     expect(out).toEqual([
-      "t-move/wrong  1.2833  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 0.8333  no success: /banking/world/accounts/acc_108/balance is 3500, not 3550",
-      't-read/scripted:idle  0.0000  validity 0.0000  coverage 0.0000  efficiency 0.0000  name 0.0000  argument 0.0000  no success: no banking_get_balance {"account_id":"acc_101"}',
+      "t-move/wrong  1.2833  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 0.8333  no success: account acc_108 (Savings): balance is 3500, should be 3550 (no call changed it)",
+      't-read/scripted:idle  0.0000  validity 0.0000  coverage 0.0000  efficiency 0.0000  name 0.0000  argument 0.0000  no success: banking_get_balance(account_id: "acc_101") was not called',
     ]);
     expect(notes[0]).toBe("2 scored by prove-plus: mean 0.6417, 0 done as asked");
   });
@@ -228,6 +228,9 @@ describe("score F", () => {
     expect(JSON.parse(out[0]!)).toMatchObject({
       success: false,
       total: expect.closeTo(1.2833, 4) as number,
+      differences: [
+        { pointer: "/banking/world/accounts/acc_108/balance", found: 3500, wanted: 3550 },
+      ],
       breakdown: {
         extras: { success: { weight: 1, value: 0 } },
         calls: [{}, { serves: { goal: 1 } }],

@@ -41,6 +41,7 @@ KEYS = {
     "components",
     "success",
     "reasons",
+    "differences",
     "notes",
 }
 

@@ -221,12 +221,13 @@ describe("a look-up that answers", () => {
     }));
   test("without the call, the fact is missing", () =>
     checkCalls(openBill, [[], [planned]], {
-      success: "the due of pay_305 was not looked up",
+      success:
+        "the due of payee pay_305 (Clearwater) was not looked up (banking_list_payees shows it)",
       paper: 1.05,
     }));
   test("a turn too late", () =>
     checkCalls(openBill, [[], [payee("Clearwater"), planned]], {
-      success: "the due of pay_305 was looked up too late",
+      success: "the due of payee pay_305 (Clearwater) was looked up too late",
       paper: 1.3,
       // one of two goals is not covered
       plus: 1.3 - 0.5 / 2,
@@ -237,7 +238,11 @@ describe("a look-up that answers", () => {
     checkCalls(
       answers(accounts("Savings"), [{ entity: "acc_108", field: "kind", value: "savings" }]),
       [[accounts("Holiday")], [planned]],
-      { success: "the kind of acc_108 was not looked up", paper: 1.25 },
+      {
+        success:
+          "the kind of account acc_108 (Savings) was not looked up (banking_list_accounts shows it)",
+        paper: 1.25,
+      },
     ));
   test("the rows of a list, by two calls", () =>
     checkCalls(
@@ -255,7 +260,11 @@ describe("a look-up that answers", () => {
         { entity: "acc_115" },
       ]),
       [[accounts("Savings")], [planned]],
-      { success: "acc_115 was not looked up", paper: 1.05 },
+      {
+        success:
+          "account acc_115 (Holiday fund) was not looked up (banking_list_accounts shows it)",
+        paper: 1.05,
+      },
     ));
   describe("a row of something else", () => {
     const ofSavings = call("list_scheduled_transfers", { from_account: "acc_101" });
@@ -264,7 +273,8 @@ describe("a look-up that answers", () => {
       checkCalls(goalCall, [[ofSavings], [planned]], { success: "yes", paper: 1.3 }));
     test("in a result that does not say of what it is", () =>
       checkCalls(goalCall, [[planned], [planned]], {
-        success: "sch_601 of acc_101 was not looked up",
+        success:
+          "scheduled transfer sch_601 (Everyday, Savings) of account acc_101 (Everyday) was not looked up (banking_list_scheduled_transfers shows it)",
         paper: 1.05,
       }));
   });
@@ -318,7 +328,7 @@ describe("an answer that belongs to no entity", () => {
   const none = { field: "count", value: 0 };
   const noneFromHoliday = answers(fromHoliday, [none]);
   const reason =
-    'how many there are was not looked up (no banking_list_scheduled_transfers {"from_account":"acc_115"})';
+    'the number of results of banking_list_scheduled_transfers(from_account: "acc_115") was not looked up';
   test("an empty list, by the teacher's call", () =>
     checkCalls(noneFromHoliday, [[fromHoliday], [planned]], { success: "yes", paper: 1.3 }));
   test("an empty list of something else", () =>
@@ -344,7 +354,7 @@ describe("an answer that belongs to no entity", () => {
     }));
   test("another count", () =>
     checkCalls(countSavings, [[call("list_accounts", { kind: "checking" })], [planned]], {
-      success: 'how many there are was not looked up (no banking_list_accounts {"kind":"savings"})',
+      success: 'the number of results of banking_list_accounts(kind: "savings") was not looked up',
       paper: 1.25,
     }));
 });
@@ -360,7 +370,10 @@ describe("a fact that a write changes", () => {
         done,
         done,
       ],
-      { success: "the balance of acc_108 was looked up as 3500, not 3550", paper: 1.3 },
+      {
+        success: "the balance of account acc_108 (Savings) was looked up as 3500, should be 3550",
+        paper: 1.3,
+      },
     ));
   test("is not needed again after it if it did not change", async () => {
     const task = await moveAndAsk();
@@ -407,15 +420,24 @@ describe("why an attempt failed", () => {
   test.each([
     [
       [addPayee("Corner Shop"), plan(30)],
-      /^\S+payees\/pay_\d+\/name is "Corner Shop", not "Corner Bakery"$/,
+      /^payee pay_\d+ \(Corner Shop\): name is "Corner Shop", should be "Corner Bakery" \(changed by call 1\)$/,
     ],
-    [[plan(31), addPayee("Corner Bakery")], /^\S+\/sch_\d+\/amount is 31, not 30$/],
-    [[addPayee("Corner Bakery")], /^\S+scheduled\S* lacks \{.*"amount":30/],
+    [
+      [plan(31), addPayee("Corner Bakery")],
+      /^scheduled transfer sch_\d+ \(Everyday, Savings\): amount is 31, should be 30 \(changed by call 1\)$/,
+    ],
+    [
+      [addPayee("Corner Bakery")],
+      /^a scheduled transfer is missing: from account acc_101 \(Everyday\), .*amount 30/,
+    ],
     [
       [addPayee("Corner Bakery"), plan(30), transfer("acc_108", 5)],
-      /^\S+accounts\/acc_\d+\/balance is [\d.]+, not [\d.]+$/,
+      /^account acc_\d+ \(\w+\): balance is [\d.]+, should be [\d.]+ \(changed by call 3\)$/,
     ],
-    [[plan(30), plan(30), addPayee("Corner Bakery")], /^\S+\/sch_\d+ should not be there$/],
+    [
+      [plan(30), plan(30), addPayee("Corner Bakery")],
+      /^scheduled transfer sch_\d+ \(Everyday, Savings\) should not be there \(added by call 2\)$/,
+    ],
   ])("is said by the first difference that matters: %j", async (calls, reason) => {
     const goals = [plan(30), addPayee("Corner Bakery")];
     const task = await taskOf({
@@ -439,7 +461,7 @@ describe("free text of a write", () => {
       goals: [{ calls: [toGoalCall(addPayee("The Corner Bakery"), more)], after: [], turn: 0 }],
       teacher: [calling(addPayee("The Corner Bakery")), done],
     });
-  const wrongName = /is "?.*not|is missing|should not be there/;
+  const wrongName = /is "?.*should be|is missing|should not be there/;
   const checkName = async (more: Partial<GoalCall>, name: string, isRight: boolean) => {
     const attempt = await attemptTask(await addDictated(more), [calling(addPayee(name)), done]);
     const { achieved, reasons } = getSuccess(attempt);

@@ -51,13 +51,13 @@ describe("success", () => {
     check(
       moveFifty(),
       [calling(transfer("acc_108", 50)), done],
-      'no banking_list_accounts {"name":"Savings"}',
+      'banking_list_accounts(name: "Savings") was not called',
     ));
   test("a wrong account", () =>
     check(
       moveFifty(),
       [calling(lookUp), calling(transfer("acc_115", 50)), done],
-      "/banking/world/accounts/acc_108/balance is 3500, not 3550",
+      "account acc_108 (Savings): balance is 3500, should be 3550 (no call changed it)",
     ));
   test("refused calls and additional look-ups are allowed", () =>
     check(
@@ -73,7 +73,7 @@ describe("success", () => {
     check(
       moveFifty(),
       [calling(lookUp, transfer("acc_108", 50), transfer("acc_108", 50)), done],
-      "/banking/world/accounts/acc_101/balance is 3048.95, not 3098.95",
+      "account acc_101 (Everyday): balance is 3048.95, should be 3098.95 (changed by call 3)",
     ));
   test("independent goals may run in any order, although ids and times then differ", () =>
     check(
@@ -85,19 +85,19 @@ describe("success", () => {
     check(
       moveTwice(),
       [calling(balance, transfer("acc_115", 20), transfer("acc_108", 50)), done, done],
-      'no banking_get_balance {"account_id":"acc_101"} in its place',
+      'banking_get_balance(account_id: "acc_101") was not called after what has to come before it',
     ));
   test("the same amounts in the other order are not a success", () =>
     check(
       moveTwice(),
       [calling(transfer("acc_115", 50), transfer("acc_108", 20)), done, calling(balance), done],
-      "/banking/world/accounts/acc_108/balance is 3520, not 3550",
+      "account acc_108 (Savings): balance is 3520, should be 3550 (changed by call 2)",
     ));
   test("a read with other arguments does not count", () =>
     check(
       readOnly(),
       [calling(call("get_balance", { account_id: "acc_108" })), done],
-      'no banking_get_balance {"account_id":"acc_101"}',
+      'banking_get_balance(account_id: "acc_101") was not called',
     ));
   test("a task without goals requires no call", () =>
     check(abstain(), [calling(balance), done], "1 calls where none was wanted"));
@@ -132,7 +132,7 @@ describe("goals that cancel each other out", () => {
     check(
       undoing(),
       [done],
-      'no banking_freeze_card {"card_id":"card_211"}; no banking_unfreeze_card {"card_id":"card_211","last_digits":"4417"}',
+      'banking_freeze_card(card_id: "card_211") was not called; banking_unfreeze_card(card_id: "card_211", last_digits: "4417") was not called',
     ));
 });
 

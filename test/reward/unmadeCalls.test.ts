@@ -68,7 +68,7 @@ describe("a write that a later one undoes", () => {
     expect(await explain(before, idle)).toBe("yes");
     const { task } = await judgeTask(before, judge);
     expect(await explain(task, idle)).toBe(
-      'no banking_freeze_card {"card_id":"card_211"}; no banking_unfreeze_card {"card_id":"card_211","last_digits":"4417"}',
+      'banking_freeze_card(card_id: "card_211") was not called; banking_unfreeze_card(card_id: "card_211", last_digits: "4417") was not called',
     );
   });
   test("making both is a success", async () => {

@@ -3,7 +3,11 @@ import { describe, expect, test } from "vitest";
 import { deepFreeze } from "../../src/environment/digest.ts";
 import type { JsonObject } from "../../src/environment/json.ts";
 import { listMinutes, nameTexts } from "../../src/reward/stateText.ts";
-import { describeDifference, type NamedWorld } from "../../src/reward/worldDifference.ts";
+import {
+  findDifference,
+  formatPointer,
+  type NamedWorld,
+} from "../../src/reward/worldDifference.ts";
 
 const [began, ended] = ["2026-03-09T09:00", "2026-03-09T09:05"] as const;
 
@@ -14,8 +18,17 @@ function nameWorld(world: JsonObject): NamedWorld {
   return { world: end.test.world, names, times: listMinutes(began, ended, new Set()) };
 }
 
-const compare = (goal: JsonObject, reached: JsonObject) =>
-  describeDifference(nameWorld(goal), nameWorld(reached), "");
+/** The difference as a pointer and what was found or wanted there. */
+function compare(goal: JsonObject, reached: JsonObject): string | undefined {
+  const difference = findDifference(nameWorld(goal), nameWorld(reached));
+  if (!difference) return undefined;
+  const { path, found, wanted, isNew } = difference;
+  const at = formatPointer("test", path).replace("/test/world", "");
+  if (isNew) return `${at} lacks ${JSON.stringify(wanted)}`;
+  if (found === undefined) return `${at} is missing`;
+  if (wanted === undefined) return `${at} should not be there`;
+  return `${at} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`;
+}
 
 describe("entities that calls have made", () => {
   const events = { evt_1001: { title: "Lunch" }, evt_1002: { title: "Call" } };

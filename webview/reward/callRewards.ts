@@ -4,7 +4,7 @@ import { element } from "../element.ts";
 import { breakName, formatChange, formatFixed } from "../text.ts";
 
 export function createCallRewards(
-  { calls, totals, prefix }: RewardView,
+  { calls, totals, changes, prefix }: RewardView,
   reveal: (call: number) => void,
 ): HTMLElement {
   const scale = { min: Math.min(0, ...totals), max: Math.max(...totals, 0.01) };
@@ -16,7 +16,7 @@ export function createCallRewards(
         ? "start"
         : "end";
     const isReached = prefix === undefined || index <= prefix.index;
-    const change = index === 0 ? undefined : total - totals[index - 1]!;
+    const change = index === 0 ? undefined : changes[index];
     return element(
       "tr",
       {

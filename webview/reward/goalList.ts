@@ -31,7 +31,7 @@ function createGoalItem(
   line: GoalLine,
   reveal: (call: number) => void,
 ): HTMLElement {
-  const isReached = evidence.matched && evidence.broken.length === 0;
+  const [kind, mark] = getMark(evidence);
   const after = line.after.length
     ? `after goal ${line.after.map(it => it + 1).join(", ")}`
     : "in any order";
@@ -51,7 +51,7 @@ function createGoalItem(
     element(
       "div",
       { class: "evidence" },
-      element("span", { class: `mark ${isReached ? "good" : "bad"}` }, getMark(evidence)),
+      element("span", { class: `mark ${kind}` }, mark),
       element("span", { class: "mark quiet" }, after),
       evidence.broken.length > 0 &&
         element(
@@ -66,10 +66,16 @@ function createGoalItem(
   );
 }
 
-function getMark({ matched, needed, broken }: GoalEvidence): string {
-  if (needed === false) return "✓ not needed";
-  if (!matched) return "✗ not reached";
-  return broken.length === 0 ? "✓ reached" : "✗ reached out of order";
+function getMark({
+  matched,
+  needed,
+  otherArguments,
+  broken,
+}: GoalEvidence): readonly [kind: "good" | "half" | "bad", text: string] {
+  if (needed === false) return ["good", "✓ not needed"];
+  if (!matched) return ["bad", "✗ not reached"];
+  if (broken.length > 0) return ["bad", "✗ reached out of order"];
+  return otherArguments ? ["half", "◐ called with other arguments"] : ["good", "✓ reached"];
 }
 
 function createCallLink(call: number | null, reveal: (call: number) => void): HTMLElement {

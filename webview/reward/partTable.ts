@@ -60,7 +60,14 @@ const createRow = (name: string, part: Part, max: number, min: number) =>
     element("td", { class: "number" }, formatFixed(part.score, 4)),
     element("td", { class: "number" }, `× ${formatFixed(part.weight, 2)}`),
     element("td", { class: "number" }, formatFixed(part.value, 4)),
-    element("td", { class: "bar-cell" }, createBar(name, part, max, min)),
+    element(
+      "td",
+      { class: "bar-cell" },
+      // 0 is the best score of a penalty
+      name === "efficiency" && part.score === 0
+        ? element("span", { class: "quiet" }, "no penalty")
+        : createBar(name, part, max, min),
+    ),
   );
 
 /**

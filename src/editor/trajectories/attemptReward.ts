@@ -5,6 +5,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { describeTotals } from "../../reward/breakdownText.ts";
+import { createBaseline } from "../../reward/partChanges.ts";
 import { countPrefix, listPrefixTotals, scorePrefix } from "../../reward/prefixReward.ts";
 import {
   defaultProfile,
@@ -96,6 +97,21 @@ export function getPrefixTotals(reward: ShownReward): readonly number[] {
   return totals;
 }
 
+/** What each prefix changed in the total under the profile on screen; 0 for the empty one. */
+export function listPrefixChanges(reward: ShownReward): readonly number[] {
+  const totals = getPrefixTotals(reward);
+  const given = reward.breakdowns[0].calls.filter(it => it.given).length;
+  return totals.map((total, prefix) => {
+    if (prefix === 0) return 0;
+    if (prefix !== given + 1) return total - totals[prefix - 1]!;
+    const [[before], [after]] = [prefix - 1, prefix].map(it => scoreShownPrefix(reward, it)) as [
+      ShownReward["breakdowns"],
+      ShownReward["breakdowns"],
+    ];
+    return total - createBaseline(before, after).total;
+  });
+}
+
 /** The total after some events under the profile on screen, and what the last of them changed. */
 export interface RewardStep {
   readonly total: number;
@@ -109,9 +125,12 @@ export function getRewardStep(
   count: number,
 ): RewardStep | undefined {
   if ("unscorable" in reward) return undefined;
-  const totals = getPrefixTotals(reward);
-  const total = totals[countPrefix(events, count)]!;
-  return { total, change: total - totals[countPrefix(events, Math.max(0, count - 1))]! };
+  const prefix = countPrefix(events, count);
+  const hasChanged = prefix !== countPrefix(events, Math.max(0, count - 1));
+  return {
+    total: getPrefixTotals(reward)[prefix]!,
+    change: hasChanged ? listPrefixChanges(reward)[prefix]! : 0,
+  };
 }
 
 /** An attempt can be scored under all profiles or under none. */

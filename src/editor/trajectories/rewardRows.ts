@@ -2,8 +2,8 @@
  * Creates the rows under the debugger's Reward heading: the current call and what it changed, the
  * totals so far, and at the end success.
  */
-import type { ArgumentEvidence, Breakdown, CallEvidence } from "../../reward/breakdown.ts";
-import { describeCall } from "../../reward/breakdownText.ts";
+import type { ArgumentEvidence, Breakdown, CallEvidence, Part } from "../../reward/breakdown.ts";
+import { describeCall, hasNoPenalty } from "../../reward/breakdownText.ts";
 import { formatChange, listPartChanges } from "../../reward/partChanges.ts";
 import { countPrefix } from "../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
@@ -79,12 +79,17 @@ function createTotalRow(
     text: total.toFixed(4),
     ...pathOf("total"),
     rows: () =>
-      Object.entries({ ...parts, ...extras }).map(([name, { score, weight, value }]) => ({
+      Object.entries({ ...parts, ...extras }).map(([name, part]) => ({
         name,
-        text: `${score.toFixed(4)} × ${weight} = ${value.toFixed(4)}`,
+        text: formatPart(name, part),
         ...pathOf(name),
       })),
   };
+}
+
+function formatPart(name: string, part: Part): string {
+  if (hasNoPenalty(name, part)) return "no penalty";
+  return `${part.score.toFixed(4)} × ${part.weight} = ${part.value.toFixed(4)}`;
 }
 
 function createSuccessRow({ success }: ShownReward, { event }: CursorPosition): ValueRow {

@@ -7,6 +7,7 @@ import type { Goal } from "../../trajectory/task.ts";
 import { listCalls, type CallEvent, type Trajectory } from "../../trajectory/trajectory.ts";
 import {
   getPrefixTotals,
+  listPrefixChanges,
   scoreShownPrefix,
   type AttemptReward,
   type ShownReward,
@@ -34,22 +35,24 @@ export const createRewardView = (
   profile,
   ...("breakdowns" in reward
     ? createRewardPart(trajectory, reward, position)
-    : { breakdowns: [], totals: [], unscorable: reward.unscorable }),
+    : { breakdowns: [], totals: [], changes: [], unscorable: reward.unscorable }),
 });
 
 function createRewardPart(
   trajectory: Trajectory,
   reward: ShownReward,
   position: number | undefined,
-): Pick<RewardView, "breakdowns" | "totals" | "prefix" | "success"> {
+): Pick<RewardView, "breakdowns" | "totals" | "changes" | "prefix" | "success"> {
   const totals = getPrefixTotals(reward);
+  const changes = listPrefixChanges(reward);
   const { achieved, reasons } = reward.success;
   const success = { value: achieved, reasons };
-  if (position === undefined) return { breakdowns: reward.breakdowns, totals, success };
+  if (position === undefined) return { breakdowns: reward.breakdowns, totals, changes, success };
   const index = countPrefix(trajectory.events, position);
   return {
     breakdowns: scoreShownPrefix(reward, index),
     totals,
+    changes,
     prefix: { index, text: describePrefix(trajectory, index) },
     ...(index === totals.length - 1 ? { success } : {}),
   };

@@ -6,6 +6,7 @@ import {
   listRewardHints,
 } from "../../../src/editor/trajectories/rewardHints.ts";
 import { provePlusProfile } from "../../../src/reward/profiles.ts";
+import { calling, saying, transfer } from "../../trajectory/sampleTasks.ts";
 import { loadSampleAttempt } from "./sampleAttempts.ts";
 
 test("each call has the reward so far and what it changed, at its line", async () => {
@@ -28,7 +29,20 @@ test("a hint says which parts the call changed, and under which profile", async 
   const [first] = listRewardHints(trajectory, transcript, reward);
   const text = describeRewardHint(reward as ShownReward, first!.prefix);
   expect(text).toMatch(/^Reward by prove-plus after call 1\n/);
-  expect(text).toMatch(/validity 0\.0000 → 1\.0000 \(\+\d\.\d{4}\)/);
+  expect(text).toMatch(/coverage 0\.0000 → \d\.\d{4} \(\+\d\.\d{4}\)/);
+});
+
+test("the first call is compared with a right one: a refused one earns less than it keeps", async () => {
+  const { trajectory, transcript, reward } = await loadSampleAttempt(
+    [calling(transfer("acc_108", 1e5)), saying("Moved.")],
+    provePlusProfile,
+  );
+  const [first] = listRewardHints(trajectory, transcript, reward);
+  // validity ⅔ instead of 1, and no goal has its arguments
+  expect(first!.text).toMatch(/\(−0\.\d{4}\)$/);
+  expect(describeRewardHint(reward as ShownReward, 1)).toContain(
+    "validity 1.0000 → 0.6667 (−0.1667)",
+  );
 });
 
 test("an attempt without a reward has no hints", async () => {
