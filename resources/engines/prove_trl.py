@@ -148,7 +148,7 @@ class Prove:
 
         def parse_response(*response: Any, tools: Any = None, **options: Any) -> Any:
             if tools:
-                named = [(getattr(it, "__name__", None), it) for it in tools]
+                named = [(getattr(it, "__name__", ""), it) for it in tools]
                 options["tools"] = [self._tools.get(name, it) for name, it in named]
             return parse(*response, **options)
 

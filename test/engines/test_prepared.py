@@ -93,8 +93,9 @@ def test_a_template_that_trl_does_not_know(
     (model / "chat_template.jinja").write_text(
         "{% for it in messages %}{{ it.content }}{% endfor %}"
     )
-    command = ["node", "dist/cli.js", "model", str(model), "--template", "default"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    # as `prove-rl model --template default` writes it
+    settings = {"format": "prove/huggingface@1", "template": "default"}
+    (model / "prove.json").write_text(json.dumps(settings))
     prepare(tmp_path, served, "--model", "./model", "--out", "trl")
     out = tmp_path / "trl"
     trained = launch(out, out, "launch.py")
@@ -102,6 +103,7 @@ def test_a_template_that_trl_does_not_know(
     assert (out / "groups/2.jsonl").exists()
 
     (out / "chat_template.jinja").unlink()
+    shutil.rmtree(out / "checkpoints")
     refused = launch(out, out, "launch.py")
     assert refused.returncode != 0
     assert f"TRL cannot train {model} with its chat template" in refused.stderr

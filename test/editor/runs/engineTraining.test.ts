@@ -124,6 +124,12 @@ test.skipIf(process.platform === "win32")("packages of other versions are named"
   });
 });
 
+test.skipIf(process.platform === "win32")("builds of a version are the same version", async () => {
+  const found = { accelerate: "1.15.0+local", trl: "1.9.0", deepspeed: "0.18" };
+  const path = createPython({ version: "3.11.2", isNew: true, found });
+  expect((await findEnginePython(path, folder)).differences).toEqual([]);
+});
+
 test.skipIf(process.platform === "win32")("an old Python is refused", async () => {
   const python = createPython({ version: "3.8.10", isNew: false, found: {} });
   await expect(findEnginePython(python, folder)).rejects.toMatchObject({
