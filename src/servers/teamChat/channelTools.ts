@@ -1,6 +1,5 @@
 /** Tools that list, show, create and archive channels. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
 import { day, label, phrase } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -141,7 +140,7 @@ export const channelTools = {
       const channel_id = newId("chn");
       state.channels[channel_id] = {
         name,
-        ...omitUndefined({ topic }),
+        topic,
         kind,
         owner: state.user,
         members,

@@ -78,7 +78,7 @@ function addMessage(
     ...message,
     by: state.user,
     at: now,
-    ...(ids.length ? { mentions: ids } : {}),
+    mentions: ids.length ? ids : undefined,
   };
   return { ids, posted: messages.show(postedRow, state, message_id, now) };
 }
