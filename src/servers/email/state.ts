@@ -11,7 +11,6 @@ import { findIdByName } from "../kit/people.ts";
 import { createTableFactory } from "../kit/table.ts";
 
 export const folders = ["Inbox", "Sent", "Archive", "Spam"] as const;
-export type Folder = (typeof folders)[number];
 
 const Address = z.strictObject({
   name: z.string().min(1),
@@ -98,7 +97,6 @@ export const EmailState = z
   });
 export type EmailState = z.infer<typeof EmailState>;
 export type Message = z.infer<typeof Message>;
-export type Draft = z.infer<typeof Draft>;
 export type Thread = z.infer<typeof Thread>;
 
 const table = createTableFactory(EmailState);

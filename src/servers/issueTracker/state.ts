@@ -152,7 +152,6 @@ export const IssueTrackerState = z
 export type IssueTrackerState = z.infer<typeof IssueTrackerState>;
 type Project = z.infer<typeof Project>;
 export type Issue = z.infer<typeof Issue>;
-export type Sprint = z.infer<typeof Sprint>;
 export type Link = z.infer<typeof Link>;
 
 export const getProjectId = (issueId: string): string => issueId.slice(0, issueId.lastIndexOf("-"));

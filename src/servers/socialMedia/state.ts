@@ -75,7 +75,7 @@ export const SocialMediaState = z.strictObject({
   comments: z.record(z.string(), Comment),
 });
 export type SocialMediaState = z.infer<typeof SocialMediaState>;
-export type Profile = z.infer<typeof Profile>;
+type Profile = z.infer<typeof Profile>;
 export type Post = z.infer<typeof Post>;
 
 const table = createTableFactory(SocialMediaState);
